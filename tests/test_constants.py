@@ -4,7 +4,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
+from laws.every import every
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(path for folder in ("ppl", "cli") for path in (ROOT / folder).rglob("*.py"))
@@ -94,7 +94,7 @@ def numeric_names(tree):
             yield from names
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@every("path", FILES)
 def test_a_number_that_decides_something_says_what_it_bounds(path):
     tree = ast.parse(path.read_text())
     assert undocumented(tree.body, is_numeric_constant) == []

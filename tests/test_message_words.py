@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from laws.every import every
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(
@@ -37,6 +37,6 @@ def test_there_are_sentences():
     assert sum(len(sentences(path)) for path in FILES) > 500
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@every("path", FILES)
 def test_no_private_word_reaches_a_user(path):
     assert [text for text in sentences(path) if PRIVATE.search(text)] == []

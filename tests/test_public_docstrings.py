@@ -7,6 +7,7 @@ import textwrap
 from functools import cached_property
 
 import pytest
+from laws.every import every
 
 import ppl
 from ppl.inference.estimators import ESTIMATORS
@@ -88,7 +89,7 @@ def raised(function):
     return {name for name in names if name[0].isupper()}
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES, *TABLES])
+@every("name", [*FUNCTIONS, *CLASSES, *TABLES])
 def test_it_begins_with_a_sentence(name):
     text = documentation({**FUNCTIONS, **CLASSES, **TABLES}[name])
     first = text.partition("\n\n")[0]
@@ -96,12 +97,12 @@ def test_it_begins_with_a_sentence(name):
     assert first.rstrip(")\"'`").endswith("."), f"{name}: {first!r}"
 
 
-@pytest.mark.parametrize("name", [n for n, f in FUNCTIONS.items() if takes_array(f) or gives_array(f)])
+@every("name", [n for n, f in FUNCTIONS.items() if takes_array(f) or gives_array(f)])
 def test_arrays_have_shapes(name):
     assert SHAPED.search(documentation(FUNCTIONS[name])), f"{name} has no shape"
 
 
-@pytest.mark.parametrize("name", [n for n, f in FUNCTIONS.items() if raised(f)])
+@every("name", [n for n, f in FUNCTIONS.items() if raised(f)])
 def test_errors_that_it_raises_are_named(name):
     text = documentation(FUNCTIONS[name])
     section = text.partition("Raises:")[2]

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws.every import every
 
 from ppl.cmdstan.help import info, tree_help, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
@@ -156,7 +157,7 @@ def words_for(tree, path, prefix="", before=()):
                     yield from words_for(option.parts, path, f"{prefix}{option.name}.", chosen)
 
 
-@pytest.mark.parametrize("path", [path for path, _ in leaves()])
+@every("path", [path for path, _ in leaves()])
 def test_every_argument_can_be_set_by_its_words(path):
     ways = list(words_for(TREE, path))
     assert ways

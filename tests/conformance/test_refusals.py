@@ -6,15 +6,12 @@ from functools import cache
 
 import pytest
 from conformance.pack import HERE, manifest
+from laws.every import every
 
 import ppl
 
 
-def by_name(row: dict[str, str]) -> str:
-    return row["name"]
-
-
-@pytest.mark.parametrize("row", manifest("bad"), ids=by_name)
+@every("row", manifest("bad"))
 def test_wrong_program_is_refused_on_its_line(row: dict[str, str]) -> None:
     with pytest.raises(ppl.ModelError) as refused:
         ppl.compile_model(HERE / "bad" / f"{row['name']}.stan")
@@ -22,7 +19,7 @@ def test_wrong_program_is_refused_on_its_line(row: dict[str, str]) -> None:
     assert mentions(str(refused.value), row["must_mention"])
 
 
-@pytest.mark.parametrize("row", manifest("data_errors"), ids=by_name)
+@every("row", manifest("data_errors"), lambda row: row["program"])
 def test_data_are_refused_as_by_stan(row: dict[str, str]) -> None:
     model = compiled(row["program"])
     data = json.loads((HERE / "data_errors" / f"{row['name']}.data.json").read_text())

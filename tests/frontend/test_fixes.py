@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from laws.every import every
 
 from ppl.discrete.check import checked
 from ppl.errors import Fix, ModelError
@@ -42,7 +43,7 @@ def places(span):
     return (span.line - 1, span.column), (span.end_line - 1, span.end_column)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@every("name", PROGRAMS)
 def test_a_fix_mends_what_it_is_for(name):
     text = PROGRAMS[name]
     found = [one.code for one in said(text)]

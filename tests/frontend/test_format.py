@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+from laws.every import every
 
 from ppl.errors import ModelError
 from ppl.frontend.format import CANONICAL, format_program
@@ -113,12 +114,12 @@ def test_windows_line_ends():
     assert formatted(UNTIDY.replace("\n", "\r\n")) == TIDY
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@every("path", PROGRAMS)
 def test_only_space_changes_and_only_once(path):
     check(path.read_text())
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@every("path", PROGRAMS)
 def test_comments_stay_wherever_they_stand(path):
     check(scattered(path.read_text(), random.Random(path.stem)))
 
@@ -155,7 +156,7 @@ def test_lines_keep_within_a_width():
     )
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@every("path", PROGRAMS)
 def test_the_canonical_text_is_of_the_same_program(path):
     text = path.read_text()
     once = format_program(SourceText(text), canonical=CANONICAL)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
+from laws.every import every
 
 from ppl.frontend.tables import fast, parser
 
@@ -28,7 +29,7 @@ def shape(node):
     return (node.type, str(node), node.start_pos, node.end_pos) if isinstance(node, Token) else node
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
+@every("path", PROGRAMS)
 def test_trees_of_programs(path):
     text = path.read_text()
     try:
@@ -44,7 +45,7 @@ def test_trees_of_texts(text):
     assert shape(fast().run(text)) == shape(parser().parse(text))
 
 
-@pytest.mark.parametrize("cut", range(0, 150, 3))
+@every("cut", range(0, 150, 3))
 def test_what_is_not_of_the_language_is_left_to_lark(cut):
     text = TEXTS[3] + TEXTS[2]
     for wrong in (text[:cut], text[:cut] + "§" + text[cut:], text[:cut] + text[cut + 1 :]):

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from laws.every import every
 
 import ppl
 from ppl.discrete.check import checked
@@ -65,14 +66,14 @@ def test_every_code_has_a_page_and_every_page_a_code() -> None:
     assert used == set(pages())
 
 
-@pytest.mark.parametrize("page", pages().values(), ids=lambda page: page.code)
+@every("page", pages().values())
 def test_a_page_has_a_paragraph_and_both_examples(page: Page) -> None:
     assert page.title and page.text.endswith(".")
     if page.code not in WITHOUT_EXAMPLE:
         assert {"wrong", "right"} <= set(page.examples)
 
 
-@pytest.mark.parametrize("page", WITH_PROGRAMS, ids=lambda page: page.code)
+@every("page", WITH_PROGRAMS)
 def test_the_wrong_example_gives_the_code(page: Page, folder: Path) -> None:
     name = f"{page.code}.model"
     (folder / name).write_text(page.examples["wrong"])
@@ -82,7 +83,7 @@ def test_the_wrong_example_gives_the_code(page: Page, folder: Path) -> None:
     hold(page.code, text)
 
 
-@pytest.mark.parametrize("page", WITH_PROGRAMS, ids=lambda page: page.code)
+@every("page", WITH_PROGRAMS)
 def test_the_right_example_compiles(page: Page, folder: Path) -> None:
     (folder / f"{page.code}.model").write_text(page.examples["right"])
     codes, text = said(page.examples["right"], f"{page.code}.model")

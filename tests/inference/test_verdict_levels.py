@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from laws.every import every
 from scipy import stats
 
 from ppl.inference.correct import correction
@@ -222,7 +223,7 @@ LEVELS = [
 ]
 
 
-@pytest.mark.parametrize("known, level, rules", [(known, level, rules) for known, level, *rules in LEVELS])
+@every("known, level, rules", [(known, level, rules) for known, level, *rules in LEVELS])
 def test_the_level_follows_from_what_is_known(known, level, rules):
     found = replace(PLAIN, **known)
     assert found.level is level
@@ -457,7 +458,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize("known, words", SAID)
+@every("known, words", SAID)
 def test_the_sentence_is_the_level_why_and_the_next_step(known, words):
     assert replace(PLAIN, **known).sentence(NAMES) == f"Verdict: {words}"
 
@@ -476,7 +477,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("known, in_force, step", STEPS)
+@every("known, in_force, step", STEPS)
 def test_the_step_is_one_that_is_not_in_force(known, in_force, step):
     assert replace(PLAIN, **known).sentence(NAMES, in_force).endswith(f". {step}")
 
@@ -525,12 +526,12 @@ UNTOLD = [
 ]
 
 
-@pytest.mark.parametrize("known, words", DETAILS)
+@every("known, words", DETAILS)
 def test_the_details_are_the_numbers(known, words):
     assert words in replace(PLAIN, **known).details(NAMES)
 
 
-@pytest.mark.parametrize("known, words", UNTOLD)
+@every("known, words", UNTOLD)
 def test_the_details_do_not_tell_what_is_not_so(known, words):
     assert words not in replace(PLAIN, **known).details(NAMES)
 

@@ -1,7 +1,7 @@
 """The functions that add a log-Jacobian agree with those that do not, and with their gradient."""
 
 import numpy as np
-import pytest
+from laws.every import every
 
 from ppl.arrays import NUMPY
 from ppl.stdlib.functions.table import FUNCTIONS, JACOBIAN_FUNCTIONS
@@ -33,12 +33,12 @@ def test_every_map_has_its_three_functions():
     assert stems == {n.removesuffix("_unconstrain") for n in UNCONSTRAIN}
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@every("case", CASES)
 def test_gradient(case):
     laws.LAW["gradient_is_the_difference"].check(case, str(case))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@every("case", CASES)
 def test_value_is_that_of_constrain_and_inverts(case):
     args = applied(case)
     x, _ = case.overload.impl(NUMPY, *args)
@@ -51,7 +51,7 @@ def test_value_is_that_of_constrain_and_inverts(case):
         np.testing.assert_allclose(np.broadcast_to(args[0], np.shape(back)), back, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.overload.batch == "leading"], ids=str)
+@every("case", [c for c in CASES if c.overload.batch == "leading"])
 def test_each_leading_entry_has_its_own_log_jacobian(case):
     args = applied(case)
     _, once = case.overload.impl(NUMPY, *args)

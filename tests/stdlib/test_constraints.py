@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from laws.every import every
 from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
@@ -120,16 +121,12 @@ def test_every_constraint_has_samples():
     assert set(CONSTRAINT_BY_KEYWORD) == {c.keyword for c in CONSTRAINTS + ALTERNATIVES}
 
 
-@pytest.mark.parametrize(
-    ("law", "case"),
-    [
-        pytest.param(law, case, id=f"{law.holds.__name__}-{name}")
-        for law in LAWS
-        for name, case in CASES.items()
-        if law.applies(case)
-    ],
+@every(
+    "law, case",
+    [(law, case) for case in CASES.values() for law in LAWS if law.applies(case)],
+    lambda of: of[1].constraint.keyword,
 )
-def test_law(law, case):
+def test_laws(law, case):
     law.check(case, case.constraint.keyword)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 import scipy.stats
+from laws.every import every
 
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.testing.distributions import LAWS, Subject, is_univariate
@@ -64,14 +64,10 @@ def test_every_other_record_is_multivariate():
     assert {d.name for d in UNIVARIATE} == {d.name for d in DISTRIBUTIONS if d.batch == "elementwise"}
 
 
-@pytest.mark.parametrize(
-    ("law", "subject"),
-    [
-        pytest.param(law, s, id=f"{law.holds.__name__}-{s.d.name}")
-        for law in LAWS
-        for s in SUBJECTS
-        if law.applies(s)
-    ],
+@every(
+    "law, subject",
+    [(law, s) for s in SUBJECTS for law in LAWS if law.applies(s)],
+    lambda case: case[1].d.name,
 )
-def test_law(law, subject):
+def test_laws(law, subject):
     law.check(subject, subject.d.name)

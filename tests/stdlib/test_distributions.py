@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.integrate
+from laws.every import every
 from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
@@ -86,14 +87,14 @@ TAILS = [
 LOOSE = {("beta", 1e6): 1e-10}  # terms of 1e6 cancel
 
 
-@pytest.mark.parametrize(("name", "function", "arguments", "expected"), TAILS)
+@every("name, function, arguments, expected", TAILS)
 def test_tails(name, function, arguments, expected):
     value = getattr(FAMILY[name], function)(NUMPY, *arguments)
     tolerance = LOOSE.get((name, arguments[1]), 1e-12)
     assert value == pytest.approx(expected, rel=tolerance, abs=0.0)
 
 
-@pytest.mark.parametrize(("name", "function", "arguments", "_expected"), TAILS)
+@every("name, function, arguments, _expected", TAILS)
 def test_gradients_in_the_tails_are_finite(name, function, arguments, _expected):
     for i in range(len(arguments)):
 
@@ -120,7 +121,7 @@ EDGES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments"), EDGES)
+@every("name, arguments", EDGES)
 def test_zero_density(name, arguments):
     assert FAMILY[name].log_density(NUMPY, *arguments) == -np.inf
 

@@ -1,7 +1,7 @@
 """Every function and operator obeys the laws."""
 
-import pytest
 from laws import functions as laws
+from laws.every import every
 
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.table import FUNCTIONS
@@ -10,9 +10,8 @@ from ppl.testing.functions import LAWS
 CASES = list(laws.cases(dict.fromkeys([*FUNCTIONS, *OPERATORS.values()])))
 
 
-@pytest.mark.parametrize(
-    ("law", "case"),
-    [pytest.param(law, c, id=f"{law.holds.__name__}-{c}") for law in LAWS for c in CASES if law.applies(c)],
-)
-def test_law(law, case):
-    law.check(case, str(case))
+@every("case", CASES, lambda case: case.record.name)
+def test_laws(case):
+    for law in LAWS:
+        if law.applies(case):
+            law.check(case, str(case))

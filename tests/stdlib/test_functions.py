@@ -5,6 +5,7 @@ import math
 import autograd
 import numpy as np
 import pytest
+from laws.every import every
 
 from ppl.arrays import AUTOGRAD, NUMPY
 from ppl.errors import InferenceError
@@ -247,12 +248,12 @@ def _arity(signature):
 POINTS = [(name, row[:-1], row[-1]) for name, rows in REFERENCES.items() for row in rows]
 
 
-@pytest.mark.parametrize(("name", "args", "value"), POINTS)
+@every("name, args, value", POINTS)
 def test_value_is_the_exact_one(name, args, value):
     np.testing.assert_allclose(call(name, *args), value, rtol=1e-13)
 
 
-@pytest.mark.parametrize(("name", "args", "value"), EDGES)
+@every("name, args, value", EDGES)
 def test_edges(name, args, value):
     np.testing.assert_equal(float(call(name, *args)), float(value))
 
@@ -262,7 +263,7 @@ def test_every_function_has_a_reference():
     assert names <= {*REFERENCES, *ELSEWHERE}
 
 
-@pytest.mark.parametrize("name", CONSTANTS)
+@every("name", CONSTANTS)
 def test_constants(name):
     np.testing.assert_equal(call(name), CONSTANTS[name])
 

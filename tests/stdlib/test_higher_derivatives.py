@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from laws.every import every
 
 from ppl.arrays import AUTOGRAD, NUMPY, pullback, with_partials
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
@@ -66,14 +67,14 @@ def joint(case: Case) -> tuple[Scalar, np.ndarray]:
     return f, np.concatenate([p.ravel() for p in parts])
 
 
-CASES = {
-    f"{number} {case}": case
-    for number, case in enumerate(laws.cases(FUNCTIONS))
+CASES = [
+    case
+    for case in laws.cases(FUNCTIONS)
     if is_differentiable(case) and not any(map(is_complex, case.types)) and case.name not in NO_DISTANCE
-}
+]
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@every("case", CASES, lambda case: case.name)
 def test_of_functions(case: Case) -> None:
     f, x = joint(case)
     if case.name in FIRST_ORDER:
@@ -91,7 +92,7 @@ UNIVARIATE = [
 ]
 
 
-@pytest.mark.parametrize(("d", "name", "impl"), UNIVARIATE, ids=lambda x: getattr(x, "name", str(x)[:12]))
+@every("d, name, impl", UNIVARIATE, lambda case: case[0].name)
 def test_of_univariate_families(d: Distribution, name: str, impl: Any) -> None:
     sampled, real = sample_points(d, 6), real_arguments(d)
     possible = np.isfinite(impl(NUMPY, *sampled))

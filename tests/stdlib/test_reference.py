@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pytest
+from laws.every import every
 
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
@@ -17,7 +17,7 @@ def test_every_word_has_a_page():
     assert set(reference()) == words
 
 
-@pytest.mark.parametrize("name", standard().callees)
+@every("name", standard().callees)
 def test_a_page_has_every_signature_and_fits_the_screen(name):
     lines = reference()[name].splitlines()
     callee = standard().callees[name]

@@ -5,6 +5,7 @@ Each function is called in a program, wrapped in atan, so that an infinite value
 
 import numpy as np
 import pytest
+from laws.every import every
 
 import ppl
 from ppl.errors import PPLError
@@ -138,7 +139,7 @@ def posterior_of(call):
     return ppl.compile_model(program).condition({})
 
 
-@pytest.mark.parametrize(("call", "taken", "refused"), TABLE, ids=[call for call, _, _ in TABLE])
+@every("call, taken, refused", TABLE)
 def test_stan_takes_and_refuses(call, taken, refused):
     """Alone, with its gradient, and many points at once, where one that is refused spoils no other."""
     posterior = posterior_of(call)
@@ -153,7 +154,7 @@ def test_stan_takes_and_refuses(call, taken, refused):
     np.testing.assert_allclose(slopes[: len(taken)], np.reshape(one_by_one, (-1, 1)), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("call", "taken", "refused"), OF_DATA, ids=[call for call, _, _ in OF_DATA])
+@every("call, taken, refused", OF_DATA)
 def test_stan_takes_and_refuses_data(call, taken, refused):
     """The same of functions that take no parameters."""
     model = ppl.compile_model(
@@ -163,13 +164,13 @@ def test_stan_takes_and_refuses_data(call, taken, refused):
     np.testing.assert_array_equal(np.isfinite(found), [True] * len(taken) + [False] * len(refused))
 
 
-@pytest.mark.parametrize("call", NOTHING)
+@every("call", NOTHING)
 def test_nothing_has_no_mean(call):
     with pytest.raises(PPLError, match="no elements"):
         posterior_of(call).log_density_gradient(np.array([1.0]))
 
 
-@pytest.mark.parametrize(("call", "words"), BAD_INTS_AND_DATA)
+@every("call, words", BAD_INTS_AND_DATA)
 def test_ints_and_data_are_refused_in_words(call, words):
     with pytest.raises(PPLError, match=words):
         posterior_of(call).log_density(np.array([1.0]))

@@ -5,6 +5,7 @@ Asked of Stan 2.35, except where a comment says otherwise.
 
 import numpy as np
 import pytest
+from laws.every import every
 
 import ppl
 from ppl.errors import Rejection
@@ -131,7 +132,7 @@ TABLE = [
     ),
 ]
 CASES = [
-    pytest.param(name, good, which, taken, refused, id=f"{name}-{which}")
+    (name, good, which, taken, refused)
     for name, good, sets in TABLE
     for which, (taken, refused) in enumerate(sets)
     if taken or refused
@@ -170,7 +171,7 @@ def test_each_argument_of_an_rng_has_a_name_and_a_support(name):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("name", "good", "which", "taken", "refused"), CASES)
+@every("name, good, which, taken, refused", CASES)
 def test_alone(name, good, which, taken, refused):
     """What is taken gives the number that the family draws."""
     draw = drawn(FAMILIES[name])
@@ -183,13 +184,9 @@ def test_alone(name, good, which, taken, refused):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(
-    ("name", "good", "which", "taken", "refused"),
-    [
-        case
-        for case in CASES
-        if case.values[0] not in ONE_CALL_EACH and not ("lkj" in case.values[0] and case.values[2] == 0)
-    ],
+@every(
+    "name, good, which, taken, refused",
+    [case for case in CASES if case[0] not in ONE_CALL_EACH and not ("lkj" in case[0] and case[2] == 0)],
 )
 def test_among_rows(name, good, which, taken, refused):
     draw, usual = drawn(FAMILIES[name]), good[which]

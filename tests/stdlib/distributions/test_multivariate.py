@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats as st
+from laws.every import every
 from numpy.testing import assert_allclose
 from scipy.special import expit, gammaln, log_softmax, logsumexp, softmax
 
@@ -216,14 +217,15 @@ def central_difference(f, u, step=1e-5):
     return np.reshape([(f(u + h) - f(u - h)) / (2 * step) for h in steps], np.shape(u))
 
 
-@pytest.mark.parametrize(
+@every(
     "name, which",
     [
-        pytest.param(name, i, id=f"{name}-{arg}")
+        (name, i)
         for name, family in FAMILIES.items()
-        for i, (arg, support) in enumerate(family.args)
+        for i, (_, support) in enumerate(family.args)
         if not SUPPORTS[support].discrete
     ],
+    lambda case: case[0],
 )
 def test_gradient(name, which):
     family = FAMILIES[name]
