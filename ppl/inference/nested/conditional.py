@@ -4,7 +4,7 @@ A polynomial is fitted to the gradients of a block at a few nodes about its mode
 integral is a sum over a grid; draws come by rejection, so that their density is known.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -261,10 +261,11 @@ def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Con
 
 @dataclass(frozen=True)
 class BlockDraws:
-    """Draws of blocks by densities of one shape."""
+    """Draws of blocks by densities of one shape; `start` is where modes at outer points are looked for."""
 
     blocks: Blocks
     shape: Shape
+    start: Callable[[Array], Array]
 
     @property
     def numbers(self) -> int:
@@ -272,9 +273,9 @@ class BlockDraws:
         basis = self.shape.basis
         return int(self.blocks.structure.blocks.size * (len(basis.powers) + len(basis.nodes)))
 
-    def draws(self, outer: Array, start: Array, rng: np.random.Generator) -> GivenDraws:
-        """A draw of all blocks at each outer point; modes are looked for from a start (n, g, w)."""
-        found = self.blocks.modes(outer, start, BLOCK_MODES.about)
+    def draws(self, outer: Array, rng: np.random.Generator) -> GivenDraws:
+        """A draw of all blocks at each outer point (n, d)."""
+        found = self.blocks.modes(outer, self.start(outer), BLOCK_MODES.about)
         own = conditional(self.blocks, outer, found, self.shape)
         z, complete = own.draws(rng)
         latent = own.at(z)

@@ -13,8 +13,9 @@ from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import BlockDraws, shape_of
 from ppl.inference.nested.field import Fields
-from ppl.inference.nested.field_draws import FieldDraws
-from ppl.inference.nested.outer import Marginal, Peak, fitted_to
+from ppl.inference.nested.field_draws import FieldDraws, field_draws
+from ppl.inference.nested.outer import OUTER, Marginal, Peak, fitted_to, spread_of
+from ppl.inference.nested.trends import Trends
 from ppl.inference.objective.target import Array
 from ppl.late import special
 
@@ -69,11 +70,13 @@ def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> G
     """A field's Gaussians; of blocks densities, that are shaped by a few of them."""
     match marginal.inner:
         case Fields() as fields:
-            return FieldDraws(fields)
+            trends = Trends(spread_of(mixture.draws(OUTER.draws, rng)))
+            some = np.concatenate([marginal.centre[None], mixture.draws(trends.points, rng)])
+            return field_draws(fields, trends, some, marginal.start(some))
         case Blocks() as blocks:
             some = np.concatenate([marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
             found = blocks.modes(some, marginal.start(some), BLOCK_MODES.about)
-            return BlockDraws(blocks, shape_of(blocks, some, found))
+            return BlockDraws(blocks, shape_of(blocks, some, found), marginal.start)
 
 
 def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
@@ -124,6 +127,6 @@ def draws_at(
     """Points u (n, dim), their log densities under the target, those of the rest given the outer coordinates,
     and what Laplace's approximation makes of the marginal there."""
     inner = marginal.inner
-    found = own.draws(outer, marginal.start(outer), rng)
+    found = own.draws(outer, rng)
     log_p = np.where(found.complete, inner.values(outer, found.latent), -np.inf)
     return inner.points(outer, found.latent), log_p, found.log_q, found.about

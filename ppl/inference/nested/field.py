@@ -122,11 +122,13 @@ class Fields:
 
     def modes(self, outer: Array, start: Array, near: float) -> FieldModes:
         """The modes at outer points (n, d), by Newton's method from a start (n, k)."""
-        found = [self.modes_of_part(outer[part], start[part], near) for part in self.parts(len(outer))]
+        found = [self.modes_of_part(outer[part], start[part], near)[0] for part in self.parts(len(outer))]
         return FieldModes(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
-    def modes_of_part(self, outer: Array, start: Array, near: float) -> FieldModes:
+    def modes_of_part(self, outer: Array, start: Array, near: float) -> tuple[FieldModes, Array]:
+        """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
         n = len(outer)
+        bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
         at, steps, found = start.copy(), np.zeros(start.shape), np.zeros(n, dtype=bool)
         values, half_log_dets, going = np.full(n, -np.inf), np.zeros(n), np.arange(n)
         for _ in range(FIELD_MODES.most_steps):
@@ -138,7 +140,8 @@ class Fields:
             at[back] -= steps[back]
             here, gradient = going[good], gradient[good]
             if len(here):
-                factors = factors_of(self.precisions(outer[here], at[here], gradient))
+                bands[here] = self.precisions(outer[here], at[here], gradient)
+                factors = factors_of(bands[here])
                 step = factors.solve(gradient)
                 gain = (gradient * step).sum(axis=1)
                 step *= np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]
@@ -151,7 +154,20 @@ class Fields:
             going = going[~found[going]]
             if not going.size:
                 break
-        return FieldModes(at, half_log_dets, values, found)
+        return FieldModes(at, half_log_dets, values, found), bands
+
+    def by_pair(self, bands: Array) -> Array:
+        """The entries (n, m) of bands (n, b + 1, k) that are of pairs of coordinates that meet."""
+        first, second = self.structure.pairs
+        return np.asarray(bands[:, first - second, second])
+
+    def in_bands(self, entries: Array) -> Array:
+        """Bands (n, b + 1, k) of the entries (n, m) of such pairs."""
+        structure = self.structure
+        first, second = structure.pairs
+        bands = np.zeros((len(entries), structure.bandwidth + 1, len(structure.latent)))
+        bands[:, first - second, second] = entries
+        return bands
 
     def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
         """Points (n, k) away from modes, from which others may be found."""

@@ -2,8 +2,10 @@
 
 The best Gaussian in Kullback-Leibler divergence has as its precision minus the mean Hessian under itself, and
 under it the mean gradient is 0 (Opper and Archambeau 2009, "The variational Gaussian approximation
-revisited", equations 7 and 8). Two steps are made towards it. The means are over points one sd from the
-centre in every coordinate, two that meet to the same side or not, as often as their correlation says.
+revisited", equations 7 and 8). At a few outer points two steps are made towards it. The means are over points
+one sd from the centre in every coordinate, two that meet to the same side or not, as often as their
+correlation says. Elsewhere centre and precision differ from those at the mode as a polynomial fitted to these
+points says.
 
 Of a few draws at one outer point the mean weight is an unbiased marginal density; one of them is kept by its
 weight (Tran, Scharth, Gunawan, Kohn, Brown and Hawkins 2021, "Robustly estimating the marginal likelihood for
@@ -18,8 +20,9 @@ from numpy.typing import NDArray
 
 from ppl.inference.nested.banded import Factors, factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
-from ppl.inference.nested.field import Fields
+from ppl.inference.nested.field import FieldModes, Fields
 from ppl.inference.nested.given import GivenDraws
+from ppl.inference.nested.trends import Trends
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array
 
@@ -31,22 +34,29 @@ ANTITHETIC_PAIRS = 4
 
 @dataclass(frozen=True)
 class FieldDraws:
-    """Draws of a field by Gaussians."""
+    """Draws of a field by Gaussians.
+
+    The coefficients of trends are those of the modes (t, k), and of what is added to these (t, k) and, by
+    pairs that meet, to the precisions there (t, m).
+    """
 
     fields: Fields
+    trends: Trends
+    modes: Array
+    shifts: Array
+    changes: Array
 
     @property
     def numbers(self) -> int:
         """Numbers that are held for an outer point."""
         return self.fields.numbers
 
-    def draws(self, outer: Array, start: Array, rng: np.random.Generator) -> GivenDraws:
-        """A draw of the field at each outer point; modes are looked for from a start (n, k).
+    def draws(self, outer: Array, rng: np.random.Generator) -> GivenDraws:
+        """A draw of the field at each outer point.
 
         Its log density is that of the target less the log mean weight.
         """
-        found = self.fields.modes(outer, start, BLOCK_MODES.about)
-        centre, factors = self.gaussians(outer, found.at)
+        found, centre, factors = self.gaussians(outer)
         drawn, log_p = found.at.copy(), np.full(len(outer), -np.inf)
         best, total = np.full(len(outer), -np.inf), np.full(len(outer), -np.inf)
         for _ in range(ANTITHETIC_PAIRS):
@@ -63,16 +73,53 @@ class FieldDraws:
         log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
         return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here)
 
-    def gaussians(self, outer: Array, at: Array) -> tuple[Array, Factors]:
-        """Centres (n, k) and factors of the precisions of the Gaussians, by the modes (n, k)."""
+    def gaussians(self, outer: Array) -> tuple[FieldModes, Array, Factors]:
+        """Modes, centres (n, k) and factors of the precisions of the Gaussians at outer points (n, d)."""
+        terms = self.trends.terms(outer)
+        found, bands = self.fields.modes_of_part(outer, terms @ self.modes, BLOCK_MODES.about)
+        bands += self.fields.in_bands(terms @ self.changes)
+        return found, found.at + terms @ self.shifts, factors_of(bands)
+
+
+def field_draws(fields: Fields, trends: Trends, outer: Array, start: Array) -> FieldDraws:
+    """Draws whose Gaussians are fitted to the best at a few outer points (n, d).
+
+    Modes there are looked for from a start (n, k).
+    """
+    found = [best_gaussians(fields, outer[part], start[part]) for part in fields.parts(len(outer))]
+    at, shift, change, complete = (np.concatenate(each) for each in zip(*found, strict=True))
+    fitted = (trends.fitted(outer[complete], each[complete]) for each in (at, shift, change))
+    return FieldDraws(fields, trends, *fitted)
+
+
+def best_gaussians(
+    fields: Fields, outer: Array, start: Array
+) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    """Modes (n, k) at outer points, centres and precisions (n, m) less these, and which (n,) are found."""
+    found, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near)
+    centre, best = BestGaussians(fields).steps(outer, found.at)
+    change = fields.by_pair(best - bands)
+    complete = found.found & np.isfinite(centre).all(axis=1) & np.isfinite(change).all(axis=1)
+    return found.at, centre - found.at, change, complete
+
+
+@dataclass(frozen=True)
+class BestGaussians:
+    """Steps towards the Gaussian nearest to a field given the outer coordinates."""
+
+    fields: Fields
+
+    def steps(self, outer: Array, at: Array) -> tuple[Array, Array]:
+        """Centres (n, k) and precisions (n, b + 1, k) of Gaussians, by the modes (n, k)."""
         _, gradient = self.fields.gradients(outer, at)
-        factors = factors_of(self.fields.precisions(outer, at, gradient))
+        precision = self.fields.precisions(outer, at, gradient)
+        factors = factors_of(precision)
         centre = at + factors.solve(gradient)
         for _ in range(VARIATIONAL_STEPS):
             slope, precision = self.means(outer, centre, factors)
             factors = factors_of(precision)
             centre = centre + factors.solve(slope)
-        return centre, factors
+        return centre, precision
 
     def means(self, outer: Array, centre: Array, factors: Factors) -> tuple[Array, Array]:
         """Mean gradients (n, k) and mean precisions (n, b + 1, k) under Gaussians."""
@@ -83,7 +130,7 @@ class FieldDraws:
             for there in (centre + side * sds, centre - side * sds):
                 _, gradient = self.fields.gradients(outer, there)
                 slope += 0.5 * share * gradient
-                precision += 0.5 * self.by_pair(share) * self.fields.precisions(outer, there, gradient)
+                precision += 0.5 * self.shared(share) * self.fields.precisions(outer, there, gradient)
         return slope, precision
 
     @cached_property
@@ -108,10 +155,7 @@ class FieldDraws:
             np.add.at(counts, end, 1.0)
         return np.asarray(0.5 + 0.5 * np.clip(sums.T / np.maximum(counts, 1.0), -1.0, 1.0))
 
-    def by_pair(self, shares: Array) -> Array:
+    def shared(self, shares: Array) -> Array:
         """The means over two coordinates that meet of shares (n, k), in bands (n, b + 1, k)."""
-        structure = self.fields.structure
-        first, second = structure.pairs
-        bands = np.zeros((len(shares), structure.bandwidth + 1, shares.shape[1]))
-        bands[:, first - second, second] = 0.5 * (shares[:, first] + shares[:, second])
-        return bands
+        first, second = self.fields.structure.pairs
+        return self.fields.in_bands(0.5 * (shares[:, first] + shares[:, second]))

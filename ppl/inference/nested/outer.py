@@ -191,7 +191,7 @@ def misses(mixture: StudentTs, marginal: Marginal, rng: np.random.Generator) -> 
     """The share of the marginal beyond a mixture, where draws of wider and wider Gaussians see it."""
     u = mixture.draws(OUTER.draws, rng)
     own = Batch(u, marginal.log_densities(u), mixture.log_density)
-    centre = Gaussian.with_covariance(*moments(u, np.full(len(u), 1 / len(u))))
+    centre = spread_of(u)
     powers = range(1, OUTER.widenings + 1)
     wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in powers]
     far = [each.draws(rng.standard_normal((OUTER.distant_draws, marginal.dim))) for each in wide]
@@ -199,6 +199,11 @@ def misses(mixture: StudentTs, marginal: Marginal, rng: np.random.Generator) -> 
     heights = np.split(found.log_marginals, len(far))
     distant = [Batch(u, log_p, each.log_densities) for u, log_p, each in zip(far, heights, wide, strict=True)]
     return missed(own, *distant)
+
+
+def spread_of(u: Array) -> Gaussian:
+    """The Gaussian with the moments of points u (n, d)."""
+    return Gaussian.with_covariance(*moments(u, np.full(len(u), 1 / len(u))))
 
 
 def one_over(gaussian: Gaussian) -> StudentTs:

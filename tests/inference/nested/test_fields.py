@@ -10,9 +10,11 @@ from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.nested.banded import factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
-from ppl.inference.nested.field_draws import FieldDraws
+from ppl.inference.nested.field_draws import BestGaussians, field_draws
+from ppl.inference.nested.outer import spread_of
 from ppl.inference.nested.sparse import Field, coloured, field_of
 from ppl.inference.nested.structure import structure_of
+from ppl.inference.nested.trends import Trends
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
 
@@ -238,24 +240,34 @@ def test_the_marginal_of_a_local_level_is_the_kalman_filters():
     np.testing.assert_allclose(found.log_marginals, expected, rtol=1e-8)
 
 
+def draws_of(fields, t, start):
+    """Draws whose Gaussians are fitted at outer points t (n, 1)."""
+    return field_draws(fields, Trends(spread_of(t)), t, start)
+
+
+T = rng().normal(-0.5, 0.3, (60, 1))
+
+
 def test_weights_of_draws_given_the_outer_coordinates_of_a_gaussian_are_equal():
-    fields, t = fields_of(Level(Y)), np.full((50, 1), -0.5)
-    given = FieldDraws(fields).draws(t, np.zeros((50, 40)), rng())
+    fields, start = fields_of(Level(Y)), np.zeros((60, 40))
+    t = T + 0.05
+    given = draws_of(fields, T, start).draws(t, rng())
     weights = fields.values(t, given.latent) - given.log_q
-    np.testing.assert_allclose(weights, Level(Y).log_marginal(-0.5), rtol=1e-7)
+    np.testing.assert_allclose(weights, [Level(Y).log_marginal(each) for (each,) in t], atol=1e-4)
 
 
 def test_draws_near_the_best_gaussian_have_more_even_weights_than_at_the_mode():
     fields, t = fields_of(CountsOfWalk(COUNTS)), np.full((400, 1), -0.5)
     start = np.zeros((400, 30))
     at = fields.modes(t, start, BLOCK_MODES.near).at
-    plain, better = fields.factors(t, at), FieldDraws(fields).gaussians(t, at)
+    plain, best = fields.factors(t, at), BestGaussians(fields).steps(t, at)
+    _, *fitted = draws_of(fields, T, start[:60]).gaussians(t)
     noise = rng().standard_normal(start.shape)
     spreads = [
         np.std(fields.values(t, centre + factors.solve_transposed(noise)) + 0.5 * (noise**2).sum(axis=1))
-        for centre, factors in ((at, plain), better)
+        for centre, factors in ((at, plain), (best[0], factors_of(best[1])), fitted)
     ]
-    assert spreads[1] < 0.5 * spreads[0]
+    assert spreads[1] < 0.5 * spreads[0] and spreads[2] < 0.5 * spreads[0]
 
 
 def test_auto_integrates_a_chain_out():
