@@ -13,7 +13,6 @@ import numpy as np
 from ppl.backend.runtime import results
 from ppl.backend.text import Binding
 from ppl.compiled.branches import Branches, and_then, or_then
-from ppl.compiled.constraint_checks import CHECKS
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.solve import solve
@@ -92,7 +91,7 @@ class Trace:
         """As runtime.check, but the verdict is known only when the compiled code runs."""
         if is_traced([x, *args]):
             values = (jax.lax.stop_gradient(jnp.asarray(a)) for a in (x, *args))
-            self.kept.append(CHECKS[constraint](*values))
+            self.kept.append(jnp.all(CONSTRAINT_BY_KEYWORD[constraint].contains(JAX, *values)))
         elif CONSTRAINT_BY_KEYWORD[constraint].check(np.asarray(x), shape, *args):
             raise Rejection(f"`{name}` breaks its constraint.")
 

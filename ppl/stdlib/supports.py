@@ -6,12 +6,13 @@ gives sample points well inside it, at which the laws of the standard library ar
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array
-from ppl.stdlib.constraints.sentences import TOLERANCE, first_element, position
+from ppl.stdlib.constraints.sentences import first_element, first_false, position
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 Shape = tuple[int, ...]
@@ -41,7 +42,7 @@ def fault(support: Support, value: Any) -> str:
     inside = np.asarray(support.contains(value))
     if support.axes == 0:
         return first_element(np.asarray(value), inside, lambda _: support.must_be) or ""
-    index = tuple(int(i) for i in np.argwhere(~inside)[0])
+    index = first_false(inside)
     sentence = support.wrong(np.asarray(value)[index]) or f"must be {support.must_be}"
     return f"{position(index)} {sentence}".lstrip()
 
@@ -114,7 +115,7 @@ DISCRETE = (
 )
 
 
-def _structured(keyword: str, must_be: str, axes: int, contains: Callable[[Array], Array]) -> Support:
+def _structured(keyword: str, must_be: str, axes: int) -> Support:
     """The values of a constrained type; shapes end with the `axes` of one value."""
     constraint = CONSTRAINT_BY_KEYWORD[keyword]
 
@@ -126,62 +127,18 @@ def _structured(keyword: str, must_be: str, axes: int, contains: Callable[[Array
         u = generator.normal(0.0, 0.7, (*shape[: len(shape) - axes], *constraint.free_shape(one)))
         return constraint.constrain(NUMPY, u, one)[0]
 
-    return Support(keyword, must_be, contains, sample, False, axes, wrong)
-
-
-def _is_simplex(x: Array) -> Array:
-    return (x >= 0).all(axis=-1) & (abs(x.sum(axis=-1) - 1.0) <= TOLERANCE)
-
-
-def _is_row_stochastic(x: Array) -> Array:
-    return _is_simplex(x).all(axis=-1)
-
-
-def _is_ordered(x: Array) -> Array:
-    return (x[..., 1:] > x[..., :-1]).all(axis=-1)
+    return Support(keyword, must_be, partial(constraint.contains, NUMPY), sample, False, axes, wrong)
 
 
 def _is_cutpoints(x: Array) -> Array:
-    return _is_ordered(x) & np.isfinite(x).all(axis=-1) & (x.shape[-1] > 0)
+    return ORDERED.contains(x) & np.isfinite(x).all(axis=-1) & (x.shape[-1] > 0)
 
 
-def _is_covariance(x: Array) -> Array:
-    return (abs(x - x.swapaxes(-1, -2)) <= TOLERANCE).all(axis=(-2, -1)) & _is_definite(x)
-
-
-def _is_definite(x: Array) -> Array:
-    """All at once where all are; LAPACK does not say which is not."""
-    try:
-        np.linalg.cholesky(x)
-    except np.linalg.LinAlgError:
-        if x.ndim == 2:
-            return np.False_
-        each = [_is_definite(one) for one in x.reshape(-1, *x.shape[-2:])]
-        return np.reshape(each, x.shape[:-2])
-    return np.ones(x.shape[:-2], dtype=bool)
-
-
-def _is_correlation(x: Array) -> Array:
-    return _is_covariance(x) & (abs(_diagonal(x) - 1.0) <= TOLERANCE).all(axis=-1)
-
-
-def _is_cholesky(x: Array) -> Array:
-    return (np.triu(x, 1) == 0).all(axis=(-2, -1)) & (_diagonal(x) > 0).all(axis=-1)
-
-
-def _is_correlation_cholesky(x: Array) -> Array:
-    return _is_cholesky(x) & (abs((x * x).sum(axis=-1) - 1.0) <= TOLERANCE).all(axis=-1)
-
-
-def _diagonal(x: Array) -> Array:
-    return x.diagonal(axis1=-2, axis2=-1)
-
-
-ORDERED = _structured("ordered", "strictly increasing", 1, _is_ordered)
+ORDERED = _structured("ordered", "strictly increasing", 1)
 
 STRUCTURED = (
-    _structured("simplex", "a simplex", 1, _is_simplex),
-    _structured("row_stochastic_matrix", "a matrix whose rows are simplexes", 2, _is_row_stochastic),
+    _structured("simplex", "a simplex", 1),
+    _structured("row_stochastic_matrix", "a matrix whose rows are simplexes", 2),
     ORDERED,
     replace(
         ORDERED,
@@ -189,12 +146,10 @@ STRUCTURED = (
         must_be="strictly increasing and finite, and one at least",
         contains=_is_cutpoints,
     ),
-    _structured("cov_matrix", "symmetric positive definite", 2, _is_covariance),
-    _structured("corr_matrix", "a correlation matrix", 2, _is_correlation),
-    _structured("cholesky_factor_cov", "lower triangular with positive diagonal", 2, _is_cholesky),
-    _structured(
-        "cholesky_factor_corr", "the Cholesky factor of a correlation matrix", 2, _is_correlation_cholesky
-    ),
+    _structured("cov_matrix", "symmetric positive definite", 2),
+    _structured("corr_matrix", "a correlation matrix", 2),
+    _structured("cholesky_factor_cov", "lower triangular with positive diagonal", 2),
+    _structured("cholesky_factor_corr", "the Cholesky factor of a correlation matrix", 2),
 )
 
 SUPPORTS: dict[str, Support] = {support.name: support for support in (*CONTINUOUS, *DISCRETE, *STRUCTURED)}

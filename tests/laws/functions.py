@@ -41,6 +41,7 @@ POSITIVE_DEFINITE = matrix_domain(lambda xp, b: xp.np.matmul(b, _mirrored(xp, b)
 LOWER = matrix_domain(lambda xp, b: xp.np.tril(b) + 4.0 * np.eye(N))
 INVERTIBLE = matrix_domain(lambda xp, b: b + 4.0 * np.eye(N))
 CORRELATION = matrix_domain(lambda xp, b: _correlation(xp, b))
+CORRELATION_FACTOR = matrix_domain(lambda xp, b: UNIT_LENGTH.into(xp, LOWER.into(xp, b)))
 SIMPLEX = Domain(UNIT.draw, lambda xp, x: x / xp.np.sum(x, axis=-1, keepdims=True))
 COLUMNS = Domain(UNIT.draw, lambda xp, x: x / xp.np.sum(x, axis=-2, keepdims=True))
 UNIT_LENGTH = Domain(UNIT.draw, lambda xp, x: x / xp.np.sqrt(xp.np.sum(x * x, axis=-1, keepdims=True)))
@@ -126,7 +127,7 @@ DOMAINS |= {
     "corr_matrix_unconstrain": (CORRELATION,),
     "cholesky_factor_corr_constrain": (UNIT, exactly(3)),
     "cholesky_factor_corr_jacobian": (UNIT, exactly(3)),
-    "cholesky_factor_corr_unconstrain": (INVERTIBLE,),
+    "cholesky_factor_corr_unconstrain": (CORRELATION_FACTOR,),
     "cholesky_factor_cov_constrain": (UNIT, exactly(2), exactly(2)),
     "cholesky_factor_cov_jacobian": (UNIT, exactly(2), exactly(2)),
     "cholesky_factor_cov_unconstrain": (LOWER,),

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.stdlib.constraints.conditions import Condition, Members
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
-from ppl.stdlib.constraints.sentences import first_element, number
+from ppl.stdlib.constraints.sentences import number
 from ppl.stdlib.record import guarded
 from ppl.stdlib.special.log_add import softplus
 
@@ -121,62 +122,73 @@ def _constrain(rules: Any, xp: Namespace, u: Array, shape: Shape, a: Array, b: A
     return x, log_slope
 
 
-def _unconstrain(rules: Any, x: Array, shape: Shape, a: Array, b: Array) -> Array:
-    (u,) = by_bounds(NUMPY, rules, np.asarray(x, dtype=float), a, b)
-    return flatten(NUMPY, u, shape)
-
-
-def _check(x: Array, shape: Shape, a: Array, b: Array) -> str | None:
-    values = np.asarray(x, dtype=float)
-    lower, upper = np.broadcast_to(a, values.shape), np.broadcast_to(b, values.shape)
-    return first_element(values, values >= lower, lambda i: f"at least {number(lower[i])}") or first_element(
-        values, values <= upper, lambda i: f"at most {number(upper[i])}"
-    )
+def _unconstrain(rules: Any, x: Array, shape: Shape, a: Array, b: Array, xp: Namespace = NUMPY) -> Array:
+    (u,) = by_bounds(xp, rules, x, a, b)
+    return flatten(xp, u, shape)
 
 
 def _one_sided(function: Callable[..., Any], lower: bool) -> Callable[..., Any]:
     """`function(..., a, b)` with the other bound infinite."""
     if lower:
-        return lambda *args: function(*args, np.inf)
-    return lambda *args: function(*args[:-1], -np.inf, args[-1])
+        return lambda *args, **named: function(*args, np.inf, **named)
+    return lambda *args, **named: function(*args[:-1], -np.inf, args[-1], **named)
 
+
+AT_LEAST = Condition(
+    lambda xp, x, a, *_: x >= a, lambda x, _, a, *__: f"is {number(x)}, but must be at least {number(a)}"
+)
+AT_MOST = Condition(
+    lambda xp, x, *bounds: x <= bounds[-1],
+    lambda x, _, *bounds: f"is {number(x)}, but must be at most {number(bounds[-1])}",
+)
+ABOVE, BELOW, BETWEEN = (Members(0, cs) for cs in ((AT_LEAST,), (AT_MOST,), (AT_LEAST, AT_MOST)))
 
 LOWER = Constraint(
     keyword="lower",
-    meaning="at least the lower bound: x = lower + exp(u)",
+    meaning="a number not below the lower bound: x = lower + exp(u)",
     arguments=("lower",),
     free_shape=flat_shape,
     constrain=_one_sided(partial(_constrain, CONSTRAIN), lower=True),
     unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN), lower=True),
-    check=_one_sided(_check, lower=True),
+    contains=ABOVE.contains,
+    check=ABOVE.check,
+    value="real",
+    function="lower_bound",
 )
 
 LOWER_SOFTPLUS = Constraint(
     keyword="lower",
-    meaning="at least the lower bound: x = lower + log(1 + exp(u))",
+    meaning="a number not below the lower bound: x = lower + log(1 + exp(u))",
     arguments=("lower",),
     free_shape=flat_shape,
     constrain=_one_sided(partial(_constrain, CONSTRAIN_SOFTPLUS), lower=True),
     unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN_SOFTPLUS), lower=True),
-    check=_one_sided(_check, lower=True),
+    contains=ABOVE.contains,
+    check=ABOVE.check,
 )
 
 UPPER = Constraint(
     keyword="upper",
-    meaning="at most the upper bound: x = upper - exp(u)",
+    meaning="a number not above the upper bound: x = upper - exp(u)",
     arguments=("upper",),
     free_shape=flat_shape,
     constrain=_one_sided(partial(_constrain, CONSTRAIN), lower=False),
     unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN), lower=False),
-    check=_one_sided(_check, lower=False),
+    contains=BELOW.contains,
+    check=BELOW.check,
+    value="real",
+    function="upper_bound",
 )
 
 LOWER_UPPER = Constraint(
     keyword="lower_upper",
-    meaning="between the bounds: x = lower + (upper - lower) inv_logit(u)",
+    meaning="a number between the bounds: x = lower + (upper - lower) inv_logit(u)",
     arguments=("lower", "upper"),
     free_shape=flat_shape,
     constrain=partial(_constrain, CONSTRAIN),
     unconstrain=partial(_unconstrain, UNCONSTRAIN),
-    check=_check,
+    contains=BETWEEN.contains,
+    check=BETWEEN.check,
+    value="real",
+    function="lower_upper_bound",
 )

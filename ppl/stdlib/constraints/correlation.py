@@ -6,11 +6,19 @@ L_ij = z_ij prod_{j' < j} sqrt(1 - z_ij'^2) and L_ii = prod_{j' < i} sqrt(1 - z_
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_partials, with_vjps
+from ppl.stdlib.constraints.conditions import (
+    LOWER_TRIANGULAR,
+    POSITIVE_DEFINITE,
+    POSITIVE_DIAGONAL,
+    SYMMETRIC,
+    UNIT_DIAGONAL,
+    Members,
+    of_length_one,
+)
 from ppl.stdlib.constraints.layout import (
     Places,
     place,
@@ -19,15 +27,6 @@ from ppl.stdlib.constraints.layout import (
     strictly_lower_by_rows,
 )
 from ppl.stdlib.constraints.record import Constraint, Shape
-from ppl.stdlib.constraints.sentences import (
-    TOLERANCE,
-    each,
-    not_lower_triangular,
-    not_positive_definite,
-    not_positive_diagonal,
-    not_symmetric,
-    number,
-)
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
@@ -84,38 +83,17 @@ def _partial_correlations(xp: Namespace, factor: Array, places: Places) -> Array
     return xp.np.arcsinh(elements / xp.np.sqrt(after))
 
 
-def unconstrain_cholesky(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain_cholesky(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return _partial_correlations(xp, x, strictly_lower_by_rows(shape[0]))
 
 
-def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return _partial_correlations(xp, cholesky_decompose(xp, x), strictly_lower_by_columns(shape[0]))
 
 
-def _not_unit_rows(x: np.ndarray) -> str | None:
-    for i, total in enumerate(np.sum(x * x, axis=1)):
-        if not abs(total - 1) <= TOLERANCE:
-            return (
-                f"is not the factor of a correlation matrix: the squares of row {i + 1} sum to "
-                f"{number(total)}, but must sum to 1 (tolerance {TOLERANCE:g})"
-            )
-    return None
-
-
-def _not_unit_diagonal(x: np.ndarray) -> str | None:
-    for i, value in enumerate(np.diagonal(x)):
-        if not abs(value - 1) <= TOLERANCE:
-            return f"has {number(value)} at [{i + 1},{i + 1}], but its diagonal must be 1"
-    return None
-
-
-def check_cholesky(x: Array, shape: Shape) -> str | None:
-    return each(x, 2, lambda f: not_lower_triangular(f) or not_positive_diagonal(f) or _not_unit_rows(f))
-
-
-def check(x: Array, shape: Shape) -> str | None:
-    return each(x, 2, lambda c: not_symmetric(c) or _not_unit_diagonal(c) or not_positive_definite(c))
-
+UNIT_ROWS = of_length_one("is not the factor of a correlation matrix")
+FACTORS = Members(2, (LOWER_TRIANGULAR, POSITIVE_DIAGONAL, UNIT_ROWS))
+MEMBERS = Members(2, (SYMMETRIC, UNIT_DIAGONAL, POSITIVE_DEFINITE))
 
 CHOLESKY_FACTOR_CORR = Constraint(
     keyword="cholesky_factor_corr",
@@ -123,9 +101,12 @@ CHOLESKY_FACTOR_CORR = Constraint(
     arguments=(),
     free_shape=lambda shape: (shape[0] * (shape[0] - 1) // 2,),
     constrain=constrain_cholesky,
-    unconstrain=partial(unconstrain_cholesky, NUMPY),
-    check=check_cholesky,
+    unconstrain=unconstrain_cholesky,
+    contains=FACTORS.contains,
+    check=FACTORS.check,
     bounded=True,
+    value="matrix",
+    sizes=(1,),
 )
 
 CORR_MATRIX = Constraint(
@@ -134,7 +115,10 @@ CORR_MATRIX = Constraint(
     arguments=(),
     free_shape=lambda shape: (shape[0] * (shape[0] - 1) // 2,),
     constrain=constrain,
-    unconstrain=partial(unconstrain, NUMPY),
-    check=check,
+    unconstrain=unconstrain,
+    contains=MEMBERS.contains,
+    check=MEMBERS.check,
     bounded=True,
+    value="matrix",
+    sizes=(1,),
 )

@@ -5,20 +5,19 @@ filled row by row, its diagonal with exponentials.
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
+from ppl.stdlib.constraints.conditions import (
+    LOWER_TRIANGULAR,
+    POSITIVE_DEFINITE,
+    POSITIVE_DIAGONAL,
+    SYMMETRIC,
+    Members,
+)
 from ppl.stdlib.constraints.layout import Places, lower_by_rows, place, squared
 from ppl.stdlib.constraints.record import Constraint, Shape
-from ppl.stdlib.constraints.sentences import (
-    each,
-    not_lower_triangular,
-    not_positive_definite,
-    not_positive_diagonal,
-    not_symmetric,
-)
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
@@ -47,7 +46,7 @@ def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Ar
     return _factor(xp, u, shape), (rows == columns) * u
 
 
-def unconstrain_cholesky(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain_cholesky(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     places = lower_by_rows(shape)
     diagonal = _diagonal(places)
     elements = x[(..., *places)]
@@ -63,17 +62,12 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     return squared(xp, _factor(xp, u, shape)), log_jacobian
 
 
-def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
-    return unconstrain_cholesky(xp, cholesky_decompose(xp, x), shape)
+def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
+    return unconstrain_cholesky(cholesky_decompose(xp, x), shape, xp)
 
 
-def check_cholesky(x: Array, shape: Shape) -> str | None:
-    return each(x, 2, lambda factor: not_lower_triangular(factor) or not_positive_diagonal(factor))
-
-
-def check(x: Array, shape: Shape) -> str | None:
-    return each(x, 2, lambda matrix: not_symmetric(matrix) or not_positive_definite(matrix))
-
+FACTORS = Members(2, (LOWER_TRIANGULAR, POSITIVE_DIAGONAL))
+MEMBERS = Members(2, (SYMMETRIC, POSITIVE_DEFINITE))
 
 CHOLESKY_FACTOR_COV = Constraint(
     keyword="cholesky_factor_cov",
@@ -81,9 +75,12 @@ CHOLESKY_FACTOR_COV = Constraint(
     arguments=(),
     free_shape=lambda shape: (len(lower_by_rows(shape)[0]),),
     constrain=constrain_cholesky,
-    unconstrain=partial(unconstrain_cholesky, NUMPY),
-    check=check_cholesky,
+    unconstrain=unconstrain_cholesky,
+    contains=FACTORS.contains,
+    check=FACTORS.check,
     bad_shape=lambda shape: "it has fewer rows than columns." if shape[0] < shape[1] else None,
+    value="matrix",
+    sizes=(1, 2),
 )
 
 COV_MATRIX = Constraint(
@@ -92,6 +89,9 @@ COV_MATRIX = Constraint(
     arguments=(),
     free_shape=lambda shape: (shape[0] * (shape[0] + 1) // 2,),
     constrain=constrain,
-    unconstrain=partial(unconstrain, NUMPY),
-    check=check,
+    unconstrain=unconstrain,
+    contains=MEMBERS.contains,
+    check=MEMBERS.check,
+    value="matrix",
+    sizes=(1,),
 )

@@ -1,14 +1,11 @@
 """Increasing vectors: steps are exponentials.  Stan Reference Manual, "Ordered vector"."""
 
-from functools import partial
-from typing import Any
-
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
+from ppl.stdlib.constraints.conditions import INCREASING, NONNEGATIVE, Condition, Members
 from ppl.stdlib.constraints.layout import flat_shape
 from ppl.stdlib.constraints.record import Constraint, Shape
-from ppl.stdlib.constraints.sentences import each, number
 
 
 def _is_step(u: Array) -> np.ndarray:
@@ -32,7 +29,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     return _increasing(xp, u), _is_step(u) * u
 
 
-def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return xp.np.concatenate([x[..., :1], _log_steps(xp, x)], axis=-1)
 
 
@@ -41,7 +38,7 @@ def constrain_positive(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Ar
     return xp.np.cumsum(xp.np.exp(u), axis=-1), u
 
 
-def unconstrain_positive(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain_positive(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return xp.np.concatenate([xp.np.log(x[..., :1]), _log_steps(xp, x)], axis=-1)
 
 
@@ -49,33 +46,14 @@ def _log_steps(xp: Namespace, x: Array) -> Array:
     return xp.np.log(x[..., 1:] - x[..., :-1])
 
 
-def _not_increasing(x: np.ndarray) -> str | None:
-    for k in range(1, len(x)):
-        if not x[k] > x[k - 1]:
-            return (
-                f"is not ordered: element [{k + 1}] is {number(x[k])}, "
-                f"but must be greater than the element before it, {number(x[k - 1])}"
-            )
-    return None
-
-
-def _are_increasing(x: np.ndarray) -> Any:
-    return np.all(x[..., 1:] > x[..., :-1], axis=-1)
-
-
-def _not_positive_increasing(x: np.ndarray) -> str | None:
-    if len(x) and not x[0] >= 0:
-        return f"is not positive: element [1] is {number(x[0])}, but must be at least 0"
-    return _not_increasing(x)
-
-
-def check(x: Array, shape: Shape) -> str | None:
-    return each(x, 1, _not_increasing, _are_increasing)
-
-
-def check_positive(x: Array, shape: Shape) -> str | None:
-    return each(x, 1, _not_positive_increasing)
-
+MEMBERS = Members(1, (INCREASING,))
+POSITIVE_MEMBERS = Members(
+    1,
+    (
+        Condition(lambda xp, x: x[..., :1] >= 0, lambda x, k: f"is not positive: {NONNEGATIVE.says(x, k)}"),
+        INCREASING,
+    ),
+)
 
 ORDERED = Constraint(
     keyword="ordered",
@@ -83,8 +61,10 @@ ORDERED = Constraint(
     arguments=(),
     free_shape=flat_shape,
     constrain=constrain,
-    unconstrain=partial(unconstrain, NUMPY),
-    check=check,
+    unconstrain=unconstrain,
+    contains=MEMBERS.contains,
+    check=MEMBERS.check,
+    value="vector",
 )
 
 POSITIVE_ORDERED = Constraint(
@@ -93,6 +73,8 @@ POSITIVE_ORDERED = Constraint(
     arguments=(),
     free_shape=flat_shape,
     constrain=constrain_positive,
-    unconstrain=partial(unconstrain_positive, NUMPY),
-    check=check_positive,
+    unconstrain=unconstrain_positive,
+    contains=POSITIVE_MEMBERS.contains,
+    check=POSITIVE_MEMBERS.check,
+    value="vector",
 )

@@ -20,11 +20,15 @@ class Constraint:
     constrain     (xp, u, shape, *arguments) -> (x, log_jacobian); u is (*arrays, *free_shape(shape)),
                   x is (*arrays, *shape); log_jacobian is the sum of what is returned for it, whose leading
                   axes are those of u (or 0.0)
-    unconstrain   (x, shape, *arguments) -> u, plain NumPy; the inverse
+    unconstrain   (x, shape, *arguments) -> u, plain NumPy, or in `xp=` for the language's own
     check         (x, shape, *arguments) -> None or a sentence that says what is wrong and where (1-based),
                   for data and transformed quantities; tolerance 1e-8 as in Stan
+    contains      (xp, x, *arguments) -> which values are inside; the language's own constraints have it
     bad_shape     shape -> None or why no parameter has this shape
-    value         the type of one value, of a user's record: by it programs call keyword_jacobian
+    value         the type of one value: by it programs call keyword_jacobian
+    function      the word of these functions, where it is not the keyword
+    fewer         of a matrix whose free elements form a matrix too: how many rows and columns less that has
+    sizes         of a matrix: how many sizes its declaration may give, one standing for both axes
     bounded       whether the set is always bounded, so that the uniform density on it is proper
     """
 
@@ -38,3 +42,7 @@ class Constraint:
     bad_shape: Callable[[Shape], str | None] = lambda shape: None
     bounded: bool = False
     value: Literal["real", "vector", "matrix"] | None = None
+    function: str = ""
+    fewer: tuple[int, int] | None = None
+    sizes: tuple[int, ...] = (2,)
+    contains: Callable[..., Any] = lambda xp, x: True

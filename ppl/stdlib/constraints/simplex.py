@@ -5,15 +5,11 @@ log|J| = sum_k log x_k + log(K) / 2.
 """
 
 import math
-from functools import partial
-from typing import Any
-
-import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
+from ppl.stdlib.constraints.conditions import NONNEGATIVE, Members, of_columns, of_rows, sums_to
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
-from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 from ppl.stdlib.constraints.sum_to_zero import contract, expand
 
 
@@ -41,7 +37,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     return _weights(xp, u), _log_jacobian(xp, u)
 
 
-def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return contract(xp, xp.np.log(x))
 
 
@@ -49,8 +45,8 @@ def constrain_rows(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]
     return constrain(xp, unflatten(xp, u, _free_rows(shape)), shape[1:])
 
 
-def unconstrain_rows(xp: Namespace, x: Array, shape: Shape) -> Array:
-    return flatten(xp, unconstrain(xp, x, shape[1:]), _free_rows(shape))
+def unconstrain_rows(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
+    return flatten(xp, unconstrain(x, shape[1:], xp), _free_rows(shape))
 
 
 def constrain_columns(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -59,8 +55,8 @@ def constrain_columns(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Arr
     return xp.np.swapaxes(x, -1, -2), log_jacobian
 
 
-def unconstrain_columns(xp: Namespace, x: Array, shape: Shape) -> Array:
-    columns = unconstrain(xp, xp.np.swapaxes(x, -1, -2), shape[:1])
+def unconstrain_columns(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
+    columns = unconstrain(xp.np.swapaxes(x, -1, -2), shape[:1], xp)
     return flatten(xp, xp.np.swapaxes(columns, -1, -2), _free_columns(shape))
 
 
@@ -72,38 +68,10 @@ def _free_columns(shape: Shape) -> Shape:
     return shape[0] - 1, shape[1]
 
 
-def _not_a_simplex(x: np.ndarray) -> str | None:
-    negative = np.argwhere(~(x >= 0))
-    if len(negative):
-        k = int(negative[0, 0])
-        return f"is not a simplex: element [{k + 1}] is {number(x[k])}, but must be at least 0"
-    if not abs(x.sum() - 1) <= TOLERANCE:
-        return f"is not a simplex: sums to {number(x.sum())}, but must sum to 1 (tolerance {TOLERANCE:g})"
-    return None
-
-
-def _are_simplexes(x: np.ndarray) -> Any:
-    return np.all(x >= 0, axis=-1) & (np.abs(x.sum(axis=-1) - 1) <= TOLERANCE)
-
-
-def _not_stochastic(lines: np.ndarray, name: str) -> str | None:
-    for i, line in enumerate(lines):
-        if (fault := _not_a_simplex(line)) is not None:
-            return f"is not stochastic: {name} {i + 1} {fault}"
-    return None
-
-
-def check(x: Array, shape: Shape) -> str | None:
-    return each(x, 1, _not_a_simplex, _are_simplexes)
-
-
-def check_rows(x: Array, shape: Shape) -> str | None:
-    return each(x, 2, lambda matrix: _not_stochastic(matrix, "row"))
-
-
-def check_columns(x: Array, shape: Shape) -> str | None:
-    return each(x, 2, lambda matrix: _not_stochastic(matrix.T, "column"))
-
+WEIGHTS = (NONNEGATIVE, sums_to(1))
+MEMBERS = Members(1, tuple(c.named("is not a simplex") for c in WEIGHTS))
+ROWS = Members(2, tuple(of_rows(c).named("is not stochastic") for c in WEIGHTS))
+COLUMNS = Members(2, tuple(of_columns(c).named("is not stochastic") for c in WEIGHTS))
 
 SIMPLEX = Constraint(
     keyword="simplex",
@@ -111,10 +79,12 @@ SIMPLEX = Constraint(
     arguments=(),
     free_shape=lambda shape: (shape[0] - 1,),
     constrain=constrain,
-    unconstrain=partial(unconstrain, NUMPY),
-    check=check,
+    unconstrain=unconstrain,
+    contains=MEMBERS.contains,
+    check=MEMBERS.check,
     bad_shape=empty,
     bounded=True,
+    value="vector",
 )
 
 ROW_STOCHASTIC_MATRIX = Constraint(
@@ -123,10 +93,14 @@ ROW_STOCHASTIC_MATRIX = Constraint(
     arguments=(),
     free_shape=lambda shape: (math.prod(_free_rows(shape)),),
     constrain=constrain_rows,
-    unconstrain=partial(unconstrain_rows, NUMPY),
-    check=check_rows,
+    unconstrain=unconstrain_rows,
+    contains=ROWS.contains,
+    check=ROWS.check,
     bad_shape=empty,
     bounded=True,
+    value="matrix",
+    function="stochastic_row",
+    fewer=(0, 1),
 )
 
 COLUMN_STOCHASTIC_MATRIX = Constraint(
@@ -135,8 +109,12 @@ COLUMN_STOCHASTIC_MATRIX = Constraint(
     arguments=(),
     free_shape=lambda shape: (math.prod(_free_columns(shape)),),
     constrain=constrain_columns,
-    unconstrain=partial(unconstrain_columns, NUMPY),
-    check=check_columns,
+    unconstrain=unconstrain_columns,
+    contains=COLUMNS.contains,
+    check=COLUMNS.check,
     bad_shape=empty,
     bounded=True,
+    value="matrix",
+    function="stochastic_column",
+    fewer=(1, 0),
 )

@@ -4,14 +4,12 @@ Stan Reference Manual 2.37, "Zero sum vector" and "Zero sum matrix": the inverse
 basis; since it is orthonormal, the log-Jacobian is zero.
 """
 
-from functools import partial
-
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
+from ppl.stdlib.constraints.conditions import Members, of_columns, of_rows, sums_to
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
-from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 
 
 def _transpose_of_expand(xp: Namespace, g: Array, ans: Array, u: Array) -> Array:
@@ -39,7 +37,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     return expand(xp, u), 0.0
 
 
-def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return contract(xp, x)
 
 
@@ -49,7 +47,7 @@ def constrain_matrix(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Arra
     return _expand_rolled(xp, _expand_rolled(xp, x).swapaxes(-1, -2)).swapaxes(-1, -2), 0.0
 
 
-def unconstrain_matrix(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain_matrix(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     u = _contract_rolled(xp, _contract_rolled(xp, x).swapaxes(-1, -2)).swapaxes(-1, -2)
     return flatten(xp, u, _free_matrix(shape))
 
@@ -67,31 +65,9 @@ def _free_matrix(shape: Shape) -> Shape:
     return shape[0] - 1, shape[1] - 1
 
 
-def _nonzero_sum(x: np.ndarray) -> str | None:
-    total = np.sum(x)
-    if abs(total) <= TOLERANCE:
-        return None
-    return f"does not sum to zero: sums to {number(total)}, but must sum to 0 (tolerance {TOLERANCE:g})"
-
-
-def _nonzero_margin(x: np.ndarray) -> str | None:
-    for name, sums in (("row", x.sum(axis=1)), ("column", x.sum(axis=0))):
-        for i, total in enumerate(sums):
-            if not abs(total) <= TOLERANCE:
-                return (
-                    f"does not sum to zero: {name} {i + 1} sums to {number(total)}, "
-                    f"but must sum to 0 (tolerance {TOLERANCE:g})"
-                )
-    return None
-
-
-def check(x: Array, shape: Shape) -> str | None:
-    return each(x, 1, _nonzero_sum)
-
-
-def check_matrix(x: Array, shape: Shape) -> str | None:
-    return each(x, 2, _nonzero_margin)
-
+NOT_ZERO = "does not sum to zero"
+MEMBERS = Members(1, (sums_to(0).named(NOT_ZERO),))
+MARGINS = Members(2, tuple(of_lines(sums_to(0)).named(NOT_ZERO) for of_lines in (of_rows, of_columns)))
 
 SUM_TO_ZERO_VECTOR = Constraint(
     keyword="sum_to_zero_vector",
@@ -99,9 +75,12 @@ SUM_TO_ZERO_VECTOR = Constraint(
     arguments=(),
     free_shape=lambda shape: (shape[0] - 1,),
     constrain=constrain,
-    unconstrain=partial(unconstrain, NUMPY),
-    check=check,
+    unconstrain=unconstrain,
+    contains=MEMBERS.contains,
+    check=MEMBERS.check,
     bad_shape=empty,
+    value="vector",
+    function="sum_to_zero",
 )
 
 SUM_TO_ZERO_MATRIX = Constraint(
@@ -110,7 +89,11 @@ SUM_TO_ZERO_MATRIX = Constraint(
     arguments=(),
     free_shape=lambda shape: ((shape[0] - 1) * (shape[1] - 1),),
     constrain=constrain_matrix,
-    unconstrain=partial(unconstrain_matrix, NUMPY),
-    check=check_matrix,
+    unconstrain=unconstrain_matrix,
+    contains=MARGINS.contains,
+    check=MARGINS.check,
     bad_shape=empty,
+    value="matrix",
+    function="sum_to_zero",
+    fewer=(1, 1),
 )

@@ -1,13 +1,9 @@
 """Vectors of length one.  Stan Reference Manual, "Unit vector"."""
 
-from functools import partial
-
-import numpy as np
-
 from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.conditions import Members, of_length_one
 from ppl.stdlib.constraints.layout import flat_shape
 from ppl.stdlib.constraints.record import Constraint, Shape
-from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -16,22 +12,8 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     return u / xp.np.sqrt(squared), -0.5 * squared
 
 
-def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
+def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return x
-
-
-def _not_unit(x: np.ndarray) -> str | None:
-    squared = x @ x
-    if abs(squared - 1) <= TOLERANCE:
-        return None
-    return (
-        f"is not a unit vector: its squares sum to {number(squared)}, "
-        f"but must sum to 1 (tolerance {TOLERANCE:g})"
-    )
-
-
-def check(x: Array, shape: Shape) -> str | None:
-    return each(x, 1, _not_unit)
 
 
 def bad_shape(shape: Shape) -> str | None:
@@ -39,14 +21,18 @@ def bad_shape(shape: Shape) -> str | None:
     return "it needs at least two entries." if shape[0] < 2 else None
 
 
+MEMBERS = Members(1, (of_length_one("is not a unit vector"),))
+
 UNIT_VECTOR = Constraint(
     keyword="unit_vector",
     meaning="a vector of Euclidean length one",
     arguments=(),
     free_shape=flat_shape,
     constrain=constrain,
-    unconstrain=partial(unconstrain, NUMPY),
-    check=check,
+    unconstrain=unconstrain,
+    contains=MEMBERS.contains,
+    check=MEMBERS.check,
     bad_shape=bad_shape,
     bounded=True,
+    value="vector",
 )

@@ -6,19 +6,13 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.batching import sum_at
-from ppl.stdlib.constraints.sentences import TOLERANCE
+from ppl.stdlib.constraints.simplex import SIMPLEX
 from ppl.stdlib.record import guarded
-
-
-def is_simplex(xp: Namespace, theta: Array) -> Array:
-    """Of theta (..., K), with the tolerance of Stan."""
-    sums_to_one = xp.np.abs(xp.np.sum(theta, axis=-1) - 1.0) <= TOLERANCE
-    return sums_to_one & xp.np.all(theta >= 0, axis=-1)
 
 
 def on_simplex(xp: Namespace, theta: Array, value: Array) -> Array:
     """`value` where theta (..., K) is a simplex, nan elsewhere; the value may have axes after the leading."""
-    return guarded(xp, is_simplex(xp, theta), value)
+    return guarded(xp, SIMPLEX.contains(xp, theta), value)
 
 
 def one_hot(xp: Namespace, y: Array, size: int) -> Array:

@@ -5,19 +5,110 @@ its log-Jacobian to the target, so that its implementation returns both.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import dataclass, replace
 
 from ppl.arrays import Array, Namespace
-from ppl.stdlib.constraints.record import Constraint
-from ppl.stdlib.functions.constraint_maps import SCALARS, STRUCTURED, Map, Transform, free_elements
-from ppl.stdlib.record import Batch, Function, Impl, Overload
+from ppl.stdlib.constraints.layout import flatten, unflatten
+from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.table import CONSTRAINTS
+from ppl.stdlib.record import Batch, Function, Impl, Overload, function, guarded
 
 MAX_STRUCTURED_DIMS = 7
 """Array axes that the functions of structured types take, as many as in Stan."""
 
+Map = Callable[..., tuple[Array, Array]]  # (xp, u, *arguments) -> (x, log-Jacobian)
+
+
+@dataclass(frozen=True)
+class Transform:
+    """The map of a constraint between these types, without array axes, and `further` arguments."""
+
+    free: str
+    constrained: str
+    further: tuple[str, ...]
+    constrain: Map
+    batch: Batch = "leading"
+
+
+def transform(c: Constraint) -> Transform:
+    """Of reals elementwise, with arguments; a vector of a vector; a matrix of a smaller one or
+    of a vector and its sizes.
+    """
+    if c.value == "real":
+        return Transform("T", "T", ("T",) * len(c.arguments), _of_reals(c), "elementwise")
+    if c.value == "vector":
+        return Transform("vector", "vector", (), _of_vectors(c))
+    if c.fewer:
+        return Transform("matrix", "matrix", (), _of_matrices(c, *c.fewer))
+    return Transform("vector", "matrix", ("int",) * max(c.sizes), _sized(c))
+
+
+def _of_reals(c: Constraint) -> Map:
+    return lambda xp, u, *args: c.constrain(xp, u, (), *args)
+
+
+def _of_vectors(c: Constraint) -> Map:
+    """Vectors of as many elements as are free, or of one more."""
+
+    def constrain(xp: Namespace, u: Array) -> tuple[Array, Array]:
+        free = u.shape[-1:]
+        return c.constrain(xp, u, free if c.free_shape(free) == free else (free[0] + 1,))
+
+    return constrain
+
+
+def _of_matrices(c: Constraint, more_rows: int, more_columns: int) -> Map:
+    """Of matrices of free elements, which the constraint takes flat."""
+
+    def constrain(xp: Namespace, u: Array) -> tuple[Array, Array]:
+        rows, columns = u.shape[-2:]
+        return c.constrain(xp, flatten(xp, u, (rows, columns)), (rows + more_rows, columns + more_columns))
+
+    return constrain
+
+
+def _sized(c: Constraint) -> Map:
+    """Of free elements in a vector and the sizes of the value, of which one stands for both of a matrix.
+
+    Raises:
+        ValueError: no value has this shape, or it has more or fewer free elements.
+    """
+
+    def constrain(xp: Namespace, u: Array, *sizes: int) -> tuple[Array, Array]:
+        shape = tuple(map(int, sizes)) * (2 if c.value == "matrix" and len(sizes) == 1 else 1)
+        if wrong := c.bad_shape(shape):
+            raise ValueError(f"{c.keyword}: {wrong}")
+        (expected,), found = c.free_shape(shape), u.shape[-1]
+        if found != expected:
+            size = " x ".join(map(str, shape))
+            raise ValueError(
+                f"A {c.keyword} of size {size} is made of {expected} free elements, but got {found}."
+            )
+        return c.constrain(xp, u, shape)
+
+    return constrain
+
+
+def _inverse(c: Constraint) -> Impl:
+    """The free elements, nan in place of those of a value that lies outside."""
+    if c.value == "real":
+        return lambda xp, x, *args: c.unconstrain(x, (), *args, xp=xp)
+    axes = 1 if c.value == "vector" else 2
+
+    def unconstrain(xp: Namespace, x: Array) -> Array:
+        shape: Shape = x.shape[x.ndim - axes :]
+        inside = xp.np.expand_dims(c.contains(xp, x), tuple(range(-axes, 0)))
+        u = c.unconstrain(guarded(xp, inside, x), shape, xp=xp)
+        return unflatten(xp, u, (shape[0] - c.fewer[0], shape[1] - c.fewer[1])) if c.fewer else u
+
+    return unconstrain
+
 
 def _value(constrain: Map) -> Impl:
     return lambda *args: constrain(*args)[0]
+
+
+# --- The language's constraints --------------------------------------------------------------------
 
 
 def _arrays_of(base: str) -> Iterator[str]:
@@ -39,42 +130,40 @@ def _forward(t: Transform, impl: Impl) -> list[Overload]:
     return _overloads(t, t.free, t.constrained, t.further, impl)
 
 
-def _backward(t: Transform) -> list[Overload]:
-    further = t.further if t.free == "T" else ()
-    return _overloads(t, t.constrained, t.free, further, t.unconstrain)
+def _backward(c: Constraint, t: Transform) -> list[Overload]:
+    return _overloads(t, t.constrained, t.free, t.further if t.free == "T" else (), _inverse(c))
 
 
 def _records(
-    suffix: str, meaning: str, overloads: Callable[[Transform], list[Overload]]
+    suffix: str, meaning: str, overloads: Callable[[Constraint, Transform], list[Overload]]
 ) -> tuple[Function, ...]:
-    """One function a name; a name may stand for several transforms."""
-    found: dict[str, list[Any]] = {}
-    for t in (*SCALARS, *STRUCTURED):
-        _, have = found.setdefault(t.name, [t.noun, []])
-        have += overloads(t)
+    """One function a name; a name may stand for several constraints."""
+    found: dict[str, tuple[str, list[Overload]]] = {}
+    for c in CONSTRAINTS:
+        if c.value:
+            _, have = found.setdefault(c.function or c.keyword, (c.meaning.partition(":")[0], []))
+            have += overloads(c, transform(c))
     return tuple(
         Function(f"{name}_{suffix}", meaning.format(noun), tuple(have))
         for name, (noun, have) in found.items()
     )
 
 
+CONSTRAIN = "free numbers to {}"
+JACOBIAN = "free numbers to {}, adding the log-Jacobian to the target"
+
 FUNCTIONS: tuple[Function, ...] = (
-    *_records("constrain", "free numbers to {}", lambda t: _forward(t, _value(t.constrain))),
+    *_records("constrain", CONSTRAIN, lambda c, t: _forward(t, _value(t.constrain))),
     *_records("unconstrain", "{} to free numbers", _backward),
 )
 
 JACOBIAN_FUNCTIONS: tuple[Function, ...] = _records(
-    "jacobian",
-    "free numbers to {}, adding the log-Jacobian to the target",
-    lambda t: _forward(t, t.constrain),
+    "jacobian", JACOBIAN, lambda c, t: _forward(t, t.constrain)
 )
 """Implementations return (value, terms of the log-Jacobian)."""
 
 
 # --- A user's constraint --------------------------------------------------------------------------
-
-SIZES = {"real": 0, "vector": 1, "matrix": 2}
-"""How many sizes a value of each type has."""
 
 
 def functions_of(c: Constraint) -> tuple[Function, Function]:
@@ -90,37 +179,18 @@ def functions_of(c: Constraint) -> tuple[Function, Function]:
         raise ValueError(f'the constraint `{c.keyword}` must say its `value`: "real", "vector" or "matrix"')
     if c.arguments and c.value != "real":
         raise ValueError(f"the constraint `{c.keyword}`: only one of reals may have arguments")
-    forward = _elementwise(c) if c.value == "real" else _sized(c)
-    value, jacobian = _value(forward), forward
-    source, further = ("T", ["T"] * len(c.arguments)) if c.value == "real" else ("vector", [])
-    batch: Batch = "elementwise" if c.value == "real" else "leading"
-    target = "T" if c.value == "real" else c.value
-    taken = ", ".join([source, *further, *["int"] * SIZES[c.value]])
-    signature = f"({taken}) => {target}"
+    t = transform(c)
+    if c.value == "vector":
+        t = replace(t, further=("int",), constrain=_sized(c))
+    signature = f"({', '.join([t.free, *t.further])}) => {t.constrained}"
     return (
-        Function(
-            f"{c.keyword}_constrain", f"free numbers to {c.meaning}", (Overload(signature, value, batch),)
+        function(
+            f"{c.keyword}_constrain",
+            CONSTRAIN.format(c.meaning),
+            (signature, _value(t.constrain)),
+            batch=t.batch,
         ),
-        Function(
-            f"{c.keyword}_jacobian",
-            f"free numbers to {c.meaning}, adding the log-Jacobian to the target",
-            (Overload(signature, jacobian, batch),),
+        function(
+            f"{c.keyword}_jacobian", JACOBIAN.format(c.meaning), (signature, t.constrain), batch=t.batch
         ),
     )
-
-
-def _elementwise(c: Constraint) -> Map:
-    return lambda xp, u, *args: c.constrain(xp, u, (), *args)
-
-
-def _sized(c: Constraint) -> Map:
-    def constrain(xp: Namespace, u: Array, *sizes: int) -> tuple[Array, Array]:
-        shape = tuple(map(int, sizes))
-        if wrong := c.bad_shape(shape):
-            raise ValueError(f"{c.keyword}: {wrong}")
-        (expected,), found = c.free_shape(shape), u.shape[-1]
-        if found != expected:
-            raise ValueError(free_elements(c, shape, expected, found))
-        return c.constrain(xp, u, shape)
-
-    return constrain

@@ -8,7 +8,7 @@ leading axes.
 import numpy as np
 
 from ppl.arrays import Array, Namespace, flip, with_vjps
-from ppl.stdlib.distributions.simplexes import is_simplex
+from ppl.stdlib.constraints.simplex import ROW_STOCHASTIC_MATRIX, SIMPLEX
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.record import Function, function, guarded
 from ppl.stdlib.recurrence import states_after
@@ -71,7 +71,7 @@ def backward(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array
 
 def is_model(xp: Namespace, gamma: Array, rho: Array) -> Array:
     """Whether rho and the rows of Gamma are simplexes, as Stan demands."""
-    return xp.np.all(is_simplex(xp, gamma), axis=-1) & is_simplex(xp, rho)
+    return ROW_STOCHASTIC_MATRIX.contains(xp, gamma) & SIMPLEX.contains(xp, rho)
 
 
 def hidden_state_prob(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array:
