@@ -77,7 +77,7 @@ DataPaths = Annotated[list[Path] | None, data("DATA")]
 
 DataFile = Annotated[Path, data("DATA")]
 
-ITS_DATA = "Its data, where FILE does not name them."
+ITS_DATA = "Its data, if FILE does not name them."
 
 OwnData = Annotated[
     list[Path],

@@ -83,4 +83,4 @@ def spare(inputs: "Inputs", declared: Collection[str]) -> Iterator[str]:
     from ppl.data import unknown_names
 
     if names := ", ".join(f"`{name}`" for name in unknown_names(inputs, declared)):
-        yield f"{inputs.label}: the program declares no {names}, and goes without."
+        yield f"{inputs.label}: the program declares no {names}; it is ignored."

@@ -195,7 +195,7 @@ def switch(name: str, text: str, **more: Any) -> Any:
 
 def quietly() -> Any:
     """The option that leaves out all but errors."""
-    return typer.Option("--quiet", "-q", help="Say nothing but errors.")
+    return typer.Option("--quiet", "-q", help="Print errors only.")
 
 
 def flag(name: str, text: str, **more: Any) -> Any:

@@ -37,4 +37,4 @@ def end_others(end: SystemExit) -> None:
         from ppl.compiled.processes import end_early
 
         error = end.__context__
-        end_early(int(end.code or 0), (str(error or "").strip() or "stopped by hand").splitlines()[0])
+        end_early(int(end.code or 0), (str(error or "").strip() or "interrupted").splitlines()[0])

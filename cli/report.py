@@ -117,9 +117,9 @@ def interruptible(output: Path) -> Iterator[list[Checkpoint]]:
 def rescued(journal: Checkpoint, left: Path, output: Path) -> str:
     """Where the run is kept whose files could not be written."""
     if not journal.stages and not is_resumable(left):
-        return "A run as short as this keeps no checkpoint: the same command makes the fit again."
+        return "Short runs write no checkpoint; run the same command again."
     found = journal.rescue() if journal.stages else left
-    return f"The fit is not lost. {onward(found, output)}" if found else "There is no room to keep the fit."
+    return f"The fit is not lost. {onward(found, output)}" if found else "No space is left to save the fit."
 
 
 def onward(left: Path, output: Path) -> str:

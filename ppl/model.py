@@ -104,7 +104,7 @@ class Model(model.Model):
             progress: called after each simulation with the ranks so far.
 
         Raises:
-            ModelError: the program cannot be read forward; says why, where, and what to do.
+            ModelError: the program cannot be simulated; says why, where, and what to do.
             DataError: a variable is missing or does not fit its declaration; the message names it.
             InferenceError: a setting is out of range.
 
@@ -139,7 +139,7 @@ class Model(model.Model):
         (2020), arXiv:2011.01808, section 2.4.
 
         Raises:
-            ModelError: the program cannot be read forward; says why, where, and what to do.
+            ModelError: the program cannot be simulated; says why, where, and what to do.
             DataError: a variable is missing or does not fit its declaration; the message names it.
             InferenceError: a variable is not drawn in all its entries, or every draw breaks a constraint.
 

@@ -61,9 +61,9 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "d.csv:1: the first line names the columns; nothing is there"),
-        ("0.5,1\n1.5,2\n", "d.csv:1: the first line names the columns; found the number 0.5"),
-        ("# lp__\ny,g\n", "d.csv:1: the first line names the columns; found a comment"),
+        ("", "d.csv:1: the first line must name the columns; the file is empty"),
+        ("0.5,1\n1.5,2\n", "d.csv:1: the first line must name the columns; found the number 0.5"),
+        ("# lp__\ny,g\n", "d.csv:1: the first line must name the columns; found a comment"),
         ("y;g\n0,5;1\n", "d.csv:1: columns are separated by commas, not by `;`"),
         ("y\tg\n0.5\t1\n", "d.csv:1: columns are separated by commas, not by tabs"),
         ("y,g,y\n1,2,3\n", "d.csv:1: `y` names two columns"),
@@ -82,7 +82,7 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
             "d.csv:4: g[2] is 1.5, but `array[N] int<lower=1, upper=2> g`",
         ),
         ("y,g\n0.5,1\n1.5,3\n", "d.csv:3: g[2] is 3, but must be at most 2"),
-        ("N,y,g\n2,0.5,1\n2,1.5,2\n", "needs one integer; a column has one for each row: take it out"),
+        ("N,y,g\n2,0.5,1\n2,1.5,2\n", "needs one integer; a column has one for each row: remove it"),
         ("y,group\n0.5,1\n", "d.csv: `g` is missing"),
     ],
 )

@@ -102,7 +102,7 @@ def repeats_a_name(text: bytes) -> bool:
         ("", 1, 1, "found nothing"),
         ("[1, 2]", 1, 1, "one JSON object"),
         ('{"N": 3', 1, 8, "`,` or `}`"),
-        ('{"N": 3}\n{}', 2, 1, "nothing may follow"),
+        ('{"N": 3}\n{}', 2, 1, "unexpected text after"),
         ('{"N": 1,\n "N": 2}', 2, 2, "`N` appears twice"),
         ('{"N": three}', 1, 7, "not JSON"),
         ('{"N": }', 1, 7, "a value is expected"),

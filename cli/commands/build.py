@@ -26,7 +26,7 @@ def build(
     ] = None,
     cmdstan: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Write a folder that stands in for CmdStan's."),
+        typer.Option(metavar="DIR", file_okay=False, help="Write a stand-in for CmdStan's folder."),
     ] = None,
 ) -> None:
     """Write an executable for MODEL that CmdStanPy and CmdStanR can drive.

@@ -20,7 +20,7 @@ class Format(StrEnum):
 
 def check(
     models: ModelPaths,
-    pedantic: Annotated[bool, typer.Option("--pedantic", help="Warn of everything doubtful.")] = False,
+    pedantic: Annotated[bool, typer.Option("--pedantic", help="Also report possible problems.")] = False,
     format: Annotated[Format, typer.Option(help="text, or json: one line for each.")] = Format.text,
 ) -> None:
     """Check each MODEL without data: syntax, names, types, blocks, likely bugs.

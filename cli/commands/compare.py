@@ -32,7 +32,7 @@ def compare(
     is the ELPD of each less the best one's, in nats, with its standard error
     se_diff: several of these below 0 is worse, less than 4 is hardly a
     difference. weight is the model's share in the mixture that predicts best
-    (stacking), bad k-hat how many rows of it cannot be relied on: `ppl loo`.
+    (stacking), bad k-hat how many rows of it are unreliable: `ppl loo`.
     FILEs have `log_lik`, or --model names their program, once for each FILE
     in their order where they differ.
 

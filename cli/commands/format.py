@@ -48,7 +48,7 @@ def is_formatted(model: Path, write: bool, check: bool) -> bool:
     text = format_program(source, [model.parent])
     same = text == source.text
     if check:
-        typer.echo(f"{source.name}: {'as it should be' if same else 'would change'}")
+        typer.echo(f"{source.name}: {'already formatted' if same else 'would change'}")
     elif not write:
         sys.stdout.write(text)
     elif not same:

@@ -18,7 +18,7 @@ def generate(
     output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o", suffixes=CSV)] = Path(
         "generated.csv"
     ),
-    seed: Annotated[int, whole(0, "One seed, one machine: same bytes.")] = 1,
+    seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
     """Compute the generated quantities of MODEL at the draws in FIT.

@@ -7,7 +7,7 @@ import typer
 
 
 def lsp(
-    pedantic: Annotated[bool, typer.Option("--pedantic", help="Warn of everything doubtful.")] = False,
+    pedantic: Annotated[bool, typer.Option("--pedantic", help="Also report possible problems.")] = False,
 ) -> None:
     """Serve an editor, by the Language Server Protocol over standard input and output.
 

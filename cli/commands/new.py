@@ -11,7 +11,7 @@ from ppl.cli.options import one_of
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 SCRIPT = '''\
-"""Fits {name}.model to its data and says what came of it: python fit.py"""
+"""Fits {name}.model to its data and prints the result: python fit.py"""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ posterior = model.condition(here / "{name}.data.json")
 # The same seed gives the same draws; help(posterior.variational) has every setting.
 fit = posterior.variational(seed=1)
 
-print(fit.judgement)  # how far the draws can be believed, and what to try where not
+print(fit.judgement)  # how far the draws can be trusted, and what to try if not
 print(fit.summary())  # mean, sd and quantiles of every column
 {loo}
 # fit.stan_variables() has the draws of each variable as an array, of shape (draws, *its own shape).

@@ -127,7 +127,7 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
         if said := left_out(material, name):
             typer.echo(said)
     if material.constant:
-        missing.append(f"Left out, for they never vary: {shown(material.constant)}.")
+        missing.append(f"Omitted (constant): {shown(material.constant)}.")
     if not written:
         raise DataError("nothing was drawn.\n" + "\n".join(missing))
     for said in missing:

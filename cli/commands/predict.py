@@ -34,7 +34,7 @@ def predict(
         ),
     ] = [],  # noqa: B006
     draws: Annotated[int, whole(1, "Draws from the prior.")] = 1000,
-    seed: Annotated[int, whole(0, "One seed, one machine: same bytes.")] = 1,
+    seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
     simulator: Annotated[
         Path | None, typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="A program that draws.")
     ] = None,

@@ -36,8 +36,8 @@ def sample(
         ),
     ] = Path("output.csv"),
     *,
-    refresh: Annotated[int, whole(0, "Draws a progress line; 0: none.")] = 100,
-    variables: Annotated[str, variable_names("What the table shows.")] = "",
+    refresh: Annotated[int, whole(0, "Draws per progress line; 0: none.")] = 100,
+    variables: Annotated[str, variable_names("Variables in the table.")] = "",
     quiet: Annotated[bool, quietly()] = False,
     **settings: Any,
 ) -> None:

@@ -30,8 +30,8 @@ def sbc(
         Path | None, typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="A program that draws.")
     ] = None,
     picture: Annotated[Path | None, output_file("Rank histograms: .png, .svg, .pdf.")] = None,
-    resume: Annotated[bool, flag("--resume", "Go on with the ranks in the file.")] = False,
-    show_simulator: Annotated[bool, flag("--show-simulator", "Print what draws, and end.")] = False,
+    resume: Annotated[bool, flag("--resume", "Continue from the ranks in the file.")] = False,
+    show_simulator: Annotated[bool, flag("--show-simulator", "Print the simulator and exit.")] = False,
     quiet: Annotated[bool, quietly()] = False,
     **settings: Any,
 ) -> None:
@@ -46,7 +46,7 @@ def sbc(
     Each simulation draws parameters from the prior and data given them, by
     the `~` statements, and fits these data. Where draws are those of the
     posterior, the ranks of the parameters among them are uniform. DATA need
-    not have what is simulated. A program that cannot be read forward is
+    not have what is simulated. A program that cannot be simulated is
     refused with the line; give one of _rng's by --simulator then.
     """
     from ppl.cli.output import wrapped
@@ -91,6 +91,6 @@ def sbc(
             typer.echo(wrapped(f"The first failure: {why}"))
         typer.echo(f"Wrote {' and '.join(map(str, files))}.")
     if left > 0:
-        said = f"ppl: {left} simulations are left; the same command with --resume makes them."
+        said = f"ppl: {left} simulations remain; add --resume to run them."
         print(said, file=sys.stderr)
         raise typer.Exit(130)

@@ -14,7 +14,7 @@ def summary(
     percentiles: Annotated[str, typer.Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
     sig_figs: Annotated[int, whole(1, "Digits shown.")] = 3,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
-    rows: Annotated[int, whole(0, "Most rows shown; 0: all.")] = 0,
+    rows: Annotated[int, whole(0, "Maximum rows; 0: all.")] = 0,
     csv: Annotated[Path | None, output_file("The table as CSV, in full precision.", "--csv")] = None,
 ) -> None:
     """Summarise the draws in FILEs, the runs of one program.

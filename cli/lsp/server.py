@@ -250,12 +250,12 @@ def changing(server: Server) -> None:
 def to_rename(ls: Server, uri: str, position: types.Position) -> tuple[View, Name]:
     """What stands there, in a program without errors: a use in a wrong statement would be missed."""
     if (found := ls.named(uri, position)) is None:
-        raise refused("Here stands no variable and no function of the program.")
+        raise refused("No variable or function of the program is here.")
     view, name = found
     own = view.analysis.source.name == view.file
     errors = ls.document(uri).analysis.errors if own else view.analysis.errors
     if errors:
-        raise refused(f"Mend the errors first, such as that of line {errors[0].line}: {errors[0].message}")
+        raise refused(f"Fix the errors first, such as that on line {errors[0].line}: {errors[0].message}")
     return view, name
 
 

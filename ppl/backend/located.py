@@ -19,7 +19,7 @@ MISMATCHES = (
 )
 SIZED = re.compile(r"(\w+)(?<!__) = (lib\.(?:sized|same_size)\(.*)")
 
-LOOK_AT_SIZES = "Look at the sizes: they come from the data or stand in the program."
+LOOK_AT_SIZES = "Check the sizes in the data and in the program."
 
 
 @contextmanager
@@ -46,11 +46,11 @@ def out_of_reach(error: MemoryError | RecursionError) -> str:
     """What a statement asked for more of than there is."""
     if isinstance(error, RecursionError):
         return (
-            "The function calls itself again and again, without an end or deeper than the "
+            "The recursion does not end, or is deeper than the "
             f"{sys.getrecursionlimit()} calls that Python nests.\n"
-            "Look at the case that is to end it, or write a loop."
+            "Check the case that ends it, or write a loop."
         )
-    message = str(error) or "a value needs more memory than there is"
+    message = str(error) or "a value needs more memory than is available"
     return f"{message[0].upper()}{message[1:]}.\n{LOOK_AT_SIZES}"
 
 

@@ -147,8 +147,8 @@ def complaint(solver: str, path: initial_value.Trajectory, most: float) -> str:
     known = np.isfinite(path.states[0]).all(axis=1)
     last = ts[known][-1] if known.any() else t0
     return (
-        f"`{solver}` could not go on from about t = {last:g}: {most:g} steps did not reach the next time. "
-        "The solution may run away there, or change faster than the times ask for."
+        f"`{solver}` stopped at about t = {last:g}: {most:g} steps did not reach the next time. "
+        "The solution may diverge there, or change faster than the output times."
     )
 
 
@@ -162,7 +162,7 @@ def root(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings
         found = roots.root(f, guess)
         if len(guess) == 1 and not np.isfinite(found).all():
             raise Rejection(
-                f"`{solver}` found no root from {guess[0].tolist()}. Begin nearer to it; there may be none."
+                f"`{solver}` found no root from {guess[0].tolist()}. Start closer to it; there may be none."
             )
 
         def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
@@ -198,8 +198,8 @@ def integral(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], sett
 
 def fault(forwards: bool) -> str:
     if not forwards:
-        return "is no integral: the lower limit must not be above the upper one, nor both be infinite."
-    return "did not settle: the integrand may have a singularity inside, or be too heavy in the tails."
+        return "is not a valid integral: the lower limit must be below the upper one, and not both infinite."
+    return "did not converge: the integrand may have a singularity inside, or be too heavy in the tails."
 
 
 def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:

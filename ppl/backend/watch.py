@@ -22,15 +22,15 @@ from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS
 
 HELP = (
-    "What usually helps: a constraint on the parameter that leaves its domain (<lower=0> for a scale), "
+    "Common remedies: a constraint on the parameter that leaves its domain (<lower=0> for a scale), "
     "starting values nearer to the data's scale (--init), data on a scale near one, a prior that keeps exp() "
     "from overflowing."
 )
 
 
 NO_START_HELPS = (
-    "That does not depend on the parameters, so no other start will help: look at the data there, and at the "
-    "numbers in the statement itself. A bound in the data block (<lower=0>) refuses such data by name."
+    "This does not depend on the parameters, so another start does not help: check the data and the "
+    "constants of the statement. A bound in the data block (<lower=0>) rejects such data by name."
 )
 IN_DOMAIN = "though every argument lies in its domain"
 """What is said of a density that is zero, for which Stan has no error."""
@@ -88,7 +88,8 @@ class Watch:
             ends = [np.broadcast_to(b, between.shape)[~between][0] for b in (lower, upper)]
             raise NotFinite(
                 f"The bounds leave no value: lower is {shown(ends[0])} and upper is {shown(ends[1])}.\n"
-                "Lower must be below upper; look for bounds that changed places, or for data in another unit."
+                "The lower bound must be below the upper bound; check for exchanged bounds and for data in "
+                "other units."
             )
         x, log_jacobian = LOWER_UPPER.constrain(NUMPY, block(u, place), place.core, lower, upper)
         return x, np.sum(log_jacobian)

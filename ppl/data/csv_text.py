@@ -77,16 +77,16 @@ def _header(line: int, fields: Sequence[str]) -> list[str]:
     other = next((sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]), None)
     twice = next((name for name in named if named.count(name) > 1), None)
     if not named:
-        raise BadText("the first line names the columns; nothing is there", line)
+        raise BadText("the first line must name the columns; the file is empty", line)
     if named[0].startswith("#"):
-        raise BadText("the first line names the columns; found a comment", line)
+        raise BadText("the first line must name the columns; found a comment", line)
     if other:
         sign = "tabs" if other == "\t" else f"`{other}`"
         raise BadText(f"columns are separated by commas, not by {sign}", line)
     if all(isinstance(_value(name), float) for name in named):
-        raise BadText(f"the first line names the columns; found the number {named[0]}", line)
+        raise BadText(f"the first line must name the columns; found the number {named[0]}", line)
     if twice:
-        raise BadText(f"`{twice}` names two columns; every variable is given once", line)
+        raise BadText(f"`{twice}` names two columns; give each variable once", line)
     return names
 
 

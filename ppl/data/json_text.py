@@ -58,7 +58,7 @@ def parse_json(text: bytes) -> dict[str, Any]:
         fail(f'data are one JSON object, {{"name": value, ...}}; found {found}', text, start)
     values, end = read_object(text, start, outermost=True)
     if skip(text, end) != len(text):
-        fail("nothing may follow the end of the object", text, skip(text, end))
+        fail("unexpected text after the end of the object", text, skip(text, end))
     return values
 
 
@@ -94,7 +94,7 @@ def read_object(text: bytes, start: int, outermost: bool = False) -> tuple[dict[
     while True:
         name, end = read_name(text, here)
         if name in values:
-            fail(f"`{name}` appears twice; every variable is given once", text, here)
+            fail(f"`{name}` appears twice; give each variable once", text, here)
         try:
             values[name], end = read_any(text, end)
         except RecursionError:

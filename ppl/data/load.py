@@ -53,7 +53,7 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
             return _read(Path(data))
         case _:
             raise DataError(
-                f"data are a mapping from name to value, a DataFrame, or the path of a file ({KNOWN}), "
+                f"data must be a mapping from name to value, a DataFrame, or the path of a file ({KNOWN}), "
                 f"not a {type(data).__name__}",
                 code="PPL905",
             )

@@ -92,7 +92,7 @@ def column_hint(inputs: Inputs, expected: Expected) -> str:
     """What to do about a column that is declared as a single number."""
     if expected.shape or expected.name not in inputs.columns:
         return ""
-    return "; a column has one for each row: take it out, and give the number in a file of its own"
+    return "; a column has one for each row: remove it, and give the number in its own file"
 
 
 def check_value(

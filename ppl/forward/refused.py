@@ -1,4 +1,4 @@
-"""What cannot be read forward: the sentence, with the place and the way out."""
+"""What cannot be simulated: the sentence, with the place and the way out."""
 
 from ppl.errors import ModelError
 from ppl.source import Span
@@ -11,4 +11,4 @@ WAY = (
 
 def refused(why: str, span: Span) -> ModelError:
     """The error for a place of the program."""
-    return ModelError(f"The program cannot be read forward: {why}.", span, WAY, "PPL979")
+    return ModelError(f"The program cannot be simulated: {why}.", span, WAY, "PPL979")

@@ -127,8 +127,8 @@ class Builder:
     def _assignment(self, meta: Meta, target: ast.Expr, op: Token, value: ast.Expr) -> ast.Assignment:
         if not is_assignable(target, self.span(meta)):
             raise ModelError(
-                f"The left side of `{op}` is no variable; expected a name, with indices or without, and no "
-                "parentheses around it.",
+                f"The left side of `{op}` is not a variable; expected a name, with or without indices, and "
+                "no parentheses around it.",
                 target.span,
                 "Write `name = value;` or `name[index] = value;`; to compare, use `==`.",
                 "PPL139",
@@ -143,7 +143,7 @@ class Builder:
             fix = Fix(at, "=") if at.text == "<-" else None
             raise ModelError("`<-` no longer assigns.", call.span, "Write `name = value;`.", "PPL137", fix)
         raise ModelError(
-            "An expression alone is no statement; expected `=`, `~` or a call.", call.span, None, "PPL140"
+            "An expression is not a statement; expected `=`, `~` or a call.", call.span, None, "PPL140"
         )
 
     @staticmethod

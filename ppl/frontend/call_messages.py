@@ -23,7 +23,7 @@ def returns_nothing(name: str) -> Message:
 
 def returns_something(name: str, t: Type) -> Message:
     return Message(
-        "PPL503", f"`{name}` returns a value of type {t}; a call that stands alone must return void.",
+        "PPL503", f"`{name}` returns a value of type {t}; a call used as a statement must return void.",
         f"Assign it: `{t} result = {name}(...);`.",
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ def unnormalised_not_here(name: str) -> Message:
     base = name.replace("_lup", "_lp")
     return Message(
         "PPL510",
-        f"`{name}` drops constants (lupdf, lupmf), which only the model block and densities may ask for.",
+        f"`{name}` drops constants (lupdf, lupmf), allowed only in the model block and in densities.",
         f"Use `{base}` here.",
         base,
     )
@@ -127,13 +127,13 @@ def unknown_distribution(name: str, near: str | None) -> Message:
 
 
 def function_is_no_distribution(name: str) -> Message:
-    return Message("PPL601", f"`{name}` is a function, not a distribution: it cannot stand after `~`.")
+    return Message("PPL601", f"`{name}` is a function, not a distribution: it cannot follow `~`.")
 
 
 def suffix_in_tilde(name: str, base: str) -> Message:
     return Message(
         "PPL602",
-        f"After `~` stands the distribution's name alone, without the suffix of `{name}`.",
+        f"`~` is followed by the name of the distribution, without the suffix of `{name}`.",
         f"Write `~ {base}(...)`.",
         base,
     )
@@ -143,7 +143,7 @@ def distribution_called(name: str) -> Message:
     return Message(
         "PPL204",
         f"`{name}` is a distribution, not a function.",
-        f"To give something this density write `~`: `x ~ {name}(...);`. A draw is `{name}_rng(...)`, in "
+        f"To use this density write `~`: `x ~ {name}(...);`. A draw is `{name}_rng(...)`, in "
         "transformed data or generated quantities.",
     )
 

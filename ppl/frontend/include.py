@@ -123,7 +123,7 @@ class Reader:
             raise ModelError(
                 f"`{shortened(name)}` includes itself.",
                 at,
-                "Take the file out of its own includes.",
+                "Remove the include of the file from itself.",
                 "PPL181",
             )
         self.files += 1

@@ -22,7 +22,7 @@ def renamed(program: ast.Program, facts: Facts, name: Name, new: str) -> list[Fi
     every = names(program, facts)
     together = same(every, name)
     if not together:
-        raise ArgumentError(f"`{name.text}` is no variable and no function of this program")
+        raise ArgumentError(f"`{name.text}` is not a variable or function of this program")
     refuse_word(new)
     if isinstance(name.meaning, Symbol):
         refuse_variable(every, dict(frames(program)), together, new)

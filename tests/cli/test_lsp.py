@@ -455,7 +455,7 @@ def test_rename(editor):
         ("twice", "f_rng", "ends in `_rng`"),
         ("mine_lpdf", "own", "must end in `_lpdf`"),
         ("mine_lpdf", "normal_lpdf", "of the library"),
-        ("normal", "gauss", "no variable and no function"),
+        ("normal", "gauss", "No variable or function"),
     ],
 )
 def test_rename_refuses(editor, what, new, why):
@@ -474,7 +474,7 @@ def test_a_local_name_may_be_used_elsewhere(editor):
 def test_rename_wants_a_right_program(editor):
     text = MODEL.replace("mu ~ mine(0);", "mu ~ mine(0)")
     editor.open(text)
-    with pytest.raises(JsonRpcException, match="Mend the errors first, such as that of line 19"):
+    with pytest.raises(JsonRpcException, match="Fix the errors first, such as that on line 19"):
         editor.rename(place(text, "sigma"), "tau")
 
 

@@ -254,9 +254,7 @@ def test_included_files_go_into_the_script(tmp_path):
 def test_the_algorithm_that_is_named_gives_draws_of_its_q_and_the_default_corrects(bernoulli):
     run = "variational output_samples=50 data file=data.json random seed=1"
     said = bernoulli(f"{run} output file=auto.csv").stdout
-    assert (
-        "Verdict: good: the draws were resampled by importance from a mixture fitted to the posterior" in said
-    )
+    assert "Verdict: good: the draws were importance-resampled from a mixture fitted to the posterior" in said
     named = bernoulli(run.replace("variational", "variational algorithm=meanfield")).stdout
     assert "Verdict: good: the draws are those of a q close to the posterior" in named
     of_q, corrected = bernoulli.read().splitlines(), bernoulli.read("auto.csv").splitlines()

@@ -60,7 +60,7 @@ def test_constants_and_units_change_nothing():
 def test_a_rising_elbo_a_broken_run_and_too_few_draws_are_said():
     rising = judged(trend=Trend(3.0, 0.1))
     assert rising.level is Level.POOR and "still rising" in rising.sentence(NAMES)
-    assert "levelled off" in judged(trend=Trend(0.0, 0.1)).details(NAMES)
+    assert "stopped improving" in judged(trend=Trend(0.0, 0.1)).details(NAMES)
     assert judged(outcome=Outcome(Ending.DIVERGED, "it left")).level is Level.POOR
     few = judged(n=10)
     assert math.isnan(few.khat) and few.level is Level.UNKNOWN
@@ -138,7 +138,7 @@ def test_resampled_draws_are_good_where_the_weights_are():
     )
     assert of_draws(proposals).level is Level.USABLE
     verdict = of_draws(proposals, made=DrawSource.RESAMPLED)
-    assert verdict.level is Level.GOOD and "resampled by importance" in verdict.sentence(NAMES)
+    assert verdict.level is Level.GOOD and "importance-resampled" in verdict.sentence(NAMES)
 
 
 def test_a_heavy_tail_of_weights_that_hardly_differ_does_not_matter():

@@ -299,14 +299,14 @@ def told():
 
 
 RESAMPLE, CORRECT = (
-    f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
+    f"Use corrected draws, {how}: omit --algorithm, or add --correct."
     for how in ("resampled by importance", "annealed to the posterior")
 )
 RUNS = "Compare independent runs: --runs 4."
 ONE_MODE = "Try priors or an ordering that leave one mode."
 PROPER = "Give every parameter a proper prior, or start nearer to the posterior (--init)."
 QUANTILES = "Report quantiles, or give it a prior with lighter tails."
-MORE_DRAWS = "Ask for more draws (--draws)."
+MORE_DRAWS = "Use more draws (--draws)."
 ESS = "effective sample size of 4000 weighted draws of q: 3000"
 OF_Q = f"the draws are those of a q close to the posterior ({ESS})"
 OTHERWISE = ", for instance in a non-centred form, or sample: `ppl sample`."
@@ -319,7 +319,7 @@ SAID = [
     ({}, f"good: {OF_Q}."),
     (
         resampled(),
-        f"good: the draws were resampled by importance from a q close to the posterior ({ESS}).",
+        f"good: the draws were importance-resampled from a q close to the posterior ({ESS}).",
     ),
     (
         annealed(rhats=(1.004,)),
@@ -328,7 +328,7 @@ SAID = [
     ),
     (
         {"khats": np.zeros(0), "shifts": np.zeros(0), "khat": math.nan},
-        "good: there are no parameters to be wrong about.",
+        "good: the program has no parameters.",
     ),
     # What correction would have made of draws of q: 2000 of 8192, here of 4000, are 976.6.
     (
@@ -340,7 +340,7 @@ SAID = [
         f"usable: {NEAR.format('0.50')}. {CORRECT}",
     ),
     ({"khat": 0.7}, f"poor: {FAR}. {CORRECT}"),
-    (resampled(khat=0.7), f"poor: the weights cannot be relied on (Pareto k-hat 0.70). {CORRECT}"),
+    (resampled(khat=0.7), f"poor: the importance weights are unreliable (Pareto k-hat 0.70). {CORRECT}"),
     (
         {"khat": 0.7, **moved(0.1, 0.0, -0.5, 0.3)},
         f"poor: {FAR}; most affected: theta, phi. {CORRECT}",
@@ -365,22 +365,22 @@ SAID = [
     (
         resampled(khat=0.56, ess=1031.0),
         "usable: draws were resampled by importance weights that vary much (Pareto k-hat 0.56, effective "
-        "sample size 1031 of 4000), so their tails may be short. Ask for annealed draws (--anneal): they "
-        "take longer.",
+        "sample size 1031 of 4000), so their tails may be short. Use annealed draws (--anneal); this "
+        "takes longer.",
     ),
     (
         {"khat": math.nan},
-        f"unknown: too few draws, or no spread in them, to tell how close they are. {MORE_DRAWS}",
+        f"unknown: too few draws, or draws without variance, to judge. {MORE_DRAWS}",
     ),
     (
         trend(3.1, 1.0),
         "poor: the ELBO was still rising when the run stopped, by 3.1 ± 1 nats over the second half of the "
-        "run. Allow more iterations (--iter), or leave --algorithm out.",
+        "run. Allow more iterations (--iter), or omit --algorithm.",
     ),
     (ended(Ending.DIVERGED), f"poor: the search for q diverged. {PROPER}"),
     (
         ended(Ending.INTERRUPTED),
-        "poor: the run was stopped by hand. Run it to its end; --resume goes on from where it was.",
+        "poor: the run was interrupted. Run it to the end; --resume continues from the checkpoint.",
     ),
     (
         {"elbo_se": 31.0},
@@ -397,7 +397,7 @@ SAID = [
     (modes(mode(0.31)), f"poor: there is another mode, with about 31% of the posterior. {CORRECT}"),
     (
         annealed(**modes(mode(0.31))),
-        "usable: beside q's there is another mode, with about 31% of the posterior; the share of "
+        "usable: besides q's there is another mode, with about 31% of the posterior; the share of "
         f"draws in each is uncertain. {RUNS}",
     ),
     (
@@ -412,7 +412,7 @@ SAID = [
     ),
     (
         annealed(rhats=(1.0, 1.02, 1.0, 1.04)),
-        "usable: two annealings, from q and overdispersed, do not quite agree (R-hat 1.04) on phi, tau. "
+        "usable: two annealings, from q and overdispersed, disagree slightly (R-hat 1.04) on phi, tau. "
         f"Reparameterise phi, tau{OTHERWISE}",
     ),
     (
@@ -444,7 +444,7 @@ SAID = [
         "usable: the tails of phi, tau, unconstrained, are so heavy that means and sds may not exist; "
         f"quantiles do. {QUANTILES}",
     ),
-    (runs(1.06), f"poor: 4 runs found different answers (R-hat 1.06 of tau). {ONE_MODE}"),
+    (runs(1.06), f"poor: 4 runs disagree (R-hat 1.06 of tau). {ONE_MODE}"),
     # The worst is said, of equals the first rule's.
     (
         annealed(drift=0.1, autocorrelation=0.61, **tails(0.9)),
@@ -496,7 +496,7 @@ DETAILS = [
     ),
     (
         {},
-        "Pareto k-hat of q is 0.30 (its weights can be relied on below 0.70); effective sample "
+        "Pareto k-hat of q is 0.30 (its weights are reliable below 0.70); effective sample "
         "size of 4000 weighted draws of q: 3000.",
     ),
     (
@@ -510,9 +510,9 @@ DETAILS = [
         "at most.",
     ),
     (annealed(temperatures=1), "Annealing took 1 temperature;"),
-    (trend(0.0, 1.0), "The ELBO had levelled off."),
+    (trend(0.0, 1.0), "The ELBO had stopped improving."),
     (trend(3.1, 1.0), "The ELBO was still rising at the stop."),
-    (runs(1.06), "Over 4 runs the largest R-hat is 1.06 (tau): they found different answers."),
+    (runs(1.06), "Over 4 runs the largest R-hat is 1.06 (tau): they disagree."),
     (runs(1.05), "Over 4 runs the largest R-hat is 1.05 (tau): they agree."),
 ]
 UNTOLD = [

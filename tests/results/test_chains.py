@@ -216,7 +216,7 @@ def test_names_of_cmdstanpy(posterior, chains):
         (3, 0, 0, Level.POOR, "for b (at most 1.01 is wanted)"),
         (0, 3, 0, Level.USABLE, "3 of 4000 transitions diverged (0.075%)"),
         (0, 900, 0, Level.POOR, "raise delta"),
-        (0, 0, 12, Level.GOOD, "12 of 4000 trajectories ended at the greatest depth (10)"),
+        (0, 0, 12, Level.GOOD, "12 of 4000 trajectories reached the maximum tree depth (10)"),
     ],
 )
 def test_the_verdict_in_words(rhat_shift, divergent, deep, level, words):
@@ -232,9 +232,9 @@ def test_the_verdict_in_words(rhat_shift, divergent, deep, level, words):
 @pytest.mark.parametrize(
     ("delta", "advice"),
     [
-        (0.8, "raise delta, as to 0.95, or rewrite"),
-        (0.95, "raise delta, as to 0.99, or rewrite"),
-        (0.99, "curved; rewrite"),
+        (0.8, "raise delta, for example to 0.95, or rewrite"),
+        (0.95, "raise delta, for example to 0.99, or rewrite"),
+        (0.99, "curvature; rewrite"),
     ],
 )
 def test_advice_on_divergences_is_above_what_was_set(delta, advice):

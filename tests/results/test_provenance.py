@@ -56,15 +56,15 @@ def test_the_backend_that_auto_chose_is_told():
 def test_advice_is_by_settings_in_python_and_by_options_in_files(toy):
     fit = variational(toy, algorithm="meanfield", draws=200, iter=1, start="random", refine=False)
     assert fit.verdict.level is Level.POOR
-    advice = "leave algorithm out, or add correct=True to it."
+    advice = "omit algorithm, or add correct=True."
     assert fit.judgement.endswith(advice)
-    assert fit.provenance.judgement.endswith("leave --algorithm out, or add --correct to it.")
+    assert fit.provenance.judgement.endswith("omit --algorithm, or add --correct.")
 
 
 @pytest.mark.parametrize(("option", "setting"), [
     ("Compare independent runs: --runs 4.", "Compare independent runs: runs=4."),
-    ("Ask for more draws (--draws).", "Ask for more draws (draws)."),
-    ("(--anneal): they take longer", "(anneal=True): they take longer"),
+    ("Use more draws (--draws).", "Use more draws (draws)."),
+    ("(--anneal); this takes longer", "(anneal=True); this takes longer"),
     ("--resume goes on from where it was", "resume=True goes on from where it was"),
     ("or sample: `ppl sample`.", "or sample: `posterior.sample()`."),
 ])  # fmt: skip

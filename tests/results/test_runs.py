@@ -76,7 +76,7 @@ def test_ctrl_c_ends_every_run_where_it_is(toy, at_once):
 
     endless = {"start": "random", "eta": 0.1, "iter": 10**9, "tol_rel_obj": 1e-300, "draws": 20}
     handler = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt, match="stopped by hand") as stopped:
+    with pytest.raises(KeyboardInterrupt, match="interrupted") as stopped:
         variational(toy, runs=2, backend="autograd", progress=stop, **endless)
     fit = stopped.value.fit
     assert fit.outcome.ending is Ending.INTERRUPTED and "when 0 of 2 runs had ended" in fit.outcome.sentence

@@ -93,7 +93,7 @@ class Corrected:
     """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
 
     `modes` are those that were found beside q's own, from where annealing began too; `interrupted` is
-    whether it was stopped by hand; `mixture` what the draws of a mixture were worth, of which these are;
+    whether it was interrupted; `mixture` what the draws of a mixture were worth, of which these are;
     `evidence` what they say of the integral of the target, None where only weights of q can.
     """
 

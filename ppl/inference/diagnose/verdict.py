@@ -105,7 +105,7 @@ class Verdict:
         `in_force` names the options that need not be advised, as they were given.
         """
         if not self.khats.size:
-            return "Verdict: good: there are no parameters to be wrong about."
+            return "Verdict: good: the program has no parameters."
         found = findings(self, lambda k: names[k])
         if not found:
             return f"Verdict: good: {self._how()}{self._agreement()}."
@@ -122,14 +122,12 @@ class Verdict:
             case DrawSource.OF_MIXTURE if self.mixture is not None:
                 khat, ess, n = self.mixture.khat, self.mixture.ess, self.mixture.n
                 worth = f"k-hat {khat:.2f}, effective sample size of {n} weighted draws: {ess:.0f}"
-                return (
-                    f"the draws were resampled by importance from a mixture fitted to the posterior ({worth})"
-                )
+                return f"the draws were importance-resampled from a mixture fitted to the posterior ({worth})"
             case DrawSource.NESTED:
                 how = "the latent variables were integrated out, and drawn given the others"
                 return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
             case DrawSource.RESAMPLED:
-                how = "the draws were resampled by importance from a q close to the posterior"
+                how = "the draws were importance-resampled from a q close to the posterior"
             case _:
                 how = "the draws are those of a q close to the posterior"
         return f"{how} (effective sample size of {self.n} weighted draws of q: {self.ess:.0f})"
@@ -150,7 +148,7 @@ class Verdict:
             return ""
         reliable = khat_threshold(self.n)
         text = (
-            f"Pareto k-hat of q is {self.khat:.2f} (its weights can be relied on below {reliable:.2f}); "
+            f"Pareto k-hat of q is {self.khat:.2f} (its weights are reliable below {reliable:.2f}); "
             f"effective sample size of {self.n} weighted draws of q: {self.ess:.0f}."
         )
         alike = " The weights hardly differ, so the shape of their tail does not matter."
@@ -172,14 +170,18 @@ class Verdict:
     def _of_trend(self) -> str:
         if self.trend is None or math.isnan(self.trend.gain):
             return ""
-        return "The ELBO was still rising at the stop." if self.trend.rising else "The ELBO had levelled off."
+        return (
+            "The ELBO was still rising at the stop."
+            if self.trend.rising
+            else "The ELBO had stopped improving."
+        )
 
     def _of_spread(self, names: Sequence[str]) -> str:
         if self.spread is None:
             return ""
         worst = names[self.spread.worst]
         text = f"Over {self.spread.runs} runs the largest R-hat is {self.spread.rhat:.2f} ({worst})"
-        return f"{text}: they found different answers." if self.spread.apart else f"{text}: they agree."
+        return f"{text}: they disagree." if self.spread.apart else f"{text}: they agree."
 
 
 def verdict_of(

@@ -93,12 +93,12 @@ class Finding(NamedTuple):
 
 
 RUNS = Step("--runs", "Compare independent runs: --runs 4.")
-ANNEALED = Step("--anneal", "Ask for annealed draws (--anneal): they take longer.")
-DRAWS = Step("", "Ask for more draws (--draws).")
+ANNEALED = Step("--anneal", "Use annealed draws (--anneal); this takes longer.")
+DRAWS = Step("", "Use more draws (--draws).")
 ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
-ITERATIONS = Step("", "Allow more iterations (--iter), or leave --algorithm out.")
+ITERATIONS = Step("", "Allow more iterations (--iter), or omit --algorithm.")
 PROPER = Step("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
-ONWARD = Step("", "Run it to its end; --resume goes on from where it was.")
+ONWARD = Step("", "Run it to the end; --resume continues from the checkpoint.")
 
 
 def reparameterise(names: str) -> Step:
@@ -120,9 +120,7 @@ def findings(v: "Verdict", name: Name = str) -> list[Finding]:
 def runs_apart(v: "Verdict", name: Name) -> Finding | None:
     if v.spread is None or not v.spread.apart:
         return None
-    why = (
-        f"{v.spread.runs} runs found different answers (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
-    )
+    why = f"{v.spread.runs} runs disagree (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
     return Finding(Level.POOR, why, (ONE_MODE,))
 
 
@@ -132,7 +130,7 @@ def ended_badly(v: "Verdict", name: Name) -> Finding | None:
         case Ending.DIVERGED:
             return Finding(level, "the search for q diverged", (PROPER,))
         case Ending.INTERRUPTED:
-            return Finding(level, "the run was stopped by hand", (ONWARD,))
+            return Finding(level, "the run was interrupted", (ONWARD,))
     return None
 
 
@@ -160,7 +158,7 @@ def no_spread(v: "Verdict", name: Name) -> Finding | None:
 def nothing_to_tell(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed or not math.isnan(v.khat):
         return None
-    return Finding(Level.UNKNOWN, "too few draws, or no spread in them, to tell how close they are", (DRAWS,))
+    return Finding(Level.UNKNOWN, "too few draws, or draws without variance, to judge", (DRAWS,))
 
 
 # --- Draws of q, and resampled ones --------------------------------------------------------------
@@ -173,7 +171,9 @@ def far_from_q(v: "Verdict", name: Name) -> Finding | None:
     worst = worst_of_q(v, name)
     about = f"; most affected: {worst}" if worst else ""
     drawn = (
-        "q misses part of the posterior" if v.made is DrawSource.OF_Q else "the weights cannot be relied on"
+        "q misses part of the posterior"
+        if v.made is DrawSource.OF_Q
+        else "the importance weights are unreliable"
     )
     why = f"{drawn} (Pareto k-hat {v.khat:.2f}){about}"
     return Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
@@ -214,9 +214,7 @@ def correction(v: "Verdict") -> Step:
     n = CORRECTION.proposals
     enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, n) and not v.modes
     how = "resampled by importance" if enough else "annealed to the posterior"
-    return Step(
-        "--correct", f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
-    )
+    return Step("--correct", f"Use corrected draws, {how}: omit --algorithm, or add --correct.")
 
 
 def worst_of_q(v: "Verdict", name: Name) -> str:
@@ -250,7 +248,7 @@ def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
         return None
     worst = named(apart, name)
     level = Level.POOR if v.annealed.rhat >= max(VERDICT.usable_rhat, most) else Level.USABLE
-    words = "disagree" if level is Level.POOR else "do not quite agree"
+    words = "disagree" if level is Level.POOR else "disagree slightly"
     why = f"two annealings, from q and overdispersed, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
     return Finding(level, why, (reparameterise(worst), RUNS))
 
@@ -276,7 +274,7 @@ def divergent(v: "Verdict", name: Name) -> Finding | None:
         return None
     why = (
         f"{v.annealed.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
-        "posterior is too narrow for them, and may have too few draws"
+        "posterior is too narrow for them and may be undersampled"
     )
     return Finding(Level.USABLE, why, (reparameterise("the program"), RUNS))
 
@@ -319,7 +317,7 @@ def other_modes(v: "Verdict", name: Name) -> Finding | None:
             Level.POOR, f"there {modes}, with about {shares} of the posterior", (correction(v), ONE_MODE)
         )
     why = (
-        f"beside q's there {modes}, with about {shares} of the posterior; the share of draws in each is "
+        f"besides q's there {modes}, with about {shares} of the posterior; the share of draws in each is "
         "uncertain"
     )
     return Finding(Level.USABLE, why, (RUNS, ONE_MODE))

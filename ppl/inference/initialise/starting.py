@@ -124,7 +124,7 @@ def from_paths(
             return _by_factors(target, family, points[0], best)
         return _in_shape(target, family, points[0], _refine(target, best, rng))
     except KeyboardInterrupt:
-        stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a start")
+        stopped = Outcome(Ending.INTERRUPTED, "interrupted in the search for a start")
         if not paths:
             return replace(at_random(target, family, points[0]), outcome=stopped)
         best = max(paths, key=lambda path: path.elbo)

@@ -132,6 +132,6 @@ class Step:
     def left(self) -> str:
         """The gradient that is left, and what it means."""
         return (
-            f"a gradient of norm {self.slope:.2g} is left"
+            f"the gradient at the end has norm {self.slope:.2g}"
             f"{'' if self.flat else ': the log density has no maximum, or is not smooth there'}"
         )

@@ -42,7 +42,7 @@ class Judged:
     """What chains say of themselves.
 
     `names` are the columns that R-hat and the effective sample sizes, bulk and tail, each (columns,), are of;
-    `divergent` and `deepest` count transitions that diverged and those that ended at the greatest depth;
+    `divergent` and `deepest` count transitions that diverged and those that reached the maximum tree depth;
     `delta` is the acceptance that the step size was adapted to.
     """
 
@@ -93,8 +93,8 @@ class Judged:
                 Level.POOR if share > CHAINS.divergent_share else Level.USABLE,
                 (
                     f"{self.divergent} of {total} transitions diverged ({100 * share:.2g}%), so the draws "
-                    f"may miss where the posterior is curved; {higher(self.delta)}rewrite the model, "
-                    "as with non-centred effects"
+                    f"may miss regions of high curvature; {higher(self.delta)}rewrite the model, "
+                    "for example with non-centred effects"
                 ),
             )
 
@@ -139,8 +139,8 @@ class Judged:
             return "the program has no parameters"
         agree = f"the {self.chains} chains agree" if self.chains > 1 else "the halves of the chain agree"
         return (
-            f"{agree} (R-hat at most {self.worst(self.rhats):.3f}), the draws are worth at least "
-            f"{self.least_ess:.0f} independent ones, and no transition diverged"
+            f"{agree} (R-hat at most {self.worst(self.rhats):.3f}), the effective sample size is at least "
+            f"{self.least_ess:.0f}, and no transition diverged"
         )
 
     @property
@@ -148,15 +148,15 @@ class Judged:
         if not self.deepest:
             return ""
         return (
-            f" {self.deepest} of {self.chains * self.draws} trajectories ended at the greatest depth "
-            f"({self.max_depth}): the draws are right, but cost much; a larger max_depth may cost less."
+            f" {self.deepest} of {self.chains * self.draws} trajectories reached the maximum tree depth "
+            f"({self.max_depth}): the draws are valid but expensive; a larger max_depth may be faster."
         )
 
 
 def higher(delta: float) -> str:
     """The advice to raise `delta`, where there is room above it; "" where it is as high already."""
     to = next((to for to in (0.95, 0.99) if delta < to), None)
-    return f"raise delta, as to {to:g}, or " if to else ""
+    return f"raise delta, for example to {to:g}, or " if to else ""
 
 
 def judged(

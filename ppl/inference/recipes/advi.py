@@ -38,7 +38,7 @@ from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.stopping.stopping_rule import StoppingRule
 
 NO_REFINEMENT = (
-    "The refinement on fixed draws was skipped: it needs all rows at once, and minibatches were asked for."
+    "The refinement on fixed draws was skipped: it needs all rows at once and does not work with minibatches."
 )
 # The family that `auto` begins with.
 FIRST = "meanfield"
@@ -108,7 +108,7 @@ def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
         try:
             return upgrade(target, start, found, rng, listen, journal, settings.corrects)
         except KeyboardInterrupt:
-            stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the upgrade to full rank")
+            stopped = Outcome(Ending.INTERRUPTED, "interrupted in the upgrade to full rank")
             return replace(found, outcome=stopped)
     return unrefined(start, params, outcome, loop.search.note)
 

@@ -44,7 +44,7 @@ def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:
             curve = hessian(target, mode.u, mode.scales)
             precision, repaired = made_positive(-curve * np.outer(mode.scales, mode.scales))
         except KeyboardInterrupt:
-            outcome = Outcome(Ending.INTERRUPTED, "stopped by hand in the computation of the Hessian")
+            outcome = Outcome(Ending.INTERRUPTED, "interrupted in the computation of the Hessian")
     notes = [REPAIRED.format(repaired, target.dim)] if repaired else []
     return Gaussian.with_precision(mode.u, precision, mode.scales), outcome, notes
 
@@ -52,7 +52,7 @@ def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:
 def outcome_of(mode: Mode) -> Outcome:
     """Whether the search for the mode ended there."""
     if mode.interrupted:
-        return Outcome(Ending.INTERRUPTED, "stopped by hand on the way to the mode")
+        return Outcome(Ending.INTERRUPTED, "interrupted on the way to the mode")
     if mode.converged:
         return Outcome(Ending.CONVERGED, "the mode was found")
     taken = f"after {mode.steps} steps: {mode.reason[:1].lower()}{mode.reason[1:]}"

@@ -66,7 +66,7 @@ def _best_so_far(
     params = family.start(point)
     if paths:
         family, params = _as_family(max(paths, key=lambda path: path.elbo))
-    outcome = Outcome(Ending.INTERRUPTED, f"stopped by hand when {len(paths)} paths had led to a Gaussian")
+    outcome = Outcome(Ending.INTERRUPTED, f"interrupted when {len(paths)} paths had led to a Gaussian")
     return result_of(target, settings, family, params, Path(start=point, outcome=outcome), rng)
 
 

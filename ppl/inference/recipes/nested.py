@@ -50,8 +50,8 @@ MOST_CORRELATED = 100
 NESTED_STEPS = 3
 """What is reported of: the mode of the outer coordinates, a mixture over them, the draws."""
 NOT_APPLICABLE = (
-    "algorithm = 'nested' does not apply to this program: {}. Leave the algorithm out: `auto` takes it where "
-    "it applies."
+    "algorithm = 'nested' does not apply to this program: {}. Omit the algorithm: `auto` uses "
+    "it if it applies."
 )
 
 
@@ -165,7 +165,7 @@ def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:
 def interrupted(target: Target, start: Array, context: Context) -> Result:
     """What is left where Ctrl-C came before there were draws: those about the start."""
     family = MeanField(target.dim)
-    outcome = Outcome(Ending.INTERRUPTED, "stopped by hand while latent variables were integrated out")
+    outcome = Outcome(Ending.INTERRUPTED, "interrupted while latent variables were integrated out")
     path = Path(start=start, outcome=outcome)
     return result_of(
         target, context.settings, family, family.start(start), path, context.streams.draws, context.listen

@@ -131,7 +131,7 @@ def run_loop(
         try:
             search = once(journal, "search", searched)
         except KeyboardInterrupt:
-            stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
+            stopped = Outcome(Ending.INTERRUPTED, "interrupted in the search for a step size")
             return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
         if search.note and allow_no_step and start.scaled:
             return Loop(search, unmoved, Outcome(Ending.COMPLETED, "no stochastic step was taken"), NO_STEP)

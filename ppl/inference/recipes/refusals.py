@@ -38,7 +38,7 @@ def _reasons(chosen: Settings) -> Iterator[str]:
     if name in ("pathfinder", "optimize") and chosen.correct:
         yield f"{name} leaves no q whose draws could be corrected; correct does not apply to it."
     if chosen.correct and chosen.minibatch is not None:
-        yield "correct needs all rows at once, and minibatches were asked for; leave one of them out."
+        yield "correct needs all rows at once and does not work with minibatches; omit one of them."
     if chosen.step_rule == "dowg" and chosen.eta is not None:
         yield f"dowg finds its own step size; leave eta = {chosen.eta:g} out."
     if chosen.stop == "iterate-rhat" and not chosen.average:

@@ -107,7 +107,7 @@ class Result:
         """The first n draws, where Ctrl-C kept the rest from being turned into the program's variables."""
         if n >= len(self.draws_u):
             return self
-        stopped = Outcome(Ending.INTERRUPTED, f"stopped by hand in the variables of draw {n + 1}")
+        stopped = Outcome(Ending.INTERRUPTED, f"interrupted in the variables of draw {n + 1}")
         return replace(
             self,
             path=replace(self.path, outcome=stopped),
@@ -168,7 +168,7 @@ def result_of(
     except KeyboardInterrupt:
         few, stopped = (
             min(RESULT.draws_when_interrupted, n),
-            Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws"),
+            Outcome(Ending.INTERRUPTED, f"interrupted in the last {n} draws"),
         )
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
         u, log_p, dropped = points_with_density(target, family, params, few, rng, RESULT.tries_a_draw)
@@ -182,7 +182,7 @@ def result_of(
         path = replace(path, notes=[*path.notes, ELSEWHERE])
         return result_of(target, settings, family, params, path, rng, listen, moves=False)
     if corrected.interrupted:
-        path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "stopped by hand while draws were annealed"))
+        path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "interrupted while draws were annealed"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
 
 

@@ -152,14 +152,14 @@ def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
 def _outcome(n: int, shift: float, found: Maximum) -> Outcome:
     tolerance = FIXED_DRAWS.tolerance
     if found.end is End.INTERRUPTED:
-        return Outcome(Ending.INTERRUPTED, f"stopped by hand on {n} fixed draws")
+        return Outcome(Ending.INTERRUPTED, f"interrupted on {n} fixed draws")
     if math.isinf(shift) or (found.end is End.SPENT and shift < tolerance):
         return Outcome(Ending.BUDGET_REACHED, f"the budget of gradients was used up on {n} fixed draws")
     if shift < tolerance:
         return Outcome(
-            Ending.CONVERGED, f"doubling the draws to {n} moved every mean by under {tolerance:g} sd"
+            Ending.CONVERGED, f"doubling the draws to {n} changed every mean by less than {tolerance:g} sd"
         )
-    return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still moved a mean by {shift:.2g} sd")
+    return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still changed a mean by {shift:.2g} sd")
 
 
 def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:

@@ -47,7 +47,7 @@ def refine(
 ) -> Refined:
     """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
 
-    Where it fails, or is stopped by hand, the loop's answer and outcome stay. With `corrected`, the
+    Where it fails, or is interrupted, the loop's answer and outcome stay. With `corrected`, the
     covariance found is replaced by that of its linear response.
     """
     try:
@@ -68,7 +68,7 @@ def refine(
         return unrefined(start, params, before, f"Not refined on fixed draws: {error}")
     except KeyboardInterrupt:
         return unrefined(
-            start, params, Outcome(Ending.INTERRUPTED, "stopped by hand in the refinement on fixed draws")
+            start, params, Outcome(Ending.INTERRUPTED, "interrupted in the refinement on fixed draws")
         )
     return answer(start, found, corrected)
 

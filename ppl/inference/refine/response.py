@@ -36,7 +36,7 @@ def with_response(start: Start, found: FixedDrawsFit, corrected: bool) -> Answer
     except (InferenceError, np.linalg.LinAlgError) as error:
         return replace(plain, notes=(f"No correction by linear response: {error}.",))
     except KeyboardInterrupt:
-        return replace(plain, outcome=Outcome(Ending.INTERRUPTED, "stopped by hand in the linear response"))
+        return replace(plain, outcome=Outcome(Ending.INTERRUPTED, "interrupted in the linear response"))
     full = FullRank(start.family.dim)
     params = full.of(start.family.mean(found.params), factor)
     if isinstance(start.target, Scaled):

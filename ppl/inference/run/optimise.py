@@ -166,7 +166,7 @@ def optimise(
                 return _end(run, reading.outcome)
             journal.record(STAGE, run, gradient_rng, elbo_rng)
     except KeyboardInterrupt:
-        return run, Outcome(Ending.INTERRUPTED, f"stopped by hand at iteration {run.iteration}")
+        return run, Outcome(Ending.INTERRUPTED, f"interrupted at iteration {run.iteration}")
     except InferenceError as error:
         return _end(run, Outcome(Ending.DIVERGED, f"at iteration {run.iteration + 1}, {error}"))
     reason = f"all {algorithm.iterations} iterations were used before the stopping rule was met"

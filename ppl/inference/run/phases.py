@@ -61,7 +61,7 @@ PHASES = {
         2, "The mean of q is moved to the importance-weighted mean. Paananen et al. (2021)."
     ),
     Phase.IMPORTANCE: About(
-        4, "Draws of q are weighted by p/q; k-hat tells whether the weights can be relied on."
+        4, "Draws of q are weighted by p/q; k-hat says whether the weights are reliable."
     ),
     Phase.OTHER_MODES: About(
         4,

@@ -48,7 +48,7 @@ Device = Literal["cpu", "gpu"]
 Optimizer = Literal["lbfgs", "bfgs", "newton"]
 
 ALGORITHMS: dict[Algorithm, str] = {
-    "auto": "The family that fits, its draws corrected towards the posterior",
+    "auto": "Selects a family and corrects its draws",
     "meanfield": "Normal with a diagonal covariance",
     "fullrank": "Normal with a full covariance",
     "lowrank": "Normal with a covariance of low rank plus a diagonal",
@@ -56,10 +56,10 @@ ALGORITHMS: dict[Algorithm, str] = {
     "fixed-draws": "Normal with a diagonal covariance, fitted on fixed draws",
     "laplace": "Normal with the curvature of the mode",
     "pathfinder": "Draws from several Pathfinder paths, resampled",
-    "optimize": "A point: the mode",
+    "optimize": "The posterior mode",
     "dsvi": "Doubly stochastic variational inference",
     "dsvi-diagonal": "The same with a diagonal covariance",
-    "dsvi-ard": "The same with relevances determined",
+    "dsvi-ard": "The same with automatic relevance determination",
     "ssvb": "Stochastic search variational Bayes",
 }
 """What each algorithm is."""
@@ -91,14 +91,14 @@ class StochasticSettings:
 
     iter: int = setting(10_000, Whole(1), "Most steps taken.", path="variational.iter", usual=True)
 
-    grad_samples: int = setting(1, Whole(1), "Draws a gradient averages.", path="variational.grad_samples")
+    grad_samples: int = setting(1, Whole(1), "Draws per gradient.", path="variational.grad_samples")
 
     eta: float | None = setting(
         None, Positive(), "Step size.", path="variational.eta", unset="by search", usual=True
     )
     """None searches {100, 10, 1, 0.1, 0.01}."""
 
-    adapt_iter: int = setting(50, Whole(1), "Steps a candidate eta gets.", path="variational.adapt.iter")
+    adapt_iter: int = setting(50, Whole(1), "Steps per candidate eta.", path="variational.adapt.iter")
 
     tol_rel_obj: float = setting(
         0.01, Positive(), "ELBO change to stop below.", path="variational.tol_rel_obj"
@@ -134,10 +134,10 @@ class StochasticSettings:
     linear_response: bool = setting(False, Switch(), "Correct a mean-field covariance.")
     """Correct the covariance of a mean-field fit on fixed draws by its linear response."""
 
-    minibatch: int | None = setting(None, Whole(1), "Rows a gradient sees.", unset="all", usual=True)
+    minibatch: int | None = setting(None, Whole(1), "Rows per gradient.", unset="all", usual=True)
     """Rows of data a gradient sees, where the target splits by rows."""
 
-    rows: str | None = setting(None, Name(), "Size that counts rows.", unset="the largest")
+    rows: str | None = setting(None, Name(), "Size that is the number of rows.", unset="the largest")
     """The size variable that counts the rows `minibatch` takes some of; None for the largest along which the
     target splits.
     """
@@ -161,7 +161,7 @@ class CorrectionSettings:
     """What becomes of the draws of a q."""
 
     correct: bool | None = setting(
-        None, Switch(), "Draws nearer to the posterior than those of q.", unset="with auto", usual=True
+        None, Switch(), "Correct draws towards the posterior.", unset="with auto", usual=True
     )
     """Make draws better than those of q: resampled where its importance weights, or those of a mixture fitted
     to them, can be relied on, else annealed. None for what `algorithm` says: yes for "auto", else no.
@@ -193,7 +193,7 @@ class ModeSettings:
 class RunSettings:
     """What every algorithm is told."""
 
-    runs: int = setting(1, Whole(1), "Runs of which the best is kept.", usual=True)
+    runs: int = setting(1, Whole(1), "Independent runs; the best is used.", usual=True)
     """Independent runs, in parallel, with the seeds that follow `seed`; the one with the best ELBO is kept
     and judged by how far the others are from it.
     """
@@ -203,9 +203,9 @@ class RunSettings:
     for any number.
     """
 
-    elbo_samples: int = setting(100, Whole(1), "Draws an ELBO averages.", path="variational.elbo_samples")
+    elbo_samples: int = setting(100, Whole(1), "Draws per ELBO estimate.", path="variational.elbo_samples")
 
-    jacobian: bool | None = setting(None, Switch(), "Count the change of variables.", unset="but for a mode")
+    jacobian: bool | None = setting(None, Switch(), "Include the log-Jacobian.", unset="but for a mode")
     """Whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize` looks for a
     mode.
     """
@@ -215,10 +215,10 @@ class RunSettings:
 
     device: Device = setting("cpu", _one_of(Device), "Device of jax")
 
-    sharded: bool = setting(False, Switch(), "Rows over all devices of jax.")
+    sharded: bool = setting(False, Switch(), "JAX: rows over all devices.")
     """Whether the rows of data are spread over all of JAX's devices, of all processes (`ppl.join`)."""
 
-    quick_jit: bool = setting(False, Switch(), "Of jax: compile for one fit.", command=True)
+    quick_jit: bool = setting(False, Switch(), "JAX: light optimisation.", command=True)
     """Whether JAX is to compile quickly and little where the program is small, as a single fit calls for; the
     command does. The last digits of a fit are then others.
     """
@@ -232,7 +232,7 @@ class RunSettings:
     constrained values (the path of such a JSON file, or of a saved fit, will do).
     """
 
-    seed: int = setting(1, Whole(0), "One seed, one machine: same bytes.", path="random.seed", usual=True)
+    seed: int = setting(1, Whole(0), "Reproducible on one machine.", path="random.seed", usual=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,11 +270,11 @@ class SampleSettings(Checked):
     num_chains: int = setting(4, Whole(1), "Chains.", path="sample.num_chains", usual=True)
 
     num_warmup: int = setting(
-        1000, Whole(1), "Warmup iterations of a chain.", path="sample.num_warmup", usual=True
+        1000, Whole(1), "Warmup iterations per chain.", path="sample.num_warmup", usual=True
     )
     """Iterations that adapt step size and metric, whose draws are left out."""
 
-    num_samples: int = setting(1000, Whole(1), "Draws of a chain.", path="sample.num_samples", usual=True)
+    num_samples: int = setting(1000, Whole(1), "Draws per chain.", path="sample.num_samples", usual=True)
 
     delta: float = setting(0.8, Probability(), "Acceptance aimed at.", path="sample.adapt.delta", usual=True)
     """The mean acceptance statistic that the step size is adapted to: a larger one makes smaller steps, with
@@ -282,7 +282,7 @@ class SampleSettings(Checked):
     """
 
     max_depth: int = setting(
-        10, Whole(1), "Most doublings of a trajectory.", path="sample.hmc.nuts.max_depth", usual=True
+        10, Whole(1), "Maximum tree depth.", path="sample.hmc.nuts.max_depth", usual=True
     )
     """How deep the tree of a trajectory may grow: 2^max_depth leapfrog steps at most."""
 

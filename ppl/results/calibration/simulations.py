@@ -88,7 +88,7 @@ def program_text(model: Any) -> str:
     """The program that simulates, as text.
 
     Raises:
-        ModelError: the program cannot be read forward; says why, where, and what to do.
+        ModelError: the program cannot be simulated; says why, where, and what to do.
     """
     return simulator_of(*analyse(model.source, library=model.library)).text
 
@@ -100,7 +100,7 @@ def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
     among its generated quantities; without one the program is read forward.
 
     Raises:
-        ModelError: the program cannot be read forward; says why, where, and what to do.
+        ModelError: the program cannot be simulated; says why, where, and what to do.
         DataError: what the simulator needs is not among the data, or it draws not all that it should.
     """
     inputs: Inputs = load_data(data)

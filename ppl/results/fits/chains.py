@@ -202,7 +202,7 @@ class Chains(VariablesOfDraws):
 
     @property
     def max_treedepths(self) -> NDArray[np.int64]:
-        """How many trajectories ended at the greatest depth in each chain, shape (chains,)."""
+        """How many trajectories reached the maximum tree depth in each chain, shape (chains,)."""
         return np.asarray((self._statistic(DEPTH) >= self.settings.max_depth).sum(axis=1), dtype=np.int64)
 
     def _statistic(self, k: int) -> Floats:

@@ -4,11 +4,11 @@ from typing import Any
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped by hand; `fit` is what it gives so far: a Fit, or Chains."""
+    """A run was interrupted; `fit` is what it gives so far: a Fit, or Chains."""
 
     def __init__(self, fit: Any):
         self.fit = fit
         super().__init__(
-            "The run was stopped by hand. What there is hangs on this exception as `fit`; "
+            "The run was interrupted. What there is hangs on this exception as `fit`; "
             'on_interrupt="return" returns it.'
         )

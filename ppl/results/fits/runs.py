@@ -49,7 +49,7 @@ def best_of(
     best = max(results, key=lambda result: result.final_elbo)
     ended = [result for result in results if result.outcome.ending is not Ending.INTERRUPTED]
     if len(ended) < settings.runs:
-        stopped = f"stopped by hand when {len(ended)} of {settings.runs} runs had ended"
+        stopped = f"interrupted when {len(ended)} of {settings.runs} runs had ended"
         best = replace(best, path=replace(best.path, outcome=Outcome(Ending.INTERRUPTED, stopped)))
     if len(best.draws_u) < 2:
         return best

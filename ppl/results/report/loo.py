@@ -23,7 +23,7 @@ MOST_KHAT, DRAWS_FOR_IT = 0.7, 2200
 """The largest k-hat that any number of draws can have, and the draws that suffice for it."""
 ENOUGH_DRAWS = f"With {DRAWS_FOR_IT} draws or more a k-hat up to {MOST_KHAT} is low enough."
 FIT_AGAIN = (
-    "The ELPD cannot be relied on: without such a row the posterior is too far from the draws. Fit again "
+    "The ELPD is unreliable: without such a row the posterior is too far from the draws. Fit again "
     "without these rows, one at a time, or with a model that single rows move less; where most rows are bad, "
     "the draws are."
 )
@@ -132,7 +132,7 @@ def of_khats(loo: Loo) -> str:
     """How many rows have a k-hat that is too high, which, and what to do about them."""
     n, threshold = len(loo.names), f"{loo.threshold:.3g}"
     if np.isnan(loo.khats).any():
-        return f"{loo.draws} draws are too few to tell k-hat, and with it whether the ELPD can be relied on."
+        return f"{loo.draws} draws are too few to estimate k-hat, and so whether the ELPD is reliable."
     of = dict(zip(loo.names, loo.khats, strict=True))
     if not loo.bad:
         worst = max(of, key=lambda name: of[name])

@@ -241,7 +241,7 @@ def test_a_named_algorithm_gives_the_elbo_log_g_and_draws_of_its_q():
     np.testing.assert_allclose(result.log_g, log_q - at_mean)
     np.testing.assert_allclose(result.log_p, [Banana().log_density(u) for u in result.draws_u])
     assert result.final_elbo == pytest.approx((result.log_p - log_q).mean(), abs=0.1)
-    assert "Ask for corrected draws, " in result.verdict.sentence("ab")
+    assert "Use corrected draws, " in result.verdict.sentence("ab")
 
 
 def test_resampled_draws_have_the_moments_of_the_posterior():
