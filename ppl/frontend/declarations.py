@@ -12,13 +12,12 @@ from ppl.frontend.facts import Check
 from ppl.frontend.scope import Block, Level, Symbol
 from ppl.frontend.walk import variables, walk
 from ppl.source import Span
+from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
     INT,
-    MATRIX,
     NAMED,
     REAL,
-    VECTOR,
     VOID,
     Array,
     Tuple,
@@ -29,20 +28,9 @@ from ppl.types import (
 )
 
 CONSTRAINED: Mapping[str, Type] = {
-    "simplex": VECTOR,
-    "unit_vector": VECTOR,
-    "ordered": VECTOR,
-    "positive_ordered": VECTOR,
-    "sum_to_zero_vector": VECTOR,
-    "sum_to_zero_matrix": MATRIX,
-    "cov_matrix": MATRIX,
-    "corr_matrix": MATRIX,
-    "cholesky_factor_cov": MATRIX,
-    "cholesky_factor_corr": MATRIX,
-    "row_stochastic_matrix": MATRIX,
-    "column_stochastic_matrix": MATRIX,
+    c.keyword: NAMED[c.value] for c in CONSTRAINTS if c.value and c.value != "real"
 }
-SQUARE = ("cov_matrix", "corr_matrix", "cholesky_factor_corr", "cholesky_factor_cov")
+SQUARE = frozenset(c.keyword for c in CONSTRAINTS if c.value == "matrix" and 1 in c.sizes)
 """Types whose one size stands for both axes."""
 
 CONTINUOUS = (Block.PARAMETERS, Block.TRANSFORMED_PARAMETERS)

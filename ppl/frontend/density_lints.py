@@ -20,6 +20,7 @@ from ppl.frontend.printer import declared, expression
 from ppl.frontend.scope import Block, Level, Symbol
 from ppl.frontend.usage_lints import base, definitions
 from ppl.frontend.walk import statements
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS
 
@@ -32,8 +33,6 @@ INTERVALS: dict[str, Interval] = {
     "open_unit": (0.0, 1.0),
 }
 WORDS: dict[Interval, str] = {(0.0, math.inf): "positive values", (0.0, 1.0): "the interval [0, 1]"}
-POSITIVE_TYPES = ("simplex", "positive_ordered", "row_stochastic_matrix", "column_stochastic_matrix")
-STRUCTURED = ("simplex", "cov_matrix", "corr_matrix", "cholesky_factor_cov", "cholesky_factor_corr")
 LINEAR = frozenset(
     """
     to_vector to_row_vector to_matrix to_array_1d to_array_2d append_row append_col append_array sum mean head
@@ -95,8 +94,8 @@ def literal(e: ast.Expr | None, default: float) -> float:
 
 def allowed(t: ast.DeclaredType) -> Interval:
     """The values a declaration allows; nan for a bound that is no number."""
-    if isinstance(t, ast.SizedType) and t.keyword in POSITIVE_TYPES:
-        return (0.0, math.inf if t.keyword == "positive_ordered" else 1.0)
+    if isinstance(t, ast.SizedType) and t.keyword in CONSTRAINT_BY_KEYWORD:
+        return CONSTRAINT_BY_KEYWORD[t.keyword].interval
     bounds = bounds_of(t)
     return literal(bounds.get("lower"), -math.inf), literal(bounds.get("upper"), math.inf)
 
@@ -146,7 +145,7 @@ def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
             what = "its truncated range" if s.truncation else WORDS[required]
             fix = redeclaration(known, d, text)
             yield bounds_contradict(d.name, s.distribution, what, with_bounds(d, text), s.left.span, fix)
-        elif support in STRUCTURED and d.type.keyword != support:
+        elif support in CONSTRAINT_BY_KEYWORD and d.type.keyword != support:
             must_be = SUPPORTS[support].must_be
             yield bounds_contradict(d.name, s.distribution, f"what is {must_be}", support, s.left.span)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Literal
 
 from ppl.frontend.syntax_stop import CLOSING, Stop
@@ -12,10 +13,20 @@ BLOCKS = (
     "functions", "data", "transformed data", "parameters", "transformed parameters", "model",
     "generated quantities",
 )  # fmt: skip
-TYPES = (
-    "int", "real", "complex", "vector", "row_vector", "matrix", "simplex", "unit_vector", "ordered",
-    "positive_ordered", "cov_matrix", "corr_matrix", "cholesky_factor_cov", "cholesky_factor_corr", "array",
-)  # fmt: skip
+GRAMMAR = files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
+
+
+def words_of(terminal: str) -> list[str]:
+    """The words of a terminal of the grammar."""
+    found = re.search(rf"^{terminal}: /\(?([\w|]+)\)?\\b/$", GRAMMAR, re.MULTILINE)
+    assert found is not None
+    return found[1].split("|")
+
+
+OF_ONE_SIZE = words_of("ONE_SIZE_CONSTRAINED")
+OF_TWO_SIZES = words_of("TWO_SIZES_CONSTRAINED")
+OF_ANY = [*OF_ONE_SIZE, *OF_TWO_SIZES, *words_of("CHOLESKY_FACTOR_COV")]
+TYPES = ("int", "real", "complex", "vector", "row_vector", "matrix", *OF_ANY, "array")
 HEADS = ("for", "while", "if", "print", "reject", "profile", "return")
 NO_STRINGS = "No variable is a string: strings stand in `print` and `reject` only."
 STRINGS = ("string", "str", "char")
@@ -27,15 +38,9 @@ ELSEWHERE = {
 
 NAME = r"\b[A-Za-z]\w*"
 SCALAR = r"\b(?:int|real|complex)\b"
-ONE_SIZE = (
-    r"\b(?:(?:complex_)?(?:row_)?vector|simplex|unit_vector|(?:positive_)?ordered|sum_to_zero_vector"
-    r"|(?:cov|corr)_matrix|cholesky_factor_corr)\b"
-)
-TWO_SIZES = r"\b(?:(?:complex_)?matrix|sum_to_zero_matrix|(?:row|column)_stochastic_matrix)\b"
-CONSTRAINED = (
-    r"\b(?:simplex|unit_vector|(?:positive_)?ordered|sum_to_zero_(?:vector|matrix)|(?:cov|corr)_matrix"
-    r"|cholesky_factor_(?:cov|corr)|(?:row|column)_stochastic_matrix)\b"
-)
+ONE_SIZE = rf"\b(?:(?:complex_)?(?:row_)?vector|{'|'.join(OF_ONE_SIZE)})\b"
+TWO_SIZES = rf"\b(?:(?:complex_)?matrix|{'|'.join(OF_TWO_SIZES)})\b"
+CONSTRAINED = rf"\b(?:{'|'.join(OF_ANY)})\b"
 TYPE = rf"(?:{SCALAR}|{ONE_SIZE}|{TWO_SIZES}|{CONSTRAINED})"
 BLOCK = r"(?P<name>functions|(?:transformed\s+)?(?:data|parameters)|model|generated\s+quantities)\b"
 BOUNDS = r"(?:\s*<[^<>;]*>)?"

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import NUMPY
-from ppl.stdlib.constraints.descriptions import DESCRIPTIONS, ELEMENTWISE, Description
-from ppl.stdlib.constraints.record import Constraint
+from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.distributions.formulas import FORMULAS
 from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE, OF_HIDDEN_STATES
@@ -132,7 +131,8 @@ def of_draws(d: Distribution) -> Iterator[tuple[str, str]]:
 
 
 def constraint_page(c: Constraint) -> Iterator[str]:
-    described = DESCRIPTIONS[c.keyword]
+    described = c.page
+    assert described is not None
     free = "as many as x has elements" if described.size == ELEMENTWISE else described.size
     yield f"{c.keyword}: {c.meaning}"
     yield f"\n  {described.declared}\n"
@@ -144,7 +144,7 @@ def constraint_page(c: Constraint) -> Iterator[str]:
     yield f"\nComputed by {location(c.constrain)}."
 
 
-def constraint_example(c: Constraint, described: Description) -> Iterator[str]:
+def constraint_example(c: Constraint, described: Page) -> Iterator[str]:
     """What the map makes of a few numbers."""
     u = EXAMPLE[: math.prod(c.free_shape(described.shape))]
     free = u if c.free_shape(described.shape) else u[0]

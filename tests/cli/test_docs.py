@@ -16,7 +16,6 @@ from ppl.cli.site.site import written
 from ppl.inference.diagnose.level import Level
 from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
 from ppl.inference.run.settings import ALGORITHMS
-from ppl.stdlib.constraints.descriptions import DESCRIPTIONS
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.reference import reference
 
@@ -100,17 +99,13 @@ def test_show_refuses_what_is_no_program(run):
 
 @pytest.mark.parametrize("kind", CONSTRAINTS, ids=lambda kind: kind.keyword)
 def test_a_constraint_is_described_as_it_is_computed(kind):
-    described, page = DESCRIPTIONS[kind.keyword], reference()[kind.keyword]
+    described, page = kind.page, reference()[kind.keyword]
     letters = re.findall(r"\b[KMN]\b", described.declared.partition("]")[0])
     sizes = dict(zip(letters, described.shape, strict=False))
     free = math.prod(kind.free_shape(described.shape))
     assert eval(described.size, sizes) == free  # formulas of this project's own table
     assert kind.keyword in page and described.log_jacobian in page
     assert max(map(len, page.splitlines()[1:])) <= 90
-
-
-def test_every_constraint_has_a_description():
-    assert set(DESCRIPTIONS) == {kind.keyword for kind in CONSTRAINTS}
 
 
 def test_every_algorithm_and_every_heading_of_the_site_has_its_page(run):

@@ -14,7 +14,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.constraints.conditions import Condition, Members
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
 from ppl.stdlib.constraints.sentences import number
 from ppl.stdlib.record import guarded
 from ppl.stdlib.special.log_add import softplus
@@ -154,6 +154,7 @@ LOWER = Constraint(
     check=ABOVE.check,
     value="real",
     function="lower_bound",
+    page=Page("real<lower=a> x;", ELEMENTWISE, ("x = a + exp(u)", "x = u if a is -inf"), "u", (), (1.0,)),
 )
 
 LOWER_SOFTPLUS = Constraint(
@@ -178,6 +179,7 @@ UPPER = Constraint(
     check=BELOW.check,
     value="real",
     function="upper_bound",
+    page=Page("real<upper=b> x;", ELEMENTWISE, ("x = b - exp(u)", "x = u if b is inf"), "u", (), (1.0,)),
 )
 
 LOWER_UPPER = Constraint(
@@ -191,4 +193,12 @@ LOWER_UPPER = Constraint(
     check=BETWEEN.check,
     value="real",
     function="lower_upper_bound",
+    page=Page(
+        "real<lower=a, upper=b> x;",
+        ELEMENTWISE,
+        ("x = a + (b - a) inv_logit(u)", "as with one bound, or none, where the other is infinite"),
+        "log(b - a) + log inv_logit(u) + log inv_logit(-u)",
+        (),
+        (0.0, 2.0),
+    ),
 )

@@ -7,7 +7,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, as_pairs
 from ppl.stdlib.constraints.identity import check
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import Constraint, Page, Shape
 from ppl.stdlib.functions.complex_parts import to_complex
 
 
@@ -33,4 +33,5 @@ COMPLEX = Constraint(
     constrain=constrain,
     unconstrain=unconstrain,
     check=check,
+    page=Page("complex z;", "2", ("z = u_1 + i u_2",), "0", ()),
 )

@@ -26,7 +26,7 @@ from ppl.stdlib.constraints.layout import (
     strictly_lower_by_columns,
     strictly_lower_by_rows,
 )
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import Constraint, Page, Shape
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
@@ -104,9 +104,20 @@ CHOLESKY_FACTOR_CORR = Constraint(
     unconstrain=unconstrain_cholesky,
     contains=FACTORS.contains,
     check=FACTORS.check,
-    bounded=True,
+    interval=(-1.0, 1.0),
     value="matrix",
     sizes=(1,),
+    page=Page(
+        "cholesky_factor_corr[K] x;",
+        "K * (K - 1) // 2",
+        (
+            "z = tanh(u) lies row by row below the diagonal;",
+            "x_ij = z_ij prod_{l<j} sqrt(1 - z_il^2)",
+            "x_ii = prod_{l<i} sqrt(1 - z_il^2)",
+        ),
+        "sum_{j<i} (1 + (i - j - 1) / 2) log(1 - z_ij^2)",
+        (2, 2),
+    ),
 )
 
 CORR_MATRIX = Constraint(
@@ -118,7 +129,17 @@ CORR_MATRIX = Constraint(
     unconstrain=unconstrain,
     contains=MEMBERS.contains,
     check=MEMBERS.check,
-    bounded=True,
+    interval=(-1.0, 1.0),
     value="matrix",
     sizes=(1,),
+    page=Page(
+        "corr_matrix[K] x;",
+        "K * (K - 1) // 2",
+        (
+            "x = L L', with L as for cholesky_factor_corr;",
+            "z = tanh(u) lies column by column below the diagonal",
+        ),
+        "sum_{j<i} (1 + (K - j - 1) / 2) log(1 - z_ij^2)",
+        (2, 2),
+    ),
 )

@@ -17,7 +17,7 @@ from ppl.stdlib.constraints.conditions import (
     Members,
 )
 from ppl.stdlib.constraints.layout import Places, lower_by_rows, place, squared
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import Constraint, Page, Shape
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
@@ -81,6 +81,13 @@ CHOLESKY_FACTOR_COV = Constraint(
     bad_shape=lambda shape: "it has fewer rows than columns." if shape[0] < shape[1] else None,
     value="matrix",
     sizes=(1, 2),
+    page=Page(
+        "cholesky_factor_cov[M, N] x;  ([K] is [K, K]; M at least N)",
+        "N * (N + 1) // 2 + (M - N) * N",
+        ("the lower triangle is u row by row, with exp on the diagonal",),
+        "the sum of the u on the diagonal",
+        (2, 2),
+    ),
 )
 
 COV_MATRIX = Constraint(
@@ -94,4 +101,11 @@ COV_MATRIX = Constraint(
     check=MEMBERS.check,
     value="matrix",
     sizes=(1,),
+    page=Page(
+        "cov_matrix[K] x;",
+        "K * (K + 1) // 2",
+        ("x = L L'", "the lower triangle of L is u row by row, with exp on its diagonal"),
+        "K log(2) + sum_k (K - k + 2) log(L_kk)",
+        (2, 2),
+    ),
 )

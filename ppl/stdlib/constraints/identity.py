@@ -4,7 +4,7 @@ from functools import partial
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -23,4 +23,5 @@ IDENTITY = Constraint(
     constrain=constrain,
     unconstrain=partial(flatten, NUMPY),
     check=check,
+    page=Page("real x;", ELEMENTWISE, ("x = u",), "0", ()),
 )

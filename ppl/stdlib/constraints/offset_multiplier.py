@@ -4,7 +4,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
 from ppl.stdlib.constraints.sentences import first_element
 from ppl.stdlib.record import guarded
 
@@ -57,4 +57,5 @@ OFFSET_MULTIPLIER = Constraint(
     contains=contains,
     check=check,
     value="real",
+    page=Page("real<offset=m, multiplier=s> x;", ELEMENTWISE, ("x = m + s u",), "log(s)", (), (1.0, 2.0)),
 )

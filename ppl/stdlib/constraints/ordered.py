@@ -5,7 +5,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
 from ppl.stdlib.constraints.conditions import INCREASING, NONNEGATIVE, Condition, Members
 from ppl.stdlib.constraints.layout import flat_shape
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import Constraint, Page, Shape
 
 
 def _is_step(u: Array) -> np.ndarray:
@@ -65,6 +65,7 @@ ORDERED = Constraint(
     contains=MEMBERS.contains,
     check=MEMBERS.check,
     value="vector",
+    page=Page("ordered[K] x;", "K", ("x_1 = u_1", "x_k = x_{k-1} + exp(u_k)"), "u_2 + ... + u_K", (3,)),
 )
 
 POSITIVE_ORDERED = Constraint(
@@ -76,5 +77,13 @@ POSITIVE_ORDERED = Constraint(
     unconstrain=unconstrain_positive,
     contains=POSITIVE_MEMBERS.contains,
     check=POSITIVE_MEMBERS.check,
+    interval=(0.0, np.inf),
     value="vector",
+    page=Page(
+        "positive_ordered[K] x;",
+        "K",
+        ("x_1 = exp(u_1)", "x_k = x_{k-1} + exp(u_k)"),
+        "u_1 + ... + u_K",
+        (3,),
+    ),
 )

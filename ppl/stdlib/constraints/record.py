@@ -1,10 +1,30 @@
 """What a constraint is: a map from R^n onto a constrained set, with its log-Jacobian."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 Shape = tuple[int, ...]
+
+ELEMENTWISE = "1"
+"""In place of a number of free elements: as many as the value has elements."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The mathematics in words for `ppl docs`, after Stan's Reference Manual 2.37, "Constraint Transforms".
+
+    `declared` as in a program, the `size` of u in the letters of the declaration, map and log-Jacobian; u are
+    the free numbers, x is the value.  `shape` and `arguments` are those of the example on the page.
+    """
+
+    declared: str
+    size: str
+    transform: tuple[str, ...]
+    log_jacobian: str
+    shape: Shape
+    arguments: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -23,13 +43,14 @@ class Constraint:
     unconstrain   (x, shape, *arguments) -> u, plain NumPy, or in `xp=` for the language's own
     check         (x, shape, *arguments) -> None or a sentence that says what is wrong and where (1-based),
                   for data and transformed quantities; tolerance 1e-8 as in Stan
+    page          the description, of the language's own
     contains      (xp, x, *arguments) -> which values are inside; the language's own constraints have it
     bad_shape     shape -> None or why no parameter has this shape
     value         the type of one value: by it programs call keyword_jacobian
     function      the word of these functions, where it is not the keyword
     fewer         of a matrix whose free elements form a matrix too: how many rows and columns less that has
     sizes         of a matrix: how many sizes its declaration may give, one standing for both axes
-    bounded       whether the set is always bounded, so that the uniform density on it is proper
+    interval      where every element lies
     """
 
     keyword: str
@@ -40,9 +61,15 @@ class Constraint:
     unconstrain: Callable[..., Any]
     check: Callable[..., str | None]
     bad_shape: Callable[[Shape], str | None] = lambda shape: None
-    bounded: bool = False
+    interval: tuple[float, float] = (-math.inf, math.inf)
     value: Literal["real", "vector", "matrix"] | None = None
     function: str = ""
     fewer: tuple[int, int] | None = None
+    page: Page | None = None
     sizes: tuple[int, ...] = (2,)
     contains: Callable[..., Any] = lambda xp, x: True
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the set is bounded, so that the uniform density on it is proper."""
+        return all(map(math.isfinite, self.interval))

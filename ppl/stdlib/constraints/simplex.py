@@ -9,7 +9,7 @@ import math
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
 from ppl.stdlib.constraints.conditions import NONNEGATIVE, Members, of_columns, of_rows, sums_to
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import Constraint, Page, Shape
 from ppl.stdlib.constraints.sum_to_zero import contract, expand
 
 
@@ -83,8 +83,15 @@ SIMPLEX = Constraint(
     contains=MEMBERS.contains,
     check=MEMBERS.check,
     bad_shape=empty,
-    bounded=True,
+    interval=(0.0, 1.0),
     value="vector",
+    page=Page(
+        "simplex[K] x;",
+        "K - 1",
+        ("x = softmax(z), where z is the sum_to_zero_vector[K] of u",),
+        "sum_k log(x_k) + log(K) / 2",
+        (3,),
+    ),
 )
 
 ROW_STOCHASTIC_MATRIX = Constraint(
@@ -97,10 +104,17 @@ ROW_STOCHASTIC_MATRIX = Constraint(
     contains=ROWS.contains,
     check=ROWS.check,
     bad_shape=empty,
-    bounded=True,
+    interval=(0.0, 1.0),
     value="matrix",
     function="stochastic_row",
     fewer=(0, 1),
+    page=Page(
+        "row_stochastic_matrix[M, N] x;",
+        "M * (N - 1)",
+        ("each row is the simplex of a row of U",),
+        "the sum of those of the rows",
+        (2, 2),
+    ),
 )
 
 COLUMN_STOCHASTIC_MATRIX = Constraint(
@@ -113,8 +127,15 @@ COLUMN_STOCHASTIC_MATRIX = Constraint(
     contains=COLUMNS.contains,
     check=COLUMNS.check,
     bad_shape=empty,
-    bounded=True,
+    interval=(0.0, 1.0),
     value="matrix",
     function="stochastic_column",
     fewer=(1, 0),
+    page=Page(
+        "column_stochastic_matrix[M, N] x;",
+        "(M - 1) * N",
+        ("each column is the simplex of a column of U",),
+        "the sum of those of the columns",
+        (2, 2),
+    ),
 )

@@ -9,7 +9,7 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
 from ppl.stdlib.constraints.conditions import Members, of_columns, of_rows, sums_to
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import Constraint, Page, Shape
 
 
 def _transpose_of_expand(xp: Namespace, g: Array, ans: Array, u: Array) -> Array:
@@ -81,6 +81,13 @@ SUM_TO_ZERO_VECTOR = Constraint(
     bad_shape=empty,
     value="vector",
     function="sum_to_zero",
+    page=Page(
+        "sum_to_zero_vector[K] x;",
+        "K - 1",
+        ("x = H u, where the columns of H are orthonormal and sum to zero",),
+        "0",
+        (3,),
+    ),
 )
 
 SUM_TO_ZERO_MATRIX = Constraint(
@@ -96,4 +103,11 @@ SUM_TO_ZERO_MATRIX = Constraint(
     value="matrix",
     function="sum_to_zero",
     fewer=(1, 1),
+    page=Page(
+        "sum_to_zero_matrix[M, N] x;",
+        "(M - 1) * (N - 1)",
+        ("x = H_M U H_N', with the H of sum_to_zero_vector on either side",),
+        "0",
+        (2, 3),
+    ),
 )

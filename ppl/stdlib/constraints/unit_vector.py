@@ -3,7 +3,7 @@
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.constraints.conditions import Members, of_length_one
 from ppl.stdlib.constraints.layout import flat_shape
-from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.record import Constraint, Page, Shape
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -33,6 +33,13 @@ UNIT_VECTOR = Constraint(
     contains=MEMBERS.contains,
     check=MEMBERS.check,
     bad_shape=bad_shape,
-    bounded=True,
+    interval=(-1.0, 1.0),
     value="vector",
+    page=Page(
+        "unit_vector[K] x;  (K at least 2)",
+        "K",
+        ("x = u / |u|",),
+        "-u'u / 2, the log density of a standard normal u in place of a Jacobian",
+        (3,),
+    ),
 )
