@@ -54,8 +54,12 @@ def compile_model(
         >>> model.condition({}).log_density([0.0])
         -0.9189385332046727
     """
-    model = model_of(program, positive_transform, without, library, most_entries)
-    for lint in lints(*analyse(model.source, library=library)):
+    refuse_settings(positive_transform, without, library)
+    source = read_source(program)
+    tree, facts = analyse(source, library=library)
+    settings = positive_transform == "softplus", frozenset(without), library, most_entries
+    model = compile_tree(source, tree, facts, *settings)
+    for lint in lints(tree, facts):
         if lint.likely:
             warn_caller(lint.describe(), ModelWarning)
     return model
@@ -69,11 +73,7 @@ def model_of(
     most_entries: int = MOST_TABLE_ENTRIES,
 ) -> Model:
     """As `compile_model`, without its warnings: commands show them in their own way."""
-    if positive_transform not in ("log", "softplus"):
-        raise ArgumentError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
-    refuse(without)
-    if library is not None:
-        refuse_hidden(library)
+    refuse_settings(positive_transform, without, library)
     softplus = positive_transform == "softplus"
     return compile_source(read_source(program), softplus, frozenset(without), library, most_entries)
 
@@ -86,8 +86,21 @@ def compile_source(
     Raises:
         ModelError: the program is refused.
     """
-    origin = compile_source, (source, softplus, without, library, most_entries)
     tree, facts = analyse(source, library=library)
+    return compile_tree(source, tree, facts, softplus, without, library, most_entries)
+
+
+def compile_tree(
+    source: SourceText,
+    tree: ast.Program,
+    facts: Facts,
+    softplus: bool,
+    without: frozenset[str],
+    library: Library | None,
+    most_entries: int,
+) -> Model:
+    """The phases after the checks; see `compile_source`."""
+    origin = compile_source, (source, softplus, without, library, most_entries)
 
     def build(tree: ast.Program, facts: Facts) -> Model:
         model = Model(source, lower(tree, facts), softplus, without, origin=origin)
@@ -103,6 +116,15 @@ def compile_source(
         return build(tree, facts)
     except (RecursionError, IndentationError):  # Python nests a hundred blocks
         raise too_deep(tree) from None
+
+
+def refuse_settings(positive_transform: str, without: Collection[str], library: Library | None) -> None:
+    """ArgumentError where a setting of the compiler is none; see `compile_model`."""
+    if positive_transform not in ("log", "softplus"):
+        raise ArgumentError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
+    refuse(without)
+    if library is not None:
+        refuse_hidden(library)
 
 
 def refuse(without: Collection[str]) -> None:
