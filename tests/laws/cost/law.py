@@ -1,6 +1,6 @@
 """The law of cost: of a program with more rows no run costs more than so many more rows allow.
 
-A run has its cost counted at 1, 2, 4 and 8 times the rows.  Numbers made and lines run are sums, of which
+A run has its cost counted at 2, 4 and 8 times the rows.  Numbers made and lines run are sums, of which
 a constant part is left out: what the last doubling adds is compared with what the doubling before added.
 The most numbers alive are a maximum, which may have been that of another line before: it is compared whole.
 """
@@ -17,7 +17,7 @@ from laws.cost.programs import Repeatable
 
 from ppl.posterior import Posterior
 
-TIMES = (1, 2, 4, 8)
+TIMES = (2, 4, 8)
 POINTS = 8
 MOST = 1.3
 """What growth may be of that of the rows, to the power that is allowed."""
