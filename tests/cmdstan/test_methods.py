@@ -1,12 +1,17 @@
 """What CmdStan's clients do not ask for, but its users do: several chains, single paths, warm starts."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from ppl.backend.watch import IN_DOMAIN
+from ppl.cmdstan.methods.pathfinder import Draws, resampled
 from ppl.cmdstan.methods.sample import Rejecting
+from ppl.inference.diagnose.psis import psis
+from ppl.inference.initialise.lbfgs_path import Curvature
+from ppl.inference.initialise.pathfinder import Pathfinder
 from tests.cmdstan.conftest import Executable, built
 from tests.cmdstan.test_executable import rows
 
@@ -147,6 +152,24 @@ def test_pathfinder_writes_single_paths_and_the_pool(bernoulli):
     assert {tuple(row) for row in pooled[:, :3]} <= {tuple(row) for row in singles}
     bernoulli(f"{words} psis_resample=0 data file=data.json random seed=2")
     np.testing.assert_array_equal(rows(bernoulli.read())[1][:, :3], singles)
+
+
+def test_draws_of_several_paths_are_weighted_against_their_mixture(capsys):
+    """As algorithm pathfinder does: one narrow Gaussian among wide ones then has no weight without bound."""
+    rng = np.random.default_rng(1)
+    target = SimpleNamespace(log_density=lambda u: -0.5 * (u**2).sum(axis=1))
+    paths, own = [], []
+    for sd in (1.0, 0.05):
+        curvature = Curvature(np.array([sd**2]), np.zeros((1, 0)), np.zeros((0, 0)))
+        path = Pathfinder(np.zeros(1), curvature, 0.0, 1, np.zeros((0, 1)), np.zeros(0), np.zeros(0))
+        u = path.sample(1000, rng)
+        paths.append(path)
+        own.append(Draws(u, path.log_density(u), target.log_density(u)))
+    pooled = Draws(*map(np.concatenate, zip(*own, strict=True)))
+    assert psis(pooled.log_p - pooled.log_q).khat > 0.7
+    drawn = resampled(pooled, paths, 1000, rng)
+    assert float(capsys.readouterr().out.split()[2].rstrip(";")) < 0.5
+    np.testing.assert_allclose([drawn.u.mean(), drawn.u.std()], [0.0, 1.0], atol=0.1)
 
 
 def test_pathfinders_densities_are_normalised(bernoulli):

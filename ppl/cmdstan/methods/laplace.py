@@ -8,7 +8,8 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, read_rows
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.inference.numerics.hessian import hessian
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.hessian import gaussian_at
 from ppl.inference.objective.target import log_densities
 from ppl.posterior import Posterior
 from ppl.results.fits.draws import tabulate
@@ -24,7 +25,7 @@ def run(job: Job) -> int:
     density = Density(job.posterior, jacobian=job["laplace.jacobian"])
     mode = read_mode(job.file("laplace.mode", "filename"), job.posterior)
     z = job.streams.draws.standard_normal((job["laplace.draws"], density.dim))
-    us = mode + z @ curvature_root(density, mode).T
+    us = approximation(density, mode).draws(z)
     log_p = log_densities(density, us) if job["laplace.calculate_lp"] else np.full(len(us), np.nan)
     table = tabulate(job.posterior, us, job.seed)
     log_q = -0.5 * (z**2).sum(axis=1)
@@ -43,15 +44,15 @@ def read_mode(file: str, posterior: Posterior) -> Floats:
     return np.asarray(mode)
 
 
-def curvature_root(density: Density, mode: Floats) -> Floats:
-    """A factor L (dim, dim) of the covariance L L', the inverse of minus the Hessian at the mode."""
-    precision = -hessian(density, mode, np.ones_like(mode))
+def approximation(density: Density, mode: Floats) -> Gaussian:
+    """The Gaussian at the mode (dim,), as algorithm laplace makes it, where nothing has to be repaired."""
     try:
-        upper = np.linalg.cholesky(precision).T
-    except np.linalg.LinAlgError:
+        q, repaired = gaussian_at(density, mode, np.ones_like(mode))
+    except (np.linalg.LinAlgError, ValueError):
+        repaired = density.dim
+    if repaired:
         raise InferenceError(
             "The Hessian at the mode is not negative definite, so there is no Laplace approximation. "
             "Was the mode found with the same jacobian as laplace is run with?"
-        ) from None
-    root: Floats = np.linalg.inv(upper)
-    return root
+        )
+    return q

@@ -1,8 +1,8 @@
 """`method=pathfinder`: several paths, resampled by importance (Zhang et al. 2022, Algorithm 2)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from ppl.cmdstan.words import in_stans_words
 from ppl.density.posterior import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import numbered
+from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.diagnose.psis import psis
-from ppl.inference.initialise.pathfinder import Pathfinder, pathfinder
+from ppl.inference.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
 from ppl.inference.objective.target import log_densities
 from ppl.results.files.sample_csv import elapsed
 from ppl.results.fits.draws import tabulate
@@ -24,9 +25,8 @@ NO_PATH = (
 )
 
 
-@dataclass(frozen=True)
-class Path:
-    """The draws (n, dim) of one path, the log densities there of its Gaussian and of the target."""
+class Draws(NamedTuple):
+    """Draws (n, dim), and the log densities there of the Gaussian that each is from and of the target."""
 
     u: Floats
     log_q: Floats
@@ -56,20 +56,20 @@ def run(job: Job) -> int:
     )
     began = perf_counter()
     paths = list(_paths(job))
+    gaussians, draws = [path for path, _ in paths], [own for _, own in paths]
     if not paths:
         raise InferenceError("None of the paths found a Gaussian with a finite ELBO.")
     walked = perf_counter()
-    pooled = Path(
-        *(np.concatenate(parts) for parts in zip(*((p.u, p.log_q, p.log_p) for p in paths), strict=True))
-    )
-    kept = _resampled(job, pooled) if _resamples(job) else pooled
+    pooled = Draws(*map(np.concatenate, zip(*draws, strict=True)))
+    if _resamples(job):
+        pooled = resampled(pooled, gaussians, job["pathfinder.num_psis_draws"], job.streams.draws)
     ended = perf_counter()
     times = ((walked - began, "Pathfinders"), (ended - walked, "PSIS"), (ended - began, "Total"))
-    _write(job, kept, job["output.file"], list(elapsed(*times)))
+    _write(job, pooled, job["output.file"], list(elapsed(*times)))
     if job["pathfinder.save_single_paths"]:
-        for number, path in enumerate(paths, 1):
+        for number, own in enumerate(draws, 1):
             _write(
-                job, path, numbered(job["output.file"], number).with_stem(f"{_stem(job)}_path_{number}"), []
+                job, own, numbered(job["output.file"], number).with_stem(f"{_stem(job)}_path_{number}"), []
             )
     return 0
 
@@ -78,8 +78,8 @@ def _stem(job: Job) -> str:
     return str(job["output.file"]).removesuffix(".csv").rpartition("/")[2]
 
 
-def _paths(job: Job) -> Iterator[Path]:
-    """Each path from a start and with noise of its own; one that fails is named and left out."""
+def _paths(job: Job) -> Iterator[tuple[Pathfinder, Draws]]:
+    """Each path with its draws, from a start and noise of its own; one that fails is named and left out."""
     density = Density(job.posterior, propto=False)
     if not density.dim:
         raise InferenceError(NO_PATH)
@@ -94,16 +94,16 @@ def _paths(job: Job) -> Iterator[Path]:
             print(f"Path [{number}] failed: {in_stans_words(error)}")
             continue
         print(f"Path [{number}] :Best Iter: [{found.steps}] ELBO ({found.elbo:g})", flush=True)
-        yield _draws(job, density, found, rng)
+        yield found, _draws(job, density, found, rng)
 
 
-def _draws(job: Job, density: Density, found: Pathfinder, rng: np.random.Generator) -> Path:
+def _draws(job: Job, density: Density, found: Pathfinder, rng: np.random.Generator) -> Draws:
     """The draws that estimated the ELBO, whose log densities are known, and further ones."""
     n = job["pathfinder.num_draws"]
     u = found.sample(max(n - len(found.draws), 0), rng)
     log_p = log_densities(density, u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
     pairs = ((found.draws, u), (found.log_q, found.log_density(u)), (found.log_p, log_p))
-    return Path(*(np.concatenate(pair)[:n] for pair in pairs))
+    return Draws(*(np.concatenate(pair)[:n] for pair in pairs))
 
 
 def _resamples(job: Job) -> bool:
@@ -111,19 +111,21 @@ def _resamples(job: Job) -> bool:
     return bool(resamples and job["pathfinder.num_paths"] > 1)
 
 
-def _resampled(job: Job, pooled: Path) -> Path:
-    """Draws with replacement, by Pareto-smoothed weights; draws off the support have none."""
-    inside = np.flatnonzero(np.isfinite(pooled.log_p))
+def resampled(draws: Draws, paths: Sequence[Pathfinder], n: int, rng: np.random.Generator) -> Draws:
+    """n of the draws by Pareto-smoothed weights against the mixture of all, as algorithm pathfinder does.
+
+    Draws off the support have no weight.
+    """
+    inside = np.flatnonzero(np.isfinite(draws.log_p))
     if not inside.size:
         raise InferenceError("The log density is not finite at any draw of any path.")
-    smoothed = psis(pooled.log_p[inside] - pooled.log_q[inside])
-    weights = np.exp(smoothed.log_weights)
-    picked = job.streams.draws.choice(inside, job["pathfinder.num_psis_draws"], p=weights / weights.sum())
+    smoothed = psis(draws.log_p[inside] - mixture_log_density(paths, draws.u[inside]))
+    picked = inside[balanced(draws.u[inside], smoothed.log_weights, n, rng)]
     print(f"Pareto k-hat {smoothed.khat:.2f}; {len(np.unique(picked))} of {len(picked)} draws differ.")
-    return Path(pooled.u[picked], pooled.log_q[picked], pooled.log_p[picked])
+    return Draws(*(values[picked] for values in draws))
 
 
-def _write(job: Job, path: Path, file: object, at_end: list[str]) -> None:
-    table = tabulate(job.posterior, path.u, job.seed)
-    rows = np.column_stack([path.log_q, path.log_p, table.rows])
+def _write(job: Job, draws: Draws, file: object, at_end: list[str]) -> None:
+    table = tabulate(job.posterior, draws.u, job.seed)
+    rows = np.column_stack([draws.log_q, draws.log_p, table.rows])
     job.write_csv(["lp_approx__", "lp__", *table.columns], [*job.row_lines(rows), *at_end], str(file))

@@ -21,6 +21,7 @@ from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.late import special
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,15 @@ def pathfinder(
             "Start from random values, or nearer to the posterior."
         )
     return best
+
+
+def mixture_log_density(paths: Sequence[Pathfinder], u: Array) -> Array:
+    """Of the equal mixture of their Gaussians at u (n, dim); (n,).
+
+    A draw of one of them is weighted against it: that bounds the weights where the Gaussians overlap.
+    """
+    each = [path.log_density(u) for path in paths]
+    return np.asarray(special.logsumexp(each, axis=0) - np.log(len(paths)))
 
 
 class Arrived(Exception):

@@ -4,6 +4,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.objective.target import Array, Target, log_density_gradients
 
 HESSIAN_STEP = float(np.finfo(float).eps ** (1 / 3))
@@ -49,3 +50,13 @@ def hessian(target: Target, u: Array, scales: Array) -> Array:
     matrix = rows / scales[:, None]
     symmetric: Array = 0.5 * (matrix + matrix.T)
     return symmetric
+
+
+def gaussian_at(target: Target, mode: Array, scales: Array) -> tuple[Gaussian, int]:
+    """Laplace's approximation at a mode (dim,), and the number of directions that had to be repaired.
+
+    `scales` as for `hessian`.  Raises LinAlgError or ValueError when the Hessian is not finite.
+    """
+    curve = hessian(target, mode, scales)
+    precision, repaired = made_positive(-curve * np.outer(scales, scales))
+    return Gaussian.with_precision(mode, precision, scales), repaired

@@ -6,8 +6,8 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.mode import Mode, find_mode
 from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.maximise.rules import STANS, Rules
-from ppl.inference.numerics.gaussian import Gaussian, made_positive
-from ppl.inference.numerics.hessian import hessian
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.hessian import gaussian_at
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
@@ -38,15 +38,14 @@ def laplace(target: Target, init: Init, context: Context) -> Result:
 
 def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:
     """The Gaussian at the mode; without the Hessian, one with the scales of the search."""
-    outcome, precision, repaired = outcome_of(mode), np.eye(target.dim), 0
+    outcome = outcome_of(mode)
     if not mode.interrupted:
         try:
-            curve = hessian(target, mode.u, mode.scales)
-            precision, repaired = made_positive(-curve * np.outer(mode.scales, mode.scales))
+            q, repaired = gaussian_at(target, mode.u, mode.scales)
+            return q, outcome, [REPAIRED.format(repaired, target.dim)] if repaired else []
         except KeyboardInterrupt:
             outcome = Outcome(Ending.INTERRUPTED, "interrupted in the computation of the Hessian")
-    notes = [REPAIRED.format(repaired, target.dim)] if repaired else []
-    return Gaussian.with_precision(mode.u, precision, mode.scales), outcome, notes
+    return Gaussian.with_precision(mode.u, np.eye(target.dim), mode.scales), outcome, []
 
 
 def outcome_of(mode: Mode) -> Outcome:

@@ -6,7 +6,7 @@ from ppl.inference.correct.correction import resample, weighted_draws_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.initialise.pathfinder import Pathfinder, pathfinders
+from ppl.inference.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinders
 from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.numerics.gaussian import COVARIANCE
 from ppl.inference.objective.elbo import elbo_of
@@ -15,7 +15,6 @@ from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
-from ppl.late import special
 
 
 def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
@@ -46,7 +45,7 @@ def _mixed(
     n = max(settings.draws, settings.elbo_samples)
     u = np.concatenate([path.sample(n, rng) for path in paths])
     log_p = log_densities(target, u)
-    log_q = special.logsumexp([path.log_density(u) for path in paths], axis=0) - np.log(len(paths))
+    log_q = mixture_log_density(paths, u)
     finite = np.isfinite(log_p)
     elbo = elbo_of((log_p - log_q)[finite], 0.0, int((~finite).sum()))
     outcome = Outcome(
