@@ -45,6 +45,9 @@ class BlockModeLimits:
     nearly_all: float = 0.8
     """The share of a step that is not taken back at once, as where slopes grow exponentially."""
 
+    overrated: float = 2.0
+    """How many times what a full step seems to gain, twice, may be gained until the mode."""
+
     overshot: float = 0.3
     """A step is taken back where the slope along it turns to this share of what it was, and points back."""
 
@@ -76,9 +79,12 @@ class Modes(NamedTuple):
     @property
     def about_here(self) -> Array:
         """The same by the curvature where the search for modes ended, (n,)."""
-        width = self.at[0].size
-        log_det = np.log(np.diagonal(self.factors, axis1=-2, axis2=-1)).sum(axis=(1, 2))
-        return np.asarray(self.values - log_det + 0.5 * width * LOG_2PI)
+        return np.asarray(self.values - self.half_log_dets + 0.5 * self.at[0].size * LOG_2PI)
+
+    @property
+    def half_log_dets(self) -> Array:
+        """Log determinants of the precisions, halved, (n,)."""
+        return half_log_dets(self.factors)
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,11 @@ class Blocks:
         values, gradients = log_density_gradients(self.target, self.points(outer, latent))
         return values, np.where(self.structure.filled, self.latent(gradients), -latent)
 
+    def outer_gradients(self, outer: Array, latent: Array) -> Array:
+        """The gradients of the whole by the outer coordinates, (n, d)."""
+        _, gradients = log_density_gradients(self.target, self.points(outer, latent))
+        return gradients[:, self.structure.outer]
+
     def left_over(self, latent: Array) -> Array:
         """The log density (n,) of the standard normals in places left over."""
         spare = latent[:, ~self.structure.filled]
@@ -130,9 +141,12 @@ class Blocks:
         found = np.stack(columns, axis=-1)
         return np.asarray(0.5 * (found + found.swapaxes(-1, -2)))
 
-    def modes(self, outer: Array, start: Array, near: float) -> Modes:
-        """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w)."""
-        return modes(self, outer, start, near)
+    def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> Modes:
+        """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w).
+
+        Those are given up that seem to have a log marginal below `least` (n,).
+        """
+        return modes(self, outer, start, near, np.full(len(outer), -np.inf) if least is None else least)
 
     def factors(self, outer: Array, latent: Array) -> Array:
         """Cholesky factors (n, g, w, w) of the precisions at values of the blocks."""
@@ -149,16 +163,21 @@ class Blocks:
         return np.asarray(lengths(self.factors(outer, at), other - at).max(axis=1))
 
 
-def modes(blocks: Blocks, outer: Array, start: Array, near: float = BLOCK_MODES.near) -> Modes:
-    """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w)."""
-    n, shape = len(outer), start.shape
+def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array) -> Modes:
+    """As `Blocks.modes`."""
+    n, shape, constant = len(outer), start.shape, 0.5 * start[0].size * LOG_2PI
     at, values, found = start.copy(), np.full(n, -np.inf), np.zeros(n, dtype=bool)
     factors = np.broadcast_to(np.eye(shape[2]), (*shape, shape[2])).copy()
     steps, slopes = np.zeros(shape), np.zeros(shape[:2])
     going = np.arange(n)
     for _ in range(BLOCK_MODES.most_steps):
         values[going], gradient = blocks.gradients(outer[going], at[going])
-        step, slope, factors[going] = newton_step(blocks, outer[going], at[going], gradient)
+        precisions = blocks.precisions(outer[going], at[going], gradient)
+        factors[going], concave = repaired_factors(precisions)
+        step, slope, gain = newton_step(factors[going], at[going], gradient)
+        seems = values[going] - half_log_dets(factors[going]) + BLOCK_MODES.overrated * gain + constant
+        hopeless = concave & (seems < least[going])
+        hopeless |= ~np.isfinite(values[going]) & ~steps[going].any(axis=(1, 2))  # outside the support
         back, share = turned(gradient, steps[going], slopes[going])
         step = np.where(back[..., None], -share[..., None] * steps[going], step)
         length, kept = lengths(factors[going], step), np.where(back, 1 - share, 0.5)
@@ -170,15 +189,17 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float = BLOCK_MODES.
         steps[going] = np.where(here & ~back[..., None], step, kept[..., None] * steps[going])
         slopes[going] = np.where(finite[:, None] & ~back, slope, kept * slopes[going])
         found[going] = ended
-        going = going[~ended]
+        going = going[~(ended | hopeless)]
         if not going.size:
             break
     return Modes(at, factors, values, found)
 
 
-def newton_step(blocks: Blocks, outer: Array, at: Array, gradient: Array) -> tuple[Array, Array, Array]:
-    """The steps (n, g, w), the slopes along them (n, g), and factors of precisions made positive."""
-    factors = positive_factors(blocks.precisions(outer, at, gradient))
+def newton_step(factors: Array, at: Array, gradient: Array) -> tuple[Array, Array, Array]:
+    """The steps (n, g, w) by factors of precisions, and the slopes along them (n, g).
+
+    Also twice what steps that are not shortened seem to gain, (n,).
+    """
     half = solve_lower(factors, gradient)
     step = solve_upper(factors, half)
     sds, units = np.sqrt((half**2).sum(axis=-1)), np.abs(step).max(axis=-1)
@@ -187,7 +208,7 @@ def newton_step(blocks: Blocks, outer: Array, at: Array, gradient: Array) -> tup
         BLOCK_MODES.longest / np.maximum(sds, BLOCK_MODES.longest), room / np.maximum(units, room)
     )
     step *= share[..., None]
-    return step, (gradient * step).sum(axis=-1), factors
+    return step, (gradient * step).sum(axis=-1), (half**2).sum(axis=(1, 2))
 
 
 def turned(gradient: Array, step: Array, slope: Array) -> tuple[NDArray[np.bool_], Array]:
@@ -201,16 +222,29 @@ def turned(gradient: Array, step: Array, slope: Array) -> tuple[NDArray[np.bool_
     return back, np.where(share > BLOCK_MODES.nearly_all, 0.5, share)
 
 
+def half_log_dets(factors: Array) -> Array:
+    """The log determinants (n,) of all factors (n, g, w, w)."""
+    return np.asarray(np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=(1, 2)))
+
+
 def positive_factors(precisions: Array) -> Array:
     """Lower Cholesky factors (n, g, w, w) of symmetric matrices whose eigenvalues are made positive."""
+    return repaired_factors(precisions)[0]
+
+
+def repaired_factors(precisions: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """The same, and of which rows (n,) all were positive."""
     clean = np.where(np.isfinite(precisions), precisions, np.eye(precisions.shape[-1]))
     least = BLOCK_MODES.widest_sd**-2
     if precisions.shape[-1] == 1:
-        return np.asarray(np.sqrt(np.where(clean > 0, clean, np.maximum(-clean, least))))
+        positive = np.where(clean > 0, clean, np.maximum(-clean, least))
+        return np.asarray(np.sqrt(positive)), np.asarray((precisions > 0).all(axis=(1, 2, 3)))
     sizes, vectors = np.linalg.eigh(clean)
+    as_given = np.isfinite(precisions).all(axis=(1, 2, 3)) & (sizes > 0).all(axis=(1, 2))
     sizes = np.where(sizes > 0, sizes, np.maximum(-sizes, least))
     sizes = np.maximum(sizes, BLOCK_MODES.condition * sizes.max(axis=-1, keepdims=True))
-    return np.asarray(np.linalg.cholesky((vectors * sizes[..., None, :]) @ vectors.swapaxes(-1, -2)))
+    positive = (vectors * sizes[..., None, :]) @ vectors.swapaxes(-1, -2)
+    return np.asarray(np.linalg.cholesky(positive)), np.asarray(as_given)
 
 
 def solve_lower(factors: Array, x: Array) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.banded import Factors, factors_of
+from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.sparse import Field
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array, Target, log_densities, log_density_gradients
@@ -94,6 +95,11 @@ class Fields:
         values, gradients = log_density_gradients(self.target, self.points(outer, latent))
         return values, self.latent(gradients)
 
+    def outer_gradients(self, outer: Array, latent: Array) -> Array:
+        """The gradients of the whole by the outer coordinates, (n, d)."""
+        _, gradients = log_density_gradients(self.target, self.points(outer, latent))
+        return gradients[:, self.structure.outer]
+
     def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
         """Minus the Hessians, as lower bands (n, b + 1, k), by differences of gradients."""
         reading, steps = self.structure.reading, np.maximum(np.abs(latent), 1.0) * FIELD_MODES.difference
@@ -120,22 +126,33 @@ class Fields:
         """Numbers that are held for an outer point."""
         return (self.structure.bandwidth + 1) * len(self.structure.latent)
 
-    def modes(self, outer: Array, start: Array, near: float) -> FieldModes:
-        """The modes at outer points (n, d), by Newton's method from a start (n, k)."""
-        found = [self.modes_of_part(outer[part], start[part], near)[0] for part in self.parts(len(outer))]
+    def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> FieldModes:
+        """The modes at outer points (n, d), by Newton's method from a start (n, k).
+
+        Those are given up that seem to have a log marginal below `least` (n,).
+        """
+        least = np.full(len(outer), -np.inf) if least is None else least
+        found = [
+            self.modes_of_part(outer[part], start[part], near, least[part])[0]
+            for part in self.parts(len(outer))
+        ]
         return FieldModes(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
-    def modes_of_part(self, outer: Array, start: Array, near: float) -> tuple[FieldModes, Array]:
+    def modes_of_part(
+        self, outer: Array, start: Array, near: float, least: Array
+    ) -> tuple[FieldModes, Array]:
         """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
-        n = len(outer)
+        n, constant = len(outer), 0.5 * start.shape[1] * LOG_2PI
         bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
-        at, steps, found = start.copy(), np.zeros(start.shape), np.zeros(n, dtype=bool)
+        at, steps = start.copy(), np.zeros(start.shape)
+        found, hopeless = np.zeros((2, n), dtype=bool)
         values, half_log_dets, going = np.full(n, -np.inf), np.zeros(n), np.arange(n)
         for _ in range(FIELD_MODES.most_steps):
             value, gradient = self.gradients(outer[going], at[going])
-            least = values[going] - FIELD_MODES.lower * np.maximum(np.abs(values[going]), 1.0)
-            good = np.isfinite(value) & (value >= least) & np.isfinite(gradient).all(axis=1)
+            lowest = values[going] - FIELD_MODES.lower * np.maximum(np.abs(values[going]), 1.0)
+            good = np.isfinite(value) & (value >= lowest) & np.isfinite(gradient).all(axis=1)
             back = going[~good]
+            hopeless[back] = ~steps[back].any(axis=1)  # the start is outside the support
             steps[back] *= 0.5
             at[back] -= steps[back]
             here, gradient = going[good], gradient[good]
@@ -151,7 +168,9 @@ class Fields:
                 ended = here[factors.as_given & (gain < near**2)]
                 values[ended] += 0.5 * gain[factors.as_given & (gain < near**2)]
                 found[ended] = True
-            going = going[~found[going]]
+                seems = values[here] - half_log_dets[here] + BLOCK_MODES.overrated * gain + constant
+                hopeless[here] = factors.as_given & (seems < least[here])
+            going = going[~(found[going] | hopeless[going])]
             if not going.size:
                 break
         return FieldModes(at, half_log_dets, values, found), bands

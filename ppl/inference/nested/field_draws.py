@@ -75,8 +75,8 @@ class FieldDraws:
 
     def gaussians(self, outer: Array) -> tuple[FieldModes, Array, Factors]:
         """Modes, centres (n, k) and factors of the precisions of the Gaussians at outer points (n, d)."""
-        terms = self.trends.terms(outer)
-        found, bands = self.fields.modes_of_part(outer, terms @ self.modes, BLOCK_MODES.about)
+        terms, always = self.trends.terms(outer), np.full(len(outer), -np.inf)
+        found, bands = self.fields.modes_of_part(outer, terms @ self.modes, BLOCK_MODES.about, always)
         bands += self.fields.in_bands(terms @ self.changes)
         return found, found.at + terms @ self.shifts, factors_of(bands)
 
@@ -96,7 +96,8 @@ def best_gaussians(
     fields: Fields, outer: Array, start: Array
 ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """Modes (n, k) at outer points, centres and precisions (n, m) less these, and which (n,) are found."""
-    found, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near)
+    always = np.full(len(outer), -np.inf)
+    found, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near, always)
     centre, best = BestGaussians(fields).steps(outer, found.at)
     change = fields.by_pair(best - bands)
     complete = found.found & np.isfinite(centre).all(axis=1) & np.isfinite(change).all(axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.inference.correct.population import StudentTs, fitted, is_good, moments
 from ppl.inference.correct.tempering import effective_size
-from ppl.inference.diagnose.mixture_sampling import Batch, missed
+from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import FieldModes, Fields
@@ -25,6 +25,9 @@ class OuterLimits:
 
     first_difference: float = 0.1
     """The first step of differences."""
+
+    most_whole: int = 10
+    """Outer coordinates up to which the Hessian of the log determinant is found anew at every step."""
 
     difference: float = 0.25
     """Later ones, in sds of the curvature."""
@@ -56,6 +59,9 @@ class OuterLimits:
     distant_draws: int = 64
     """Draws of each."""
 
+    negligible: float = 20.0
+    """A distant draw whose log weight is so much below the largest of near ones counts for nothing."""
+
     fewest_effective: float = 100.0
     """Effective draws that a mixture is fitted to."""
 
@@ -65,11 +71,17 @@ class OuterLimits:
     least_power: float = 0.02
     """How much they are shrunk at most."""
 
-    width: float = 1.1
-    """How much wider than a Gaussian one Student's t is."""
+    degrees: int = 10
+    """The degrees of freedom of one Student's t, or one for each coordinate if these are more.
 
-    degrees: float = 10.0
-    """Its degrees of freedom."""
+    By the inverse of these it is wider than a Gaussian.
+    """
+
+    most_mixed: int = 10
+    """Outer coordinates up to which mixtures of several are fitted."""
+
+    draws_each: int = 40
+    """Draws for each outer coordinate that one is fitted to, if these are more than `draws`."""
 
 
 OUTER = OuterLimits()
@@ -92,9 +104,11 @@ class Marginal:
     def dim(self) -> int:
         return len(self.centre)
 
-    def modes(self, outer: Array, near: float = BLOCK_MODES.near) -> Modes | FieldModes:
-        """At outer points (n, d)."""
-        return self.inner.modes(outer, self.start(outer), near)
+    def modes(
+        self, outer: Array, near: float = BLOCK_MODES.near, least: Array | None = None
+    ) -> Modes | FieldModes:
+        """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
+        return self.inner.modes(outer, self.start(outer), near, least)
 
     def start(self, outer: Array) -> Array:
         """Where modes at outer points (n, d) are looked for, (n, ...)."""
@@ -103,11 +117,8 @@ class Marginal:
             start += np.tensordot(outer - self.centre, self.slope, axes=1)
         return start
 
-    def log_densities(self, outer: Array) -> Array:
-        return self.modes(outer).log_marginals
-
     def log_density(self, outer: Array) -> float:
-        return float(self.log_densities(outer[None])[0])
+        return float(self.modes(outer[None]).log_marginals[0])
 
 
 class Peak(NamedTuple):
@@ -118,86 +129,127 @@ class Peak(NamedTuple):
 
 
 def climb(marginal: Marginal) -> Peak | None:
-    """To the mode, by Newton's method on differences of values; None where there is none."""
-    scales, longest = np.full(marginal.dim, OUTER.first_difference), OUTER.longest
+    """To the mode, by Newton's method; None where there is none.
+
+    Steps are measured in directions (d, d), first those of the coordinates, then ones in which the curvature
+    is about the same in all.
+    """
+    d, bending = marginal.dim, np.zeros((marginal.dim,) * 2)
+    directions, longest, whole, far = OUTER.first_difference * np.eye(d), OUTER.longest, False, True
     for _ in range(OUTER.most_steps):
-        seen = differences(marginal, scales)
+        whole = whole or d <= OUTER.most_whole
+        seen = differences(marginal, directions, None if whole else bending)
         if seen is None:
-            scales *= 0.3
-            if scales.max() < 1e-4:
+            directions = 0.3 * directions
+            if np.abs(directions).max() < 1e-4:
                 return None
             continue
-        here, value, gradient, curvature = seen
-        units = 1 / np.sqrt(np.maximum(np.abs(np.diag(curvature)), 1e-6))
-        precision, repaired = made_positive(-curvature * np.outer(units, units))
-        gaussian = Gaussian.with_precision(marginal.centre, precision, units)
-        half = gaussian.factor.T @ gradient
+        marginal = seen.marginal
+        units = 1 / np.sqrt(np.maximum(np.abs(np.diag(seen.curvature)), 1e-6))
+        precision, repaired = made_positive(-seen.curvature * np.outer(units, units))
+        factor = Gaussian.with_precision(np.zeros(d), precision, units).factor
+        half, wide = factor.T @ seen.slope, directions.T @ factor
         length = float(np.sqrt(half @ half))
-        sds = np.sqrt((gaussian.factor**2).sum(axis=1))
-        if length < OUTER.near and not repaired:
-            return Peak(here, gaussian)
-        step = gaussian.factor @ half * min(1.0, longest / length)
-        tried = marginal.centre + np.array(OUTER.shares)[:, None] * step
-        found = here.modes(tried)
+        ends = whole and not repaired
+        peak = Peak(marginal, Gaussian.with_covariance(marginal.centre, wide @ wide.T))
+        if length < OUTER.near and ends:
+            return peak
+        tried = marginal.centre + np.array(OUTER.shares)[:, None] * (wide @ half * min(1.0, longest / length))
+        found = marginal.modes(tried)
         best = int(np.argmax(found.log_marginals))
-        if not found.log_marginals[best] > value:
-            if length < 1:
-                return Peak(here, gaussian) if not repaired else None
-            scales *= 0.3
+        if not found.log_marginals[best] > seen.value:
+            if length < 1 and whole:
+                return None if repaired else peak
+            directions, whole = 0.3 * directions, True
             continue
-        marginal = replace(here, centre=tried[best], latent=found.at[best], slope=None)
-        scales = np.minimum(OUTER.difference * sds, 1.0)
+        was_far, far = far, length > OUTER.longest
+        bending = np.zeros_like(bending) if far else seen.bending
+        whole = not far and (was_far or best > 0 or length < OUTER.near)
+        marginal = replace(marginal, centre=tried[best], latent=found.at[best], slope=None)
+        directions = (
+            wide * OUTER.difference / np.maximum(1.0, OUTER.difference * np.abs(wide).max(axis=0))
+        ).T
         longest = max(OUTER.longest, longest * (OUTER.lengthening if best == 0 else OUTER.shares[best]))
     return None
 
 
-def differences(marginal: Marginal, h: Array) -> tuple[Marginal, float, Array, Array] | None:
-    """The value at the centre, gradient (d,), Hessian (d, d), and how modes move, by differences."""
+class Seen(NamedTuple):
+    """A marginal about its centre: its value, slopes (d,) and curvature (d, d) along directions (d, d).
+
+    `bending` (d, d) is the Hessian of the log determinant by the coordinates.
+    """
+
+    marginal: Marginal
+    value: float
+    slope: Array
+    curvature: Array
+    bending: Array
+
+
+def differences(marginal: Marginal, directions: Array, bending: Array | None) -> Seen | None:
+    """What is seen at the centre and to both sides along directions (d, d); None where it is not finite.
+
+    At modes the gradient of the joint density by the outer coordinates is that of its height there, as the
+    latent ones have none (the envelope theorem); of the log determinant there are differences of values.
+    These are taken along two directions at once, unless the Hessian of elsewhere will do.
+    """
     d = marginal.dim
-    unit = np.diag(h)
-    pairs = [(i, j) for i in range(d) for j in range(i)]
-    both = np.array([unit[i] + unit[j] for i, j in pairs]).reshape(-1, d)
-    steps = np.concatenate([np.zeros((1, d)), unit, -unit, both])
-    found = marginal.modes(marginal.centre + steps)
-    values = found.log_marginals
-    if not np.isfinite(values).all():
+    pairs = np.array(np.tril_indices(d, -1)) if bending is None else np.zeros((2, 0), dtype=np.intp)
+    both = directions[pairs[0]] + directions[pairs[1]]
+    points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, both])
+    found = marginal.modes(points)
+    single, ahead, behind = slice(0, 2 * d + 1), slice(1, d + 1), slice(d + 1, 2 * d + 1)
+    gradients = marginal.inner.outer_gradients(points[single], found.at[single]) @ directions.T
+    if not (np.isfinite(found.log_marginals).all() and np.isfinite(gradients).all()):
         return None
-    here, ahead, behind, cross = values[0], values[1 : d + 1], values[d + 1 : 2 * d + 1], values[2 * d + 1 :]
-    gradient = (ahead - behind) / (2 * h)
-    curvature = np.diag((ahead + behind - 2 * here) / h**2)
-    for (i, j), value in zip(pairs, cross, strict=True):
-        mixed = (value - ahead[i] - ahead[j] + here) / (h[i] * h[j])
-        # f(i, j) - f(i) - f(j) + f is the mixed derivative but for third ones
-        curvature[i, j] = curvature[j, i] = mixed
-    moved = found.at[1 : d + 1] - found.at[d + 1 : 2 * d + 1]
-    slope = moved / (2 * h).reshape(d, *(1,) * (moved.ndim - 1))
-    seen = replace(marginal, latent=found.at[0], slope=slope)
-    return seen, float(here), gradient, curvature
+    log_dets = found.half_log_dets
+    slope = gradients[0] - (log_dets[ahead] - log_dets[behind]) / 2
+    profile = (gradients[ahead] - gradients[behind]) / 2
+    bends = np.zeros((d, d)) if bending is None else directions @ bending @ directions.T
+    # f(i, j) - f(i) - f(j) + f is the mixed derivative but for third ones
+    mixed = log_dets[2 * d + 1 :] - log_dets[ahead][pairs[0]] - log_dets[ahead][pairs[1]] + log_dets[0]
+    bends[pairs[0], pairs[1]] = bends[pairs[1], pairs[0]] = mixed
+    np.fill_diagonal(bends, log_dets[ahead] + log_dets[behind] - 2 * log_dets[0])
+    inverse = np.linalg.inv(directions)
+    moved = np.tensordot(inverse, found.at[ahead] - found.at[behind], axes=1) / 2
+    seen = replace(marginal, latent=found.at[0], slope=moved)
+    curvature = (profile + profile.T) / 2 - bends
+    return Seen(seen, float(found.log_marginals[0]), slope, curvature, inverse @ bends @ inverse.T)
 
 
-def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
+class Cover(NamedTuple):
+    """A mixture of Student's t over a marginal, some draws of it (n, d), and the log marginal there (n,)."""
+
+    mixture: StudentTs
+    u: Array
+    log_p: Array
+
+
+def mixture_over(peak: Peak, rng: np.random.Generator) -> Cover | None:
     """A mixture of Student's t whose draws have good weights under the marginal; None where none has."""
     mixture = one_over(peak.gaussian)
     for k in range(OUTER.rounds):
-        u = mixture.draws(OUTER.draws, rng)
-        weights = psis(peak.marginal.log_densities(u) - mixture.log_density(u))
+        u = mixture.draws(max(OUTER.draws, OUTER.draws_each * mixture.dim), rng)
+        log_p = peak.marginal.modes(u, BLOCK_MODES.about).log_marginals
+        weights = psis(log_p - mixture.log_density(u))
         if is_good(weights):
-            return mixture
+            return Cover(mixture, u, log_p)
         mixture = fitted_to(u, weights, rng, one=k == 0)
     return None
 
 
-def misses(mixture: StudentTs, marginal: Marginal, rng: np.random.Generator) -> float:
+def misses(cover: Cover, marginal: Marginal, rng: np.random.Generator) -> float:
     """The share of the marginal beyond a mixture, where draws of wider and wider Gaussians see it."""
-    u = mixture.draws(OUTER.draws, rng)
-    own = Batch(u, marginal.log_densities(u), mixture.log_density)
-    centre = spread_of(u)
+    own, centre = Batch(cover.u, cover.log_p, cover.mixture.log_density), spread_of(cover.u)
     powers = range(1, OUTER.widenings + 1)
     wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in powers]
     far = [each.draws(rng.standard_normal((OUTER.distant_draws, marginal.dim))) for each in wide]
-    found = marginal.modes(np.concatenate(far), BLOCK_MODES.about)
+    level = [Batch(u, np.zeros(len(u)), each.log_densities) for u, each in zip(far, wide, strict=True)]
+    near, *beyond = log_weights([own, *level])
+    least = near.max() - OUTER.negligible - np.concatenate(beyond)
+    found = marginal.modes(np.concatenate(far), BLOCK_MODES.about, least)
     heights = np.split(found.log_marginals, len(far))
-    distant = [Batch(u, log_p, each.log_densities) for u, log_p, each in zip(far, heights, wide, strict=True)]
+    distant = [replace(each, log_p=log_p) for each, log_p in zip(level, heights, strict=True)]
     return missed(own, *distant)
 
 
@@ -208,8 +260,9 @@ def spread_of(u: Array) -> Gaussian:
 
 def one_over(gaussian: Gaussian) -> StudentTs:
     """One Student's t, a little wider than a Gaussian."""
-    wide = Gaussian(gaussian.mean, OUTER.width * gaussian.factor)
-    return StudentTs(np.ones(1), (wide,), OUTER.degrees)
+    degrees = max(OUTER.degrees, len(gaussian.mean))
+    wide = Gaussian(gaussian.mean, (1 + 1 / degrees) * gaussian.factor)
+    return StudentTs(np.ones(1), (wide,), degrees)
 
 
 def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> StudentTs:
@@ -222,4 +275,6 @@ def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> S
         power *= OUTER.flattening
     flat = power * log_weights
     flat -= special.logsumexp(flat)
-    return one_over(Gaussian.with_covariance(*moments(u, np.exp(flat)))) if one else fitted(u, flat, rng)
+    if one or u.shape[1] > OUTER.most_mixed:
+        return one_over(Gaussian.with_covariance(*moments(u, np.exp(flat))))
+    return fitted(u, flat, rng)

@@ -16,7 +16,7 @@ from ppl.errors import InferenceError
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
 from ppl.inference.correct.evidence import Evidence, of_weights
-from ppl.inference.correct.population import POPULATION, moments
+from ppl.inference.correct.population import POPULATION, moments, most_count
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import Psis
 from ppl.inference.families.family import Family
@@ -121,17 +121,17 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     if has_other_peaks(peak, marginals[1:]):
         raise Refused("the other parameters have several modes")
     tell(1)
-    mixture = mixture_over(peak, rng)
-    if mixture is None:
+    cover = mixture_over(peak, rng)
+    if cover is None:
         raise Refused("no mixture of Student's t was found that fits the other parameters")
-    if misses(mixture, peak.marginal, rng) > MODE_SEARCH.missed_mass:
+    if misses(cover, peak.marginal, rng) > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
-    if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
+    if has_other_modes(peak.marginal, cover.mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("a block has several modes")
     tell(2)
-    draws = drawn(peak, mixture, max(PROPOSALS, 2 * settings.draws), rng)
+    draws = drawn(peak, cover.mixture, max(PROPOSALS, 2 * settings.draws), rng)
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * len(draws.u)
-    if not (draws.weights.khat < POPULATION.good_khat and enough):
+    if not (enough and has_good_weights(draws.weights)):
         worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
         raise Refused(f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})")
     if draws.lost > MOST_LOST:
@@ -141,6 +141,11 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     evidence = of_weights(draws.log_ratios, draws.weights)
     weighted = WeightedDraws(draws.u[kept], draws.log_p[kept], draws.log_q[kept], weights)
     return Found(starts[0], weighted, evidence)
+
+
+def has_good_weights(weights: Psis) -> bool:
+    """Whether they have a variance, or most draws count and so many tell their tail: what a verdict asks."""
+    return weights.khat < POPULATION.good_khat or (weights.reliable and most_count(weights))
 
 
 def weighted_elbo(draws: WeightedDraws) -> Elbo:

@@ -11,7 +11,7 @@ from ppl.inference.nested.banded import factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import BestGaussians, field_draws
-from ppl.inference.nested.outer import spread_of
+from ppl.inference.nested.outer import Marginal, climb, differences, spread_of
 from ppl.inference.nested.sparse import Field, coloured, field_of
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.nested.trends import Trends
@@ -238,6 +238,36 @@ def test_the_marginal_of_a_local_level_is_the_kalman_filters():
     assert found.found.all()
     expected = [target.log_marginal(each) for each in t]
     np.testing.assert_allclose(found.log_marginals, expected, rtol=1e-8)
+
+
+def test_the_mode_and_curvature_of_a_marginal_are_the_kalman_filters():
+    target = Level(Y)
+    peak = climb(Marginal(fields_of(target), np.array([1.5]), np.zeros(40)))
+    t, h = float(peak.marginal.centre[0]), 0.25 * float(peak.gaussian.factor[0, 0])
+    behind, here, ahead = (target.log_marginal(t + k * h) for k in (-1, 0, 1))
+    assert abs(ahead - behind) / (2 * h) * peak.gaussian.factor[0, 0] < 0.1
+    assert peak.gaussian.factor[0, 0] ** -2 == pytest.approx((2 * here - ahead - behind) / h**2, rel=0.02)
+
+
+@pytest.mark.parametrize("bending", [None, np.array([[0.3]])])
+def test_slopes_of_a_marginal_are_those_of_the_kalman_filter(bending):
+    target, h = Level(Y), 0.01
+    seen = differences(Marginal(fields_of(target), np.array([-0.8]), np.zeros(40)), np.array([[h]]), bending)
+    behind, here, ahead = (target.log_marginal(-0.8 + k * h) for k in (-1, 0, 1))
+    assert seen.value == pytest.approx(here, rel=1e-8)
+    assert seen.slope[0] == pytest.approx((ahead - behind) / 2, rel=1e-3)
+    assert seen.curvature[0, 0] == pytest.approx(ahead + behind - 2 * here, rel=1e-2)
+
+
+def test_points_that_seem_hopeless_are_given_up_and_others_are_not():
+    fields, t = fields_of(CountsOfWalk(COUNTS)), np.array([[-2.0], [-0.5], [6.0]])
+    start = np.zeros((3, 30))
+    whole = fields.modes(t, start, BLOCK_MODES.about)
+    level = whole.log_marginals[1] - 20.0
+    assert whole.found.all() and (whole.log_marginals > level).tolist() == [True, True, False]
+    some = fields.modes(t, start, BLOCK_MODES.about, np.full(3, level))
+    assert some.found.tolist() == [True, True, False]
+    np.testing.assert_array_equal(some.log_marginals[:2], whole.log_marginals[:2])
 
 
 def draws_of(fields, t, start):

@@ -9,7 +9,7 @@ from scipy import stats
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.nested.blocks import Blocks, modes
+from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import conditional, fitted, shape_of
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.structure import structure_of
@@ -225,7 +225,7 @@ def test_modes_of_normal_blocks_are_their_means():
     blocks = blocks_of(Groups(Y))
     outer = np.array([[0.0, 0.0], [3.0, -4.0], [1.0, 2.0]])
     order = blocks.structure.blocks[:, 0] - 2
-    result = modes(blocks, outer, np.zeros((3, 8, 1)))
+    result = blocks.modes(outer, np.zeros((3, 8, 1)), BLOCK_MODES.near)
     precision = np.exp(-2 * outer[:, 1:]) + 1
     means = (np.exp(-2 * outer[:, 1:]) * outer[:, :1] + Y[order]) / precision
     assert result.found.all()
@@ -244,8 +244,8 @@ def test_modes_of_normal_blocks_are_their_means():
 
 def test_modes_far_from_the_start_of_exponential_slopes():
     blocks = blocks_of(Counts(np.array([0.0, 3, 1, 0, 7, 2])))
-    result = modes(blocks, np.array([[2.0]]), np.full((1, 6, 1), 12.0))
-    again = modes(blocks, np.array([[2.0]]), np.full((1, 6, 1), -12.0))
+    result = blocks.modes(np.array([[2.0]]), np.full((1, 6, 1), 12.0), BLOCK_MODES.near)
+    again = blocks.modes(np.array([[2.0]]), np.full((1, 6, 1), -12.0), BLOCK_MODES.near)
     assert result.found.all() and again.found.all()
     np.testing.assert_allclose(result.at, again.at, atol=1e-4)
 
@@ -278,7 +278,7 @@ def test_the_grid_integrates_a_normal(width):
 def given(target, outer):
     blocks = blocks_of(target)
     start = np.zeros((len(outer), *blocks.structure.blocks.shape))
-    at = modes(blocks, outer, start)
+    at = blocks.modes(outer, start, BLOCK_MODES.near)
     return blocks, conditional(blocks, outer, at, shape_of(blocks, outer, at))
 
 
