@@ -53,7 +53,7 @@ def conditioned_as(model: Path, run: "DrawsFile", data: list[Path], option: str 
     named = [Path(word) for word in run.config.get("data.file", "").split()]
     there = data or [path for path in named if path.is_file()]
     if compiled.data_schema and (not there or (not data and len(there) < len(named))):
-        raise DataError(f"{run.path} does not tell where the data of {model} are; give them: {option} FILE.")
+        raise DataError(f"{run.path} does not name the data of {model} are; give them: {option} FILE.")
     return compiled.condition(inputs_from(there))
 
 

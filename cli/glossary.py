@@ -8,7 +8,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "annealing": (
             "Sequential Monte Carlo from q to the posterior p: particles follow q^(1-beta) p^beta while "
             "the inverse temperature beta goes from 0 to 1. At each temperature they are resampled by "
-            "weight and moved by HMC; at beta = 1 the moves go on until the particles are stationary. "
+            "weight and moved by HMC; at beta = 1 the moves continue until the particles are stationary. "
             "Neal (2001), Annealed importance sampling; Del Moral, Doucet and Jasra (2006), JRSS B 68."
         ),
         "autocorrelation": (
@@ -22,8 +22,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "introduction to Hamiltonian Monte Carlo."
         ),
         "divergent transition": (
-            "A trajectory of NUTS whose simulated energy goes astray, because the step is too large for the "
-            "curvature there: draws may miss such places. A larger --delta, or non-centred effects, help. "
+            "A trajectory of NUTS with a large energy error, because the step is too large for the "
+            "curvature there. Draws may miss such regions. A larger --delta or non-centred effects help. "
             "Betancourt (2017), arXiv:1701.02434."
         ),
         "ELBO": (
@@ -60,16 +60,16 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "Handbook of Markov Chain Monte Carlo, chapter 5."
         ),
         "importance resampling": (
-            "Draws of q are drawn again with probabilities proportional to their smoothed importance "
-            "ratios p/q, so that they follow the posterior where k-hat says that the ratios can be relied "
-            "on. `--resample`, `--no-resample`."
+            "Draws of q are resampled with probabilities proportional to their smoothed importance "
+            "ratios p/q. They follow the posterior if k-hat says that the ratios are reliable. "
+            "`--resample`, `--no-resample`."
         ),
         "k-hat": (
             "The shape of a generalised Pareto distribution fitted to the largest importance ratios p/q "
-            "at draws of q. Below min(1 - 1 / log10(n), 0.7) estimates with n such weights can be relied "
-            "on; above, q misses part of the posterior. Vehtari, Simpson, Gelman, Yao and Gabry (2024), "
-            "Pareto smoothed importance sampling, JMLR 25:72; for variational inference, Yao, Vehtari, "
-            "Simpson and Gelman (2018), ICML."
+            "at draws of q. Below min(1 - 1 / log10(n), 0.7) estimates with n such weights are "
+            "reliable; above, q misses part of the posterior. Vehtari, Simpson, Gelman, Yao and Gabry "
+            "(2024), Pareto smoothed importance sampling, JMLR 25:72; for variational inference, Yao, "
+            "Vehtari, Simpson and Gelman (2018), ICML."
         ),
         "L-BFGS": (
             "A quasi-Newton method of optimisation that keeps the curvature of its last steps only. "
@@ -82,7 +82,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "log-Jacobian": (
             "The log of the absolute determinant of the Jacobian of the map from unconstrained to "
             "constrained parameters. It is added to the log density so that this is a density of the "
-            "unconstrained parameters; `jacobian=False` leaves it out. Stan Reference Manual, Constraint "
+            "unconstrained parameters; `jacobian=False` omits it. Stan Reference Manual, Constraint "
             "Transforms."
         ),
         "log_g__": (
@@ -126,8 +126,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "Statistics and Computing 18."
         ),
         "prior predictive distribution": (
-            "What a model expects to see before it has seen data: parameters drawn from the prior, data "
-            "given them. `ppl predict --prior` draws from it."
+            "The distribution of data under the prior: parameters drawn from the prior, data given the "
+            "parameters. `ppl predict --prior` draws from it."
         ),
         "PSIS": (
             "Pareto-smoothed importance sampling: the largest importance ratios are replaced by quantiles "
@@ -137,7 +137,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "PSIS-LOO": (
             "Leave-one-out cross-validation: the ELPD from the posteriors that each leave one row of data "
             "out. They are taken by smoothed importance weights from draws of the posterior with all "
-            "rows, and k-hat of each row tells whether that can be relied on: `ppl loo`, `fit.loo()`. It "
+            "rows, and k-hat of each row says whether that is reliable: `ppl loo`, `fit.loo()`. It "
             "needs the log likelihood of each row: `log_lik` among the generated quantities, or what the "
             "model block says. Vehtari, "
             "Gelman and Gabry (2017); at draws of q, Magnusson et al. (2019), ICML."
@@ -174,9 +174,9 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "and, where draws are corrected, replaced by full-rank: `--upgrade`."
         ),
         "verdict": (
-            "How far the draws of a fit can be believed. good: they can be taken for draws of the "
-            "posterior. usable: means and standard deviations are near, but something named in the "
-            "sentence is uncertain. poor: do not rely on them. unknown: there are too few draws to tell."
+            "How far the draws of a fit can be trusted. good: use them as draws of the posterior; all "
+            "checks passed. usable: means and standard deviations are close, but one check failed, which "
+            "the sentence names. poor: do not use them. unknown: there are too few draws to judge."
         ),
     }
 )

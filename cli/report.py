@@ -125,9 +125,10 @@ def rescued(journal: Checkpoint, left: Path, output: Path) -> str:
 def onward(left: Path, output: Path) -> str:
     """How to go on from a checkpoint."""
     if left == checkpoint_of(output) and not _is_device(output):
-        return f"The same command with --resume goes on from {left}."
+        return f"The same command with --resume continues from {left}."
     return (
-        f"It is in {left}: call it OUT.checkpoint, and the same command with -o OUT --resume goes on from it."
+        f"It is in {left}. Rename it to OUT.checkpoint; the same command with -o OUT --resume continues "
+        "from it."
     )
 
 

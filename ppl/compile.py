@@ -134,7 +134,7 @@ def refuse(without: Collection[str]) -> None:
         if name not in known:
             raise ArgumentError(f"there is no pass {name!r}; the passes are {', '.join(known)}")
         if known[name].required:
-            raise ArgumentError(f"the pass {name!r} cannot be left out: {known[name].required}")
+            raise ArgumentError(f"the pass {name!r} cannot be skipped: {known[name].required}")
 
 
 def refuse_hidden(library: Library) -> None:

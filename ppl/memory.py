@@ -62,7 +62,7 @@ def require_room(sizes: Sequence[int], what: str) -> None:
 def out_of_memory(error: MemoryError) -> str:
     """What to say of an array that could not be had."""
     said = f" {error}." if str(error) else ""
-    return f"There is too little memory: {in_bytes(available())} are free.{said}\nAsk for fewer draws."
+    return f"There is too little memory: {in_bytes(available())} are free.{said}\nUse fewer draws."
 
 
 def available() -> int:

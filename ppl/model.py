@@ -100,7 +100,7 @@ class Model(model.Model):
 
         Args:
             simulator: a compiled program without parameters, whose generated quantities are the parameters
-                and the data; without one the `~` statements are read forward.
+                and the data; without one the `~` statements are simulated.
             progress: called after each simulation with the ranks so far.
 
         Raises:

@@ -118,7 +118,7 @@ def read_text(path: Path) -> SourceText:
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         source = SourceText(held.decode("latin-1") if not mark else "", str(path))
         what = (
-            f"it begins as {encoding} does" if mark else f"byte {error.start + 1} is no part of a character"
+            f"it begins as {encoding} does" if mark else f"byte {error.start + 1} is not part of a character"
         )
         raise ModelError(
             f"The file is not UTF-8 text: {what}.",

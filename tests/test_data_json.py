@@ -112,12 +112,12 @@ def repeats_a_name(text: bytes) -> bool:
         ('{"y": [1, 2}', 1, 12, "`]`"),
         ('{"y": [1, 2', 1, 12, "`]`"),
         ('{"é": [1,\n  ö]}', 2, 3, "not JSON"),
-        ('{"y": [[1, 2], [3, 04]]}', 1, 21, "`04` is no number"),
+        ('{"y": [[1, 2], [3, 04]]}', 1, 21, "`04` is not a number"),
         ('{"y": [1, NA]}', 1, 11, "found `NA`; a missing value has no place"),
         ('{"y": None}', 1, 7, "found `None`; a missing value has no place"),
         ('{"y": [TRUE, 1]}', 1, 8, "found `TRUE`; write 1 or 0"),
         ('{"y": [-inf, 1]}', 1, 8, "found `-inf`; write -Infinity"),
-        ('{"y": [1.5, .5]}', 1, 13, "`.5` is no number"),
+        ('{"y": [1.5, .5]}', 1, 13, "`.5` is not a number"),
     ],
 )
 def test_a_mistake_is_placed(text, line, column, says, window):

@@ -69,7 +69,7 @@ def test_a_pass_can_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("without", "why"), [("fuse", "there is no pass 'fuse'"), ("zero-based", "cannot be left out")]
+    ("without", "why"), [("fuse", "there is no pass 'fuse'"), ("zero-based", "cannot be skipped")]
 )
 def test_a_pass_that_cannot_be_left_out_is_refused(without: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):

@@ -63,7 +63,7 @@ def new(
     folder = Path(name)
     if not NAME.fullmatch(folder.name):
         raise typer.BadParameter(
-            f"'{folder.name}' is no name of a program; expected letters, digits, - and _, a letter first."
+            f"'{folder.name}' is not a valid program name; expected letters, digits, - and _, a letter first."
         )
     files = files_of(folder.name, example, known)
     if there := [str(folder / file) for file in files if (folder / file).exists()]:

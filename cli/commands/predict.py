@@ -60,7 +60,7 @@ def predict(
       ppl plot prior.csv --kind ppc --replicated y
 
     \b
-    The `~` statements are read forward; a program that cannot be read so
+    The `~` statements are simulated; a program that cannot be simulated
     is refused with the line. From the prior, --simulator takes a program
     with _rng's in its place.
     """

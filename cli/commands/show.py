@@ -34,7 +34,7 @@ def show(
         str, typer.Option(metavar="NAME", help="With ir or python: the form of the program, as it runs.")
     ] = "values",
     without: Annotated[
-        list[str] | None, typer.Option(metavar="PASS", help="Leave a pass out; may be given again.")
+        list[str] | None, typer.Option(metavar="PASS", help="Skip a pass; may be repeated.")
     ] = None,
     data: Annotated[
         Path | None,

@@ -67,7 +67,7 @@ def as_quantiles(percentiles: str) -> tuple[float, ...]:
         values = ()
     if not values or not all(0 <= value <= 1 for value in values):
         raise typer.BadParameter(
-            f"'{percentiles}' is no list of percentiles; expected numbers from 0 to 100, as in 5,50,95.",
+            f"'{percentiles}' is not a list of percentiles; expected numbers from 0 to 100, as in 5,50,95.",
             param_hint="--percentiles",
         )
     return values

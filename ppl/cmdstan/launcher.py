@@ -22,7 +22,7 @@ UNIX = """\
 case "$0" in */*) here="${{0%/*}}" ;; *) here=. ;; esac
 if [ -n "$PPL_PYTHON" ]; then
   command -v "$PPL_PYTHON" >/dev/null && exec "$PPL_PYTHON" "$0" "$@"
-  echo "Error: $0: PPL_PYTHON is $PPL_PYTHON, which is no program." >&2
+  echo "Error: $0: PPL_PYTHON is $PPL_PYTHON, which does not exist or cannot be run." >&2
   exit 1
 fi
 for python in {candidates}; do

@@ -57,7 +57,7 @@ class Branches:
         """A side of a branch, or the step of a loop: differentiated before it is mapped."""
         depth = self.depth + 1
         if depth > MOST_NESTED:
-            raise OutOfReach(f"more than {MOST_NESTED} branches on parameters stand in each other")
+            raise OutOfReach(f"more than {MOST_NESTED} nested branches on parameters")
 
         def call(*args: Any) -> Any:
             with self.within(depth, False):

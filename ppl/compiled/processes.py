@@ -162,7 +162,9 @@ class Watch(threading.Thread):
         for k, why in early.items():
             print(f"ppl: process {k} of {many} ({self.names[k]}) ended: {why}", file=sys.stderr)
         print(
-            "ppl: the run ends here; --resume goes on from the last checkpoint.", file=sys.stderr, flush=True
+            "ppl: the run ends here; --resume continues from the last checkpoint.",
+            file=sys.stderr,
+            flush=True,
         )
         time.sleep(0 if self.index else WAITS.notice + WAITS.asking)  # the first has the store
         os._exit(FAILED)

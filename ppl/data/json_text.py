@@ -205,7 +205,7 @@ def in_words(error: json.JSONDecodeError, piece: str, here: int) -> str:
     if word in FOREIGN_WORDS:
         return f"found `{word}`; {FOREIGN_WORDS[word]}"
     if before or (after and error.msg == "Expecting value"):
-        return f"`{word}` is no number"
+        return f"`{word}` is not a number"
     if error.msg == "Expecting value":
         return "a value is expected"
     return f"{error.msg[0].lower()}{error.msg[1:]}"

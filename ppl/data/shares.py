@@ -95,7 +95,7 @@ class Share(NDArrayOperatorsMixin):
 
 NOT_ALL_ROWS = (
     "each process has read only its own rows of it, so that only sums over rows in the target can be "
-    "computed from it.\nLeave the statement out, or give it as JSON, which every process holds whole."
+    "computed from it.\nRemove the statement, or give the data as JSON, which every process holds whole."
 )
 
 

@@ -80,5 +80,5 @@ def summing_of(posterior: Any, name: str | None = None) -> "Summing":
         raise InferenceError("The program has no discrete parameters.")
     if name is not None and name not in found.names:
         known = ", ".join(found.names)
-        raise InferenceError(f"`{name}` is no discrete parameter; they are {known}.")
+        raise InferenceError(f"`{name}` is not a discrete parameter; they are {known}.")
     return found

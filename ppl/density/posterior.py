@@ -449,7 +449,7 @@ class Posterior:
         found = constraints.get(name)
         if found != "identity":
             free = ", ".join(n for n, constraint in constraints.items() if constraint == "identity")
-            is_what = f"has the constraint {found}" if found else "is no parameter"
+            is_what = f"has the constraint {found}" if found else "is not a parameter"
             raise InferenceError(f"`{name}` {is_what}; the parameters without one are {free or 'none'}.")
         place = self.places[name]
         return np.ravel(np.arange(self.param_unc_num())[place.at])

@@ -16,7 +16,7 @@ def plan_of(summed: Summed) -> list[str]:
 
 def steps_lines(steps: Sequence[Step]) -> list[str]:
     """A paragraph on each step, in order."""
-    head = "Summed out of the target, in this order, and drawn back from the last to the first:"
+    head = "Summed out of the target, in this order, and drawn in reverse order:"
     return [head, *(line for step in steps for line in lines_of(step))]
 
 

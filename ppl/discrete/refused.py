@@ -68,7 +68,7 @@ def too_large(names: Iterable[str], entries: int, most: int, span: Span) -> Mode
     return ModelError(
         f"To sum out {listed(names)} takes a table of {entries:,} entries, which is more than {most:,}.",
         span,
-        "Narrow the bounds, or let fewer of them stand in one term; `most_entries` of compile_model raises "
+        "Narrow the bounds, or use fewer of them in one term; `most_entries` of compile_model raises "
         "the limit.",
         "PPL707",
     )

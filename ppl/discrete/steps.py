@@ -85,7 +85,9 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Nam
     for term in found:
         for r in term.refs:
             if r.indices is None:
-                raise Cannot(f"a statement touches entries of `{r.name}` that its indices do not tell")
+                raise Cannot(
+                    f"a statement touches entries of `{r.name}` that cannot be told from its indices"
+                )
     met = [t for t in found if len(t.of(name)) > 1]
     along, order = direction(d, met) if met else (0, 0)
     at = index_names(d, found, names)
@@ -263,7 +265,7 @@ def own_indices(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | 
         raise Cannot(f"`{r.text}` is not the same wherever `{refs[0].text}` stands")
     indices = tuple(tidy(substituted(i, values)) for i in r.known)
     if not within(d, t, r, here, indices, at, along):
-        raise Cannot(f"`{r.text}` does not stand beside every entry of `{d.name}`")
+        raise Cannot(f"`{r.text}` does not appear with every entry of `{d.name}`")
     return indices
 
 

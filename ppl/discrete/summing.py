@@ -72,7 +72,7 @@ class Summing:
         try:
             return self.made(Setting(most=self.most, values=values))
         except NeedsData as missing:
-            why = f"how its entries meet depends on {missing}, which is not looked into"
+            why = f"how its entries meet depends on {missing}, which is not analysed"
             raise refused.unplanned(
                 self.names, why, discrete_parameters(self.tree.parameters)[0].span
             ) from None

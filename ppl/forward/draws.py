@@ -60,7 +60,7 @@ def root(left: ast.Expr) -> ast.Variable | None:
 
 
 def no_variable(tilde: ast.Tilde) -> ModelError:
-    what = f"`{expression(tilde.left)}` on the left of ~ is no variable, nor one entry of one"
+    what = f"`{expression(tilde.left)}` on the left of ~ is not a variable, nor one entry of one"
     return refused(what, tilde.span)
 
 
@@ -69,7 +69,7 @@ def drawn(tilde: ast.Tilde, known: Drawing) -> Lines:
     variable = root(tilde.left)
     if variable is None:
         raise refused(
-            f"`{expression(tilde.left)}` on the left of ~ is no variable, nor an entry of one", tilde.span
+            f"`{expression(tilde.left)}` on the left of ~ is not a variable, nor an entry of one", tilde.span
         )
     if own_rng := known.functions.get(f"{tilde.distribution}_rng"):
         yield from _by_own(tilde, own_rng, known)

@@ -34,7 +34,7 @@ def needs_bar(name: str) -> Message:
 
 
 def no_bar(name: str) -> Message:
-    text = f"`{name}` is no density: its arguments are separated by commas, without a bar `|`."
+    text = f"`{name}` is not a density: its arguments are separated by commas, without a bar `|`."
     return Message("PPL505", text, None, ", ")
 
 
@@ -90,12 +90,12 @@ def higher_order_function(name: str, function: str, expected: Sequence[Type], re
 
 def laplace_arguments(name: str, found: Sequence[Type], expected: str, own: bool) -> Message:
     beside = "the functions of the likelihood and" if own else "the function"
-    where = "f is a function of a vector and of what stands in the parentheses after it, and " if own else ""
+    where = "f is a function of a vector and of the arguments in parentheses after it, and " if own else ""
     after = "after it" if own else ""
     return Message(
         "PPL511",
         f"Beside {beside} of the covariance, `{name}` cannot take ({listed(found)}).",
-        f"Write it as `{expected}`, where {where}K is a function that takes what stands in the parentheses "
+        f"Write it as `{expected}`, where {where}K is a function that takes the arguments in parentheses "
         f"{after}".rstrip()
         + ".",
     )

@@ -71,7 +71,7 @@ def type_of(c: Check, e: ast.Expr) -> Type:
         case ast.ImaginaryLiteral():
             return COMPLEX
         case ast.StringLiteral():
-            raise AssertionError("the grammar lets a string stand in print and reject only")
+            raise AssertionError("the grammar allows strings only in print and reject")
         case ast.Variable():
             return check_variable(c, e)
         case ast.Call(name=name, args=(_, *rest)) if name in HIGHER_ORDER:

@@ -42,7 +42,7 @@ def unused(name: str, what: str, span: Span) -> Lint:
         span,
         "PPL002",
         f"The {what} `{name}` is declared and never used.",
-        "Take it out, or look for the place where another name was written instead.",
+        "Take it out, or look for a misspelt use of it.",
         likely=True,
     )
 
@@ -125,7 +125,7 @@ def undeclared_hard_bounds(name: str, declare: str, span: Span, fix: Fix | None)
         "PPL008",
         f"The density of `{name}` is zero outside the bounds of its uniform prior, but the declaration of "
         f"`{name}` does not have these bounds.",
-        f"Declare it `{declare}`; the prior can then be left out.",
+        f"Declare it `{declare}`; the prior can then be omitted.",
         likely=True,
         fix=fix,
     )

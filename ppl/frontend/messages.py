@@ -312,7 +312,7 @@ def return_in_void() -> Message:
 
 
 def return_outside() -> Message:
-    return Message("PPL807", "`return` can only stand in a function.")
+    return Message("PPL807", "`return` is allowed only in a function.")
 
 
 def bare_return(t: Type) -> Message:
@@ -348,4 +348,4 @@ def unnormalised_variable(name: str) -> Message:
 
 
 def outside_loop(word: str) -> Message:
-    return Message("PPL812", f"`{word}` can only stand in a loop.")
+    return Message("PPL812", f"`{word}` is allowed only in a loop.")

@@ -28,7 +28,7 @@ OF_TWO_SIZES = words_of("TWO_SIZES_CONSTRAINED")
 OF_ANY = [*OF_ONE_SIZE, *OF_TWO_SIZES, *words_of("CHOLESKY_FACTOR_COV")]
 TYPES = ("int", "real", "complex", "vector", "row_vector", "matrix", *OF_ANY, "array")
 HEADS = ("for", "while", "if", "print", "reject", "profile", "return")
-NO_STRINGS = "No variable is a string: strings stand in `print` and `reject` only."
+NO_STRINGS = "Strings are allowed only in `print` and `reject`."
 STRINGS = ("string", "str", "char")
 ELSEWHERE = {
     "bool": "int<lower=0, upper=1>", "boolean": "int<lower=0, upper=1>",

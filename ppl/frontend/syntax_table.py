@@ -93,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         found=rf"(?P<bad>{NAME}(?<=__)\b)",
     ),
     Rule(
-        "PPL109", "`{word}` is no value", "Write `1` for true, `0` for false.",
+        "PPL109", "`{word}` is not a value", "Write `1` for true, `0` for false.",
         found=r"(?P<word>true|false)\b", when=values, fix="{meant}",
     ),
     Rule("PPL110", "the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
@@ -114,7 +114,7 @@ RULES: tuple[Rule, ...] = (
         found=BLOCK, when=lambda stop: outside(stop) and written(stop),
     ),
     Rule(
-        "PPL123", "the block `{name}` comes too late", f"Blocks stand in this order: {', '.join(BLOCKS)}.",
+        "PPL123", "the block `{name}` comes too late", f"The order of blocks is: {', '.join(BLOCKS)}.",
         found=BLOCK, when=outside,
     ),
     Rule(
@@ -129,7 +129,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL125", "{found} stands outside every block",
-        "Declarations and statements stand in a block, as in `model {{ ... }}`.",
+        "Declarations and statements belong in a block, such as `model {{ ... }}`.",
         found=r"\S", when=outside,
     ),
     Rule(
@@ -191,7 +191,8 @@ RULES: tuple[Rule, ...] = (
         found="=|<-|~", before=r"\btarget",
     ),
     Rule(
-        "PPL133", "`target` alone is no value", "Read it with `target()`, add to it with `target += value;`.",
+        "PPL133", "`target` alone is not a value",
+        "Read it with `target()`, add to it with `target += value;`.",
         before=r"\btarget", when=only("LPAR", "PLUS_ASSIGN"),
     ),
     Rule(
@@ -219,7 +220,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL136", "a string can only be printed; found {found}",
-        "Strings stand in `print`, `reject` and `fatal_error`.",
+        "Strings are allowed only in `print`, `reject` and `fatal_error`.",
         found='"', when=values,
     ),
 
@@ -308,7 +309,7 @@ RULES: tuple[Rule, ...] = (
         found=",", before=rf"(?P<word>{ONE_SIZE}){BOUNDS}\s*\[[^\],;]*",
     ),
     Rule(
-        "PPL157", "{found} is no bound here; expected {expected}",
+        "PPL157", "{found} is not a bound here; expected {expected}",
         "Bounds are `<lower=a, upper=b>` or `<offset=m, multiplier=s>`.",
         when=only("LOWER", "UPPER", "OFFSET", "MULTIPLIER"),
     ),
@@ -332,12 +333,12 @@ RULES: tuple[Rule, ...] = (
         found="=", before=rf"(?P<name>{NAME})", when=lambda stop: stop.block in ("data", "parameters"),
     ),
     Rule(
-        "PPL160", "`{word}` is no type", "{advice}",
+        "PPL160", "`{word}` is not a type", "{advice}",
         found=rf"(?P<word>{NAME})(?=\s*(<[^>;]*>\s*)?(\[[^\];]*\]\s*)?{NAME}\s*[;,=()\[])",
         when=lambda stop: declares_only(stop) or stop.signature, fix="{meant}", over="word",
     ),
     Rule(
-        "PPL160", "`{word}` is no type", "{advice}",
+        "PPL160", "`{word}` is not a type", "{advice}",
         found=rf"{NAME}\s*[;,=\[]", before=rf"[;{{}}]\s*(?P<word>{NAME})(?:\s*<[^>;]*>)?(?:\s*\[[^\];]*\])?",
         when=lambda stop: not stop.newline, at="word", fix="{meant}", over="word",
     ),

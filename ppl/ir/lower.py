@@ -51,7 +51,7 @@ def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> tuple[ir.St
 
 
 def name_functions(c: Lowering, definitions: Sequence[ast.FunctionDef]) -> None:
-    """Overloads get emitted names of their own; `f___` is no name of a program, a pass or the emitter."""
+    """Overloads get emitted names of their own; neither programs, passes nor the emitter use `f___`."""
     taken: set[str] = set()
     for f in definitions:
         if f.body is None:

@@ -220,7 +220,7 @@ class EffectsReader(DrawingReader):
         except NoPlace:
             at = ()
         if len(at) + one != self.axes[name]:
-            raise undrawn(f"`{text_of(left)}` is no parameter, nor an entry of one", s.span)
+            raise undrawn(f"`{text_of(left)}` is not a parameter, nor an entry of one", s.span)
         self.refuse_out_of_order(name, args, d, around, s.span)
         self.drawn.add(name)
         target = indexed(ast.Variable(s.span, name), at)

@@ -110,7 +110,7 @@ class DrawingReader(Reader):
         except NoPlace:
             whole = False
         if not whole:
-            raise undrawn(f"`{text_of(left)}` is no data variable, nor an entry of one", s.span)
+            raise undrawn(f"`{text_of(left)}` is not a data variable, nor an entry of one", s.span)
         if not around.branches and text_of(left) in self.lefts:
             raise undrawn(f"`{text_of(left)}` has two densities, whose product no draw follows", s.span)
         self.lefts.add(text_of(left))

@@ -33,4 +33,4 @@ DRAW = (
 
 def undrawn(why: str, span: Span) -> ModelError:
     """The error for data that cannot be drawn anew."""
-    return ModelError(f"The data cannot be drawn anew: {why}.", span, DRAW, "PPL981")
+    return ModelError(f"The data cannot be simulated: {why}.", span, DRAW, "PPL981")

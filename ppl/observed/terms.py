@@ -213,7 +213,7 @@ class Reader(ABC):
         if found:
             return Observed((found,))
         if self.flow.reads_data(left):
-            raise unread(f"`{text_of(left)}` is no entry of one data variable", span)
+            raise unread(f"`{text_of(left)}` is not an entry of one data variable", span)
         return Observed(literal=not any(True for _ in variables(left)))
 
     def observed(self, e: ast.Expr, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]) -> Observed:

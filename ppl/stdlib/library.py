@@ -192,7 +192,7 @@ def refuse_function(f: Function) -> None:
 def refuse_name(kind: str, name: str) -> None:
     if not NAME.fullmatch(name):
         raise ArgumentError(
-            f"{name!r} is no name of a {kind}: letters, digits and underscores, a letter first"
+            f"{name!r} is not a valid name of a {kind}: letters, digits and underscores, a letter first"
         )
     last = name.rpartition("_")[2]
     if last in SUFFIXES and last != name:
@@ -207,7 +207,7 @@ def refuse_signatures(where: str, overloads: Sequence[Overload]) -> None:
             parse_signature(o.signature)
         except (KeyError, ValueError, AssertionError):
             raise ArgumentError(
-                f"{where}: {o.signature!r} is no signature, such as "
+                f"{where}: {o.signature!r} is not a signature, such as "
                 '"(vector, real) => real"; ppl/stdlib/signatures.py has the notation'
             ) from None
 

@@ -171,7 +171,7 @@ def applied(function: Any, *args: Any, **keywords: Any) -> Any:
     if not (found := tracers_of(args, keywords)):
         return function(*args, **keywords)
     if not (has_derivative := function in primitive_vjps) and function not in WITHOUT_DERIVATIVE:
-        raise Untraceable(f"{getattr(function, '__name__', function)} is no primitive")
+        raise Untraceable(f"{getattr(function, '__name__', function)} is not a primitive")
     value = function(*plain(args), **keywords)
     parents = found if has_derivative else ()
     return found[0].trace.tracer(value, Operation(function, args, keywords), parents)

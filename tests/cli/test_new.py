@@ -61,7 +61,7 @@ def test_what_is_no_example_or_no_name_is_refused(run, tmp_path):
     status, _, err = run("mine", "--example", "eight_school")
     assert status == 1 and "no example 'eight_school'; did you mean eight_schools?" in err
     status, _, err = run("my model")
-    assert status == 2 and "no name of a program" in err and not [*tmp_path.iterdir()]
+    assert status == 2 and "not a valid program name" in err and not [*tmp_path.iterdir()]
     assert run("x", "--example", "list")[1].splitlines() == examples()
     with pytest.raises(ppl.UnknownName):
         files_of("x", "../../etc", examples())

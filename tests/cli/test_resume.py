@@ -63,7 +63,8 @@ def test_after_a_signal_resume_gives_the_same_bytes(folder, sent):
     assert status == (-signal.SIGKILL if sent is signal.SIGKILL else 130) and left.exists()
     if sent is signal.SIGINT:
         assert (
-            "Interrupted: interrupted" in process.out and f"--resume goes on from {left.name}" in process.out
+            "Interrupted: interrupted" in process.out
+            and f"--resume continues from {left.name}" in process.out
         )
         assert (folder / name).exists()
     again = start(folder, "-o", name, "--resume")
@@ -96,7 +97,9 @@ def test_several_runs_stop_and_go_on_together(folder):
         wait_for(path)
     process.send_signal(signal.SIGINT)
     assert finish(process) == 130, process.out
-    assert "of 2 runs had ended" in process.out and "--resume goes on from some.csv.checkpoint" in process.out
+    assert (
+        "of 2 runs had ended" in process.out and "--resume continues from some.csv.checkpoint" in process.out
+    )
     assert all(path.exists() for path in left)
     again = start(folder, "-o", "some.csv", *several, "--resume")
     assert finish(again) == 0, again.out

@@ -88,7 +88,7 @@ def test_the_environment_variable_goes_before_all(tmp_path):
     asked = fake(tmp_path / "asked", "asked")
     assert run(executable, PPL_PYTHON=str(asked)).stdout.splitlines() == ["asked", "ran"]
     done = run(executable, PPL_PYTHON="/nowhere/python")
-    assert done.returncode == 1 and "PPL_PYTHON is /nowhere/python, which is no program" in done.stderr
+    assert done.returncode == 1 and "PPL_PYTHON is /nowhere/python, which does not exist" in done.stderr
 
 
 @unix

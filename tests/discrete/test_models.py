@@ -103,7 +103,7 @@ def test_draws_are_integers_everywhere(tmp_path: Path) -> None:
     chances = fit.probabilities("never")
     assert chances.shape == (200, 2) and np.abs(draws.mean(0) - chances[:, 1]).max() < 0.35
     assert fit.most_probable("never").shape == (50, 200)
-    with pytest.raises(ppl.InferenceError, match="no discrete parameter"):
+    with pytest.raises(ppl.InferenceError, match="not a discrete parameter"):
         fit.probabilities("lambda")
 
 

@@ -59,7 +59,7 @@ def test_a_fit_whose_draws_do_not_fit_on_the_disk_goes_on_from_its_checkpoint(fo
     failed = ppl_in(folder, "-q", "-o", name, limit=LIMIT)
     assert failed.returncode == 1, failed.stderr
     assert failed.stderr.startswith(f"ppl: {name}: ")
-    assert f"The same command with --resume goes on from {name}.checkpoint." in failed.stderr
+    assert f"The same command with --resume continues from {name}.checkpoint." in failed.stderr
     assert not (folder / name).exists() and not strays(folder)
     assert ppl_in(folder, "-q", "-o", name, "--resume").returncode == 0
     assert (folder / name).exists() and not (folder / f"{name}.checkpoint").exists()
@@ -81,7 +81,7 @@ def test_so_do_several_runs(folder, tried):
 def test_another_file_that_cannot_be_written_is_named_and_keeps_the_fit(folder, option, tried):
     failed = ppl_in(folder, "-q", "-o", "other.csv", option, "/dev/full")
     assert failed.returncode == 1 and failed.stderr.startswith("ppl: /dev/full: No space left on device")
-    assert "--resume goes on from other.csv.checkpoint" in failed.stderr
+    assert "--resume continues from other.csv.checkpoint" in failed.stderr
     assert ppl_in(folder, "-q", "-o", "other.csv", "--resume").returncode == 0
     assert same_as_whole(folder / "other.csv") and not (folder / "other.csv.checkpoint").exists()
     tried("full disks", 1)
@@ -90,7 +90,7 @@ def test_another_file_that_cannot_be_written_is_named_and_keeps_the_fit(folder, 
 def test_a_device_has_its_checkpoint_among_temporary_files(folder, tmp_path, tried):
     failed = ppl_in(folder, "-q", "-o", "/dev/full", env={**os.environ, "TMPDIR": str(tmp_path)})
     (left,) = tmp_path.glob("ppl-*.checkpoint")
-    assert failed.returncode == 1 and f"It is in {left}: call it OUT.checkpoint" in failed.stderr
+    assert failed.returncode == 1 and f"It is in {left}. Rename it to OUT.checkpoint" in failed.stderr
     left.rename(folder / "moved.csv.checkpoint")
     assert ppl_in(folder, "-q", "-o", "moved.csv", "--resume").returncode == 0
     assert same_as_whole(folder / "moved.csv")

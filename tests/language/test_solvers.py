@@ -144,6 +144,6 @@ def test_a_solution_that_ends_is_a_rejection_with_its_reason() -> None:
         1 / (np.exp(2) - 2), rel=1e-6
     )
     assert posterior.log_density(np.zeros(1)) == -np.inf
-    assert "`ode_rk45_tol` could not go on from about t = 0" in explained(model, posterior.d, np.zeros(1))
+    assert "`ode_rk45_tol` stopped at about t = 0" in explained(model, posterior.d, np.zeros(1))
     values = posterior.log_densities(np.array([[-2.0], [0.0], [-3.0], [-2.5], [-4.0]]))
     assert np.isfinite(values).tolist() == [True, False, True, True, True]

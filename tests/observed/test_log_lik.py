@@ -204,7 +204,7 @@ def test_discrete_parameters_are_summed_out_of_their_rows():
          "this term ties `k` to `y`", "log_mix"),
         ("1 ~ bernoulli_logit(m);", "the outcome is a constant", "1 ~"),
         ("target += normal_lccdf(2 | m, s);", "the outcome is a constant", "normal_lccdf"),
-        ("y + x ~ normal(m, s);", "`y + x` is no entry of one data variable", "y + x"),
+        ("y + x ~ normal(m, s);", "`y + x` is not an entry of one data variable", "y + x"),
         ("add_lp(y, m);", "`add_lp` adds terms of data to the target", "add_lp"),
         ("m ~ normal(1, 1);", "no statement observes data", ""),
     ],

@@ -134,7 +134,7 @@ def test_discrete_parameters_say_the_component():
 @pytest.mark.parametrize(
     ("statements", "says"),
     [
-        ("log(y) ~ normal(m, s);", "`log(y)` is no data variable, nor an entry of one"),
+        ("log(y) ~ normal(m, s);", "`log(y)` is not a data variable, nor an entry of one"),
         ("y ~ normal(m, s); y ~ normal(0, s);", "`y` has two densities"),
         ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(y[i] | 0, 1));",
          "this `target +=` says no distribution"),

@@ -129,7 +129,7 @@ def test_evidence_that_is_noise_or_unknown_says_so(tmp_path, monkeypatch, capsys
     with pytest.raises(ppl.DataError, match="two models or more"):
         ppl.compare({"a": (-3.0, 0.1)}, by="evidence")
     mode = ppl.compile_model("parameters { real m; } model { m ~ normal(0, 1); }").condition({}).optimize()
-    with pytest.raises(ppl.InferenceError, match=r"^mode: This fit does not tell the log evidence"):
+    with pytest.raises(ppl.InferenceError, match=r"^mode: This fit has no estimate of the log evidence"):
         ppl.compare({"mode": mode, "b": (-3.2, 0.1)}, by="evidence")
     mode.save_csv(tmp_path / "mode.csv")
     monkeypatch.chdir(tmp_path)

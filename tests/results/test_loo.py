@@ -79,7 +79,7 @@ def test_draws_without_it_are_left_out_and_infinite_ones_refused():
     columns, draws = ["log_lik.1", "log_lik.2"], np.full((50, 2), -1.0)
     draws[3] = np.nan
     found = of_draws(columns, draws, np.zeros(50), "log_lik", "fit")
-    assert found.values.shape == (49, 2) and "1 of 50 draws were left out" in found.notes[0]
+    assert found.values.shape == (49, 2) and "1 of 50 draws were omitted" in found.notes[0]
     draws[4, 1] = -np.inf
     with pytest.raises(ppl.DataError, match=r"log_lik\[2\] is infinite at 1 of 49 draws"):
         of_draws(columns, draws, np.zeros(50), "log_lik", "fit")

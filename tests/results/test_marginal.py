@@ -61,7 +61,9 @@ def test_a_saved_fit_comes_back(fit, posterior, tmp_path):
     assert fit.more(10).draws().shape == (10, J + 2)
 
 
-@pytest.mark.parametrize(("name", "why"), [("eta", "is no parameter"), ("tau", "has the constraint lower")])
+@pytest.mark.parametrize(
+    ("name", "why"), [("eta", "is not a parameter"), ("tau", "has the constraint lower")]
+)
 def test_what_cannot_be_integrated_out_is_refused(posterior, name, why):
     with pytest.raises(InferenceError, match=f"`{name}` {why}.*mu, theta"):
         posterior.variational(algorithm="optimize", marginal=name)

@@ -65,7 +65,7 @@ def test_advice_is_by_settings_in_python_and_by_options_in_files(toy):
     ("Compare independent runs: --runs 4.", "Compare independent runs: runs=4."),
     ("Use more draws (--draws).", "Use more draws (draws)."),
     ("(--anneal); this takes longer", "(anneal=True); this takes longer"),
-    ("--resume goes on from where it was", "resume=True goes on from where it was"),
+    ("--resume continues from where it was", "resume=True continues from where it was"),
     ("or sample: `ppl sample`.", "or sample: `posterior.sample()`."),
 ])  # fmt: skip
 def test_options_as_settings(option, setting):

@@ -29,7 +29,7 @@ def main(words: Sequence[str]) -> int:
     files = read_all(parser.parse_args(words).files)
     judged = of_chains(files)
     if judged is None:
-        raise DataError("these are no chains of NUTS; `ppl summary` says what other draws are worth.")
+        raise DataError("these are not chains of NUTS; `ppl summary` judges other draws.")
     found = list(checks(judged, files))
     print("\n\n".join(said for _, said in found))
     passed = all(good for good, _ in found)

@@ -85,7 +85,8 @@ PHASES = {
     ),
     Phase.WARMUP: About(
         40,
-        "NUTS adapts its step size and metric; these draws are left out. Hoffman and Gelman (2014), JMLR 15.",
+        "NUTS adapts its step size and metric; these draws are discarded. Hoffman and Gelman (2014), "
+        "JMLR 15.",
     ),
     Phase.SAMPLING: About(30, "NUTS draws with the step size and metric that the warmup ended with."),
     Phase.VARIABLES: About(5, "Transformed parameters and generated quantities are computed for each draw."),

@@ -45,4 +45,4 @@ class RollingBound:
         if gain > max(self.tolerance, se):
             return Reading(note=f"bound rose {gain:.3g}")
         reason = f"the rolling average of the bound rose by {gain:.2g} nats, of which {se:.2g} may be noise"
-        return Reading(note="bound levelled off", outcome=Outcome(Ending.CONVERGED, reason))
+        return Reading(note="bound stopped improving", outcome=Outcome(Ending.CONVERGED, reason))

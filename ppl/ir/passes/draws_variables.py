@@ -110,7 +110,7 @@ def one_by_one(c: Along, s: ir.Stmt) -> None:
     at = (ir.At(less_one(draw)),)
     types = {n.name: n.type for n in walk(s) if isinstance(n, ir.Var)} | c.types
     if any(isinstance(core(types[name]), Tuple) for name in own):
-        raise DrawByDraw("a tuple is no array, of which one draw is taken")
+        raise DrawByDraw("a tuple is not an array, so one draw cannot be selected")
     begin = (
         ir.Assign(mine, ir.Index(ir.Var(name, over(types[name])), at, types[name]), s.span, True)
         for name, mine in own.items()

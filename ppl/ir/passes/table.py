@@ -127,12 +127,12 @@ SPLIT_NORMALISERS = Pass(
 )
 FUSE = Pass(
     "fuse-regressions",
-    "A linear predictor and the density it stands in become one generalised linear model.",
+    "A linear predictor and its density become one generalised linear model.",
     late("fuse_regressions", "fuse_regressions"),
 )
 SOLVER_FUNCTIONS = Pass(
     "solver-functions",
-    "The functions that solvers work on are laid out along the points where they are asked for.",
+    "The functions that solvers work on are evaluated at many points at once.",
     late("solver_functions", "solver_functions"),
     required="solvers ask for many points at once",
 )

@@ -25,7 +25,7 @@ def without_prior(lowered: ir.Program, arrays: ir.Program, name: str) -> ir.Prog
         NoSuchPrior: there is no such statement, or more than one; or no such parameter.
     """
     if name not in {d.name for d in lowered.parameters}:
-        raise NoSuchPrior(f"`{name}` is no parameter of the program.")
+        raise NoSuchPrior(f"`{name}` is not a parameter of the program.")
     found = [s.span for s in arrays.model if is_prior(s, name)]
     if len(found) != 1:
         raise NoSuchPrior(

@@ -109,7 +109,7 @@ class Calibration:
                 break
             off.append(name)
         n = len(self.numbers)
-        lost = f" {len(self.failed)} simulations failed, and are left out." if self.failed else ""
+        lost = f" {len(self.failed)} simulations failed and are omitted." if self.failed else ""
         if not off:
             return (
                 f"Calibrated: nothing in the ranks of {n} simulations speaks against draws of the posterior "
@@ -272,7 +272,7 @@ def read_csv(path: str | Path, about: Mapping[str, Any]) -> Calibration:
         if said.get(name) != str(mine):
             raise DataError(
                 f"{path} is of another run: {name} is {said.get(name, 'not told')} there and {mine} here. "
-                "Give another name by -o, or leave --resume out."
+                "Give another name by -o, or omit --resume."
             )
     failed = {int(key.removeprefix("failed ")): why for key, why in said.items() if key.startswith("failed ")}
     header, *rows = (line.split(",") for line in lines if line and not line.startswith("#"))

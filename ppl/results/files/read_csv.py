@@ -104,14 +104,14 @@ def read_draws(path: str | Path) -> DrawsFile:
     try:
         lines = require_file(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
-        raise DataError(f"{path} is no text file; expected a CSV file of draws.") from None
+        raise DataError(f"{path} is not a text file; expected a CSV file of draws.") from None
     config = read_config(line for line in lines if line.startswith("#"))
     if lines[-1]:
         raise DataError(f"{path} ends in the middle of a line; it was cut short.")
     try:
         header, *cells = [*csv.reader(line for line in lines if line.strip() and line[0] != "#")] or [[]]
     except csv.Error as error:
-        raise DataError(f"{path} is no CSV file: {error}.") from None
+        raise DataError(f"{path} is not a CSV file: {error}.") from None
     if not header or not all(map(NAME.fullmatch, header)):
         raise DataError(f"{path} has no header of column names; expected a CSV file of draws.")
     rows = _numbers(path, header, cells)

@@ -176,7 +176,7 @@ class Fit(VariablesOfDraws):
         found = evidence_of(self.result)
         if found is None:
             why = no_evidence(self.result, self.judgement)
-            raise InferenceError(f"This fit does not tell the log evidence. {why}")
+            raise InferenceError(f"This fit has no estimate of the log evidence. {why}")
         return found
 
     @property

@@ -24,11 +24,11 @@ def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
     if settings.algorithm in OTHER_INTEGRALS:
         return OTHER_INTEGRALS[settings.algorithm]
     if settings.jacobian is False:
-        return "The change of variables was left out: fit without jacobian = False."
+        return "The log-Jacobian was omitted: fit without jacobian = False."
     if result.verdict.level not in TRUSTED:
         return judgement
     if found is None:
         return "There are too few annealed points for so many parameters."
     if not found.se <= MOST_UNCERTAIN:
-        return f"Its standard error would be {found.se:.2g} nats: ask for more draws, or reparameterise."
+        return f"Its standard error would be {found.se:.2g} nats: use more draws, or reparameterise."
     return ""

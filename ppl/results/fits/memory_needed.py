@@ -69,7 +69,7 @@ def require_memory(posterior: Posterior, settings: Settings) -> None:
     if matrices * dim**2 > numbers / 2:
         advice = "Mean-field and low-rank need no matrix of all parameters: --algorithm meanfield."
     elif settings.runs > settings.draws:
-        advice = f"Ask for fewer runs than {settings.runs} (--runs)."
+        advice = f"Use fewer runs than {settings.runs} (--runs)."
     else:
         advice = _fewer(settings.draws, " (--draws)")
     what = "A fit" if settings.runs == 1 else f"The best of {settings.runs} fits"
@@ -80,9 +80,9 @@ def require_memory_of_chains(posterior: Posterior, settings: SampleSettings) -> 
     """Refuse chains of NUTS that would take more memory than there is; see `require_memory`."""
     chains, draws = settings.num_chains, settings.num_warmup + settings.num_samples
     if chains > draws:
-        advice = f"Ask for fewer chains than {chains} (--num-chains)."
+        advice = f"Use fewer chains than {chains} (--num-chains)."
     elif settings.num_warmup > settings.num_samples:
-        advice = f"Ask for fewer warmup iterations than {settings.num_warmup} (--num-warmup)."
+        advice = f"Use fewer warmup iterations than {settings.num_warmup} (--num-warmup)."
     else:
         advice = _fewer(settings.num_samples, " (--num-samples)")
     what = f"{chains} chain{'s' * (chains > 1)} of {settings.num_warmup} and {settings.num_samples} draws"
@@ -162,4 +162,4 @@ def _columns(posterior: Posterior) -> str:
 
 
 def _fewer(draws: int, option: str = "") -> str:
-    return f"Ask for fewer draws than {draws}{option}, or take out what need not be written."
+    return f"Use fewer draws than {draws}{option}, or remove variables that need not be written."

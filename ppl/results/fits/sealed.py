@@ -57,7 +57,7 @@ def unsealed(path: str | Path, record: Any, kind: str, form: str) -> dict[str, A
         raise DataError(f'{path} is not a {kind}: it lacks "format": "{form}"')
     content = {name: value for name, value in record.items() if name != "sha256"}
     if _digest(content) != record.get("sha256"):
-        raise DataError(f"{path} is damaged: its content is not that of which it has the digest.")
+        raise DataError(f"{path} is damaged: its content does not match its digest.")
     return content
 
 

@@ -37,8 +37,8 @@ def advice_on(data: Mapping[str, Any]) -> tuple[str, ...]:
     which = ", ".join(f"`{name}` (mean {mean:.4g}, sd {sd:.2g})" for name, mean, sd in found)
     its = "its" if len(found) == 1 else "their"
     return (
-        f"Far from zero for {its} spread: {which}. Where such data have a coefficient, it is hard to tell "
-        "from the intercept: subtract the mean and divide by the sd before the fit.",
+        f"Far from zero for {its} spread: {which}. Coefficients of such data are confounded with the "
+        "intercept: subtract the mean and divide by the sd before the fit.",
     )
 
 

@@ -267,7 +267,7 @@ class VariablesOfDraws(ABC):
         """
         found = most_probable(self.posterior, self.draws_u)
         if name not in found:
-            raise InferenceError(f"`{name}` is no discrete parameter; they are {', '.join(found)}.")
+            raise InferenceError(f"`{name}` is not a discrete parameter; they are {', '.join(found)}.")
         return found[name]
 
     @checks

@@ -110,7 +110,7 @@ def of_values(names: tuple[str, ...], values: Floats, log_ratios: Floats, name: 
             name,
         )
     left_out = draws - len(values)
-    note = f"{left_out} of {draws} draws were left out: {name} or their density is not finite."
+    note = f"{left_out} of {draws} draws were omitted: {name} or their density is not finite."
     return LogLik(names, values, log_ratios[kept], (note,) * (left_out > 0))
 
 

@@ -270,7 +270,7 @@ KINDS: Mapping[str, Kind] = {
         elbo,
         always(
             "ELBO",
-            "A run that was stopped while this still rose wants more iterations. Triangles are early values "
+            "A run that was stopped while this still rose needs more iterations. Triangles are early values "
             "below the picture.",
         ),
         "--trace FILE, the file of --diagnostic-file or a saved fit, of a run whose loop evaluated the ELBO",

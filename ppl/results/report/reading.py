@@ -94,7 +94,7 @@ def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
         yield "These draws were made to follow the posterior; the files do not say how well they do."
         return
     if not found:
-        yield "These files have no log densities of the approximation, so nothing tells how close it came."
+        yield "These files lack log densities of the approximation, so the quality of the fit is unknown."
         return
     worst = max(found, key=lambda v: (FROM_BEST.index(v.level), v.khat))
     yield worst.sentence(files[0].parameters, STEPS)

@@ -116,11 +116,11 @@ def table(material: Material) -> Iterator[str]:
     paths = [str(file.path) for file in material.files]
     if len(shown) > MOST_REPORT_ROWS:
         rest = f"{len(shown) - MOST_REPORT_ROWS} more columns: {shlex.join(['ppl', 'summary', *paths])}"
-        yield f'<p class="stated">Left out: {escape(rest)}</p>'
+        yield f'<p class="stated">Omitted: {escape(rest)}</p>'
     if large:
         what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
         how = shlex.join(["ppl", "summary", *paths, "--variables", ",".join(large)])
-        yield f'<p class="stated">Left out: {escape(what)}: <code>{escape(how)}</code></p>'
+        yield f'<p class="stated">Omitted: {escape(what)}: <code>{escape(how)}</code></p>'
 
 
 def source(program: Program | None) -> Iterator[str]:

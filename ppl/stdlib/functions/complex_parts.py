@@ -84,7 +84,7 @@ def polar(xp: Namespace, r: Array, theta: Array) -> Array:
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "to_complex",
-        "the complex number of these real and imaginary parts, 0 where left out",
+        "the complex number of these real and imaginary parts, 0 if omitted",
         ("() => complex", lambda xp: 0j),
         ("(real) => complex", made_complex),
         ("(T, T) => C", to_complex),

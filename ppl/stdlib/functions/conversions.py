@@ -36,7 +36,9 @@ def as_row(xp: Namespace, x: Array) -> Array:
 def fill(xp: Namespace, x: Array, rows: int, cols: int, by_column: int = 1) -> Array:
     """A rows by cols matrix of the elements of the list x."""
     size = x.shape[-1]
-    require(rows * cols == size, "to_matrix", f"{rows} by {cols} elements are asked for, {size} are there")
+    require(
+        rows * cols == size, "to_matrix", f"{rows} by {cols} elements were requested, but there are {size}"
+    )
     if by_column:
         return transposed(xp, xp.np.reshape(same(xp, x), (*x.shape[:-1], cols, rows)))
     return xp.np.reshape(same(xp, x), (*x.shape[:-1], rows, cols))
