@@ -88,3 +88,22 @@ def test_passes_are_imported_when_they_run():
     code = "import sys, ppl.ir.forms; print([m for m in sys.modules if m.startswith('ppl.ir.passes.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["['ppl.ir.passes.table']"]
+
+
+GRADIENT = """\
+import sys
+from ppl.compile import compile_model
+program = "parameters { real<lower=0> a; corr_matrix[2] C; } model { a ~ gamma(2, 1); C ~ lkj_corr(a); }"
+posterior = compile_model(program).condition({})
+before = posterior.log_density_gradient([0.1, 0.2])
+heavy = {"scipy.stats", "scipy.signal", "autograd.scipy"} & set(sys.modules)
+import autograd.scipy.special as special, autograd
+assert special.gammaln(1.0) == 0 and autograd.scipy.stats
+assert str(posterior.log_density_gradient([0.1, 0.2])) == str(before)
+sys.exit(", ".join(heavy) or 0)
+"""
+
+
+def test_a_gradient_imports_no_statistics_and_leaves_autograd_whole():
+    done = subprocess.run([sys.executable, "-c", GRADIENT], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
