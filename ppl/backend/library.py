@@ -29,19 +29,24 @@ def library(
 
     `softplus` chooses the second map onto the positive reals; `wrap` may replace what a name is bound to.
     """
-    lib = SimpleNamespace()
-    for f in RUNTIME:
-        setattr(lib, f.__name__.rstrip("_"), partial(f, xp))
+    lib = SimpleNamespace(**of_every_program(xp, softplus))
     plain = plain_library(xp, lib, bindings, softplus)
     lib.scan = partial(scan, xp, lib, plain)
-    for constraint in CONSTRAINTS:
-        chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
-        setattr(lib, f"constrain_{constraint.keyword}", partial(runtime.constrain, xp, chosen))
-        setattr(lib, f"free_{constraint.keyword}", partial(runtime.free, chosen))
     for name, binding in bindings.items():
         function = bound(xp, binding)
         setattr(lib, name, wrap(name, binding, function) if wrap else function)
     return lib
+
+
+@cache
+def of_every_program(xp: Namespace, softplus: bool) -> Mapping[str, Callable[..., Any]]:
+    """The runtime and the constraints, the same for every program."""
+    functions: dict[str, Callable[..., Any]] = {f.__name__.rstrip("_"): partial(f, xp) for f in RUNTIME}
+    for constraint in CONSTRAINTS:
+        chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
+        functions[f"constrain_{constraint.keyword}"] = partial(runtime.constrain, xp, chosen)
+        functions[f"free_{constraint.keyword}"] = partial(runtime.free, chosen)
+    return functions
 
 
 def plain_library(

@@ -256,6 +256,8 @@ class Sizes:
     calls: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
+        work = binding.impl.work if isinstance(binding.impl, Laborious) else None
+
         def measured(*args: Any) -> Any:
             value = f(*args)
             self.calls += 1
@@ -263,8 +265,8 @@ class Sizes:
             size = max(size, gone_through(binding, args))
             if size > self.largest:
                 self.largest, self.place = size, place_of(self.code, sys._getframe(1))
-            if isinstance(binding.impl, Laborious):
-                self.solved += binding.impl.work(*args)
+            if work is not None:
+                self.solved += work(*args)
             return value
 
         return measured
