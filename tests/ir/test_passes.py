@@ -1,6 +1,7 @@
 """Every pass leaves the meaning of every program alone: the conformance programs and the model library."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,17 @@ MODELS = sorted((Path(__file__).parents[2] / "models").glob("*/*.model"))
 
 
 FEW = 24
+PARAMETERS_OF_ROWS = (
+    "bivariate_probit_latent",
+    "gp_logistic_matern",
+    "local_level_missing",
+    "measurement_error",
+    "poisson_offset_overdispersed",
+    "ppca_ard",
+    "stochastic_volatility",
+    "supervised_ppca_ard",
+)
+"""Programs whose points have entries for every row, or whose rows other sizes count: they keep all rows."""
 
 
 def few_rows(data: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +45,7 @@ def library_model(file: Path) -> Case:
 
 @pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
 def test_passes_change_nothing(case: Case) -> None:
-    hold(case)
+    hold(case if case.id in PARAMETERS_OF_ROWS else replace(case, data=few_rows(case.data)))
 
 
 @pytest.mark.parametrize("file", MODELS, ids=lambda file: file.stem)
