@@ -74,11 +74,13 @@ class Form:
         Raises:
             Malformed: `verified`, and a pass has made a program that cannot be run; the message names it.
         """
+        known = None  # a program found well formed: a pass that changes nothing gives it again
         for each in self.passes:
             if each.name not in without:
                 program = each.run(program)
-                if verified:
+                if verified and program != known:
                     self.verify(program, each)
+                    known = program
         return program
 
     def verify(self, program: Program, last: Pass) -> None:
