@@ -1,13 +1,21 @@
 """Arguments that several commands share."""
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.options import STDIN, data_files
+from ppl.cli.options import STDIN, data_files, one_of
 from ppl.source import SourceText, read_source
+
+
+class Missing(StrEnum):
+    """What becomes of missing data."""
+
+    refuse = "refuse"
+    model = "model"
 
 
 def is_program(path: Path | None) -> Path | None:
@@ -76,6 +84,8 @@ Arrays = Annotated[list[str], data_files("More data; x=FILE: one variable.", "--
 DataPaths = Annotated[list[Path] | None, data("DATA")]
 
 DataFile = Annotated[Path, data("DATA")]
+
+MissingData = Annotated[Missing, one_of("Missing data: refuse, model (as parameters).", "--missing")]
 
 ITS_DATA = "Its data, if FILE does not name them."
 

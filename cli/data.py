@@ -11,6 +11,7 @@ from ppl.cli.options import STDIN, as_names, whole_files
 
 if TYPE_CHECKING:
     from ppl.data import Inputs
+    from ppl.model import Model
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
     from ppl.results.report.log_lik import LogLik
@@ -54,7 +55,17 @@ def conditioned_as(model: Path, run: "DrawsFile", data: list[Path], option: str 
     there = data or [path for path in named if path.is_file()]
     if compiled.data_schema and (not there or (not data and len(there) < len(named))):
         raise DataError(f"{run.path} does not name the data of {model} are; give them: {option} FILE.")
-    return compiled.condition(inputs_from(there))
+    return conditioned_as_draws(compiled, inputs_from(there), run.columns)
+
+
+def conditioned_as_draws(
+    compiled: "Model", inputs: "Inputs", columns: Sequence[str], seed: int = 0
+) -> "Posterior":
+    """The posterior that draws with these columns are of: data among them were missing."""
+    from ppl.results.files.columns import variables
+
+    there = variables(columns).keys() & compiled.data_schema.keys()
+    return compiled.condition(inputs, seed, missing="model" if there else "refuse")
 
 
 def rows_of(runs: "Sequence[DrawsFile]", log_lik: str, model: Path | None, data: list[Path]) -> "LogLik":

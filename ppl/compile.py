@@ -2,13 +2,14 @@
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ppl.arguments import checks
 from ppl.discrete.parameters import MOST_TABLE_ENTRIES, has_discrete
 from ppl.errors import ArgumentError, ModelWarning, warn_caller
 from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED
-from ppl.frontend.check import analyse
+from ppl.frontend.check import analyse, check
 from ppl.frontend.facts import Facts
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.nesting import too_deep
@@ -20,6 +21,9 @@ from ppl.ir.passes.table import PASSES
 from ppl.model import Model
 from ppl.source import SourceText, read_source
 from ppl.stdlib.library import Library
+
+if TYPE_CHECKING:
+    from ppl.observed.completed import Completion
 
 Source = str | Path
 
@@ -79,15 +83,20 @@ def model_of(
 
 
 def compile_source(
-    source: SourceText, softplus: bool, without: frozenset[str], library: Library | None, most_entries: int
+    source: SourceText,
+    softplus: bool,
+    without: frozenset[str],
+    library: Library | None,
+    most_entries: int,
+    missing: frozenset[str] = frozenset(),
 ) -> Model:
-    """Compile the text of a program; see `compile_model`.
+    """Compile the text of a program; see `compile_model`. `missing` are data with missing values to model.
 
     Raises:
         ModelError: the program is refused.
     """
     tree, facts = analyse(source, library=library)
-    return compile_tree(source, tree, facts, softplus, without, library, most_entries)
+    return compile_tree(source, tree, facts, softplus, without, library, most_entries, missing)
 
 
 def compile_tree(
@@ -98,12 +107,20 @@ def compile_tree(
     without: frozenset[str],
     library: Library | None,
     most_entries: int,
+    missing: frozenset[str] = frozenset(),
 ) -> Model:
     """The phases after the checks; see `compile_source`."""
-    origin = compile_source, (source, softplus, without, library, most_entries)
+    origin = compile_source, (source, softplus, without, library, most_entries, missing)
+    completions: tuple[Completion, ...] = ()
+    if missing:
+        from ppl.observed.completed import completed  # few data have any
+
+        tree, completions = completed(tree, facts, missing)
+        facts = check(tree, facts.library)
 
     def build(tree: ast.Program, facts: Facts) -> Model:
-        model = Model(source, lower(tree, facts), softplus, without, origin=origin)
+        lowered = lower(tree, facts)
+        model = Model(source, lowered, softplus, without, completions=completions, origin=origin)
         model.code(VALUES)
         return model
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ppl import html
 from ppl.arguments import checks
@@ -35,6 +35,7 @@ class Model(model.Model):
         self,
         data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
         seed: int = 0,
+        missing: Literal["refuse", "model"] = "refuse",
     ) -> Posterior:
         """The posterior given data: arrays of the declared shapes by name, or a path to a file.
 
@@ -47,7 +48,14 @@ class Model(model.Model):
 
         `seed` is for random numbers in transformed data.
 
+        With `missing="model"` each missing value, `None`, NA or NaN, is a parameter between the bounds of its
+        declaration, called `y.3` after its place; missing ints are summed out and drawn back.
+        `fit.stan_variable("y")` has them among the data. Gelman et al. (2013), "Bayesian Data Analysis",
+        section 18.1.
+
         Raises:
+            ModelError: missing values cannot be modelled: no statement says which are likely, an int has no
+                bounds, or they are read before the parameters.
             DataError: a variable is missing or does not fit its declaration; the message names it.
             Rejection: a statement of transformed data rejects them.
             InferenceError: a statement of transformed data cannot be computed; names it.
@@ -56,7 +64,7 @@ class Model(model.Model):
             >>> model.condition("eight_schools.data.json").param_unc_num()
             10
         """
-        return Posterior(*conditioned(self, data, seed))
+        return Posterior(*conditioned(self, data, seed, missing == "model"))
 
     @property
     def plan(self) -> str:

@@ -27,6 +27,8 @@ class Sized:
     sizes: tuple[int, ...]
     items: tuple["Sized", ...] = ()
     pairs: bool = False
+    entries: tuple[str, ...] = ()
+    """What its columns are called where they are entries of another variable."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -68,6 +70,8 @@ def parted(name: str, pairs: bool) -> list[str]:
 
 def column_names(v: Sized, prefix: str | None = None) -> list[str]:
     """The flat names of a variable's elements."""
+    if v.entries:
+        return list(v.entries)
     base = v.name if prefix is None else prefix
     elements = [base + dotted(index) for index in indices(v.shape)]
     if not v.items:

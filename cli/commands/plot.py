@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ppl.cli.arguments import DrawsFiles
+from ppl.cli.data import conditioned_as_draws
 from ppl.cli.options import listed, one_of, output_file, variable_names
 
 
@@ -153,8 +154,9 @@ def gather(
     runs = read_all(files)
     trace = trace or named_in(runs[0], "output.diagnostic_file")
     data = data or named_in(runs[0], "data.file")
-    posterior = model_of(model).condition(data or {}) if model else None
-    values = load_data(data).values if data else {}
+    given = load_data(data or {})
+    posterior = conditioned_as_draws(model_of(model), given, runs[0].columns) if model else None
+    values = given.values
     usual = posterior.param_names() if posterior else runs[0].parameters
     material = Material(
         runs,

@@ -7,6 +7,7 @@ import typer
 
 from ppl.cli.arguments import Arrays, ModelPath, data_files_there
 from ppl.cli.data import conditioned_as, inputs_from, recorded
+from ppl.cli.generated import write_table
 from ppl.cli.options import CSV, flag, output_file, quietly, say, whole
 
 
@@ -88,12 +89,8 @@ def at_fit(
     quiet: bool,
 ) -> None:
     """The data of the fit, or of new rows, at the draws of a file."""
-    from ppl.files import write_whole
-    from ppl.results.files.config import Config
     from ppl.results.files.readers import read_file
-    from ppl.results.fits.as_target import parameters_of
     from ppl.results.fits.by_row import predictive_table
-    from ppl.results.fits.generate import csv_lines
     from ppl.results.fits.log_prob import unconstrained_of
     from ppl.results.fits.new_rows import table_of
 
@@ -104,20 +101,8 @@ def at_fit(
         table = table_of(posterior, us, inputs_from(data, arrays), seed)
     else:
         table, _ = predictive_table(posterior, us, seed)
-    arguments = {
-        "method": "generate_quantities",
-        "generate_quantities.fitted_params": str(fit),
-        "data.file": recorded(data, arrays) or run.config.get("data.file", ""),
-        "random.seed": seed,
-        "output.file": str(output),
-    }
-    about = run.provenance.entries() if run.provenance else {}
-    config = Config(f"{model.stem}_model", arguments, parameters=parameters_of(posterior), about=about)
-    write_whole(output, csv_lines(table, config))
-    if table.failed:
-        typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
-    if not quiet:
-        say(output, f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")
+    named = recorded(data, arrays) or run.config.get("data.file", "")
+    write_table(output, table, posterior, run, named, seed, quiet)
 
 
 def from_prior(

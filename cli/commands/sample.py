@@ -6,7 +6,7 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPaths, ModelPath
+from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
 from ppl.cli.data import inputs_from, recorded, say_misspelt
 from ppl.cli.options import CSV, listed, output_file, quietly, variable_names, whole
 from ppl.cli.settings import given_settings, with_settings
@@ -36,6 +36,7 @@ def sample(
         ),
     ] = Path("output.csv"),
     *,
+    missing: MissingData = Missing.refuse,
     refresh: Annotated[int, whole(0, "Draws per progress line; 0: none.")] = 100,
     variables: Annotated[str, variable_names("Variables in the table.")] = "",
     quiet: Annotated[bool, quietly()] = False,
@@ -72,7 +73,7 @@ def sample(
     compiled, inputs = model_of(model), inputs_from(data or [], arrays)
     if not quiet:
         say_misspelt(inputs, compiled.data_schema)
-    posterior = compiled.condition(inputs, seed=asked.seed)
+    posterior = compiled.condition(inputs, asked.seed, missing.value)
     require_memory_of_chains(posterior, asked)  # before the names of all columns are made
     columns = columns_shown(posterior, listed(variables))
     err, out = Patient("stderr"), Patient("stdout")

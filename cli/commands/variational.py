@@ -8,7 +8,7 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPaths, ModelPath
+from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
 from ppl.cli.data import inputs_from, recorded, say_misspelt, spare
 from ppl.cli.options import (
     DRAWS,
@@ -70,6 +70,7 @@ def variational(
     save_fit: Annotated[Path | None, output_file("The fit, for `ppl draws` and --init.")] = None,
     resume: Annotated[bool, flag("--resume", "Continue an interrupted run.")] = False,
     checkpoint_every: Annotated[float, seconds("Between two checkpoints.")] = 10.0,
+    missing: MissingData = Missing.refuse,
     refresh: Annotated[int, whole(0, "Steps per progress line; 0: none.")] = 100,
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
@@ -150,7 +151,7 @@ def variational(
     }
     files = [output]
     with interruptible(output) as done, profiled(compiled, profile_file) as timed:
-        posterior = timed.condition(inputs, seed=asked.seed)
+        posterior = timed.condition(inputs, asked.seed, missing.value)
         require_memory(posterior, asked)  # before the names of all columns are made
         columns = columns_shown(posterior, listed(variables))
         with on_stderr(phases_of(asked), refresh, quiet, err) as listener:

@@ -69,7 +69,7 @@ def _record(model: Model) -> dict[str, Any]:
         "forms": forms,
         "missing": missing,
         "facts": {name: getattr(model, name) for name in FACTS},
-        "most": model.origin[1][-1] if model.origin else None,
+        "most": model.origin[1][4] if model.origin else None,
     }
 
 

@@ -20,7 +20,7 @@ STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 WORD = re.compile(rb'[^\s,:\[\]{}"]++')
 BARE_INF = re.compile(r'("(?:[^"\\]++|\\.)*+")|\bInf\b', re.DOTALL)
 DELIMITER = re.compile(r'[\s,:\[\]{}"]')
-MISSING = "a missing value has no place in data: leave its row out, or model it"
+MISSING = "in JSON a missing value is null"
 FOREIGN_WORDS = {
     **dict.fromkeys(("NA", "None", "NULL", "missing"), MISSING),
     **dict.fromkeys(("TRUE", "FALSE", "True", "False"), "write 1 or 0"),

@@ -40,10 +40,10 @@ END = ("end", "the end of the text", 0)
 
 
 def parse_r_dump(text: bytes) -> dict[str, Any]:
-    """The variables of a dump: numbers, and ndarrays whose axes are those of `.Dim`.
+    """The variables of a dump: numbers, and ndarrays whose axes are those of `.Dim`; None for NA.
 
     Raises:
-        BadText: something else stands there, a number is missing (NA), or there is no room for all values.
+        BadText: something else stands there, or there is no room for all values.
 
     Example:
         >>> parse_r_dump(b"N <- 2L\\nX <- structure(1:4, .Dim = c(2, 2))")
@@ -104,7 +104,7 @@ class Reader:
                 first = self.number(token)
                 return self.range_from(first, token) if self.now[1] == ":" else first
             case "missing":
-                raise self.wrong("a number is missing (NA), which no data of a program can be", token)
+                return None
         call = self.calls().get(word)
         if call is None:
             raise self.found(token, "a number, c(...) or structure(...)")
@@ -172,7 +172,7 @@ class Reader:
         self.take()
         runs = [
             run
-            for scalar, group in groupby(parts, np.isscalar)
+            for scalar, group in groupby(parts, lambda part: part is None or np.isscalar(part))
             for run in ([list(group)] if scalar else group)
         ]
         return np.concatenate([np.ravel(run, order="F") for run in runs]) if runs else np.zeros(0)

@@ -14,7 +14,7 @@ from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
 from ppl.data.read_only import aligned, is_read_only
 from ppl.data.shares import Share
-from ppl.data.values import Misfit, Numbers, as_array, pairs, place
+from ppl.data.values import TO_MODEL, Misfit, Numbers, as_array, pairs, place
 from ppl.errors import DataError
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import ELEMENTWISE
@@ -55,7 +55,7 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
         array = shaped(as_array(expected.name, value), expected)
         array = integers(array, expected) if expected.is_int else doubles(array)
     except Misfit as misfit:
-        needs = (misfit.needs or expected.needs) + column_hint(inputs, expected)
+        needs = (misfit.needs or expected.needs) + column_hint(inputs, expected) + misfit.hint
         where = inputs.place_of(expected.name, misfit.index)
         sentence = f"{where}: {misfit.found}, but {expected.declaration} needs {needs}"
         raise DataError(sentence, expected.name, "PPL902") from None
@@ -210,4 +210,6 @@ def refuse_first(array: Numbers, expected: Expected, good: Numbers, needs: Calla
 
 
 def nearest_integer(value: float) -> str:
+    if math.isnan(value):
+        return TO_MODEL
     return f"; {math.trunc(value)}.0 would be accepted" if math.isfinite(value) else ""

@@ -16,19 +16,22 @@ from ppl.stdlib.constraints.sentences import position
 Numbers = NDArray[Any]
 MOST_AXES = 64
 """NumPy's limit."""
+TO_MODEL = '; leave out rows with missing values, or make these parameters: --missing model (missing="model")'
+"""What to do about a missing value, by the command line and in Python."""
 MISSING_WORDS = ("", "NA", "N/A", "NULL", "null", "None")
-"""Missing values, as R, pandas and others write them."""
+MISSING_TYPES = ("NAType", "NaTType")
+"""Those of pandas beside None and nan."""
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
 class Misfit(Exception):
     """A value does not fit: what was `found` in place of what the declaration `needs` ("" for all of it).
 
-    `index` is that of the element that is to blame, counted from 0 through all of them.
+    `index` is that of the element that is to blame, counted from 0 through all of them; `hint` is what to do.
     """
 
-    def __init__(self, found: str, needs: str = "", index: int | None = None):
-        self.found, self.needs, self.index = found, needs, index
+    def __init__(self, found: str, needs: str = "", index: int | None = None, hint: str = ""):
+        self.found, self.needs, self.index, self.hint = found, needs, index, hint
         super().__init__(found)
 
 
@@ -139,7 +142,8 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
     if isinstance(leaf, str) and NOT_FINITE.fullmatch(leaf):
         return float(leaf)
     if isinstance(leaf, bool | np.bool_) or not isinstance(leaf, numbers.Real):
-        raise Misfit(f"{place(name, k, shape)} is {described(leaf)}", index=k)
+        hint = TO_MODEL if is_missing(leaf) else ""
+        raise Misfit(f"{place(name, k, shape)} is {described(leaf)}", index=k, hint=hint)
     if isinstance(leaf, int) and leaf.bit_length() < 64:
         return leaf
     try:
@@ -148,14 +152,19 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
         raise Misfit(f"{place(name, k, shape)} is beyond double precision", index=k) from None
 
 
+def is_missing(leaf: Any) -> bool:
+    """Whether it stands for a missing value, as R, pandas and others write them."""
+    if leaf is None or type(leaf).__name__ in MISSING_TYPES:
+        return True
+    return isinstance(leaf, str) and leaf.strip() in MISSING_WORDS
+
+
 def described(leaf: Any) -> str:
     match leaf:
         case None:
             return "null"
         case bool():
             return f"{str(leaf).lower()} (a boolean; write 0 or 1)"
-        case str() if leaf in MISSING_WORDS:
-            return f'"{leaf}" (a missing value has no place in data: leave its row out, or model it)'
         case str():
             return f"the string {json.dumps(leaf[:40], ensure_ascii=False)}"
         case Mapping():

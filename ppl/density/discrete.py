@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.data import Inputs
+from ppl.density.completions import completed_draws
 from ppl.density.model import Model
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
@@ -26,9 +27,10 @@ def probabilities(posterior: Posterior, us: Floats, name: str) -> Floats:
     Raises:
         InferenceError: there is no such discrete parameter.
     """
-    tilted, names = summing_of(posterior, name).tilted(posterior.model.known_values(posterior.d))
+    own = {c.name: c.whole for c in posterior.model.completions}.get(name, name)
+    tilted, names = summing_of(posterior, own).tilted(posterior.model.known_values(posterior.d))
     whole = same_data(tilted, posterior)
-    place = whole.places[names[name]]
+    place = whole.places[names[own]]
     wide = np.zeros((len(us), whole.param_unc_num()))
     wide[:, : us.shape[1]] = us
     _, gradients = whole.log_density_gradients(wide)
@@ -49,6 +51,9 @@ def most_probable(posterior: Posterior, us: Floats) -> dict[str, NDArray[np.int6
         columns = slice(start, start := start + v.count)
         if v.name in summing.names:
             found[v.name] = in_shape(rows[:, columns], v.shape).astype(np.int64)
+        for c in posterior.model.completions:
+            if c.part == v.name and c.discrete:
+                found[c.name] = completed_draws(c, posterior.d, rows[:, columns]).astype(np.int64)
     return found
 
 

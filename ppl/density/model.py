@@ -31,6 +31,7 @@ from ppl.tracing.tracer import checking, refuse
 
 if TYPE_CHECKING:
     from ppl.discrete.summing import Summing
+    from ppl.observed.completed import Completion
     from ppl.stdlib.library import Library
 
 TRACED = {
@@ -65,6 +66,8 @@ class Model:
     verified: bool = False
     discrete: "Summing | None" = field(default=None, repr=False)
     """The program with its discrete parameters, where it has some."""
+    completions: "tuple[Completion, ...]" = field(default=(), repr=False)
+    """Data with missing values, which are parameters of this model."""
     parted: bool = field(default=False, repr=False)
     """Whether some rows of the data are another process's, so that only sums over rows can be had."""
     waits: bool = field(default=False, repr=False)
@@ -263,11 +266,18 @@ def as_declared(model: Model, inputs: Inputs) -> Inputs:
 
 
 def conditioned(
-    model: Model, data: Inputs | Mapping[str, Any] | Frame | str | Path, seed: int
+    model: Model, data: Inputs | Mapping[str, Any] | Frame | str | Path, seed: int, missing: bool = False
 ) -> tuple[Model, Data, Mapping[str, Any]]:
-    """The model, its data, and the values that were given for them; see Model.condition."""
+    """The model, its data, and the values that were given for them; see Model.condition.
+
+    With `missing` values that are missing are parameters of the model.
+    """
     keep_freed_memory()
     inputs = as_declared(model, load_data(data))
+    if missing:
+        from ppl.density.missing import with_missing
+
+        model, inputs = with_missing(model, inputs)
     if shared := shared_names(inputs.values):
         from ppl.density.parted import require_sums_over_rows
 

@@ -14,6 +14,7 @@ from ppl.backend.draws import DrawsRejected
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
 from ppl.data.shares import NOT_ALL_ROWS
+from ppl.density.completions import named_places, with_entries, with_holes
 from ppl.density.conditioning import leaf_values, leaves
 from ppl.density.data import Data
 from ppl.density.layout import free_names, parameters_of
@@ -92,6 +93,21 @@ class Posterior:
         kept = {name: value for name, value in read.items() if np.size(value)}
         return conditioned_anew, (self.model, {**self.data, **kept}, self.d.seed__)
 
+    @property
+    def observed(self) -> Mapping[str, Any]:
+        """The data that were given, by name; nan where values are missing."""
+        return with_holes(self.model, self.d, self.data) if self.model.completions else self.data
+
+    @cached_property
+    def missing(self) -> dict[str, list[str]]:
+        """The missing values that are parameters, as the program calls them, by data variable.
+
+        Example:
+            >>> posterior.missing
+            {}
+        """
+        return {c.name: named_places(c, self.d) for c in self.model.completions}
+
     # --- Names and sizes ---
 
     @cached_property
@@ -100,7 +116,9 @@ class Posterior:
         groups: dict[str, list[Sized]] = {"parameters": [], "transformed": [], "generated": []}
         with located(self.model.plain):
             self.model.plain.shapes(self.d, lambda group, *shape: groups[group].append(sized(*shape)))
-        return groups
+        if not self.model.completions:
+            return groups
+        return {group: with_entries(self.model, self.d, found) for group, found in groups.items()}
 
     @checks
     def declared(self, include_tp: bool, include_gq: bool) -> list[Sized]:
@@ -153,8 +171,9 @@ class Posterior:
             >>> posterior.param_unc_names()[:3]
             ['mu', 'tau', 'theta_raw.1']
         """
+        entries = {v.name: v.entries for v in self.variables["parameters"]}
         parameters = parameters_of(self.model.plain.layout, self.d)
-        return [name for p in parameters for name in free_names(p, p.name)]
+        return [name for p in parameters for name in entries[p.name] or free_names(p, p.name)]
 
     @property
     def places(self) -> Mapping[str, Place]:

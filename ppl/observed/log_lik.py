@@ -48,10 +48,11 @@ class ByRow:
     tied: dict[str, Span]
 
 
-def log_lik_of(program: ast.Program, facts: Facts) -> ByRow:
+def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByRow:
     """The log likelihood by row of a program without discrete parameters.
 
-    Each data variable that is observed has an array of the axes by which its terms can be told apart.
+    Each data variable that is observed has an array of the axes by which its terms can be told apart. With
+    `draws_back` the model block stays: discrete data that are missing are drawn back given it.
 
     Raises:
         ModelError: a term belongs to no row of one variable; says which, and what to write.
@@ -89,7 +90,8 @@ def log_lik_of(program: ast.Program, facts: Facts) -> ByRow:
         s for quantity in quantities.values() for s in code("target += v;", program.span, v=quantity)
     )
     block = ast.Block(program.span, live(computed, read))
-    made = replace(program, model=(), generated_quantities=(*declared, block))
+    model = program.model if draws_back else ()
+    made = replace(program, model=model, generated_quantities=(*declared, block))
     return ByRow(print_program(copied(made)), quantities, tied)
 
 

@@ -44,11 +44,11 @@ class Replicated:
     quantities: dict[str, str]
 
 
-def predictive_of(program: ast.Program, facts: Facts) -> Replicated:
+def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> Replicated:
     """The posterior predictive distribution of the data that the program draws.
 
     What the model block computes of data follows the new data, entry by entry as they are drawn; transformed
-    data and transformed parameters stay as they are.
+    data and transformed parameters stay as they are. `draws_back` is as in `log_lik_of`.
 
     Raises:
         ModelError: a term of data is no draw; says which, and what to write.
@@ -72,7 +72,7 @@ def predictive_of(program: ast.Program, facts: Facts) -> Replicated:
     )
     read = tuple(s for made in drawn.values() for s in code("target += v;", program.span, v=made))
     block = ast.Block(program.span, live(with_names(body, drawn), read))
-    model = program.model if has_discrete(program) else ()
+    model = program.model if draws_back or has_discrete(program) else ()
     made = replace(program, model=model, generated_quantities=(*declared, block))
     return Replicated(print_program(copied(made)), drawn)
 

@@ -34,3 +34,14 @@ DRAW = (
 def undrawn(why: str, span: Span) -> ModelError:
     """The error for data that cannot be drawn anew."""
     return ModelError(f"The data cannot be simulated: {why}.", span, DRAW, "PPL981")
+
+
+MODEL = (
+    "Missing values are those of `real`, `vector`, `row_vector`, `matrix` and `int` data, and arrays of "
+    "these; leave out the rows of others."
+)
+
+
+def incomplete(why: str, span: Span, hint: str = MODEL) -> ModelError:
+    """The error for missing values that cannot be parameters."""
+    return ModelError(f"Missing values cannot be modelled: {why}.", span, hint, "PPL982")

@@ -26,13 +26,14 @@ class ToyModel:
     calls_of_a_step: int = 0
     solves_equations: bool = False
     discrete: None = None
+    completions: tuple = ()
     origin: None = None
 
     @property
     def data_schema(self):
         return {"N": "int", "y": "vector"}
 
-    def condition(self, data):
+    def condition(self, data, seed=0, missing="refuse"):
         return Toy(self, data)
 
 
@@ -46,6 +47,10 @@ class Toy:
     @property
     def source(self):
         return self.model.source
+
+    @property
+    def observed(self):
+        return self.data
 
     @property
     def d(self):

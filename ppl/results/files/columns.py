@@ -86,7 +86,8 @@ def chosen(columns: Sequence[str], names: Sequence[str], usual: Sequence[str]) -
 def reshape(rows: Floats, columns: Sequence[str], name: str, view: bool = False) -> Floats:
     """The draws of one variable, shape (draws, *its own shape), complex where the variable is.
 
-    Columns run column-major as in Stan, so the shape is read off the last column's index. With `view` reals
+    Columns run column-major as in Stan, so the shape is read off the last column's index; of a variable that
+    only some entries of have columns, as missing data, it is (draws, entries). With `view` reals
     share the memory of `rows`, which must have the columns of a variable beside each other.
 
     Raises:
@@ -95,9 +96,11 @@ def reshape(rows: Floats, columns: Sequence[str], name: str, view: bool = False)
     positions = variables(columns)
     if name not in positions:
         raise UnknownName("no variable", name, positions)
-    last = columns[positions[name][-1]]
-    shape = _indices(last)
     own = positions[name]
+    last = columns[own[-1]]
+    shape = _indices(last)
+    if math.prod(shape) != len(own) and not split_part(last)[1]:
+        shape = (len(own),)
     values = rows[:, own[0] : own[-1] + 1] if view else rows[:, own]
     if split_part(last)[1]:
         values = np.ascontiguousarray(values).view(complex)

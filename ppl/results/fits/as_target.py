@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ppl.density.posterior import Posterior
 from ppl.inference.objective.target import Target
-from ppl.results.files.columns import Floats
+from ppl.results.files.columns import Floats, variable_of
 
 
 @dataclass(frozen=True)
@@ -58,4 +58,5 @@ class AsTarget:
 
 def parameters_of(posterior: Posterior) -> tuple[str, ...]:
     """The names of the program's parameters."""
-    return tuple(v.name for v in posterior.declared(include_tp=False, include_gq=False))
+    declared = posterior.declared(include_tp=False, include_gq=False)
+    return tuple(variable_of(v.entries[0]) if v.entries else v.name for v in declared)

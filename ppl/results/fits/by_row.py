@@ -1,17 +1,20 @@
 """What a program says of its data at draws of its parameters: the log likelihood of each row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ppl.density.completions import places_of
 from ppl.density.posterior import Posterior
+from ppl.discrete.parameters import has_discrete
 from ppl.discrete.rewrite import Setting
 from ppl.errors import DataError
 from ppl.frontend import ast
 from ppl.frontend.check import analyse, check
 from ppl.frontend.facts import Facts
+from ppl.names import dotted
 from ppl.observed.flow import flow_of
 from ppl.observed.log_lik import data_order, log_lik_of
 from ppl.observed.predictive import predictive_of
@@ -56,12 +59,38 @@ def log_likelihood(posterior: Posterior, us: Floats) -> RowsOfData:
     Raises:
         ModelError: a term of the program belongs to no row of one variable; says what to write.
     """
-    found = log_lik_of(*continuous(posterior))
+    found = log_lik_of(*continuous(posterior), draws_back=draws_ints(posterior))
     table = tabulate(again(posterior, found.text, "log likelihood"), us, seed=0)
     named = {quantity: name for name, quantity in found.quantities.items()}
     at = [k for k, column in enumerate(table.columns) if variable_of(column) in named]
-    columns = (".".join([named[variable_of(c)], *c.split(".")[1:]]) for c in (table.columns[k] for k in at))
-    return RowsOfData(tuple(columns), np.ascontiguousarray(table.rows[:, at]), found.tied)
+    columns = [".".join([named[variable_of(c)], *c.split(".")[1:]]) for c in (table.columns[k] for k in at)]
+    given = [k for k, c in enumerate(columns) if c not in rows_missing(posterior, found.tied)]
+    values = np.ascontiguousarray(table.rows[:, at][:, given])
+    return RowsOfData(tuple(columns[k] for k in given), values, found.tied)
+
+
+def rows_missing(posterior: Posterior, tied: Mapping[str, Span]) -> set[str]:
+    """The rows of data with a missing value, which have no likelihood: `y.3`, of a whole vector `y.3` too.
+
+    Raises:
+        DataError: one density is of values that are given and of missing ones.
+    """
+    found = set[str]()
+    for c in posterior.model.completions:
+        if c.name in tied:
+            raise DataError(
+                f"line {tied[c.name].line} has one density of all of `{c.name}`, and some of it is missing: "
+                "what is given has no log likelihood by itself. Give each entry a density of its own.",
+                c.name,
+            )
+        for index in places_of(c, posterior.d):
+            found |= {c.name + dotted(index[: k + 1]) for k in range(len(index))} or {c.name}
+    return found
+
+
+def draws_ints(posterior: Posterior) -> bool:
+    """Whether missing ints are drawn back."""
+    return any(c.discrete for c in posterior.model.completions)
 
 
 def in_files(posterior: Posterior, files: Sequence[DrawsFile]) -> LogLik:
@@ -91,8 +120,14 @@ def continuous(posterior: Posterior) -> tuple[ast.Program, Facts]:
     """The program of a posterior, its discrete parameters summed out for its data."""
     model = posterior.model
     summing = model.discrete
-    if summing is None:
-        return analyse(model.source, library=model.library)
+    if summing is None or model.completions:
+        program, facts = analyse(model.source, library=model.library)
+        if summing and has_discrete(program):
+            raise DataError(
+                "the log likelihood by row of a program with discrete parameters is not read where data are "
+                "missing; compute `log_lik` in generated quantities."
+            )
+        return program, facts
     values = model.known_values(posterior.d)
     program = summing.summed(Setting(most=summing.most, values=values)).program
     return program, check(program, summing.facts.library)
@@ -123,7 +158,8 @@ def predictive(posterior: Posterior, us: Floats, seed: int) -> dict[str, Floats]
 
 def predictive_table(posterior: Posterior, us: Floats, seed: int) -> tuple[Table, dict[str, str]]:
     """The same as columns, `y_rep.1`, and the name of each data variable there."""
-    found = predictive_of(*analyse(posterior.source, library=posterior.model.library))
+    program = analyse(posterior.source, library=posterior.model.library)
+    found = predictive_of(*program, draws_back=draws_ints(posterior))
     made = again(posterior, found.text, "predictions")
     table = tabulate(made, us, seed)
     table.require_some("Predictions")

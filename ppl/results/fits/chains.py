@@ -14,6 +14,7 @@ from ppl import html
 from ppl.arguments import checks
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.cores import cores_of
+from ppl.density.completions import sentences
 from ppl.density.posterior import Posterior
 from ppl.distribution import requirements
 from ppl.errors import InferenceError
@@ -302,7 +303,7 @@ class Chains(VariablesOfDraws):
         named = {ARVIZ_STATS[name]: values.T for name, values in self.method_variables().items()}
         stats = {name: values.astype(WHOLE.get(name, values.dtype)) for name, values in named.items()}
         rows = [table.rows for table in self.tables]
-        data = self.posterior.data
+        data = self.posterior.observed
         more = self._asked(log_likelihood, posterior_predictive, self.chains)
         found = inference_data(rows, self.column_names, stats, data, self.about, coords, dims, more)
         self._with_integers(found.posterior)
@@ -430,7 +431,8 @@ def sampled(
             if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
                 break
         kept = _kept(found, settings)
-        return _tabulated(posterior, settings, kept, tuple(note_of(target)), listen)
+        notes = (*sentences(posterior.model, posterior.d), *note_of(target))
+        return _tabulated(posterior, settings, kept, notes, listen)
 
 
 def pays_to_share(start: Start) -> bool:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
 from ppl import html
 from ppl.arguments import checks
 from ppl.backend.threads import as_many_threads_as_pay
+from ppl.density.completions import sentences
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
 from ppl.files import beside, write_whole
@@ -38,6 +39,7 @@ from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
 from ppl.results.files.columns import (
     Floats,
     bracketed,
+    variable_of,
     variables,
 )
 from ppl.results.files.config import Config, as_json
@@ -194,7 +196,10 @@ class Fit(VariablesOfDraws):
         """Sentences on what went otherwise than one might think."""
         hints = advice_on(self.posterior.data) if self.verdict.level is Level.POOR else ()
         other_forms = non_centred_forms(self.posterior.model) if self.verdict.level in BELOW_GOOD else ()
-        return self.result.notes + _failures(self.table) + _missing(self.table) + hints + other_forms
+        missing = tuple(sentences(self.posterior.model, self.posterior.d))
+        return (
+            missing + self.result.notes + _failures(self.table) + _missing(self.table) + hints + other_forms
+        )
 
     @property
     def verdict(self) -> Verdict:
@@ -417,7 +422,7 @@ class Fit(VariablesOfDraws):
         about = self.provenance.entries()
         more = self._asked(log_likelihood, posterior_predictive)
         found = to_arviz(
-            self.table, result.log_p, result.log_g, self.posterior.data, about, coords, dims, more
+            self.table, result.log_p, result.log_g, self.posterior.observed, about, coords, dims, more
         )
         if "posterior" in found:
             self._with_integers(found.posterior)
@@ -721,7 +726,12 @@ def _one_run(
 class Conditions(Protocol):
     """A compiled program that can be given data."""
 
-    def condition(self, data: Any) -> Posterior: ...
+    def condition(
+        self, data: Any, seed: int = 0, missing: Literal["refuse", "model"] = "refuse"
+    ) -> Posterior: ...
+
+    @property
+    def data_schema(self) -> dict[str, str]: ...
 
 
 @checks
@@ -741,7 +751,9 @@ def load_fit(
         True
     """
     record = saved.read(path)
-    posterior = model.condition(data)
+    with blamed(path):
+        there = {variable_of(name) for name in record["unconstrained"]}
+    posterior = model.condition(data, missing="model" if there & {*model.data_schema} else "refuse")
     with blamed(path):
         saved.refuse_mismatch(path, record, posterior)
         settings = Settings(**record["settings"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.data.values import place
+from ppl.data.values import TO_MODEL, place
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 
@@ -44,6 +44,6 @@ def sentence(found: dict[str, tuple[str, int]]) -> str:
         f"{first}{f' and {count - 1} more of {name}' * (count > 1)}" for name, (first, count) in found.items()
     ]
     return (
-        f"data: {'; '.join(named)}: not a number (nan), and so is the log density, for any parameters. Omit "
-        "those rows, or declare the missing values as parameters and put them in their place."
+        f"data: {'; '.join(named)}: not a number (nan), and so is the log density, for any parameters"
+        f"{TO_MODEL}."
     )

@@ -43,7 +43,7 @@ def table_of(posterior: Posterior, us: Floats, data: Given, seed: int) -> Table:
     new = {v.name: v.shape for v in sized.variables["parameters"]}
     text, _ = found.predicting(shapes, old, new)
     made = compiled_as(posterior, text, "predictions").condition(given)
-    table = tabulate(made, us, seed)
+    table = tabulate(made, us[:, : made.param_unc_num()], seed)  # what was missing at the fit stands last
     table.require_some("Predictions")
     first = len(made.param_names(include_tp=True))
     rows = np.ascontiguousarray(table.rows[:, first:])

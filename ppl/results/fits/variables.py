@@ -9,6 +9,7 @@ import numpy as np
 
 from ppl.arguments import checks
 from ppl.data.load import is_frame
+from ppl.density.completions import completed_draws
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
@@ -73,7 +74,11 @@ class VariablesOfDraws(ABC):
     def _variable(self, name: str, rows: Floats) -> Floats:
         """One variable of rows (n, columns), shape (n, *its own shape)."""
         column = in_columns(self.column_names, name)
-        if column in self.column_names:
+        completion = next((c for c in self.posterior.model.completions if c.name == name), None)
+        if completion:
+            of_part = rows[:, variables(self.column_names)[name]]
+            found = completed_draws(completion, self.posterior.d, of_part)
+        elif column in self.column_names:
             found = rows[:, self.column_names.index(column)].copy()
         else:
             found = reshape(rows, self.column_names, name)
@@ -234,8 +239,9 @@ class VariablesOfDraws(ABC):
     @property
     def discrete(self) -> tuple[str, ...]:
         """The discrete parameters, which were summed out and drawn back."""
-        summing = self.posterior.model.discrete
-        return () if summing is None else summing.names
+        model = self.posterior.model
+        completed = {c.whole: c.name for c in model.completions}
+        return () if model.discrete is None else tuple(completed.get(n, n) for n in model.discrete.names)
 
     @checks
     def probabilities(self, name: str) -> Floats:

@@ -1,0 +1,44 @@
+"""A table of generated quantities at draws of a file, written as CmdStan writes it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ppl.cli.options import say
+
+if TYPE_CHECKING:
+    from ppl.posterior import Posterior
+    from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.fits.draws import Table
+
+
+def write_table(
+    output: Path,
+    table: "Table",
+    posterior: "Posterior",
+    run: "DrawsFile",
+    data: str,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """Writes the table, and says how many rows it has, and how many of them failed."""
+    from ppl.files import write_whole
+    from ppl.results.files.config import Config
+    from ppl.results.fits.as_target import parameters_of
+    from ppl.results.fits.generate import csv_lines
+
+    arguments = {
+        "method": "generate_quantities",
+        "generate_quantities.fitted_params": str(run.path),
+        "data.file": data,
+        "random.seed": seed,
+        "output.file": str(output),
+    }
+    about = run.provenance.entries() if run.provenance else {}
+    name = f"{Path(posterior.source.name).stem}_model"
+    write_whole(output, csv_lines(table, Config(name, arguments, parameters_of(posterior), about=about)))
+    if table.failed:
+        typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
+    if not quiet:
+        say(output, f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")

@@ -1,0 +1,44 @@
+"""Missing values among data: `null`, NA and NaN."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.data.shares import Share
+from ppl.data.values import Misfit, Numbers, is_missing, layers
+
+
+@dataclass(frozen=True)
+class Holes:
+    """`values` with nan where they are missing; `at` (missing, axes) are those places, counted from 0."""
+
+    values: Numbers
+    at: NDArray[np.intp]
+
+
+def holes_in(value: Any) -> Holes | None:
+    """Where values are missing; None where none is, or where they are no numbers in the first place."""
+    if isinstance(value, Share):
+        return None
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
+        return None
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.ma.isMaskedArray(value):
+        array = value
+    else:
+        found = as_floats(value)
+        if found is None:
+            return None
+        array = found
+    missing = np.isnan(array)
+    return Holes(np.array(array, dtype=float), np.argwhere(missing)) if missing.any() else None
+
+
+def as_floats(value: Any) -> Numbers | None:
+    """The numbers of nested lists, nan where they are missing; None of anything else."""
+    try:
+        shape, leaves = layers("data", value)
+        return np.array([np.nan if is_missing(leaf) else leaf for leaf in leaves], float).reshape(shape)
+    except (Misfit, TypeError, ValueError):
+        return None

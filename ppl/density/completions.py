@@ -1,0 +1,71 @@
+"""Missing data that are parameters: their places, their columns, and their draws among the data."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.names import Sized, dotted
+from ppl.stdlib.constraints.sentences import position
+
+if TYPE_CHECKING:
+    from ppl.density.data import Data
+    from ppl.density.model import Model
+    from ppl.observed.completed import Completion
+
+Floats = NDArray[np.float64]
+FEW_PLACES = 5
+"""Missing values of a variable that a sentence lists."""
+
+
+def places_of(c: "Completion", d: "Data") -> list[tuple[int, ...]]:
+    """The indices of missing values, counted from 0."""
+    along = [np.asarray(d.of(name)).tolist() for name in c.at]
+    return [tuple(i - 1 for i in index) for index in zip(*along, strict=True)] if along else [()]
+
+
+def named_places(c: "Completion", d: "Data") -> list[str]:
+    """The missing values as the program calls them, `y[3]`."""
+    return [c.name + position(index) for index in places_of(c, d)]
+
+
+def sentences(model: "Model", d: "Data") -> Iterator[str]:
+    """How many values are missing, and where, of each variable."""
+    for c in model.completions:
+        named = named_places(c, d)
+        more = f" and {len(named) - FEW_PLACES} more" if len(named) > FEW_PLACES else ""
+        values = "value is a parameter" if len(named) == 1 else "values are parameters"
+        how = ", summed out and drawn back" if c.discrete else ""
+        yield f"{len(named)} missing {values}{how}: {', '.join(named[:FEW_PLACES])}{more}."
+
+
+def with_holes(model: "Model", d: "Data", data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data that were given, nan in place of what was missing."""
+    own = {name for c in model.completions for name in (c.count, *c.at)}
+    out = {name: value for name, value in data.items() if name not in own}
+    for c in model.completions:
+        places = tuple(np.array(places_of(c, d), int).T)
+        out[c.name] = np.array(d.of(c.name), float)
+        out[c.name][places] = np.nan
+    return out
+
+
+def with_entries(model: "Model", d: "Data", declared: list[Sized]) -> list[Sized]:
+    """The variables that have columns: missing values by their places, `y.3`; not what they complete."""
+    whole = {c.whole for c in model.completions}
+    entries = {
+        c.part: tuple(f"{c.name}{dotted(index)}" for index in places_of(c, d)) for c in model.completions
+    }
+    return [replace(v, entries=entries.get(v.name, ())) for v in declared if v.name not in whole]
+
+
+def completed_draws(c: "Completion", d: "Data", draws: Floats) -> Floats:
+    """Draws (draws, missing) of what is missing, in their places among the data: (draws, *shape)."""
+    given = np.asarray(d.of(c.name), float)
+    if not given.shape:
+        return draws[:, 0]
+    out = np.broadcast_to(given, (len(draws), *given.shape)).copy()
+    out[(slice(None), *np.array(places_of(c, d), int).T)] = draws
+    return out
