@@ -1,12 +1,12 @@
-"""Many draws at once give what each gives alone."""
+"""Many draws at once give what each gives alone; the cases of the pack in conformance/test_points.py."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from conformance.pack import Case, cases, programs
+from conformance.pack import Case, programs
 from ir.loop_programs import DATA, LOOPS, Loop
-from laws.batches import errors_of_batches
+from laws.batches import assert_as_alone, errors_of_batches
 
 import ppl
 from ppl import memory
@@ -17,23 +17,6 @@ from ppl.ir.forms import OF_POINTS
 from ppl.ir.passes.draws_state import DrawByDraw
 
 DRAWS = 7
-
-
-def assert_as_alone(posterior: ppl.Posterior, us: np.ndarray, **options: bool) -> None:
-    """Values and gradients of all rows of `us`, infinities and nan included; where p is 0 it has no slope."""
-    alone = [posterior.log_density_gradient(u, **options) for u in us]
-    want = np.array([value for value, _ in alone])
-    values, gradients = posterior.log_density_gradients(us, **options)
-    close(values, want)
-    close(posterior.log_densities(us, **options), [posterior.log_density(u, **options) for u in us])
-    possible = np.array([density > -np.inf for density in want])  # not of nan: that has no gradient
-    close(gradients[possible], np.reshape([gradient for _, gradient in alone], us.shape)[possible])
-
-
-def close(got: np.ndarray, want: object) -> None:
-    """To 1e-9: a covariance that is nearly singular rounds differently in a batch."""
-    largest = np.max(np.abs(want), initial=1.0, where=np.isfinite(want))
-    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * largest)
 
 
 @pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
@@ -53,22 +36,6 @@ def test_programs(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_loops(loop: Loop) -> None:
     posterior = ppl.compile_model(loop.text).condition(DATA)
     assert_as_alone(posterior, np.random.default_rng(1).normal(0.0, 0.4, (6, posterior.param_unc_num())))
-
-
-@pytest.mark.parametrize("group", ["distributions", "functions", "transforms", "edges"])
-def test_cases(group: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each case of the pack, at its own points and near them; some print."""
-    for case in cases(group):
-        points = [np.array(point["u"], dtype=float) for point in case.points if point.get("u")]
-        try:
-            posterior = ppl.compile_model(case.program).condition(case.data)
-            for u in points:
-                posterior.log_density_gradient(u)
-        except ppl.PPLError:
-            continue
-        if points:
-            near = [u + 0.05 * np.random.default_rng(4).normal(size=u.shape) for u in points]
-            assert_as_alone(posterior, np.array([*points, *near, *points, *near])[:8])
 
 
 def looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:

@@ -1,10 +1,15 @@
-"""Log densities, gradients and constrained values, number for number as Stan computes them."""
+"""Log densities, gradients and constrained values, number for number as Stan computes them.
+
+Cases, compiled once for both, are held to one law more: many points at once give what each gives alone.
+"""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from conformance.pack import Case, assert_agrees, assert_close, cases, programs
+from laws.batches import assert_as_alone
+from laws.every import every
 
 import ppl
 
@@ -23,19 +28,47 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("case", [*POINTS, *programs()], ids=lambda case: case.id)
-def test_agrees_with_stan(case: Case) -> None:
+def words(case: Case) -> str:
+    """The first words of a name, such as the distribution."""
+    return "_".join(case.id.split("_")[:2])
+
+
+@every("case", POINTS, words)
+def test_agrees_with_stan_and_many_points_with_each_alone(case: Case) -> None:
     try:
         posterior = ppl.compile_model(case.program).condition(case.data)
     except ppl.PPLError:
         if all(point.get("expect") == "exception" for point in case.points):
             return  # Stan throws at every point; to refuse the data that make it so is as good
         raise
+    assert_agrees_at_points(posterior, case)
+    hold_many_points(posterior, case)
+
+
+@pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
+def test_a_program_agrees_with_stan(case: Case) -> None:
+    assert_agrees_at_points(ppl.compile_model(case.program).condition(case.data), case)
+
+
+def assert_agrees_at_points(posterior: ppl.Posterior, case: Case) -> None:
     for point in case.points:
         if "expect" in point:
             assert_edge(posterior, point)
         else:
             assert_agrees(posterior, point, case)
+
+
+def hold_many_points(posterior: ppl.Posterior, case: Case) -> None:
+    """At the points and near them, unless one is refused."""
+    points = [np.array(point["u"], dtype=float) for point in case.points if point.get("u")]
+    try:
+        for u in points:
+            posterior.log_density_gradient(u)
+    except ppl.PPLError:
+        return
+    if points:
+        near = [u + 0.05 * np.random.default_rng(4).normal(size=u.shape) for u in points]
+        assert_as_alone(posterior, np.array([*points, *near, *points, *near])[:8])
 
 
 def assert_edge(posterior: ppl.Posterior, point: dict) -> None:
@@ -60,3 +93,4 @@ def test_integer_sums_do_not_wrap() -> None:
         density, gradient = posterior.log_density_gradient(np.array(point["u"]))
         assert_close(density, slope * point["u"][0], (1e-12, 0))
         assert_close(gradient, [slope], (1e-12, 0))
+    hold_many_points(posterior, case)

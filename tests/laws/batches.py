@@ -1,13 +1,16 @@
-"""What many points at once raise, for which each of them is then evaluated by itself."""
+"""Many points at once give what each gives alone; what they raise, for which each is evaluated by itself."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
+import numpy as np
+
 from ppl.backend.draws import DrawsRejected
 from ppl.density import many_points
 from ppl.density.many_points import Batched, Floats, Found, Scalar
 from ppl.errors import PPLError, Rejection
+from ppl.posterior import Posterior
 
 
 @contextmanager
@@ -30,3 +33,20 @@ def errors_of_batches() -> Iterator[list[str]]:
 
     with patch.object(many_points, "evaluated", evaluated):
         yield found
+
+
+def assert_as_alone(posterior: Posterior, us: np.ndarray, **options: bool) -> None:
+    """Values and gradients of all rows of `us`, infinities and nan included; where p is 0 it has no slope."""
+    alone = [posterior.log_density_gradient(u, **options) for u in us]
+    want = np.array([value for value, _ in alone])
+    values, gradients = posterior.log_density_gradients(us, **options)
+    close(values, want)
+    close(posterior.log_densities(us, **options), [posterior.log_density(u, **options) for u in us])
+    possible = np.array([density > -np.inf for density in want])  # not of nan: that has no gradient
+    close(gradients[possible], np.reshape([gradient for _, gradient in alone], us.shape)[possible])
+
+
+def close(got: np.ndarray, want: object) -> None:
+    """To 1e-9: a covariance that is nearly singular rounds differently in a batch."""
+    largest = np.max(np.abs(want), initial=1.0, where=np.isfinite(want))
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * largest)
