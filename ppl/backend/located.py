@@ -13,6 +13,8 @@ OUT_OF_BOUNDS = re.compile(r"index (-?\d+) is out of bounds for axis (\d+) with 
 INDEXED = re.compile(r"(?:lib\.put\()?(\w+)(?<!__)[\[,]")
 BELOW_ONE = re.compile(r"The index (-?\d+) is out of range: indices start at 1")
 TAKEN_FROM = re.compile(r"lib\.zero_based\((\w+)(?<!__)[)\[,]")
+# An index that data alone tell is computed before the density, which reads it.
+COMPUTED_AHEAD = re.compile(r"(\w+__) = lib\.zero_based")
 MISMATCHES = (
     re.compile(r"operands could not be broadcast together with shapes (\(.*?\)) (\(.*?\))"),
     re.compile(r"\(size (\d+) is different from (\d+)\)"),
@@ -66,7 +68,7 @@ def in_words(module: Module, error: Exception) -> str:
     if (sizes := mismatch(str(error))) is not None:
         return f"Sizes do not match: {sizes[0]} and {sizes[1]}."
     if (below := BELOW_ONE.match(str(error))) is not None:
-        return below_one(below[1], line, part)
+        return below_one(below[1], line, part, module.emitted.text)
     found = OUT_OF_BOUNDS.search(str(error))
     if found is None:
         sized = SIZED.match(line)
@@ -77,9 +79,12 @@ def in_words(module: Module, error: Exception) -> str:
     return f"Index {index + 1}{of} is out of range: dimension {axis + 1} has {size} entries."
 
 
-def below_one(index: str, line: str, part: str) -> str:
-    """Which variable has no such index, where one is read there and then; else which the index came from."""
+def below_one(index: str, line: str, part: str, text: str) -> str:
+    """Which variable has no such index, and which variable the index came from, as far as the text tells."""
     indexed, source = re.search(rf"(\w+)(?<!__)\[{re.escape(part)}", line), TAKEN_FROM.match(part)
+    ahead = COMPUTED_AHEAD.match(line)
+    if ahead and not indexed:
+        indexed = re.search(rf"(\w+)(?<!__)\[[^\]\n]*\b{ahead[1]}\b", text)
     of = f" of `{indexed[1]}`" if indexed else ""
     taken = f", from `{source[1]}`," if source else ""
     return f"Index {index}{of}{taken} is out of range: indices start at 1."

@@ -95,6 +95,10 @@ def test_a_file_is_named_by_its_path(tmp_path) -> None:
             "Index 0 of `y`, from `n`, is out of range: indices start at 1.",
         ),
         ("for (n in 1:2) target += [z, z][g[n]];", "Index 0, from `g`, is out of range: indices start at 1."),
+        (
+            "vector[2] v = y * z; target += v[g];",
+            "Index 0 of `v`, from `g`, is out of range: indices start at 1.",
+        ),
     ],
 )
 def test_an_index_below_one_is_told_by_the_variables(line: str, said: str) -> None:

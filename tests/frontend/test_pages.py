@@ -39,6 +39,7 @@ WITHOUT_EXAMPLE = {
     "PPL979",
     "PPL980",
     "PPL981",
+    "PPL982",
 }
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
@@ -151,6 +152,9 @@ FAILURES = {
         .variational(draws=2)
         .predictive()
     ),
+    "PPL982": lambda: ppl.compile_model(
+        "data {\n  real x;\n}\nparameters {\n  real mu;\n}\nmodel {\n  mu ~ normal(x, 1);\n}\n"
+    ).condition({"x": None}, missing="model"),
 }
 
 
