@@ -37,6 +37,12 @@ def rasch(rng: Generator, persons: int = 1000, items: int = 5) -> Data:
     return {"J": persons, "I": items, "N": len(y), "p": p + 1, "k": k + 1, "y": y}
 
 
+def regression(rng: Generator, groups: int = 200, rows: int = 1000, columns: int = 20) -> Data:
+    g, x = rng.integers(0, groups, rows), rng.normal(size=(rows, columns))
+    eta = 0.5 + x @ rng.normal(0, 0.5, columns) + rng.normal(0, 0.8, groups)[g]
+    return {"J": groups, "N": rows, "K": columns, "g": g + 1, "X": x, "y": rng.binomial(1, expit(eta))}
+
+
 def counts(rng: Generator, n: int = 237) -> Data:
     x = rng.normal(size=n)
     return {"N": n, "x": x, "y": rng.poisson(np.exp(1 + 0.4 * x + rng.normal(0, 0.5, n)))}
@@ -132,6 +138,13 @@ CASES = {
         model { theta ~ normal(0, sigma); b ~ normal(0, 2); sigma ~ normal(0, 2);
           y ~ bernoulli_logit(theta[p] - b[k]); }""",
         rasch,
+    ),
+    "20 coefficients": Case(
+        """data { int J; int N; int K; array[N] int g; matrix[N, K] X; array[N] int y; }
+        parameters { real m; vector[K] b; real<lower=0> s; vector[J] z; }
+        model { m ~ normal(0, 2); b ~ normal(0, 1); s ~ normal(0, 1); z ~ std_normal();
+          y ~ bernoulli_logit(m + X * b + s * z[g]); }""",
+        regression,
     ),
     "poisson 237": Case(
         """data { int N; vector[N] x; array[N] int y; }

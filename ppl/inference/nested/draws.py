@@ -82,9 +82,10 @@ def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> G
 def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
     """n weighted draws: a few first, and all of a mixture fitted to these where their weights are uneven."""
     marginal, own = peak.marginal, given(peak.marginal, mixture, rng)
+    first = FIRST_ENOUGH if mixture.dim <= OUTER.most_mixed else ENOUGH_EFFECTIVE
     for k, share in enumerate(PILOT_SHARES):
         found = weighted(marginal, mixture, own, mixture.draws(int(n * share), rng), rng)
-        if share < 1 and is_enough(found.weights, PILOT_KHAT, ENOUGH_EFFECTIVE if k else FIRST_ENOUGH):
+        if share < 1 and is_enough(found.weights, PILOT_KHAT, ENOUGH_EFFECTIVE if k else first):
             rest = mixture.draws(n - len(found.u), rng)
             found = together(found, weighted(marginal, mixture, own, rest, rng))
         if len(found.u) == n and is_enough(found.weights, POPULATION.good_khat, ENOUGH_EFFECTIVE):

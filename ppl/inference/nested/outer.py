@@ -23,6 +23,9 @@ class OuterLimits:
     most_steps: int = 40
     """Steps to its mode."""
 
+    fewer_steps: int = 20
+    """The same of more than `most_whole` coordinates."""
+
     first_difference: float = 0.1
     """The first step of differences."""
 
@@ -136,7 +139,7 @@ def climb(marginal: Marginal) -> Peak | None:
     """
     d, bending = marginal.dim, np.zeros((marginal.dim,) * 2)
     directions, longest, whole, far = OUTER.first_difference * np.eye(d), OUTER.longest, False, True
-    for _ in range(OUTER.most_steps):
+    for _ in range(OUTER.most_steps if d <= OUTER.most_whole else OUTER.fewer_steps):
         whole = whole or d <= OUTER.most_whole
         seen = differences(marginal, directions, None if whole else bending)
         if seen is None:

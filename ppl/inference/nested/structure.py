@@ -25,8 +25,14 @@ Indices = NDArray[np.intp]
 class StructureLimits:
     """What is looked for."""
 
-    most_outer: int = 10
-    """Coordinates that others may be independent given: so many a mixture of Student's t is fitted to."""
+    most_outer: int = 25
+    """Coordinates that others may be independent given: so many a Student's t is fitted to."""
+
+    few_outer: int = 10
+    """So many of these may be any: a chain falls apart without every fourth coordinate, and is a field."""
+
+    hub: float = 0.2
+    """The others meet at least this share of all coordinates."""
 
     widest_block: int = 3
     """Coordinates of a block: with more, a polynomial over it has too many terms."""
@@ -126,6 +132,8 @@ def separators(touched: NDArray[np.bool_]) -> Indices | None:
         if widest(graph) <= STRUCTURE.widest_block:
             return needed(touched, outer)
         most = int(graph.sum(axis=0).argmax())
+        if len(outer) >= STRUCTURE.few_outer and graph[most].mean() < STRUCTURE.hub:
+            return None
         outer.append(most)
         graph[most] = graph[:, most] = False
     return None
