@@ -54,7 +54,7 @@ def conditioned_as(model: Path, run: "DrawsFile", data: list[Path], option: str 
     named = [Path(word) for word in run.config.get("data.file", "").split()]
     there = data or [path for path in named if path.is_file()]
     if compiled.data_schema and (not there or (not data and len(there) < len(named))):
-        raise DataError(f"{run.path} does not name the data of {model} are; give them: {option} FILE.")
+        raise DataError(f"{run.path} does not name the data of {model}; give them: {option} FILE.")
     return conditioned_as_draws(compiled, inputs_from(there), run.columns)
 
 

@@ -146,7 +146,7 @@ def test_without_its_prior_the_target_lacks_exactly_that_term():
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"), [("c", "no parameter"), ("a", "no statements"), ("b", "2 statements")]
+    ("name", "reason"), [("c", "not a parameter"), ("a", "no statements"), ("b", "2 statements")]
 )
 def test_a_prior_that_cannot_be_taken_out_is_refused(name, reason):
     program = """parameters { vector[K] b; real a; }
