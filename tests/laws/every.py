@@ -16,6 +16,7 @@ def every(
     """Make one test of all cases of a record; it fails with every case that fails, each named in a note.
 
     `names` and `cases` are those of `pytest.mark.parametrize`, without marks.  Cases share their fixtures.
+    One that is skipped fails: it would end the record, and leave the cases after it out.
     """
     arguments = [name.strip() for name in names.split(",")]
     groups: dict[str, list[Any]] = {}
@@ -30,9 +31,10 @@ def every(
                 values = case if len(arguments) > 1 else (case,)
                 try:
                     test(**dict(zip(arguments, values, strict=True)), **fixtures)
-                except Exception as error:
-                    error.add_note(f"Case: {case}")
-                    failures.append(error)
+                except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
+                    failure = error if isinstance(error, Exception) else AssertionError(str(error))
+                    failure.add_note(f"Case: {case}")
+                    failures.append(failure)
             if failures:
                 raise ExceptionGroup(f"{len(failures)} of {len(cases)} cases fail", failures)
 

@@ -29,3 +29,15 @@ def test_every_case_that_fails_is_named():
         ["Case: ('a', -1)"],
         ["Case: ('a', -2)"],
     ]
+
+
+@every("outcome", [pytest.skip, pytest.fail, lambda why: None, pytest.fail])
+def ended(outcome):
+    outcome("because")
+
+
+def test_no_case_ends_the_others():
+    (groups,) = ended.pytestmark[0].args[1]
+    with pytest.raises(ExceptionGroup, match="3 of 4 cases fail") as failed:
+        ended(groups)
+    assert [str(error) for error in failed.value.exceptions] == ["because"] * 3
