@@ -62,10 +62,9 @@ def conditioned_as_draws(
     compiled: "Model", inputs: "Inputs", columns: Sequence[str], seed: int = 0
 ) -> "Posterior":
     """The posterior that draws with these columns are of: data among them were missing."""
-    from ppl.results.files.columns import variables
+    from ppl.results.files.columns import missing_of
 
-    there = variables(columns).keys() & compiled.data_schema.keys()
-    return compiled.condition(inputs, seed, missing="model" if there else "refuse")
+    return compiled.condition(inputs, seed, missing_of(columns, compiled.data_schema))
 
 
 def rows_of(runs: "Sequence[DrawsFile]", log_lik: str, model: Path | None, data: list[Path]) -> "LogLik":
@@ -94,4 +93,4 @@ def spare(inputs: "Inputs", declared: Collection[str]) -> Iterator[str]:
     from ppl.data import unknown_names
 
     if names := ", ".join(f"`{name}`" for name in unknown_names(inputs, declared)):
-        yield f"{inputs.label}: the program declares no {names}; it is ignored."
+        yield f"{inputs.label}: the program declares no {names}; ignored."

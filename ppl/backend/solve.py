@@ -198,7 +198,7 @@ def integral(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], sett
 
 def fault(forwards: bool) -> str:
     if not forwards:
-        return "is not a valid integral: the lower limit must be below the upper one, and not both infinite."
+        return "is not an integral: the lower limit may not exceed the upper one, nor equal it if infinite."
     return "did not converge: the integrand may have a singularity inside, or be too heavy in the tails."
 
 
