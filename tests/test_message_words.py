@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from laws.every import every
@@ -24,6 +25,7 @@ TURNS = re.compile(
 """Turns of phrase that a reader whose first language is another has to read twice."""
 
 
+@cache
 def sentences(path):
     """The string literals of a file that are sentences, docstrings left out."""
     tree = ast.parse(path.read_text("utf-8"))

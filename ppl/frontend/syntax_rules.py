@@ -3,22 +3,21 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Literal
 
 from ppl.frontend.syntax_stop import CLOSING, Stop
+from ppl.frontend.tables import grammar_text
 from ppl.spelling import ROUGHLY_LIKE, nearest
 
 BLOCKS = (
     "functions", "data", "transformed data", "parameters", "transformed parameters", "model",
     "generated quantities",
 )  # fmt: skip
-GRAMMAR = files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
 
 
 def words_of(terminal: str) -> list[str]:
     """The words of a terminal of the grammar."""
-    found = re.search(rf"^{terminal}: /\(?([\w|]+)\)?\\b/$", GRAMMAR, re.MULTILINE)
+    found = re.search(rf"^{terminal}: /\(?([\w|]+)\)?\\b/$", grammar_text(), re.MULTILINE)
     assert found is not None
     return found[1].split("|")
 

@@ -21,10 +21,14 @@ from ppl.frontend.lalr import Fast
 
 
 @cache
+def grammar_text() -> str:
+    return files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
+
+
+@cache
 def parser() -> lark.Lark:
     """The parser of the language."""
-    grammar = files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
-    folder = user_cache()
+    grammar, folder = grammar_text(), user_cache()
     file = folder and folder / "ppl" / f"model-{digest(lark.__version__ + grammar)}.json"
     if file is not None:
         with suppress(OSError, ValueError):

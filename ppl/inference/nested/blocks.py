@@ -119,11 +119,6 @@ class Blocks:
         values, gradients = log_density_gradients(self.target, self.points(outer, latent))
         return values, np.where(self.structure.filled, self.latent(gradients), -latent)
 
-    def outer_gradients(self, outer: Array, latent: Array) -> Array:
-        """The gradients of the whole by the outer coordinates, (n, d)."""
-        _, gradients = log_density_gradients(self.target, self.points(outer, latent))
-        return gradients[:, self.structure.outer]
-
     def left_over(self, latent: Array) -> Array:
         """The log density (n,) of the standard normals in places left over."""
         spare = latent[:, ~self.structure.filled]

@@ -95,11 +95,6 @@ class Fields:
         values, gradients = log_density_gradients(self.target, self.points(outer, latent))
         return values, self.latent(gradients)
 
-    def outer_gradients(self, outer: Array, latent: Array) -> Array:
-        """The gradients of the whole by the outer coordinates, (n, d)."""
-        _, gradients = log_density_gradients(self.target, self.points(outer, latent))
-        return gradients[:, self.structure.outer]
-
     def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
         """Minus the Hessians, as lower bands (n, b + 1, k), by differences of gradients."""
         reading, steps = self.structure.reading, np.maximum(np.abs(latent), 1.0) * FIELD_MODES.difference

@@ -12,7 +12,7 @@ from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import FieldModes, Fields
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
-from ppl.inference.objective.target import Array
+from ppl.inference.objective.target import Array, log_density_gradients
 from ppl.late import special
 
 
@@ -113,6 +113,11 @@ class Marginal:
         """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
         return self.inner.modes(outer, self.start(outer), near, least)
 
+    def gradients(self, outer: Array, latent: Array) -> Array:
+        """Gradients (n, d) of the joint density by the outer coordinates at points, (n, d) and (n, ...)."""
+        _, gradients = log_density_gradients(self.inner.target, self.inner.points(outer, latent))
+        return np.asarray(gradients[:, self.inner.structure.outer])
+
     def start(self, outer: Array) -> Array:
         """Where modes at outer points (n, d) are looked for, (n, ...)."""
         start = np.repeat(self.latent[None], len(outer), axis=0)
@@ -202,7 +207,7 @@ def differences(marginal: Marginal, directions: Array, bending: Array | None) ->
     points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, both])
     found = marginal.modes(points)
     single, ahead, behind = slice(0, 2 * d + 1), slice(1, d + 1), slice(d + 1, 2 * d + 1)
-    gradients = marginal.inner.outer_gradients(points[single], found.at[single]) @ directions.T
+    gradients = marginal.gradients(points[single], found.at[single]) @ directions.T
     if not (np.isfinite(found.log_marginals).all() and np.isfinite(gradients).all()):
         return None
     log_dets = found.half_log_dets

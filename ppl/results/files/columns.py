@@ -1,8 +1,8 @@
 """Flat names and the variables behind them: `L.2.1` is element (2, 1) of `L` (CmdStan's CSV)."""
 
 import math
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,11 @@ def variable_of(column: str) -> str:
     """The variable a column belongs to: "theta" for "theta.1", "t.2:1" for "t.2:1.3", an item of a tuple."""
     tuples, item, last = column.rpartition(":")
     return tuples + item + last.partition(".")[0]
+
+
+def missing_of(columns: Iterable[str], data: Collection[str]) -> Literal["refuse", "model"]:
+    """How to give the data that draws with these columns are of: a column of data is a missing value."""
+    return "model" if {*map(variable_of, columns)} & {*data} else "refuse"
 
 
 def _indices(column: str) -> tuple[int, ...]:

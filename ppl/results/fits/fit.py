@@ -39,7 +39,7 @@ from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
 from ppl.results.files.columns import (
     Floats,
     bracketed,
-    variable_of,
+    missing_of,
     variables,
 )
 from ppl.results.files.config import Config, as_json
@@ -752,8 +752,8 @@ def load_fit(
     """
     record = saved.read(path)
     with blamed(path):
-        there = {variable_of(name) for name in record["unconstrained"]}
-    posterior = model.condition(data, missing="model" if there & {*model.data_schema} else "refuse")
+        missing = missing_of(record["unconstrained"], model.data_schema)
+    posterior = model.condition(data, missing=missing)
     with blamed(path):
         saved.refuse_mismatch(path, record, posterior)
         settings = Settings(**record["settings"])

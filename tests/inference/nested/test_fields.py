@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy import stats
+from toy_targets import OneOfMany
 
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.nested.banded import factors_of
@@ -26,7 +27,7 @@ def rng() -> np.random.Generator:
 
 
 @dataclass(frozen=True)
-class Toy:
+class Toy(OneOfMany):
     """A target with one outer coordinate t, the log sd of steps, and a field x."""
 
     y: np.ndarray
@@ -34,13 +35,6 @@ class Toy:
     @property
     def dim(self):
         return 1 + len(self.y)
-
-    def log_density(self, u):
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u):
-        values, gradients = self.log_density_gradients(u[None])
-        return float(values[0]), gradients[0]
 
     def log_densities(self, us):
         return self.log_density_gradients(us)[0]

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 import pytest
+from toy_targets import OneOfMany
 
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.nested.blocks import Blocks
@@ -22,7 +23,7 @@ def rng() -> np.random.Generator:
 
 
 @dataclass(frozen=True)
-class Regression:
+class Regression(OneOfMany):
     """y[g, k] ~ N(x[g, k] b + z[g], 1), b ~ N(0, 1), z ~ N(0, exp(t)), t ~ N(0, 1); u is t, b, z."""
 
     x: np.ndarray
@@ -31,13 +32,6 @@ class Regression:
     @property
     def dim(self):
         return 1 + COLUMNS + GROUPS
-
-    def log_density(self, u):
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u):
-        values, gradients = self.log_density_gradients(u[None])
-        return float(values[0]), gradients[0]
 
     def log_densities(self, us):
         return self.log_density_gradients(us)[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy import stats
+from toy_targets import OneOfMany
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
@@ -23,17 +24,10 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
 
-class Target:
+class Target(OneOfMany):
     """A target whose gradients are central differences of `log_densities`."""
 
     dim: int
-
-    def log_density(self, u):
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u):
-        values, gradients = self.log_density_gradients(u[None])
-        return float(values[0]), gradients[0]
 
     def explain(self, u):
         return ""
