@@ -39,8 +39,7 @@ def define(names: dict[str, Any], line: str, cell: str) -> Any:
         Refused: no name is given, or the program is refused; with every error of it.
     """
     from ppl.cli.diagnostics import as_text, likely_bugs, show
-    from ppl.compile import compile_source
-    from ppl.discrete.parameters import MOST_TABLE_ENTRIES
+    from ppl.compile import model_of
     from ppl.source import SourceText
 
     name = line.strip()
@@ -49,7 +48,7 @@ def define(names: dict[str, Any], line: str, cell: str) -> Any:
     names.pop(name, None)
     source = SourceText(cell, name)
     try:
-        model = compile_source(source, False, frozenset(), None, MOST_TABLE_ENTRIES)
+        model = model_of(source)
     except ModelError as error:
         plain, coloured = (
             "\n\n".join(as_text(each, colour) for each in (error, *error.others)) for colour in (False, True)

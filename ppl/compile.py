@@ -1,29 +1,21 @@
-"""The driver: the phases of the compiler in order, and nothing else."""
+"""Compile a program: run the phases of `ppl/phases.py`, and give the model."""
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ppl.arguments import checks
-from ppl.discrete.parameters import MOST_TABLE_ENTRIES, has_discrete
 from ppl.errors import ArgumentError, ModelWarning, warn_caller
-from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED
-from ppl.frontend.check import analyse, check
-from ppl.frontend.facts import Facts
 from ppl.frontend.higher_order import HIGHER_ORDER
-from ppl.frontend.nesting import too_deep
 from ppl.frontend.pedantic import lints
 from ppl.frontend.tables import is_identifier
-from ppl.ir.forms import VALUES
-from ppl.ir.lower import lower
 from ppl.ir.passes.table import PASSES
+from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.model import Model
+from ppl.phases import Compilation, run_phases
 from ppl.source import SourceText, read_source
 from ppl.stdlib.library import Library
-
-if TYPE_CHECKING:
-    from ppl.observed.completed import Completion
 
 Source = str | Path
 
@@ -58,81 +50,40 @@ def compile_model(
         >>> model.condition({}).log_density([0.0])
         -0.9189385332046727
     """
-    refuse_settings(positive_transform, without, library)
-    source = read_source(program)
-    tree, facts = analyse(source, library=library)
-    settings = positive_transform == "softplus", frozenset(without), library, most_entries
-    model = compile_tree(source, tree, facts, *settings)
-    for lint in lints(tree, facts):
+    model = model_of(program, positive_transform, without, library, most_entries)
+    for lint in lints(*model.compilation.checked):
         if lint.likely:
             warn_caller(lint.describe(), ModelWarning)
     return model
 
 
-def model_of(
-    program: Source,
-    positive_transform: str = "log",
-    without: Collection[str] = (),
-    library: Library | None = None,
-    most_entries: int = MOST_TABLE_ENTRIES,
-) -> Model:
+def model_of(program: Source | SourceText, *settings: Any, **named: Any) -> Model:
     """As `compile_model`, without its warnings: commands show them in their own way."""
-    refuse_settings(positive_transform, without, library)
-    softplus = positive_transform == "softplus"
-    return compile_source(read_source(program), softplus, frozenset(without), library, most_entries)
+    return compiled(compilation(program, *settings, **named))
 
 
-def compile_source(
-    source: SourceText,
-    softplus: bool,
-    without: frozenset[str],
-    library: Library | None,
-    most_entries: int,
-    missing: frozenset[str] = frozenset(),
-) -> Model:
-    """Compile the text of a program; see `compile_model`. `missing` are data with missing values to model.
+def compiled(c: Compilation) -> Model:
+    """The model of a compilation.
 
     Raises:
         ModelError: the program is refused.
     """
-    tree, facts = analyse(source, library=library)
-    return compile_tree(source, tree, facts, softplus, without, library, most_entries, missing)
+    run_phases(c, "emit")
+    return Model(c)
 
 
-def compile_tree(
-    source: SourceText,
-    tree: ast.Program,
-    facts: Facts,
-    softplus: bool,
-    without: frozenset[str],
-    library: Library | None,
-    most_entries: int,
-    missing: frozenset[str] = frozenset(),
-) -> Model:
-    """The phases after the checks; see `compile_source`."""
-    origin = compile_source, (source, softplus, without, library, most_entries, missing)
-    completions: tuple[Completion, ...] = ()
-    if missing:
-        from ppl.observed.completed import completed  # few data have any
-
-        tree, completions = completed(tree, facts, missing)
-        facts = check(tree, facts.library)
-
-    def build(tree: ast.Program, facts: Facts) -> Model:
-        lowered = lower(tree, facts)
-        model = Model(source, lowered, softplus, without, completions=completions, origin=origin)
-        model.code(VALUES)
-        return model
-
-    try:
-        if has_discrete(tree):
-            from ppl.discrete.summing import Summing  # few programs have any
-
-            found: Model = Summing.of(tree, facts, most_entries, build).model()
-            return found
-        return build(tree, facts)
-    except (RecursionError, IndentationError):  # Python nests a hundred blocks
-        raise too_deep(tree) from None
+def compilation(
+    program: Source | SourceText,
+    positive_transform: str = "log",
+    without: Collection[str] = (),
+    library: Library | None = None,
+    most_entries: int = MOST_TABLE_ENTRIES,
+) -> Compilation:
+    """The program with its settings, no phase run yet; see `compile_model`."""
+    refuse_settings(positive_transform, without, library)
+    source = program if isinstance(program, SourceText) else read_source(program)
+    softplus = positive_transform == "softplus"
+    return Compilation(source, softplus, frozenset(without), library, most_entries)
 
 
 def refuse_settings(positive_transform: str, without: Collection[str], library: Library | None) -> None:

@@ -24,6 +24,9 @@ class ArraySizes:
 
 ARRAY_SIZES = ArraySizes()
 
+MOST_TABLE_ENTRIES = 10_000_000
+"""Numbers in the largest table of one entry of a discrete parameter, by default."""
+
 CONTROL_GROUPS = (
     (Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
     (

@@ -74,12 +74,11 @@ class Model(model.Model):
             >>> model.plan.splitlines()[1].strip()
             'array operations'
         """
-        from ppl.discrete.plan import steps_lines
+        from ppl.discrete.plan import plan_of
         from ppl.ir.plan import plan
 
-        waits = ["How the discrete parameters are summed out depends on data.", ""] if self.waits else []
-        steps = self.discrete.steps if self.discrete else ()
-        return "\n".join([*waits, *([*steps_lines(steps), ""] if steps else []), plan(self.lowered)])
+        sums = [*plan_of(self.discrete), ""] if self.discrete else []
+        return "\n".join([*sums, plan(self.lowered)])
 
     def _repr_html_(self) -> str:
         text = html.program(highlighted(self.source.text))

@@ -22,7 +22,7 @@ class Stage(StrEnum):
 def show(
     model: Annotated[
         str,
-        typer.Argument(metavar="MODEL", help="The program; or the word 'functions', 'forms' or 'passes'."),
+        typer.Argument(metavar="MODEL", help="The program, or 'functions', 'phases', 'forms' or 'passes'."),
     ],
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A function, after the word 'functions'.")
@@ -55,8 +55,9 @@ def show(
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,
-    its signatures and the code that computes it. ppl show forms lists the
-    forms that a program is run in, ppl show passes what makes them.
+    its signatures and the code that computes it. ppl show phases lists the
+    phases of the compiler, ppl show forms the forms that a program is run in,
+    ppl show passes what makes them.
     """
     if model in LISTS and not Path(model).is_file():
         if name is not None and model != FUNCTIONS:
@@ -94,6 +95,13 @@ def show_forms(name: None) -> None:
         typer.echo(f"{form.name}: {form.meaning}\n  {made}{passes}")
 
 
+def show_phases(name: None) -> None:
+    from ppl.phases import PHASES
+
+    for phase in PHASES:
+        typer.echo(f"{phase.name}: {phase.meaning}")
+
+
 def show_passes(name: None) -> None:
     from ppl.ir.passes.table import PASSES
 
@@ -116,5 +124,10 @@ def show_functions(name: str | None) -> None:
         raise typer.BadParameter(f"there is no function {name}{hint}", param_hint="NAME")
 
 
-LISTS = {FUNCTIONS: show_functions, "forms": show_forms, "passes": show_passes}
+LISTS = {
+    FUNCTIONS: show_functions,
+    "phases": show_phases,
+    "forms": show_forms,
+    "passes": show_passes,
+}
 """What may be asked for in place of a program."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ppl.discrete.parameters import has_discrete
-from ppl.discrete.summing import check_discrete
+from ppl.discrete.summing import summed
 from ppl.errors import ModelError, reported
 from ppl.frontend import ast
 from ppl.frontend.check import examine
@@ -49,7 +49,7 @@ def analysis(source: SourceText) -> Analysis:
     try:
         if not errors:
             if has_discrete(c.program):
-                check_discrete(c.program, c.facts)
+                summed(c.program, c.facts)
             found = lints(c.program, c.facts)
     except ModelError as error:
         errors = [error, *error.others]

@@ -6,7 +6,7 @@ recorded on the tape into those of their arguments. A block within another count
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -101,7 +101,7 @@ def profiled(model: Model, file: str | Path | None) -> Iterator[Model]:
     if file is None:
         yield model
         return
-    timed = Profiled(**{f.name: getattr(model, f.name) for f in fields(Model) if f.init})
+    timed = Profiled(model.compilation)
     yield timed
     write_whole(file, _lines(timed.clock.timings))
 

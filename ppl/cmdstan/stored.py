@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from ppl.backend.stored import NotStored, decoded, encoded
 from ppl.distribution import VERSION
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import DRAWS, GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form
+from ppl.ir.nodes import Program
 from ppl.model import Model
+from ppl.phases import Compilation
 from ppl.source import read_source
 
 FORMS = (VALUES, GRADIENT, PROPTO, OF_POINTS, PROPTO_OF_POINTS, DRAWS)
@@ -26,16 +29,22 @@ FACTS = ("calls_by_row", "calls_of_a_step", "solves_equations")
 
 
 @dataclass(frozen=True, repr=False)
-class Stored(Model):
-    """A model whose forms are those of an earlier compilation, read when they are first asked for."""
+class Stored(Compilation):
+    """A compilation whose last phases are those of an earlier one, read when they are first asked for."""
 
-    forms: Mapping[str, Any] = field(default_factory=dict, repr=False, kw_only=True)
+    discrete = None
+    record: Mapping[str, Any] = field(default_factory=dict, kw_only=True, compare=False)
 
-    def code(self, form: Form) -> Code:
+    @cached_property
+    def lowered(self) -> Program:
+        """The program as IR, before any pass."""
+        lowered: Program = decoded(self.record["lowered"], self.source)
+        return lowered
+
+    def code(self, form: Form = VALUES) -> Code:
         """A form as Python code."""
-        whole = self.origin is not None and not self.parted  # else it is another program
-        if whole and form.name in self.forms and form.name not in self.codes:
-            emitted = decoded(self.forms[form.name], self.source)
+        if form.name in self.record["forms"] and form.name not in self.codes:
+            emitted = decoded(self.record["forms"][form.name], self.source)
             self.codes[form.name] = Code.of(emitted, self.source.name, self.softplus)
         return super().code(form)
 
@@ -45,7 +54,7 @@ def stored(model: Model) -> str:
 
     That is where it depends on data, calls functions that are made for it, or nests too deeply to be read.
     """
-    if model.discrete is not None or model.origin is None:
+    if model.discrete is not None:
         return ""
     try:
         record = _record(model)
@@ -69,7 +78,7 @@ def _record(model: Model) -> dict[str, Any]:
         "forms": forms,
         "missing": missing,
         "facts": {name: getattr(model, name) for name in FACTS},
-        "most": model.origin[1][4] if model.origin else None,
+        "most_entries": model.compilation.most_entries,
     }
 
 
@@ -85,19 +94,10 @@ def compiled(program: str | Path, text: str, softplus: bool) -> Model:
         from ppl.compile import model_of
 
         return model_of(program, positive_transform="softplus" if softplus else "log")
-    origin: Any = compiled_anew, (source, softplus, frozenset(), None, record["most"])
-    lowered = decoded(record["lowered"], source)
-    model = Stored(source, lowered, softplus, origin=origin, forms=record["forms"])
+    model = Model(Stored(source, softplus, most_entries=record["most_entries"], record=record))
     model.missing.update(record["missing"])
     vars(model).update(record["facts"])
     return model
-
-
-def compiled_anew(*args: Any) -> Model:
-    """See `compile.compile_source`: copies of a model are compiled."""
-    from ppl.compile import compile_source
-
-    return compile_source(*args)
 
 
 def package() -> str:

@@ -289,7 +289,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
     partition, rows, rest = parted(batches, mesh)
     data = [batches.minibatch(partition.part(k)).data for k in own_parts(mesh)]
     left = batches.minibatch(partition.left).data if partition.left.size else None
-    of_part, apart = batches.width_of(partition.size), batches.posterior.model.parted
+    of_part, apart = batches.width_of(partition.size), batches.posterior.model.compilation.parted
     density = MeshDensity(rows, rest, mesh, profile_for(of_part, quick))
 
     def laid_out(baked: str) -> tuple[Any, Any]:

@@ -1,19 +1,18 @@
 """What is known of discrete parameters given the others: probabilities, and the most probable values."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.data import Inputs
 from ppl.density.completions import completed_draws
-from ppl.density.model import Model
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 
 if TYPE_CHECKING:
-    from ppl.discrete.summing import Summing
+    from ppl.discrete.rewrite import Summed
 
 Floats = NDArray[np.float64]
 
@@ -28,12 +27,13 @@ def probabilities(posterior: Posterior, us: Floats, name: str) -> Floats:
         InferenceError: there is no such discrete parameter.
     """
     own = {c.name: c.whole for c in posterior.model.completions}.get(name, name)
-    tilted, names = summing_of(posterior, own).tilted(posterior.model.known_values(posterior.d))
-    whole = same_data(tilted, posterior)
-    place = whole.places[names[own]]
-    wide = np.zeros((len(us), whole.param_unc_num()))
+    require_discrete(posterior, own)
+    tilted = with_elimination(posterior, "tilted")
+    assert tilted.model.discrete is not None
+    place = tilted.places[dict(tilted.model.discrete.tilts)[own]]
+    wide = np.zeros((len(us), tilted.param_unc_num()))
     wide[:, : us.shape[1]] = us
-    _, gradients = whole.log_density_gradients(wide)
+    _, gradients = tilted.log_density_gradients(wide)
     found: Floats = gradients[:, place.at].reshape(len(us), *place.dims, *place.core)
     return found
 
@@ -44,12 +44,12 @@ def most_probable(posterior: Posterior, us: Floats) -> dict[str, NDArray[np.int6
     Raises:
         InferenceError: the program has no discrete parameters.
     """
-    summing = summing_of(posterior)
-    whole = same_data(summing.most_probable(posterior.model.known_values(posterior.d)), posterior)
+    discrete = require_discrete(posterior)
+    whole = with_elimination(posterior, "maximum")
     rows, found, start = rows_of(whole, us), {}, 0
     for v in whole.declared(include_tp=True, include_gq=True):
         columns = slice(start, start := start + v.count)
-        if v.name in summing.names:
+        if v.name in discrete.names:
             found[v.name] = in_shape(rows[:, columns], v.shape).astype(np.int64)
         for c in posterior.model.completions:
             if c.part == v.name and c.discrete:
@@ -57,8 +57,10 @@ def most_probable(posterior: Posterior, us: Floats) -> dict[str, NDArray[np.int6
     return found
 
 
-def same_data(model: Model, posterior: Posterior) -> Posterior:
-    """The posterior of another model of the same data."""
+def with_elimination(posterior: Posterior, elimination: str) -> Posterior:
+    """The posterior of the same data in which another thing becomes of the discrete parameters."""
+    values = posterior.model.known_values(posterior.d)
+    model = posterior.model.changed(elimination=elimination, values=values)
     d = model.data_of(Inputs(posterior.data, "the data"), posterior.d.seed__)
     return Posterior(model, d, posterior.data)
 
@@ -78,9 +80,9 @@ def rows_of(posterior: Posterior, us: Floats) -> Floats:
     return np.array([posterior.param_constrain(u, True, True, rng) for u in us])
 
 
-def summing_of(posterior: Any, name: str | None = None) -> "Summing":
-    """The program with its discrete parameters; refuses a name that none of them has."""
-    found: Summing | None = posterior.model.discrete
+def require_discrete(posterior: Posterior, name: str | None = None) -> "Summed":
+    """How discrete parameters were summed out; refuses a name that none of them has."""
+    found = posterior.model.discrete
     if found is None:
         raise InferenceError("The program has no discrete parameters.")
     if name is not None and name not in found.names:

@@ -12,7 +12,6 @@ from ppl.data.missing import Holes, holes_in
 from ppl.data.values import Numbers
 from ppl.discrete.evaluate import known_value
 from ppl.frontend import ast
-from ppl.frontend.check import analyse
 from ppl.observed.completed import Completion, refuse_unmodelled
 
 if TYPE_CHECKING:
@@ -30,11 +29,8 @@ def with_missing(model: "Model", inputs: Inputs) -> tuple["Model", Inputs]:
     holes = {name: each for name, each in found.items() if each is not None}
     if not holes:
         return model, inputs
-    program, _ = analyse(model.source, library=model.library)
-    refuse_unmodelled(program, holes)
-    assert model.origin is not None
-    make, how = model.origin
-    completed: Model = make(*how[:5], frozenset(holes))
+    refuse_unmodelled(model.compilation.checked[0], holes)
+    completed = model.changed(missing=frozenset(holes))
     values: dict[str, Any] = dict(inputs.values)
     known = {name: value for name, value in values.items() if name not in holes}
     for c in completed.completions:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,14 +25,14 @@ from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
 from ppl.ir.made_of import made_of
 from ppl.ir.walk import walk
+from ppl.phases import Compilation
 from ppl.source import SourceText
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tracer import checking, refuse
 
 if TYPE_CHECKING:
-    from ppl.discrete.summing import Summing
+    from ppl.discrete.rewrite import Summed
     from ppl.observed.completed import Completion
-    from ppl.stdlib.library import Library
 
 TRACED = {
     "print": refuse,
@@ -47,9 +47,7 @@ CALLS = (ir.Apply, ir.CallUser, ir.Index, ir.Gather)
 
 @dataclass(frozen=True)
 class Model:
-    """A program as lowered, whose forms are made when they are first asked for; some passes may be left out.
-
-    With `verified`, what each pass makes is checked (ir/verify.py).
+    """A compilation, whose forms are bound to namespaces when they are first asked for.
 
     Example:
         >>> module = model.load(VALUES, NUMPY)
@@ -59,23 +57,7 @@ class Model:
 
     keeps_time: ClassVar[bool] = False
     """Whether each run is timed, block by block, which JAX's compiled code is not."""
-    source: SourceText
-    lowered: ir.Program = field(repr=False)
-    softplus: bool = False
-    without: frozenset[str] = frozenset()
-    verified: bool = False
-    discrete: "Summing | None" = field(default=None, repr=False)
-    """The program with its discrete parameters, where it has some."""
-    completions: "tuple[Completion, ...]" = field(default=(), repr=False)
-    """Data with missing values, which are parameters of this model."""
-    parted: bool = field(default=False, repr=False)
-    """Whether some rows of the data are another process's, so that only sums over rows can be had."""
-    waits: bool = field(default=False, repr=False)
-    """Whether how they are summed out depends on data, so that the model is but the rest of the program."""
-    origin: tuple[Callable[..., Any], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
-    """The function that compiled it, and its arguments: copies and pickles of it are compiled anew."""
-    programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
-    codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
+    compilation: Compilation
     modules: dict[tuple[str, str], Module] = field(
         init=False, default_factory=dict, repr=False, compare=False
     )
@@ -91,40 +73,45 @@ class Model:
 
     def __reduce__(self) -> Any:
         """By the text of the program: compiled code does not travel."""
-        if self.origin is None:
-            raise TypeError(f"{self!r} is a part of another model, and has no text of its own to copy it by")
-        return self.origin
+        return type(self), (self.compilation,)
+
+    def changed(self, **settings: Any) -> Self:
+        """The model of the same program, compiled with other settings of `phases.Compilation`."""
+        return replace(self, compilation=self.compilation.changed(**settings))
+
+    def of_source(self, source: SourceText) -> Self:
+        """The model of another program, compiled with the same settings."""
+        return self.changed(source=source, values=None, part=None, parted=False)
 
     @property
-    def library(self) -> "Library | None":
-        """What the program was compiled with beside the standard library, if anything."""
-        return None if self.origin is None else self.origin[1][3]
+    def source(self) -> SourceText:
+        """The text of the program."""
+        return self.compilation.source
+
+    @property
+    def lowered(self) -> ir.Program:
+        """The program as IR, before any pass."""
+        return self.compilation.lowered
+
+    @property
+    def discrete(self) -> "Summed | None":
+        """How discrete parameters were summed out, if the program has any."""
+        return self.compilation.discrete
+
+    @property
+    def completions(self) -> "tuple[Completion, ...]":
+        """Data with missing values, which are parameters of this model."""
+        return self.compilation.completions
 
     # --- Forms ---
 
     def program(self, form: Form = VALUES) -> ir.Program:
-        """A form of the program, a record of `ir.forms`, as IR; made when it is first asked for."""
-        if form.name not in self.programs:
-            base = self.program(form.base) if form.base else self.lowered
-            if self.parted and form is VALUES:  # of variables alone, not of the target
-                base = replace(base, model=())
-            self.programs[form.name] = form.from_base(base, self.without, self.verified)
-        return self.programs[form.name]
+        """A form of the program, a record of `ir.forms`, as IR."""
+        return self.compilation.program(form)
 
     def code(self, form: Form) -> Code:
-        """A form as Python code; made when it is first asked for."""
-        if form.name not in self.codes:
-            from ppl.backend.emit import emit, emit_over_draws, emit_points
-
-            program = self.program(form)
-            if form is DRAWS:
-                emitted = emit_over_draws(program)
-            elif form.over_draws:
-                emitted = emit_points(program, form.propto)
-            else:
-                emitted = emit(program, form.propto, form.by_functions)
-            self.codes[form.name] = Code.of(emitted, self.source.name, self.softplus)
-        return self.codes[form.name]
+        """A form as Python code."""
+        return self.compilation.code(form)
 
     def load(self, form: Form, xp: Namespace) -> Module:
         """A form bound to a namespace.
@@ -278,17 +265,18 @@ def conditioned(
         from ppl.density.missing import with_missing
 
         model, inputs = with_missing(model, inputs)
+    discrete = model.discrete
     if shared := shared_names(inputs.values):
         from ppl.density.parted import require_sums_over_rows
 
         require_sums_over_rows(model.lowered, shared)
-        model = replace(model, parted=True)
+        model = model.changed(part=model.lowered, parted=True)
     d = model.data_of(inputs, seed)
-    if summing := model.discrete:
+    if discrete:
         values = model.known_values(d)
-        if model.waits:
-            model = summing.with_data(values)
+        if discrete.waits:
+            model = model.changed(part=None, values=values)
             d = model.data_of(inputs, seed)
         else:
-            summing.check_sizes(values)
+            discrete.check_sizes(values, model.compilation.most_entries)
     return model, d, inputs.values

@@ -196,7 +196,7 @@ class Posterior:
             >>> round(posterior.log_joint(propto=True).value(np.zeros(10)), 3)
             -4.174
         """
-        if self.model.parted:
+        if self.model.compilation.parted:
             raise InferenceError(NOT_ALL_ROWS)
         key = propto, jacobian
         if key not in self.log_joints:
@@ -346,7 +346,7 @@ class Posterior:
             >>> posterior.explain(np.zeros(10))
             ''
         """
-        if self.model.parted:
+        if self.model.compilation.parted:
             return "Which statement is at fault is told where one process has all rows."
         from ppl.density.explaining import explained
 
@@ -500,7 +500,7 @@ class Posterior:
             lowered = without_prior(self.model.lowered, self.model.program(ARRAYS), name)
         except NoSuchPrior as why:
             raise InferenceError(str(why)) from None
-        model = replace(self.model, lowered=lowered, origin=None)
+        model = self.model.changed(part=lowered)
         at = np.arange(self.param_unc_num())[self.places[name].at]
         return replace(self, model=model, d=model.prepared(self.d)), np.ravel(at)
 

@@ -18,7 +18,7 @@ def checked(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tup
     """
     tree, facts = analyse(source, include_paths)
     if has_discrete(tree):
-        from ppl.discrete.summing import check_discrete  # few programs have any
+        from ppl.discrete.summing import summed  # few programs have any
 
-        check_discrete(tree, facts)
+        summed(tree, facts)
     return tree, facts

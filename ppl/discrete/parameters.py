@@ -8,9 +8,6 @@ from ppl.discrete.syntax import expr
 from ppl.frontend import ast
 from ppl.source import Span
 
-MOST_TABLE_ENTRIES = 10_000_000
-"""Numbers in the largest table of an entry, unless told otherwise."""
-
 
 @dataclass(frozen=True)
 class Discrete:

@@ -9,15 +9,12 @@ from ppl.frontend import ast
 
 
 def plan_of(summed: Summed) -> list[str]:
-    """How a program was summed: why it was written out, if it was, and its steps."""
+    """How a program was summed: why it was written out, if it was, and a paragraph on each step, in order."""
+    if summed.waits:
+        return ["How the discrete parameters are summed out depends on data."]
     why = [f"Written out entry by entry, as {summed.written_out}."] if summed.written_out else []
-    return [*why, *steps_lines(summed.steps)]
-
-
-def steps_lines(steps: Sequence[Step]) -> list[str]:
-    """A paragraph on each step, in order."""
     head = "Summed out of the target, in this order, and drawn in reverse order:"
-    return [head, *(line for step in steps for line in lines_of(step))]
+    return [*why, head, *(line for step in summed.steps for line in lines_of(step))]
 
 
 def lines_of(s: Step) -> list[str]:

@@ -14,9 +14,10 @@ from ppl.discrete import refused
 from ppl.discrete.affine import known
 from ppl.discrete.concrete import Concrete
 from ppl.discrete.emit import SUM, Emit, Way
+from ppl.discrete.evaluate import known_value
 from ppl.discrete.live import live, without_target
 from ppl.discrete.normal import Normal, dependent_names
-from ppl.discrete.parameters import MOST_TABLE_ENTRIES, Discrete, Names, discrete_parameters, is_discrete
+from ppl.discrete.parameters import Discrete, Names, discrete_parameters, is_discrete
 from ppl.discrete.steps import Cannot, Step, planned, smallest
 from ppl.discrete.syntax import Stmts, copied, indexed, integer, rewrite, written
 from ppl.discrete.terms import Parameters, terms
@@ -25,6 +26,7 @@ from ppl.discrete.whole import with_increments
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.walk import walk
+from ppl.memory import MOST_TABLE_ENTRIES
 
 TILT = "lp_tilt"
 
@@ -48,6 +50,26 @@ class Summed:
     """Why the program was written out entry by entry, if it was."""
     tilts: tuple[tuple[str, str], ...] = ()
     """For each discrete parameter, the parameter that tilts the weights of its values."""
+    waits: bool = False
+    """Whether how they are summed out depends on data: the program is that of the other parameters alone."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The discrete parameters."""
+        return tuple(d.name for d in self.parameters)
+
+    def check_sizes(self, values: Mapping[str, Any], most: int) -> None:
+        """Refuses a table that is too large for these data."""
+        for d in self.parameters:
+            lower, upper = (known_value(e, values) for e in (d.lower, d.upper))
+            if lower is not None and upper is not None and lower > upper:
+                raise refused.bounds(d.name, "leave no value: the upper one is below the lower one", d.span)
+        for step in self.steps:
+            if step.order and known_value(step.parameter.dims[step.along], values) == 0:
+                raise refused.unplanned([step.parameter.name], "a chain has no entry", step.parameter.span)
+            sizes = [known_value(e, values) for e in step.entries]
+            if None not in sizes and (entries := prod(map(int, sizes))) > most:
+                raise refused.too_large(step.together, entries, most, step.parameter.span)
 
 
 @dataclass(frozen=True)

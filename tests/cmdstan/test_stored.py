@@ -37,7 +37,7 @@ def test_a_model_read_back_computes_the_same():
     (program, data) = (MODELS / "eight_schools" / f"eight_schools.{end}" for end in ("model", "data.json"))
     model = compile_model(program)
     again = compiled(program, stored(model), softplus=False)
-    assert type(again) is Stored and again.calls_by_row == model.calls_by_row
+    assert type(again.compilation) is Stored and again.calls_by_row == model.calls_by_row
     u = np.linspace(-1, 1, 10)
     one, other = (m.condition(data) for m in (model, again))
     assert one.log_density(u) == other.log_density(u)
@@ -50,7 +50,7 @@ def test_a_model_read_back_computes_the_same():
 def test_another_version_compiles_the_program():
     program = "parameters { real x; } model { x ~ normal(0, 1); }"
     record = {**json.loads(stored(compile_model(program))), "package": "another"}
-    assert type(compiled(program, json.dumps(record), softplus=True)) is not Stored
+    assert type(compiled(program, json.dumps(record), softplus=True).compilation) is not Stored
 
 
 def test_no_compilation_is_kept_of_sums_and_of_functions_made_for_a_program():

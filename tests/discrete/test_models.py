@@ -9,7 +9,6 @@ import pytest
 
 import ppl
 from ppl.discrete.affine import known
-from ppl.discrete.parameters import discrete_parameters
 from ppl.results.files.columns import reshape
 from ppl.stages import show_stage
 
@@ -75,7 +74,7 @@ def test_probabilities_sum_to_one_and_fit_the_draws(name: str) -> None:
     u = np.random.default_rng(7).normal(size=posterior.param_unc_num()) * 0.3
     rows = posterior.param_constrain_draws(np.tile(u, (40, 1)), np.random.default_rng(1))
     columns = posterior.param_names(include_tp=True, include_gq=True)
-    for parameter in discrete_parameters(posterior.model.discrete.tree.parameters):
+    for parameter in posterior.model.discrete.parameters:
         found = posterior.probabilities(u[None], parameter.name)[0]
         np.testing.assert_allclose(found.sum(-1), 1, atol=1e-10)
         drawn = reshape(rows, columns, parameter.name)

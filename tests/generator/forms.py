@@ -108,7 +108,7 @@ class Case:
     @cached_property
     def model(self) -> Model:
         """With all passes, as `compile_model` makes it."""
-        return Variant(SourceText(self.text), self.program)
+        return Model(Variant(SourceText(self.text), part=self.program))
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -354,7 +354,7 @@ def left_out(without: frozenset[str]) -> Callable[[Case], Iterator[Comparison]]:
     """Some passes left out."""
 
     def form(case: Case) -> Iterator[Comparison]:
-        model = replace(case.model, without=without)
+        model = Model(replace(case.model.compilation, without=without))
         if programs_of(model) == programs_of(case.model):
             return  # as with all passes
         yield from of_posterior(case, model.condition(case.data), 1)

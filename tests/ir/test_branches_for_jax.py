@@ -11,6 +11,7 @@ from ppl.ir.forms import FOR_JAX
 from ppl.ir.nodes import For, If, Jump, Return, While
 from ppl.ir.walk import walk
 from ppl.model import Model
+from ppl.phases import Compilation
 from ppl.source import SourceText
 
 PROGRAMS = {
@@ -24,7 +25,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_the_form_for_jax_has_the_same_numbers(text: str) -> None:
-    model = Model(SourceText(text), lowered(text), verified=True)
+    model = Model(Compilation(SourceText(text), verified=True))
     posterior = model.condition(DATA if "data {" in text else {})
     d, module = model.prepared(posterior.d, FOR_JAX), model.load(FOR_JAX, AUTOGRAD)
     for u in POINTS:

@@ -19,6 +19,7 @@ from ppl.ir.passes.split_rows import row_sizes
 from ppl.ir.passes.table import Pass
 from ppl.ir.verify import Malformed, verify
 from ppl.model import Model
+from ppl.phases import Compilation
 from ppl.source import SourceText
 from ppl.types import REAL, Along, array_of
 
@@ -34,7 +35,7 @@ TEXTS = {
 def test_every_pass_leaves_a_program_that_is_well_formed(text: Callable[[], str]) -> None:
     program = lowered(text())
     verify(program)
-    every_form(Model(SourceText(""), program, verified=True))
+    every_form(Model(Compilation(SourceText(""), part=program, verified=True)))
 
 
 def every_form(model: Model) -> None:
@@ -96,4 +97,4 @@ def test_what_is_wrong_with_a_program_is_said(broken, why) -> None:
 def test_a_pass_that_leaves_a_program_malformed_is_named() -> None:
     wrong = replace(VALUES, passes=(*VALUES.passes, Pass("wrong", "", twice)))
     with pytest.raises(Malformed, match="after wrong of values: `c` is declared 2 times"):
-        Model(SourceText(""), PROGRAM, verified=True).program(wrong)
+        Model(Compilation(SourceText(""), part=PROGRAM, verified=True)).program(wrong)

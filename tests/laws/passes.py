@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from laws.fixed_draws import Fixed
 
-from ppl.arrays import Namespace
-from ppl.backend.load import Module
+from ppl.backend.load import Code
 from ppl.density.many_points import BATCH
 from ppl.errors import Rejection
 from ppl.frontend.check import check
@@ -20,6 +19,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.draws_state import DrawByDraw
 from ppl.ir.passes.table import PASSES, Pass
 from ppl.model import Model
+from ppl.phases import Compilation
 from ppl.posterior import Posterior
 from ppl.source import SourceText
 
@@ -50,14 +50,14 @@ def lowered(text: str) -> Program:
     return lower(tree, check(tree))
 
 
-def model_of(text: str, without: Collection[str] = (), kind: type[Model] = Model) -> Model:
+def model_of(text: str, without: Collection[str] = ()) -> Model:
     """The model of a program, some passes left out."""
-    return kind(SourceText(text), lowered(text), without=frozenset(without))
+    return Model(Compilation(SourceText(text), without=frozenset(without)))
 
 
 @dataclass(frozen=True, repr=False)
-class Broken(Model):
-    """A model of which one form, and all that are made of it, has gone through a wrong pass as its last."""
+class Broken(Compilation):
+    """A program of which one form, and all that are made of it, has gone through a wrong pass as its last."""
 
     at: str = ""
     wrong: Callable[[Program], Program] = lambda program: program
@@ -69,7 +69,7 @@ class Broken(Model):
 
 def broken(text: str, at: str, wrong: Callable[[Program], Program]) -> Model:
     """The model of a program with a wrong pass at the end of the form of that name."""
-    return Broken(SourceText(text), lowered(text), at=at, wrong=wrong)
+    return Model(Broken(SourceText(text), at=at, wrong=wrong))
 
 
 def posterior(text: str, data: Mapping[str, Any], without: Collection[str] = ()) -> Posterior:
@@ -83,15 +83,16 @@ def reference(text: str, data: Mapping[str, Any]) -> Posterior:
 
 
 @dataclass(frozen=True, repr=False)
-class Variant(Model):
-    """A model with passes left out that shares its programs and modules with its siblings.
+class Variant(Compilation):
+    """A program with passes left out that shares its forms and their code with its siblings.
 
     A pass that returns an equal program has returned its argument, so equal programs are one object here;
-    `runs` is what a pass made of an object, `first` the model that loads its module.
+    `runs` is what a pass made of an object, `first` the sibling that emits its code.
     """
 
     runs: dict[tuple[Pass, int], Program | DrawByDraw] = field(default_factory=dict, compare=False)
-    first: dict[tuple[str, int], Model] = field(default_factory=dict, compare=False)
+    first: dict[tuple[str, int], Compilation] = field(default_factory=dict, compare=False)
+    discrete = None
 
     def program(self, form: Form = VALUES) -> Program:
         """A form of the program; a pass runs once on equal programs."""
@@ -117,17 +118,17 @@ class Variant(Model):
             raise found
         return found
 
-    def load(self, form: Form, xp: Namespace) -> Module:
-        """The module of the first sibling that has the same program in this form."""
+    def code(self, form: Form = VALUES) -> Code:
+        """The code of the first sibling that has the same program in this form."""
         owner = self.first.setdefault((form.name, id(self.program(form))), self)
-        return super().load(form, xp) if owner is self else owner.load(form, xp)
+        return super().code(form) if owner is self else owner.code(form)
 
 
-def variants(text: str) -> Iterator[tuple[str, Variant]]:
+def variants(text: str) -> Iterator[tuple[str, Model]]:
     """The program with all passes, and with each left out in turn, by what is left out."""
-    whole = Variant(SourceText(text), lowered(text))
+    whole = Variant(SourceText(text), part=lowered(text))
     for name, without in LEFT_OUT.items():
-        yield name, replace(whole, without=without)
+        yield name, Model(replace(whole, without=without))
 
 
 def programs_of(model: Model) -> list[Program | None]:

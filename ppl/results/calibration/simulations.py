@@ -10,7 +10,6 @@ from ppl.data import Inputs, load_data
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError, InferenceError, Rejection
 from ppl.forward.program import simulator_of
-from ppl.frontend.check import analyse
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.names import Sized, flat
@@ -90,7 +89,7 @@ def program_text(model: Any) -> str:
     Raises:
         ModelError: the program cannot be simulated; says why, where, and what to do.
     """
-    return simulator_of(*analyse(model.source, library=model.library)).text
+    return simulator_of(*model.compilation.checked).text
 
 
 def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
@@ -104,11 +103,10 @@ def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
         DataError: what the simulator needs is not among the data, or it draws not all that it should.
     """
     inputs: Inputs = load_data(data)
-    parameters = tuple(d.name for d in analyse(model.source, library=model.library)[0].parameters)
+    parameters = tuple(d.name for d in model.compilation.checked[0].parameters)
     if simulator is None:
         source = SourceText(program_text(model), f"simulator of {model.source.name}")
-        make, (_, *how) = model.origin
-        simulator = make(source, *how)
+        simulator = model.of_source(source)
     posterior = simulator.condition(inputs)
     own = {v.name for v in posterior.declared(include_tp=True, include_gq=True)}
     simulated = tuple(name for name in model.data_schema if name in own)

@@ -9,10 +9,8 @@ import numpy as np
 from ppl.density.completions import places_of
 from ppl.density.posterior import Posterior
 from ppl.discrete.parameters import has_discrete
-from ppl.discrete.rewrite import Setting
 from ppl.errors import DataError
 from ppl.frontend import ast
-from ppl.frontend.check import analyse, check
 from ppl.frontend.facts import Facts
 from ppl.names import dotted
 from ppl.observed.flow import flow_of
@@ -111,7 +109,7 @@ def in_files(posterior: Posterior, files: Sequence[DrawsFile]) -> LogLik:
 
 def outcomes(posterior: Posterior) -> list[str]:
     """The data variables that the program's densities are of."""
-    program, facts = analyse(posterior.source, library=posterior.model.library)
+    program, facts = posterior.model.compilation.checked
     observed = outcomes_of(program, flow_of(program, facts))
     return [name for name in data_order(program) if name in observed]
 
@@ -119,18 +117,14 @@ def outcomes(posterior: Posterior) -> list[str]:
 def continuous(posterior: Posterior) -> tuple[ast.Program, Facts]:
     """The program of a posterior, its discrete parameters summed out for its data."""
     model = posterior.model
-    summing = model.discrete
-    if summing is None or model.completions:
-        program, facts = analyse(model.source, library=model.library)
-        if summing and has_discrete(program):
-            raise DataError(
-                "the log likelihood by row of a program with discrete parameters is not read where data are "
-                "missing; compute `log_lik` in generated quantities."
-            )
-        return program, facts
-    values = model.known_values(posterior.d)
-    program = summing.summed(Setting(most=summing.most, values=values)).program
-    return program, check(program, summing.facts.library)
+    if not model.completions:
+        return model.compilation.continuous
+    if model.discrete and has_discrete(model.compilation.checked[0]):
+        raise DataError(
+            "the log likelihood by row of a program with discrete parameters is not read where data are "
+            "missing; compute `log_lik` in generated quantities."
+        )
+    return model.compilation.checked
 
 
 def again(posterior: Posterior, text: str, what: str) -> Posterior:
@@ -141,9 +135,7 @@ def again(posterior: Posterior, text: str, what: str) -> Posterior:
 
 def compiled_as(posterior: Posterior, text: str, what: str) -> Any:
     """Another program, compiled as that of a posterior was."""
-    assert posterior.model.origin is not None
-    make, (_, *how) = posterior.model.origin
-    return make(SourceText(text, f"{what} of {posterior.source.name}"), *how)
+    return posterior.model.of_source(SourceText(text, f"{what} of {posterior.source.name}"))
 
 
 def predictive(posterior: Posterior, us: Floats, seed: int) -> dict[str, Floats]:
@@ -158,7 +150,7 @@ def predictive(posterior: Posterior, us: Floats, seed: int) -> dict[str, Floats]
 
 def predictive_table(posterior: Posterior, us: Floats, seed: int) -> tuple[Table, dict[str, str]]:
     """The same as columns, `y_rep.1`, and the name of each data variable there."""
-    program = analyse(posterior.source, library=posterior.model.library)
+    program = posterior.model.compilation.checked
     found = predictive_of(*program, draws_back=draws_ints(posterior))
     made = again(posterior, found.text, "predictions")
     table = tabulate(made, us, seed)

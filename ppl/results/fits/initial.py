@@ -78,7 +78,7 @@ def _warm(posterior: Posterior, path: Path, record: Mapping[str, Any]) -> Warm:
             f"the first that differ are {odd[0]} there and {odd[1]} here. A fit can begin where another "
             "ended if both have the same parameters."
         )
-    transform = "softplus" if posterior.model.softplus else "log"
+    transform = "softplus" if posterior.model.compilation.softplus else "log"
     if record["positive_transform"] != transform:
         raise DataError(
             f"{path} was fitted with the positive transform {record['positive_transform']}, not {transform}; "

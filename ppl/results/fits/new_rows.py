@@ -10,7 +10,6 @@ from ppl.data import Frame, Inputs, load_data
 from ppl.data.shares import Share
 from ppl.density.model import as_declared
 from ppl.density.posterior import Posterior
-from ppl.frontend.check import analyse
 from ppl.observed.new_rows import NewRows
 from ppl.results.files.columns import Floats, reshape
 from ppl.results.fits.by_row import compiled_as
@@ -33,7 +32,7 @@ def predicted(posterior: Posterior, us: Floats, data: Given, seed: int) -> dict[
 
 def table_of(posterior: Posterior, us: Floats, data: Given, seed: int) -> Table:
     """The same as columns, `y.1`."""
-    found = NewRows(*analyse(posterior.source, library=posterior.model.library))
+    found = NewRows(*posterior.model.compilation.checked)
     inputs = completed(posterior, found, load_data(data))
     fixed = values_of_fit(posterior, found)
     shapes = {name: np.shape(value) for name, value in fixed.items()}

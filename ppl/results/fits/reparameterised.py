@@ -1,7 +1,6 @@
 """Another form of the program, for a fit that is less than good."""
 
 from ppl.density.model import Model
-from ppl.frontend.check import analyse
 from ppl.frontend.non_centred import centred
 
 
@@ -13,9 +12,9 @@ def non_centred_forms(model: Model) -> tuple[str, ...]:
         >>> print(*non_centred_forms(ppl.compile_model(program)))
         Where data are few, try the non-centred form: declare `vector<multiplier=exp(v)>[9] x;` (line 1).
     """
-    if model.origin is None:  # a part of a program has no text of its own
+    if model.compilation.part is not None:  # a part of a program has no text of its own
         return ()
-    found = list(centred(*analyse(model.source, library=model.library)))
+    found = list(centred(*model.compilation.checked))
     if not found:
         return ()
     lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in found)

@@ -39,7 +39,7 @@ RUN_AGAIN = ("pathfinder",)
 
 def positive_transform(model: Model) -> str:
     """The map to the positive reals that the model was compiled with, by the name of its option."""
-    return "softplus" if model.softplus else "log"
+    return "softplus" if model.compilation.softplus else "log"
 
 
 def program_hash(text: str) -> str:

@@ -57,7 +57,8 @@ class OverProcesses:
 
 def density_of_all(posterior: Posterior, settings: Settings) -> Any:
     """The posterior, or where it has not all rows what computes its density with the other processes."""
-    return OverProcesses(posterior, settings) if settings.sharded and posterior.model.parted else posterior
+    parted = posterior.model.compilation.parted
+    return OverProcesses(posterior, settings) if settings.sharded and parted else posterior
 
 
 def refuse_unpaired(settings: Settings) -> None:

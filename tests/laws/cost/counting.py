@@ -16,7 +16,7 @@ import gc
 import sys
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FrameType
 from typing import Any
@@ -131,4 +131,4 @@ class Counted(Model):
 
 def counted(model: Model) -> Counted:
     """The model, its functions counted."""
-    return Counted(**{f.name: getattr(model, f.name) for f in fields(Model) if f.init})
+    return Counted(model.compilation)
