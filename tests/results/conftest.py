@@ -8,6 +8,7 @@ import pytest
 from ppl.density.data import Data
 from ppl.errors import InferenceError
 from ppl.names import Sized
+from ppl.phases import Compilation
 from ppl.source import SourceText
 
 CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])
@@ -27,7 +28,10 @@ class ToyModel:
     solves_equations: bool = False
     discrete: None = None
     completions: tuple = ()
-    origin: None = None
+
+    @property
+    def compilation(self):
+        return Compilation(self.source, self.softplus)
 
     @property
     def data_schema(self):

@@ -57,8 +57,9 @@ class OverProcesses:
 
 def density_of_all(posterior: Posterior, settings: Settings) -> Any:
     """The posterior, or where it has not all rows what computes its density with the other processes."""
-    parted = posterior.model.compilation.parted
-    return OverProcesses(posterior, settings) if settings.sharded and parted else posterior
+    if settings.sharded and posterior.model.compilation.parted:
+        return OverProcesses(posterior, settings)
+    return posterior
 
 
 def refuse_unpaired(settings: Settings) -> None:
