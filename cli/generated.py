@@ -8,9 +8,9 @@ import typer
 from ppl.cli.options import say
 
 if TYPE_CHECKING:
+    from ppl.fitting.table import Table
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
-    from ppl.results.fits.draws import Table
 
 
 def write_table(
@@ -24,8 +24,8 @@ def write_table(
 ) -> None:
     """Writes the table, and says how many rows it has, and how many of them failed."""
     from ppl.files import write_whole
+    from ppl.fitting.posterior_target import parameters_of
     from ppl.results.files.config import Config
-    from ppl.results.fits.as_target import parameters_of
     from ppl.results.fits.generate import csv_lines
 
     arguments = {

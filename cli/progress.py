@@ -7,9 +7,9 @@ from typing import TextIO, cast
 from rich.console import Console
 
 from ppl.cli.output import Patient
+from ppl.fitting.progress_display import DISPLAY, nats, shown
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener
-from ppl.results.fits.progress import DISPLAY, nats, shown
 
 __all__ = ["nats", "on_stderr"]
 

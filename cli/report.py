@@ -14,11 +14,11 @@ from rich.console import Console
 from ppl.cli.output import wrapped
 from ppl.cli.progress import nats
 from ppl.files import STDOUT
+from ppl.fitting.checkpoint import Checkpoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import folded
 from ppl.results.files.provenance import of_evidence
 from ppl.results.fits.chains import Chains
-from ppl.results.fits.checkpoint import Checkpoint
 from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
 from ppl.results.report.summary import as_text

@@ -59,6 +59,12 @@ def dotted(index: Sequence[int]) -> str:
     return "".join(f".{k + 1}" for k in index)
 
 
+def variable_of(column: str) -> str:
+    """The variable a column belongs to: "theta" for "theta.1", "t.2:1" for "t.2:1.3", an item of a tuple."""
+    tuples, item, last = column.rpartition(":")
+    return tuples + item + last.partition(".")[0]
+
+
 PARTS = ("real", "imag")
 """The columns of a complex number."""
 
@@ -102,6 +108,28 @@ def flat(variables: Sequence[Sized], values: dict[str, Any]) -> np.ndarray:
     """All elements of several variables, one after the other, shape (n,)."""
     pieces = [p for v in variables for p in flat_values(v, values[v.name])]
     return np.concatenate(pieces) if pieces else np.zeros(0)
+
+
+def unflatten(variables: Sequence[Sized], row: np.ndarray) -> dict[str, Any]:
+    """The values by name whose elements stand in `row` (columns,): the inverse of `flat`.
+
+    A tuple becomes {"1": ..., "2": ...}, as in Stan's JSON.
+    """
+    ends = np.cumsum([len(column_names(v)) for v in variables])
+    return {v.name: _value(v, part) for v, part in zip(variables, np.split(row, ends), strict=False)}
+
+
+def _value(variable: Sized, row: np.ndarray) -> Any:
+    if variable.pairs:
+        return np.ascontiguousarray(row).view(complex).reshape(variable.shape, order="F")
+    if not variable.items:
+        return row.reshape(variable.shape, order="F")
+    entries = row.reshape(prod(variable.dims), -1)
+    tuples = np.empty(len(entries), dtype=object)
+    for k, entry in enumerate(entries):
+        values = unflatten(variable.items, entry).values()
+        tuples[k] = {str(number): value for number, value in enumerate(values, 1)}
+    return tuples.reshape(variable.dims, order="F").tolist()
 
 
 def flat_draws(variables: Sequence[Sized], values: dict[str, Any], draws: int) -> np.ndarray:

@@ -12,10 +12,7 @@ from ppl.density import posterior
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Floats
 from ppl.errors import PoorFitWarning, warn_caller
-from ppl.inference.diagnose.level import Level
-from ppl.inference.numerics.hessian import hessian
-from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.keywords import (
+from ppl.fitting.keywords import (
     LaplaceKeywords,
     OptimizeKeywords,
     PathfinderKeywords,
@@ -23,6 +20,9 @@ from ppl.results.fits.keywords import (
     VariationalKeywords,
     takes,
 )
+from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.inference.diagnose.level import Level
+from ppl.inference.numerics.hessian import hessian
 
 if TYPE_CHECKING:
     from ppl.results.fits.chains import Chains
@@ -80,7 +80,7 @@ class Posterior(posterior.Posterior):
         """
         at = self.checked(u)
         value, gradient = self.log_density_gradient(at, propto, jacobian)
-        return value, gradient, hessian(AsTarget(self, jacobian), at, np.ones(len(at)))
+        return value, gradient, hessian(PosteriorTarget(self, jacobian), at, np.ones(len(at)))
 
     @checks
     def probabilities(self, us: ArrayLike, name: str) -> Floats:

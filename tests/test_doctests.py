@@ -12,7 +12,7 @@ import pytest
 from laws.every import every
 
 import ppl
-from ppl.results.fits.as_target import AsTarget
+from ppl.fitting.posterior_target import PosteriorTarget
 
 ROOT = Path(__file__).parents[1]
 NAMES = sorted(module.name for module in pkgutil.walk_packages(ppl.__path__[:1], "ppl."))
@@ -46,7 +46,7 @@ def names(tmp_path_factory):
         "fit": fit,
         "chains": chains,
         "calibration": calibration,
-        "target": AsTarget(posterior),
+        "target": PosteriorTarget(posterior),
     }
     u = np.zeros(posterior.param_unc_num())
     return folder, {"ppl": ppl, "np": np, "compile_model": ppl.compile_model, "u": u, **given}

@@ -17,11 +17,11 @@ from ppl.data import load_data, open_array, with_arrays
 from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition
 from ppl.density.rows import by_rows
+from ppl.fitting import backend
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.objective import subsampling
 from ppl.inference.run.settings import Settings
 from ppl.results.files.read_csv import read_draws
-from ppl.results.fits import backend
-from ppl.results.fits.as_target import AsTarget
 
 PROGRAM = """
 data {{ int N; int D; matrix{bounds}[N, D] x; array[N] int<lower=0, upper=1> y; }}
@@ -111,8 +111,8 @@ def test_jax_is_not_chosen_for_data_on_disk(folder, monkeypatch):
     monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=1))
     monkeypatch.setattr(backend, "find_spec", lambda name: name)
     here, there = both()
-    assert backend.is_worth_it(AsTarget(here), Settings())
-    assert not backend.is_worth_it(AsTarget(there), Settings())
+    assert backend.is_worth_it(PosteriorTarget(here), Settings())
+    assert not backend.is_worth_it(PosteriorTarget(there), Settings())
 
 
 def test_products_go_block_by_block(folder, block, monkeypatch):

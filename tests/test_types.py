@@ -15,9 +15,9 @@ import pytest
 
 import ppl
 from ppl.errors import UnknownSetting
+from ppl.fitting.keywords import FOLLOWED
 from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import SampleSettings, Settings
-from ppl.results.fits.keywords import FOLLOWED
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(__file__).with_name("typed_script.py")

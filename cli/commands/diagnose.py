@@ -36,9 +36,9 @@ def diagnose(
     from rich.table import Table
 
     from ppl.compile import model_of
+    from ppl.fitting.initial import drawn, start_for
     from ppl.results.arguments.of_settings import radius_or_path
     from ppl.results.fits.gradient_test import gradient_test
-    from ppl.results.fits.initial import drawn, start_for
 
     inputs, compiled = inputs_from(data or [], arrays), model_of(model)
     say_misspelt(inputs, compiled.data_schema)

@@ -63,9 +63,9 @@ def sample(
     from ppl.cli.shown import columns_shown
     from ppl.compile import model_of
     from ppl.files import STDOUT
+    from ppl.fitting.memory_needed import require_memory_of_chains
     from ppl.inference.run.phases import OF_CHAINS
     from ppl.results.fits.chains import sampled
-    from ppl.results.fits.memory_needed import require_memory_of_chains
 
     if output == STDOUT:
         raise typer.BadParameter("chains have files of their own; give a name.", param_hint="--output")

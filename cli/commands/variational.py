@@ -103,12 +103,12 @@ def variational(
     from ppl.cli.shown import columns_shown
     from ppl.cmdstan.profile import profiled
     from ppl.compile import model_of
+    from ppl.fitting.checkpoint import Keep
+    from ppl.fitting.memory_needed import require_memory
     from ppl.inference.run.phases import OF_CHAINS, phases_of
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.chains import sampled
-    from ppl.results.fits.checkpoint import Keep
     from ppl.results.fits.fit import fitted
-    from ppl.results.fits.memory_needed import require_memory
     from ppl.source import read_source
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config, then is not None)

@@ -12,12 +12,12 @@ import numpy as np
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
 from ppl.files import beside, numbered, write_whole
+from ppl.fitting.initial import start_for
 from ppl.inference.initialise.start import start_point
 from ppl.inference.objective.target import Target
 from ppl.inference.run.streams import Streams
 from ppl.results.files.config import Config, as_json, comment_lines
 from ppl.results.files.stan_csv import cell
-from ppl.results.fits.initial import start_for
 
 if TYPE_CHECKING:
     from ppl.posterior import Posterior

@@ -77,8 +77,8 @@ def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any
     from ppl.cmdstan.outputs import require_own_outputs
     from ppl.cmdstan.profile import profiled
     from ppl.cmdstan.stored import compiled as model_of
-    from ppl.results.fits.as_target import parameters_of
-    from ppl.results.fits.memory_needed import require_memory_of_rows
+    from ppl.fitting.memory_needed import require_memory_of_rows
+    from ppl.fitting.posterior_target import parameters_of
 
     _refuse_unwritable(arguments)
     if arguments.get("random.seed", -1) == -1:

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import ppl
+from ppl.fitting.backend import compiled
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.run.settings import Settings
-from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.backend import compiled
 from tests.benchmarks.clock import head, machine, row
 
 ROUNDS = 20
@@ -85,7 +85,7 @@ def table(rows: int) -> Iterator[str]:
         model = model_of(name)
         (whole,), two = halves(model, y, x, 1), halves(model, y, x, 2)
         u = np.full(whole.param_unc_num(), 0.1)
-        by_jax = compiled(AsTarget(whole), Settings(backend="jax"))
+        by_jax = compiled(PosteriorTarget(whole), Settings(backend="jax"))
         with ThreadPoolExecutor(2) as pool:
             ways: dict[str, Callable[[], Any]] = {
                 "autograd": lambda p=whole, u=u: p.log_density_gradient(u),

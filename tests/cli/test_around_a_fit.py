@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from ppl.cli.commands.plot import Kind
+from ppl.fitting import table as draws
 from ppl.posterior import Posterior
 from ppl.results.files.read_csv import read_draws
-from ppl.results.fits import draws
 from ppl.results.report.pictures import KINDS
 
 PROGRAM = """\

@@ -9,8 +9,8 @@ import pytest
 import ppl
 from ppl.cmdstan import profile
 from ppl.cmdstan.profile import Clock, Timing, profiled
-from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.backend import is_possible
+from ppl.fitting.backend import is_possible
+from ppl.fitting.posterior_target import PosteriorTarget
 
 NESTED = """
 data { int N; matrix[N, 2] X; array[N] int y; }
@@ -160,9 +160,9 @@ def test_a_timed_model_is_the_model_in_all_else(tmp_path) -> None:
 def test_auto_leaves_a_timed_model_to_autograd(tmp_path) -> None:
     pytest.importorskip("jax")
     model = ppl.compile_model(NESTED)
-    assert is_possible(AsTarget(model.condition(DATA)))
+    assert is_possible(PosteriorTarget(model.condition(DATA)))
     with profiled(model, tmp_path / "p.csv") as timed:
-        assert not is_possible(AsTarget(timed.condition(DATA)))
+        assert not is_possible(PosteriorTarget(timed.condition(DATA)))
 
 
 def test_the_total_is_the_sum_of_both_passes(ticks, tmp_path) -> None:

@@ -11,6 +11,7 @@ pytest.importorskip("jax")
 
 from ppl.compiled.batches import CompiledByRows, compiled_by_rows
 from ppl.density.rows import ByRows
+from ppl.fitting.target import target_of
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.objective.subsampling import Minibatches
@@ -20,7 +21,6 @@ from ppl.inference.run.settings import Settings
 from ppl.inference.steps.adam import Adam
 from ppl.inference.steps.averaging import Last
 from ppl.inference.stopping.fixed import Fixed
-from ppl.results.fits.target import target_of
 
 PROGRAM = """
 data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; array[N] int<lower=0> y; }

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import ppl
+from ppl.fitting import checkpoint
 from ppl.frontend import tables
-from ppl.results.fits import checkpoint
 from ppl.results.fits.fit import variational
 
 PROGRAM = """

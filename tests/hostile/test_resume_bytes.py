@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.fitting import checkpoint
+from ppl.fitting.state_json import decode, encode
 from ppl.inference.recipes import RECIPES
-from ppl.results.fits import checkpoint
-from ppl.results.fits.state_json import decode, encode
 
 MODELS = Path(ppl.__file__).parents[1] / "models"
 SHORT = {"iter": 2000, "draws": 50, "anneal": False, "resample": False, "backend": "autograd"}

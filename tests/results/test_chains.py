@@ -10,6 +10,7 @@ import pytest
 
 import ppl
 from ppl.errors import InferenceError
+from ppl.fitting.initial import start_for, starts_for
 from ppl.inference.diagnose.level import Level
 from ppl.inference.nuts.chain import Start, run_chains, start_of
 from ppl.inference.nuts.diagnostics import judged
@@ -19,7 +20,6 @@ from ppl.inference.run.settings import SampleSettings
 from ppl.results.arguments.tree import with_defaults
 from ppl.results.files.read_csv import read_draws
 from ppl.results.fits import chains as module
-from ppl.results.fits.initial import start_for, starts_for
 
 pytest.importorskip("nutpie")
 
@@ -70,7 +70,7 @@ def test_what_the_sampler_says_belongs_to_its_draws(posterior, chains):
 
 def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, chains, tmp_path, monkeypatch):
     again = posterior.sample(seed=3, backend="autograd", **SHORT)
-    monkeypatch.setattr("ppl.results.fits.processes.can_fork", lambda: False)
+    monkeypatch.setattr("ppl.fitting.processes.can_fork", lambda: False)
     alone = posterior.sample(seed=3, backend="autograd", **SHORT)
     assert (again.draws() == chains.draws()).all() and (alone.draws() == chains.draws()).all()
     texts = [found.save_csv(tmp_path / "a.csv")[1].read_bytes() for found in (chains, alone)]
@@ -155,7 +155,7 @@ def test_a_fit_is_where_chains_begin_and_what_scales_them(posterior, tmp_path):
     fit = posterior.variational(seed=1, algorithm="fullrank")
     fit.save(tmp_path / "fit.json")
     init = start_for(posterior, tmp_path / "fit.json")
-    target = module.AsTarget(posterior)
+    target = module.PosteriorTarget(posterior)
     starts = [start_of(target, init, np.random.default_rng(k)) for k in range(2)]
     assert all(isinstance(start, Start) and abs(start.v).max() < 5 for start in starts)
     settings = SampleSettings(num_warmup=20, num_samples=300)
@@ -269,7 +269,7 @@ def test_progress_is_told_by_chain(posterior):
 
 
 def test_ctrl_c_keeps_the_draws_that_there_are(posterior, monkeypatch):
-    monkeypatch.setattr("ppl.results.fits.processes.can_fork", lambda: False)
+    monkeypatch.setattr("ppl.fitting.processes.can_fork", lambda: False)
     import _thread
 
     def stop(report):

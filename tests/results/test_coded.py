@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ppl.fitting.state_json import decode, encode
 from ppl.inference.families import FAMILIES, describe, family_from
 from ppl.inference.families.marginal import Marginal
 from ppl.inference.families.point import Point
 from ppl.inference.families.standard import STANDARDS, StudentT
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
-from ppl.results.fits.state_json import decode, encode
 
 PARTS: list[Any] = [
     *[make(3) for make in FAMILIES.values()],

@@ -9,8 +9,7 @@ import pytest
 
 from ppl.compile import compile_model
 from ppl.errors import DataError
-from ppl.names import Sized, flat
-from ppl.results.files.columns import unflatten
+from ppl.names import Sized, flat, unflatten
 from ppl.results.files.config import Config
 from ppl.results.fits.generate import csv_lines, generate
 from ppl.results.fits.gradient_test import Component, gradient_test

@@ -7,13 +7,13 @@ import pytest
 
 from ppl import compile_model, load_fit
 from ppl.errors import DataError, InferenceError
+from ppl.fitting.identity import data_hash
+from ppl.fitting.initial import start_for
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.families import FAMILIES, family_of
 from ppl.inference.initialise.start import Warm
 from ppl.inference.initialise.starting import from_q
 from ppl.inference.recipes import RECIPES
-from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.initial import start_for
-from ppl.results.fits.saved import data_hash
 
 PROGRAM = """
 data { int N; vector[N] y; }
@@ -56,7 +56,7 @@ def test_the_first_q_is_the_saved_one_for_the_same_family_and_near_it_for_others
     warm = start_for(posterior, path)
     for name, scaled in product(FAMILIES, (True, False)):
         family = family_of(name, 2)
-        params = (begun := from_q(AsTarget(posterior), family, warm, scaled)).back(begun.params)
+        params = (begun := from_q(PosteriorTarget(posterior), family, warm, scaled)).back(begun.params)
         np.testing.assert_allclose(family.mean(params), warm.mean, rtol=1e-12)
         np.testing.assert_allclose(family.scales(params), warm.family.scales(warm.params), rtol=1e-12)
 
@@ -65,7 +65,7 @@ def test_full_rank_takes_the_correlations(posterior, tmp_path):
     posterior.variational(algorithm="laplace").save(tmp_path / "fit.json")
     warm = start_for(posterior, tmp_path / "fit.json")
     for scaled in (True, False):
-        begun = from_q(AsTarget(posterior), family_of("fullrank", 2), warm, scaled)
+        begun = from_q(PosteriorTarget(posterior), family_of("fullrank", 2), warm, scaled)
         found = begun.family.covariance(begun.back(begun.params))
         np.testing.assert_allclose(found, warm.family.covariance(warm.params), rtol=1e-12)
 

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ppl
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.estimators.estimate import Estimator
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.estimators.score_function import score_function
 from ppl.inference.estimators.stochastic_search import StochasticSearch
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.steps.staged import Staged
-from ppl.results.fits.as_target import AsTarget
 
 from frame.figures import COLOURS, legend, panels
 from frame.result import Claim, Result, Table
@@ -94,7 +94,7 @@ def run(quick: bool, data: Path | None) -> Result:
 
 def climb(estimator: Estimator, rate: float, steps: int, seed: int = 1) -> Run:
     """The mean alone moves, at one rate."""
-    target = AsTarget(ppl.compile_model(MODEL).condition({"m": np.full(DIM, 2.0)}))
+    target = PosteriorTarget(ppl.compile_model(MODEL).condition({"m": np.full(DIM, 2.0)}))
     family = Diagonal(DIM)
     rule = Staged(rate, factor=1.0, rates=np.repeat([1.0, 0.0], DIM))
     rng, params = np.random.default_rng(seed), family.start(np.zeros(DIM))

@@ -10,13 +10,13 @@ import numpy as np
 from dsvi.datasets import Array, regression, with_ones
 
 import ppl
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.averaging import Averaging, Last, Polynomial
 from ppl.inference.steps.staged import Staged
-from ppl.results.fits.as_target import AsTarget
 
 from frame.exact_logistic import ExactBound
 from frame.figures import COLOURS, legend_above, panels
@@ -47,7 +47,7 @@ class Problem:
     """The exact bound, its best (mu, C), and the same model as a target for draws."""
 
     bound: ExactBound
-    target: AsTarget
+    target: PosteriorTarget
     mu: Array
     c: Array
 
@@ -109,7 +109,7 @@ def problem_of(data: Path) -> tuple[Problem, Trail]:
     path = bound.path()
     seconds = time.process_time() - began
     mu, c = bound.unpack(path[-1])
-    problem = Problem(bound, AsTarget(ppl.compile_model(MODEL).condition(given)), mu, positive(c))
+    problem = Problem(bound, PosteriorTarget(ppl.compile_model(MODEL).condition(given)), mu, positive(c))
     judged = [problem.judge(m, positive(k)) for m, k in map(bound.unpack, path)]
     below, error = np.array(judged).T
     return problem, Trail(np.arange(1, len(path) + 1), below, error, seconds)
@@ -144,7 +144,7 @@ def dsvi(problem: Problem, steps: int, averaging: Averaging) -> Trail:
 class Counted:
     """A target that counts how often its gradient is asked for."""
 
-    target: AsTarget
+    target: PosteriorTarget
     gradients: int = 0
 
     @property

@@ -11,10 +11,10 @@ from stochastic_search.datasets import Array, Labelled, iris, pima, spectf, voti
 from stochastic_search.search import PILOT, RATE, VARIANCE, InCoordinates, Search, search
 
 import ppl
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.estimators.control_variates import JaakkolaJordan, taylor
 from ppl.inference.objective.coordinates import Scaled
 from ppl.posterior import Posterior
-from ppl.results.fits.as_target import AsTarget
 
 from frame.exact_logistic import ExactBound
 from frame.figures import COLOURS, legend, panels
@@ -99,7 +99,7 @@ def find(data: Labelled, steps: int) -> Found:
     posterior = ppl.compile_model(MODEL).condition(given)
     laplace, default = (gaussian(posterior, name) for name in ("laplace", "fullrank"))
     jj = jaakkola_jordan(data, PRIOR_VARIANCE)
-    target = Scaled(AsTarget(posterior), jj.mu, jj.c)
+    target = Scaled(PosteriorTarget(posterior), jj.mu, jj.c)
     control = InCoordinates(JaakkolaJordan(data.x, data.y, 1 / PRIOR_VARIANCE), jj.mu, jj.c)
     searches = (search(target, taylor, exact, steps), search(target, control, exact, steps))
     whole = (laplace, jj, default)

@@ -8,11 +8,11 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, read_rows
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
+from ppl.fitting.table import tabulate
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.hessian import gaussian_at
 from ppl.inference.objective.target import log_densities
 from ppl.posterior import Posterior
-from ppl.results.fits.draws import tabulate
 from ppl.results.fits.log_prob import read_points, unconstrained_of
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
+from ppl.fitting.table import tabulate
 from ppl.inference.maximise.methods import maximise
 from ppl.inference.maximise.rules import Rules, Step, Stop
-from ppl.results.fits.draws import tabulate
 
 HEADER = (
     "    Iter      log prob        ||dx||      ||grad||       alpha      alpha0  # evals  Notes ",

@@ -12,12 +12,12 @@ from ppl.cmdstan.words import in_stans_words
 from ppl.density.posterior import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import numbered
+from ppl.fitting.table import tabulate
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
 from ppl.inference.objective.target import log_densities
 from ppl.results.files.sample_csv import elapsed
-from ppl.results.fits.draws import tabulate
 
 NO_PATH = (
     "The program has no parameters, so there is no path to follow; `sample algorithm=fixed_param` draws its "

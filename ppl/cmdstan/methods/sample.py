@@ -13,6 +13,10 @@ from ppl.data import load_data
 from ppl.density.posterior import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import beside, numbered, write_whole
+from ppl.fitting.backend import for_sampler
+from ppl.fitting.memory_needed import require_memory_of_chains
+from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.fitting.table import tabulate
 from ppl.inference.nuts.adaptation import DualAveraging, Schedule
 from ppl.inference.nuts.chain import Draws
 from ppl.inference.nuts.sampler import Plan, Sampled, sample
@@ -21,10 +25,6 @@ from ppl.inference.run.settings import SampleSettings
 from ppl.results.files.config import comment_lines
 from ppl.results.files.nuts_csv import LEADING, adaptation, times
 from ppl.results.files.sample_csv import elapsed
-from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.backend import for_sampler
-from ppl.results.fits.draws import tabulate
-from ppl.results.fits.memory_needed import require_memory_of_chains
 from ppl.results.fits.metric import metric_json
 
 
@@ -159,7 +159,7 @@ def _sampled(job: Job, density: Density, start: Floats, number: int) -> Sampled:
         device=job["ppl.device"],
     )
     require_memory_of_chains(job.posterior, settings)
-    target = for_sampler(AsTarget(job.posterior), settings)
+    target = for_sampler(PosteriorTarget(job.posterior), settings)
     constants = target.log_density(start) - density.log_density(start)
     prefix = f"Chain [{number}] " if chains > 1 else ""
     iterations = Iterations(warmup, draws, job["output.refresh"], prefix)

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from ppl.cores import cores_of
 from ppl.errors import DataError, PPLError
 from ppl.files import require_file, write_whole
+from ppl.fitting.identity import data_hash, program_hash
+from ppl.fitting.memory_needed import require_memory_of_simulations
+from ppl.fitting.processes import Tell, at_a_time
 from ppl.inference.diagnose.uniform_ranks import Uniformity, uniformity
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import SampleSettings, SbcSettings, Settings
@@ -27,9 +30,6 @@ from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
 from ppl.results.fits.chains import sampled
 from ppl.results.fits.fit import fitted
-from ppl.results.fits.memory_needed import require_memory_of_simulations
-from ppl.results.fits.processes import Tell, at_a_time
-from ppl.results.fits.saved import data_hash, program_hash
 
 Ints = NDArray[np.int64]
 

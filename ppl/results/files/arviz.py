@@ -12,7 +12,7 @@ from ppl.names import parted
 from ppl.results.files.columns import Floats, reshape, variables
 
 if TYPE_CHECKING:
-    from ppl.results.fits.draws import Table
+    from ppl.fitting.table import Table
 
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
 WHEN = "created_at"

@@ -8,15 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.errors import DataError, UnknownName
-from ppl.names import PARTS, Sized, column_names
+from ppl.names import PARTS, variable_of
 
 Floats = NDArray[np.float64]
-
-
-def variable_of(column: str) -> str:
-    """The variable a column belongs to: "theta" for "theta.1", "t.2:1" for "t.2:1.3", an item of a tuple."""
-    tuples, item, last = column.rpartition(":")
-    return tuples + item + last.partition(".")[0]
 
 
 def missing_of(columns: Iterable[str], data: Collection[str]) -> Literal["refuse", "model"]:
@@ -110,28 +104,6 @@ def reshape(rows: Floats, columns: Sequence[str], name: str, view: bool = False)
     if split_part(last)[1]:
         values = np.ascontiguousarray(values).view(complex)
     return values.reshape(len(rows), *shape[::-1]).transpose(0, *range(len(shape), 0, -1))
-
-
-def unflatten(variables: Sequence[Sized], row: Floats) -> dict[str, Any]:
-    """The values by name whose elements stand in `row` (columns,): the inverse of `names.flat`.
-
-    A tuple becomes {"1": ..., "2": ...}, as in Stan's JSON.
-    """
-    ends = np.cumsum([len(column_names(v)) for v in variables])
-    return {v.name: _value(v, part) for v, part in zip(variables, np.split(row, ends), strict=False)}
-
-
-def _value(variable: Sized, row: Floats) -> Any:
-    if variable.pairs:
-        return np.ascontiguousarray(row).view(complex).reshape(variable.shape, order="F")
-    if not variable.items:
-        return row.reshape(variable.shape, order="F")
-    entries = row.reshape(math.prod(variable.dims), -1)
-    tuples = np.empty(len(entries), dtype=object)
-    for k, entry in enumerate(entries):
-        values = unflatten(variable.items, entry).values()
-        tuples[k] = {str(number): value for number, value in enumerate(values, 1)}
-    return tuples.reshape(variable.dims, order="F").tolist()
 
 
 def whole_numbers(draws: Floats) -> Any:

@@ -1,1 +1,1 @@
-"""Fits: settings, targets, draws, runs, and what is kept of them."""
+"""Fits as results: their draws, variables, predictions and files."""

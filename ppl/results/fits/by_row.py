@@ -10,16 +10,16 @@ from ppl.density.completions import places_of
 from ppl.density.posterior import Posterior
 from ppl.discrete.parameters import has_discrete
 from ppl.errors import DataError
+from ppl.fitting.table import Table, tabulate
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
-from ppl.names import dotted
+from ppl.names import dotted, variable_of
 from ppl.observed.flow import flow_of
 from ppl.observed.log_lik import data_order, log_lik_of
 from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
-from ppl.results.files.columns import Floats, bracketed, reshape, variable_of, variables
+from ppl.results.files.columns import Floats, bracketed, reshape, variables
 from ppl.results.files.read_csv import DrawsFile
-from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.source import SourceText, Span

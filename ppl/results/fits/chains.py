@@ -20,6 +20,19 @@ from ppl.distribution import requirements
 from ppl.errors import InferenceError
 from ppl.extras import extra
 from ppl.files import numbered, replacing, write_whole
+from ppl.fitting.backend import for_sampler
+from ppl.fitting.identity import positive_transform
+from ppl.fitting.improper import refuse_improper
+from ppl.fitting.initial import starts_for
+from ppl.fitting.interrupted import Interrupted
+from ppl.fitting.keywords import SampleKeywords, Watched, taken, takes
+from ppl.fitting.listener import heard
+from ppl.fitting.memory_needed import memory_required, require_memory_of_chains
+from ppl.fitting.nan_data import refuse_nan_data
+from ppl.fitting.posterior_target import PosteriorTarget, parameters_of
+from ppl.fitting.processes import Tell, at_a_time
+from ppl.fitting.table import Table, tabulate
+from ppl.fitting.target import note_of
 from ppl.inference.diagnose.level import Level
 from ppl.inference.initialise.start import Init
 from ppl.inference.nuts.chain import DEPTH, DIVERGING, Chain, Start, run_chains, seed_of, start_of
@@ -35,20 +48,7 @@ from ppl.results.files.arviz import Coords, Dims, inference_data, to_xarray
 from ppl.results.files.columns import Floats
 from ppl.results.files.config import Config
 from ppl.results.files.nuts_csv import LEADING, chain_lines
-from ppl.results.fits.as_target import AsTarget, parameters_of
-from ppl.results.fits.backend import for_sampler
-from ppl.results.fits.draws import Table, tabulate
-from ppl.results.fits.heard import heard
-from ppl.results.fits.improper import refuse_improper
-from ppl.results.fits.initial import starts_for
-from ppl.results.fits.interrupted import Interrupted
-from ppl.results.fits.keywords import SampleKeywords, Watched, taken, takes
-from ppl.results.fits.memory_needed import memory_required, require_memory_of_chains
 from ppl.results.fits.metadata import Metadata, metadata_of
-from ppl.results.fits.nan_data import refuse_nan_data
-from ppl.results.fits.processes import Tell, at_a_time
-from ppl.results.fits.saved import positive_transform
-from ppl.results.fits.target import note_of
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.chain_summary import ChainSummary, summary_of_chains
 from ppl.results.report.log_lik import POINTWISE
@@ -413,13 +413,13 @@ def sampled(
     refuse_improper(posterior)
     refuse_nan_data(posterior)
     with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
-        target = for_sampler(AsTarget(posterior), settings)
+        target = for_sampler(PosteriorTarget(posterior), settings)
         rng = Streams(settings.seed).start
         chains = settings.num_chains
         inits = starts_for(posterior, settings.init, chains) if init is None else [init] * chains
         starts = [start_of(target, init, rng) for init in inits]
         numbers = range(1, settings.num_chains + 1)
-        cores, processes = cores_of(settings.cores), isinstance(target, AsTarget)
+        cores, processes = cores_of(settings.cores), isinstance(target, PosteriorTarget)
         threads = cores if not processes and pays_to_share(starts[0]) else 1
         tasks = [
             partial(_some, starts[k : k + threads], settings, numbers[k : k + threads])

@@ -15,6 +15,20 @@ from ppl.density.completions import sentences
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
 from ppl.files import beside, write_whole
+from ppl.fitting.checkpoint import Checkpoint, Keep, fit_with, journal_of, require_same_run
+from ppl.fitting.checksum import NONSENSE, blamed
+from ppl.fitting.identity import positive_transform, refuse_mismatch
+from ppl.fitting.improper import refuse_improper
+from ppl.fitting.initial import start_for
+from ppl.fitting.interrupted import Interrupted
+from ppl.fitting.keywords import Followed, SampleKeywords, VariationalKeywords, taken, takes
+from ppl.fitting.listener import heard
+from ppl.fitting.memory_needed import memory_required, require_memory
+from ppl.fitting.nan_data import refuse_nan_data
+from ppl.fitting.posterior_target import parameters_of
+from ppl.fitting.runs import best_of
+from ppl.fitting.table import Table, tabulate
+from ppl.fitting.target import backend_of, density_of_all, note_of, refuse_unpaired, target_of
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.draws import draws_with_density
 from ppl.inference.correct.evidence import Evidence
@@ -36,34 +50,16 @@ from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
 from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
-from ppl.results.files.columns import (
-    Floats,
-    bracketed,
-    missing_of,
-    variables,
-)
+from ppl.results.files.columns import Floats, bracketed, missing_of, variables
 from ppl.results.files.config import Config, as_json
 from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
-from ppl.results.fits.as_target import parameters_of
 from ppl.results.fits.chains import Chains, watched
-from ppl.results.fits.checkpoint import Checkpoint, Keep, fit_with, journal_of, require_same_run
-from ppl.results.fits.draws import Table, tabulate
-from ppl.results.fits.heard import heard
-from ppl.results.fits.improper import refuse_improper
-from ppl.results.fits.initial import start_for
-from ppl.results.fits.interrupted import Interrupted
-from ppl.results.fits.keywords import Followed, SampleKeywords, VariationalKeywords, taken, takes
 from ppl.results.fits.log_evidence import evidence_of, no_evidence
-from ppl.results.fits.memory_needed import memory_required, require_memory
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
-from ppl.results.fits.nan_data import refuse_nan_data
 from ppl.results.fits.reparameterised import non_centred_forms
-from ppl.results.fits.runs import best_of
-from ppl.results.fits.sealed import NONSENSE, blamed
-from ppl.results.fits.target import backend_of, density_of_all, note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.log_lik import POINTWISE
@@ -634,7 +630,7 @@ class Fit(VariablesOfDraws):
             arguments={
                 **given_of(self.settings, self.eta),
                 **in_cmdstans_words(self.settings, self.family),
-                "ppl.positive_transform": saved.positive_transform(model),
+                "ppl.positive_transform": positive_transform(model),
                 **arguments,
             },
             started=started,
@@ -755,7 +751,7 @@ def load_fit(
         missing = missing_of(record["unconstrained"], model.data_schema)
     posterior = model.condition(data, missing=missing)
     with blamed(path):
-        saved.refuse_mismatch(path, record, posterior)
+        refuse_mismatch(path, record, posterior)
         settings = Settings(**record["settings"])
     require_memory(posterior, settings)
     with _threads(posterior), heard(progress, (Phase.VARIABLES,)) as listen:

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ppl.density.posterior import Posterior
+from ppl.fitting.table import Table, tabulate
 from ppl.inference.run.progress import Listener, silent
 from ppl.results.files.columns import Floats
 from ppl.results.files.config import Config, comment_lines
 from ppl.results.files.stan_csv import line
-from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.log_prob import unconstrained_of
 
 

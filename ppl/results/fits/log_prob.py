@@ -11,7 +11,8 @@ import numpy as np
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.results.files.columns import Floats, unflatten
+from ppl.names import unflatten
+from ppl.results.files.columns import Floats
 from ppl.results.files.readers import read_file
 from ppl.results.files.stan_csv import cell
 

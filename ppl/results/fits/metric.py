@@ -10,8 +10,8 @@ import numpy as np
 from ppl.arrays import as_pairs
 from ppl.files import beside, write_whole
 from ppl.inference.nuts.metric import covariance_of
-from ppl.names import Sized
-from ppl.results.files.columns import Floats, unflatten
+from ppl.names import Sized, unflatten
+from ppl.results.files.columns import Floats
 
 CHAINS_STARTED = 4
 """Chains that initial values are written for, as many as CmdStanPy runs."""

@@ -10,10 +10,10 @@ from ppl.data import Frame, Inputs, load_data
 from ppl.data.shares import Share
 from ppl.density.model import as_declared
 from ppl.density.posterior import Posterior
+from ppl.fitting.table import Table, tabulate
 from ppl.observed.new_rows import NewRows
 from ppl.results.files.columns import Floats, reshape
 from ppl.results.fits.by_row import compiled_as
-from ppl.results.fits.draws import Table, tabulate
 
 Given = Inputs | Mapping[str, Any] | Frame | str | Path
 

@@ -1,21 +1,20 @@
 """A fit as a JSON file, and back: the approximation is stored, its draws are made again from the seed."""
 
-import hashlib
 import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 
-from ppl.arrays import as_pairs
-from ppl.data.blocks import blocks
-from ppl.data.shares import Share
-from ppl.density.model import Model
 from ppl.density.posterior import Posterior
-from ppl.errors import DataError
+from ppl.fitting.checksum import opened, plain, sealed
+from ppl.fitting.identity import identity
+from ppl.fitting.initial import FIT_FORMAT as FORMAT
+from ppl.fitting.initial import approximation, start_for
+from ppl.fitting.record_types import require_types
+from ppl.fitting.target import target_of
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.families import describe
@@ -27,67 +26,9 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 from ppl.results.files.provenance import Provenance
-from ppl.results.fits.conforming import require_types
-from ppl.results.fits.initial import FIT_FORMAT as FORMAT
-from ppl.results.fits.initial import approximation, start_for
-from ppl.results.fits.sealed import opened, sealed
-from ppl.results.fits.target import target_of
 
 # Their draws are not those of one q, and are had again by running the recipe again.
 RUN_AGAIN = ("pathfinder",)
-
-
-def positive_transform(model: Model) -> str:
-    """The map to the positive reals that the model was compiled with, by the name of its option."""
-    return "softplus" if model.compilation.softplus else "log"
-
-
-def program_hash(text: str) -> str:
-    """SHA-256 of the program text."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def data_hash(data: Mapping[str, Any]) -> str:
-    """SHA-256 of names and values; their order, and whether 1 is written 1.0, does not matter."""
-    digest = hashlib.sha256()
-    for piece in _pieces(data):
-        digest.update(piece)
-    return digest.hexdigest()
-
-
-def _pieces(value: Any) -> Iterator[bytes | memoryview]:
-    """Names, shapes and numbers as bytes; long arrays a block at a time, for they may lie on disk."""
-    if isinstance(value, Mapping):
-        for name in sorted(value):
-            yield name.encode()
-            yield from _pieces(value[name])
-        return
-    if isinstance(value, Share):
-        yield value.identity.encode()
-        return
-    if isinstance(value, complex):
-        value = np.asarray(value)
-    try:  # "NaN" and "Inf" are numbers too, as in CmdStan's data
-        array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=float)
-    except (ValueError, TypeError):  # an array of tuples
-        for item in value:
-            yield from _pieces(item)
-        return
-    array = as_pairs(array) if np.iscomplexobj(array) else array
-    yield repr(array.shape).encode()
-    for block in blocks(array):
-        yield np.ascontiguousarray(block, dtype="<f8").data
-
-
-def identity(posterior: Posterior) -> dict[str, Any]:
-    """What a saved fit belongs to: program, data, parametrisation."""
-    model = posterior.model
-    return {
-        "program_sha256": program_hash(model.source.text),
-        "data_sha256": data_hash({name: posterior.data[name] for name in model.data_schema}),
-        "positive_transform": positive_transform(model),
-        "unconstrained": list(posterior.param_unc_names()),
-    }
 
 
 def to_json(posterior: Posterior, settings: Settings, result: Result, about: Provenance) -> str:
@@ -125,28 +66,6 @@ def read(path: str | File) -> dict[str, Any]:
         DataError: the file is not one that `Fit.save` wrote.
     """
     return opened(path, "saved fit", FORMAT)
-
-
-DIFFERS = {
-    "program_sha256": "another program",
-    "data_sha256": "other data",
-    "positive_transform": "another positive transform",
-    "unconstrained": "other parameters",
-}
-
-
-def refuse_mismatch(path: str | File, record: Mapping[str, Any], posterior: Posterior) -> None:
-    """Raises DataError when the fit was made with another program, other data or another parametrisation."""
-    for key, mine in identity(posterior).items():
-        if record[key] != mine:
-            raise DataError(
-                f"{path} was fitted with {DIFFERS[key]} ({record['program']}): {key} is "
-                f"{_brief(record[key])} there and {_brief(mine)} here. Load it with what it was fitted with."
-            )
-
-
-def _brief(value: str | list[str]) -> str:
-    return value[:12] if isinstance(value, str) else f"{len(value)} names"
 
 
 def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
@@ -207,23 +126,6 @@ def _path_from_json(record: Mapping[str, Any]) -> Path:
     for part in (path, path.outcome, *path.trace):
         require_types(part)
     return path
-
-
-def plain(value: Any) -> Any:
-    """JSON has no nan and no inf: they become the strings "nan" and "inf", as in CmdStan's files."""
-    match value:
-        case dict():
-            return {key: plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [plain(item) for item in value]
-        case np.ndarray() | np.generic():
-            return plain(value.tolist())
-        case float() if not math.isfinite(value):
-            return repr(value)
-        case File():
-            return str(value)
-        case _:
-            return value
 
 
 def _number(value: int | float | str) -> Any:

@@ -14,18 +14,9 @@ from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.extras import extra
+from ppl.names import unflatten, variable_of
 from ppl.results.files.arviz import Groups
-from ppl.results.files.columns import (
-    Floats,
-    bracketed,
-    chosen,
-    in_columns,
-    reshape,
-    unflatten,
-    variable_of,
-    variables,
-    whole_numbers,
-)
+from ppl.results.files.columns import Floats, bracketed, chosen, in_columns, reshape, variables, whole_numbers
 from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes, predictive
 from ppl.results.fits.new_rows import Given, in_frame, predicted
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws, of_values

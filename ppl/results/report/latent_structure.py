@@ -7,9 +7,9 @@ import numpy as np
 
 from ppl.density.posterior import Posterior
 from ppl.density.statement_costs import point_of
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import Structure, structure_of
-from ppl.results.fits.as_target import AsTarget
 
 NONE_FOUND = (
     "No latent structure was found: given a few parameters the others are neither in blocks nor does each "
@@ -23,7 +23,7 @@ def latent_lines(posterior: Posterior) -> Iterator[str]:
     if u is None:
         return
     with np.errstate(all="ignore"):
-        structure = structure_of(AsTarget(posterior), u, np.random.default_rng(0))
+        structure = structure_of(PosteriorTarget(posterior), u, np.random.default_rng(0))
     if structure is None:
         yield NONE_FOUND
         return

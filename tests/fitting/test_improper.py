@@ -6,8 +6,8 @@ import pytest
 import ppl
 from ppl.arrays import NUMPY
 from ppl.errors import InferenceError
-from ppl.results.fits.improper import endless_directions
-from ppl.results.fits.improper_lines import endless_lines, in_words
+from ppl.fitting.improper import endless_directions
+from ppl.fitting.improper_lines import endless_lines, in_words
 from ppl.stdlib.constraints.table import CONSTRAINTS
 
 TUPLES = "parameters { array[2] tuple(real, vector[1]) t; } model { t[1].1 + t[2].2[1] ~ normal(0, 1); }"

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ppl.results.fits.conforming import require_types
+from ppl.fitting.record_types import require_types
 
 
 class Record(NamedTuple):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.posterior import Posterior
+from ppl.density.posterior import Floats, Posterior
 from ppl.inference.objective.target import Target
-from ppl.results.files.columns import Floats, variable_of
+from ppl.names import variable_of
 
 
 @dataclass(frozen=True)
-class AsTarget:
+class PosteriorTarget:
     """A posterior as a density over R^dim (inference.target.Target).
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.

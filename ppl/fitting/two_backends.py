@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.density.posterior import Floats
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.objective.target import Target, log_density_gradients, width_of
-from ppl.results.files.columns import Floats
-from ppl.results.fits.as_target import AsTarget
 
 
 @dataclass(frozen=True)
-class ByBoth:
+class TwoBackends:
     """The `interpreted` density at many points, the `compiled` one at each alone (inference.target.Target).
 
     Where `many_gradients` are to be taken they are compiled too.
     """
 
-    interpreted: AsTarget
+    interpreted: PosteriorTarget
     compiled: Target
     many_gradients: bool = False
 
@@ -53,7 +53,7 @@ class ByBoth:
             return log_density_gradients(self.compiled, us)
         return self.interpreted.log_density_gradients(us)
 
-    def for_many_points(self) -> "ByBoth":
+    def for_many_points(self) -> "TwoBackends":
         return replace(self, many_gradients=True)
 
     def explain(self, u: Floats) -> str:

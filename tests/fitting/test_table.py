@@ -5,7 +5,7 @@ import pytest
 
 import ppl
 from ppl.density.posterior import CostModel
-from ppl.results.fits.draws import tabulate
+from ppl.fitting.table import tabulate
 
 HEAD = "parameters { real x; } model { x ~ normal(0, 1); } generated quantities"
 REJECTS = '{ real y = 2 * x; if (x > 1) reject("too large"); real z = x + 1; }'

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 from ppl.cores import cores_of
 from ppl.density.posterior import Posterior
+from ppl.fitting.checkpoint import Keep, fit_with, journal_of
+from ppl.fitting.processes import at_a_time
+from ppl.fitting.target import target_of
 from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 from ppl.inference.run.settings import Settings
-from ppl.results.fits.checkpoint import Keep, fit_with, journal_of
-from ppl.results.fits.processes import at_a_time
-from ppl.results.fits.target import target_of
 
 KILLED = (
     "The process of a run ended with status {} before the run did (-9 where memory ran out). Try fewer runs."

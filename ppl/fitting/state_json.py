@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ppl.fitting.record_types import require_types
 from ppl.inference.families import KINDS
 from ppl.inference.families.standard import STANDARDS
 from ppl.inference.initialise.starting import Kept
@@ -23,7 +24,6 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.steps import STEPS
 from ppl.inference.steps.eta_search import EtaSearch
 from ppl.inference.stopping import STOPPING
-from ppl.results.fits.conforming import require_types
 
 # What rules carry from step to step, and the parts of families: of each kind one.
 STATES: tuple[Any, ...] = (

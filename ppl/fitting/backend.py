@@ -14,12 +14,12 @@ from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
 from ppl.distribution import requirements
 from ppl.errors import InferenceError, MissingPackage
+from ppl.fitting.memory_needed import numbers_of, numbers_of_chains
+from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.fitting.two_backends import TwoBackends
 from ppl.inference.objective.target import Target
 from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.memory import ARRAY_SIZES, available
-from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.by_both import ByBoth
-from ppl.results.fits.memory_needed import numbers_of, numbers_of_chains
 
 T = TypeVar("T", bound=Target)
 
@@ -67,7 +67,7 @@ class JaxPays:
 JAX_PAYS = JaxPays()
 
 
-def on_backend(target: AsTarget, settings: Settings) -> Target:
+def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     """The target as the backend that `settings` names computes it; "auto" takes JAX where it `is_worth_it`.
 
     Raises:
@@ -80,27 +80,27 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     return replace(target, faster=partial(if_in_reach, target, settings)) if annealed else target
 
 
-def by_jax(target: AsTarget, settings: Settings) -> Target:
+def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; what "auto" leaves to autograd, because JAX cannot run it, says so in its `note`."""
     try:
         found = compiled(target, settings)
     except OutOfReach as why:
         if settings.backend == "jax":
             raise refusal(why) from None
-        return AsTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
+        return PosteriorTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
     return by_both(target, found) if settings.backend == "auto" and settings.device == "cpu" else found
 
 
-def by_both(target: AsTarget, compiled: Target) -> Target:
+def by_both(target: PosteriorTarget, compiled: Target) -> Target:
     """That by JAX; of differential equations at one point alone, where NumPy solves all points at once."""
     posterior = target.posterior
     at_once = posterior.log_joint(False, target.jacobian).values_at_once
     if at_once is None or not posterior.model.solves_equations:
         return compiled
-    return ByBoth(target, compiled)
+    return TwoBackends(target, compiled)
 
 
-def compiled(target: AsTarget, settings: Settings) -> Target:
+def compiled(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; OutOfReach where that cannot run the program."""
     device = ready(settings)
     from ppl.compiled.target import compiled_target
@@ -111,7 +111,7 @@ def compiled(target: AsTarget, settings: Settings) -> Target:
     return replace(found, cores=cores_of(settings.cores))
 
 
-def if_in_reach(target: AsTarget, settings: Settings) -> Target:
+def if_in_reach(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX, if that can run the program."""
     try:
         return compiled(target, settings)
@@ -182,7 +182,7 @@ def refusal(why: OutOfReach) -> InferenceError:
     return InferenceError(f'backend = "jax" cannot run this program: {why}.')
 
 
-def for_sampler(target: AsTarget, settings: SampleSettings) -> Target:
+def for_sampler(target: PosteriorTarget, settings: SampleSettings) -> Target:
     """The target for chains, of a hundred thousand gradients at one point each: by JAX wherever it can be.
 
     There such a gradient takes a tenth of the time, so that the seconds of compilation soon pay, of code that
@@ -198,7 +198,7 @@ def for_sampler(target: AsTarget, settings: SampleSettings) -> Target:
     return target
 
 
-def is_possible(target: AsTarget) -> bool:
+def is_possible(target: PosteriorTarget) -> bool:
     """Whether JAX is there, data are in memory, where it would hold them, and no `profile` block is timed."""
     posterior = target.posterior
     on_disk = any(map(is_mapped, posterior.data.values()))
@@ -210,7 +210,7 @@ def has_room(numbers: int) -> bool:
     return available() >= JAX_PAYS.memory + ARRAY_SIZES.number * numbers
 
 
-def is_worth_it(target: AsTarget, settings: Settings) -> bool:
+def is_worth_it(target: PosteriorTarget, settings: Settings) -> bool:
     """Whether JAX is there and would be done first, its compilation included.
 
     Runs beside each other are processes, each of which would have to compile.
@@ -234,7 +234,7 @@ def calls_of_recurrences(posterior: Posterior) -> int:
     return int(posterior.model.calls_of_a_step * posterior.width)
 
 
-def is_worth_it_annealed(target: AsTarget) -> bool:
+def is_worth_it_annealed(target: PosteriorTarget) -> bool:
     """Whether JAX is there and annealing by it would be done first, its compilation included."""
     posterior = target.posterior
     recurs = calls_of_recurrences(posterior) >= JAX_PAYS.annealed_recurrence

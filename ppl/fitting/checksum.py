@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ppl.errors import DataError, PPLError
 from ppl.files import require_file
@@ -59,6 +62,23 @@ def unsealed(path: str | Path, record: Any, kind: str, form: str) -> dict[str, A
     if _digest(content) != record.get("sha256"):
         raise DataError(f"{path} is damaged: its content does not match its digest.")
     return content
+
+
+def plain(value: Any) -> Any:
+    """JSON has no nan and no inf: they become the strings "nan" and "inf", as in CmdStan's files."""
+    match value:
+        case dict():
+            return {key: plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case np.ndarray() | np.generic():
+            return plain(value.tolist())
+        case float() if not math.isfinite(value):
+            return repr(value)
+        case Path():
+            return str(value)
+        case _:
+            return value
 
 
 def _digest(record: Mapping[str, Any]) -> str:

@@ -13,9 +13,9 @@ from rich.progress import Progress as Bars
 from rich.table import Column
 from rich.text import Text
 
+from ppl.fitting.progress_meter import Meters
 from ppl.inference.run.phases import OF_FIT, Phase
 from ppl.inference.run.progress import Listener, Progress, silent
-from ppl.results.fits.progress_meter import Meters
 
 
 @dataclass(frozen=True)

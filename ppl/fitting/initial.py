@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ppl.density.posterior import Posterior
+from ppl.density.posterior import Floats, Posterior
 from ppl.errors import DataError
 from ppl.files import require_file
+from ppl.fitting.checksum import blamed, unsealed
+from ppl.fitting.record_types import require_types
 from ppl.inference.initialise.start import Init, Warm
-from ppl.results.files.columns import Floats, unflatten
-from ppl.results.fits.conforming import require_types
-from ppl.results.fits.sealed import blamed, unsealed
+from ppl.names import unflatten
 
 if TYPE_CHECKING:
     from ppl.inference.families.family import Family

@@ -3,15 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ppl.density.posterior import Posterior
+from ppl.density.posterior import Floats, Posterior
 from ppl.errors import InferenceError
+from ppl.fitting.backend import on_backend, rows_on_backend, sharded
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
 from ppl.inference.objective.target import Forwarding, Target
 from ppl.inference.run.settings import Settings
-from ppl.results.files.columns import Floats
-from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.backend import on_backend, rows_on_backend, sharded
 
 
 def target_of(posterior: Posterior, settings: Settings) -> Target:
@@ -35,7 +34,7 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
         return sharded(posterior, settings, jacobian)
     if settings.minibatch is not None:
         return rows_on_backend(posterior, settings)
-    return on_backend(AsTarget(posterior, jacobian), settings)
+    return on_backend(PosteriorTarget(posterior, jacobian), settings)
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,12 @@ def backend_of(posterior: Posterior, settings: Settings, annealed: bool) -> str:
     target = target_of(posterior, settings)
     while isinstance(target, Forwarding):
         target = target.target
-    if not isinstance(target, AsTarget):
+    if not isinstance(target, PosteriorTarget):
         return "autograd" if settings.minibatch is not None else "jax"
-    by_both = annealed and target.faster is not None and not isinstance(target.faster(), AsTarget)
+    by_both = annealed and target.faster is not None and not isinstance(target.faster(), PosteriorTarget)
     return "autograd, jax" if by_both else "autograd"
 
 
 def note_of(target: Target) -> list[str]:
     """What the user should know of a target."""
-    return [target.note] if isinstance(target, AsTarget) and target.note else []
+    return [target.note] if isinstance(target, PosteriorTarget) and target.note else []

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.posterior import Posterior
+from ppl.density.posterior import Floats, Posterior
 from ppl.errors import InferenceError
-from ppl.results.files.columns import Floats
-from ppl.results.fits import improper_lines
+from ppl.fitting import improper_lines
 
 
 @dataclass(frozen=True)

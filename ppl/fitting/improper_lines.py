@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.density.conditioning import leaves
-from ppl.density.posterior import Posterior
-from ppl.results.files.columns import Floats
+from ppl.density.posterior import Floats, Posterior
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,16 @@ from numpy.random import Generator
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
+from ppl.fitting.checksum import blamed, opened, plain, sealed
+from ppl.fitting.identity import identity, refuse_mismatch
+from ppl.fitting.keywords import SECONDS_A_WRITE
+from ppl.fitting.state_json import decode, encode
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
-from ppl.results.fits.keywords import SECONDS_A_WRITE
-from ppl.results.fits.saved import identity, plain, refuse_mismatch
-from ppl.results.fits.sealed import blamed, opened, sealed
-from ppl.results.fits.state_json import decode, encode
 
 FORMAT = "ppl checkpoint 2"
 

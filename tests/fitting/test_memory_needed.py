@@ -6,11 +6,11 @@ import ppl
 from ppl import memory
 from ppl.cmdstan import main as executable
 from ppl.errors import InferenceError
+from ppl.fitting import memory_needed as needs
+from ppl.fitting.memory_needed import columns_of, numbers_of
 from ppl.inference.run.settings import SbcSettings, Settings
 from ppl.results.calibration.sbc import calibrated
 from ppl.results.calibration.simulations import simulations_of
-from ppl.results.fits import memory_needed as needs
-from ppl.results.fits.memory_needed import columns_of, numbers_of
 
 
 def conditioned(program):
@@ -117,7 +117,7 @@ def test_a_fit_that_runs_out_of_memory_is_refused(monkeypatch):
     def fails(*_):
         raise MemoryError("Unable to allocate 8 GiB")
 
-    monkeypatch.setattr("ppl.results.fits.checkpoint.fit", fails)
+    monkeypatch.setattr("ppl.fitting.checkpoint.fit", fails)
     with pytest.raises(
         InferenceError, match=r"too little memory: .* free[.] Unable to allocate 8 GiB[.]"
     ) as no:

@@ -6,13 +6,13 @@ import pytest
 from rich.console import Console
 
 from ppl.errors import InferenceError
+from ppl.fitting.progress_display import duration, line, roughly, shown
+from ppl.fitting.progress_meter import Meter, Meters
 from ppl.inference.recipes import RECIPES
 from ppl.inference.run.phases import PHASES, Phase, phases_of
 from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
 from ppl.results.fits.fit import variational
-from ppl.results.fits.progress import duration, line, roughly, shown
-from ppl.results.fits.progress_meter import Meter, Meters
 
 LOOP, FIXED, VARIABLES = Phase.LOOP, Phase.FIXED_DRAWS, Phase.VARIABLES
 PLAN = (Phase.PATHFINDER, LOOP, FIXED, Phase.ANNEALING, VARIABLES)

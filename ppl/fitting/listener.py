@@ -17,6 +17,8 @@ def heard(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractCo
         return nullcontext(silent)
     if progress is not True:
         raise ArgumentError(f"progress is {shown(progress)}, but must be True, False, None or a function")
-    from ppl.results.fits.progress import of_caller  # rich takes longer to import than a small fit to compile
+    from ppl.fitting.progress_display import (
+        of_caller,  # rich takes longer to import than a small fit to compile
+    )
 
     return of_caller(plan)

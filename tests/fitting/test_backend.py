@@ -8,12 +8,12 @@ import pytest
 import ppl
 from ppl import memory
 from ppl.errors import InferenceError
+from ppl.fitting import backend
+from ppl.fitting.backend import is_worth_it
+from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.fitting.two_backends import TwoBackends
 from ppl.inference.objective.target import for_many_points
 from ppl.inference.run.settings import SampleSettings, Settings
-from ppl.results.fits import backend
-from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.backend import is_worth_it
-from ppl.results.fits.by_both import ByBoth
 
 PROGRAM = """
 data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }
@@ -99,7 +99,7 @@ def test_a_program_out_of_reach_is_left_to_autograd_with_a_note(monkeypatch) -> 
 
 
 def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior) -> None:
-    assert not is_worth_it(AsTarget(posterior), Settings())
+    assert not is_worth_it(PosteriorTarget(posterior), Settings())
     fit = posterior.variational(algorithm="laplace", draws=2)
     assert not any("backend" in note for note in fit.notes)
 
@@ -128,9 +128,9 @@ def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, ann
     assert model.calls_of_a_step == 4
     steps = -(-calls // 4)
     series = model.condition({"T": steps, "y": np.linspace(-1, 1, steps)})
-    assert is_worth_it(AsTarget(series), Settings()) is at_once
-    assert backend.is_worth_it_annealed(AsTarget(series)) is annealed
-    assert not is_worth_it(AsTarget(series), Settings(runs=2))
+    assert is_worth_it(PosteriorTarget(series), Settings()) is at_once
+    assert backend.is_worth_it_annealed(PosteriorTarget(series)) is annealed
+    assert not is_worth_it(PosteriorTarget(series), Settings(runs=2))
 
 
 def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
@@ -138,8 +138,8 @@ def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
     monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=12))
     program = "data { int N; matrix[N, 3] x; } parameters { vector[3] b; } model { x * b ~ normal(0, 1); }"
     model = ppl.compile_model(program)
-    assert is_worth_it(AsTarget(model.condition({"N": 4, "x": np.ones((4, 3))})), Settings())
-    assert not is_worth_it(AsTarget(model.condition({"N": 3, "x": np.ones((3, 3))})), Settings())
+    assert is_worth_it(PosteriorTarget(model.condition({"N": 4, "x": np.ones((4, 3))})), Settings())
+    assert not is_worth_it(PosteriorTarget(model.condition({"N": 3, "x": np.ones((3, 3))})), Settings())
 
 
 def test_many_rows_are_worth_a_compilation() -> None:
@@ -148,14 +148,14 @@ def test_many_rows_are_worth_a_compilation() -> None:
     model = ppl.compile_model(program)
     for rows, expected in ((backend.JAX_PAYS.width, True), (backend.JAX_PAYS.width - 1, False)):
         posterior = model.condition({"N": rows, "y": np.zeros(rows)})
-        assert is_worth_it(AsTarget(posterior), Settings()) is expected
+        assert is_worth_it(PosteriorTarget(posterior), Settings()) is expected
 
 
 def test_many_parameters_are_worth_a_compilation() -> None:
     pytest.importorskip("jax")
     model = ppl.compile_model("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
     for n, expected in ((backend.JAX_PAYS.dimensions, True), (backend.JAX_PAYS.dimensions - 1, False)):
-        assert is_worth_it(AsTarget(model.condition({"N": n})), Settings()) is expected
+        assert is_worth_it(PosteriorTarget(model.condition({"N": n})), Settings()) is expected
 
 
 MIXTURE = """
@@ -175,11 +175,11 @@ def test_annealing_takes_the_faster_of_two_densities() -> None:
     rows = backend.JAX_PAYS.annealed_width
     y = np.random.default_rng(1).normal(size=rows)
     model = ppl.compile_model(MIXTURE)
-    few, many = (AsTarget(model.condition({"N": n, "y": y[:n]})) for n in (20, rows))
+    few, many = (PosteriorTarget(model.condition({"N": n, "y": y[:n]})) for n in (20, rows))
     assert backend.on_backend(few, Settings()) == few
     assert backend.on_backend(many, Settings(backend="autograd")) == many
     auto = backend.on_backend(many, Settings())
-    assert isinstance(auto, AsTarget) and isinstance(for_many_points(auto), CompiledTarget)
+    assert isinstance(auto, PosteriorTarget) and isinstance(for_many_points(auto), CompiledTarget)
     us = np.random.default_rng(2).normal(size=(5, 2))
     for got, want in zip(
         for_many_points(auto).log_density_gradients(us), many.log_density_gradients(us), strict=True
@@ -204,8 +204,8 @@ def test_annealing_takes_the_compiled_steps_of_a_loop_that_stayed_one(steps: int
     pytest.importorskip("jax")
     posterior = ppl.compile_model(SEASONS).condition({"T": steps + 3, "y": np.zeros(steps + 3)})
     assert posterior.sizes.steps == steps
-    auto = backend.on_backend(AsTarget(posterior), Settings())
-    assert isinstance(auto, AsTarget) and (auto.faster is not None) is faster
+    auto = backend.on_backend(PosteriorTarget(posterior), Settings())
+    assert isinstance(auto, PosteriorTarget) and (auto.faster is not None) is faster
     us = np.random.default_rng(2).normal(size=(5, steps + 3))
     got, want = (target.log_density_gradients(us) for target in (for_many_points(auto), posterior))
     for a, b in zip(got, want, strict=True):
@@ -217,9 +217,9 @@ def test_where_jax_cannot_anneal_autograd_does() -> None:
     rows = backend.JAX_PAYS.annealed_width
     wide = f"vector[{rows}] z = rep_vector(m, {rows}); z ~ normal(0, 9);"
     program = SIZE_BY_PARAMETER.replace("m ~ normal(0, 1);", wide)
-    target = AsTarget(ppl.compile_model(program).condition({}))
+    target = PosteriorTarget(ppl.compile_model(program).condition({}))
     auto = backend.on_backend(target, Settings())
-    assert isinstance(auto, AsTarget) and auto.faster and for_many_points(auto) is target
+    assert isinstance(auto, PosteriorTarget) and auto.faster and for_many_points(auto) is target
 
 
 def test_a_differential_equation_is_worth_a_compilation() -> None:
@@ -234,7 +234,7 @@ def test_a_differential_equation_is_worth_a_compilation() -> None:
         }
     """
     posterior = ppl.compile_model(program).condition({"y": [0.6, 0.37]})
-    assert is_worth_it(AsTarget(posterior), Settings())
+    assert is_worth_it(PosteriorTarget(posterior), Settings())
     compiled, plain = (
         posterior.variational(algorithm="laplace", backend=b).draws() for b in ("auto", "autograd")
     )
@@ -280,9 +280,9 @@ def test_an_equation_is_solved_by_jax_at_one_point_and_by_numpy_at_many() -> Non
     compiled = pytest.importorskip("ppl.compiled.target", reason="needs jax", exc_type=ImportError)
     data = {"ts": [0.5, 1.0, 2.0], "y": [1.2, 0.8, 0.2]}
     posterior = ppl.compile_model(SOLVED).condition(data)
-    target = backend.on_backend(AsTarget(posterior), Settings())
-    whole = backend.on_backend(AsTarget(posterior), Settings(backend="jax"))
-    assert isinstance(target, ByBoth) and isinstance(whole, compiled.CompiledTarget)
+    target = backend.on_backend(PosteriorTarget(posterior), Settings())
+    whole = backend.on_backend(PosteriorTarget(posterior), Settings(backend="jax"))
+    assert isinstance(target, TwoBackends) and isinstance(whole, compiled.CompiledTarget)
     us = np.random.default_rng(1).normal(size=(5, target.dim))
     values, gradients = whole.log_density_gradients(us)
     np.testing.assert_allclose(target.log_densities(us), values, rtol=1e-6)
@@ -300,18 +300,18 @@ def test_an_equation_that_numpy_solves_draw_by_draw_is_left_to_jax() -> None:
     posterior = ppl.compile_model(printing).condition({"ts": [0.5, 1.0, 2.0], "y": [1.2, 0.8, 0.2]})
     assert posterior.log_joint(False, True).values_at_once is None
     compiled = object()
-    assert backend.by_both(AsTarget(posterior), compiled) is compiled
+    assert backend.by_both(PosteriorTarget(posterior), compiled) is compiled
 
 
 def test_auto_leaves_to_autograd_what_jax_has_no_memory_for(monkeypatch):
     pytest.importorskip("jax")
     rows = 2 * backend.JAX_PAYS.width
     model = ppl.compile_model("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
-    target = AsTarget(model.condition({"N": rows}))
+    target = PosteriorTarget(model.condition({"N": rows}))
     for gigabytes in (8, 1):
         monkeypatch.setattr(memory, "limits", lambda free=gigabytes << 30: iter([free]))
         targets = (
             backend.on_backend(target, Settings(draws=10)),
             backend.for_sampler(target, SampleSettings(num_samples=10, num_warmup=10)),
         )
-        assert [isinstance(found, AsTarget) for found in targets] == [gigabytes == 1] * 2
+        assert [isinstance(found, PosteriorTarget) for found in targets] == [gigabytes == 1] * 2

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ppl.density.posterior import Posterior
+from ppl.density.posterior import Floats, Posterior
 from ppl.errors import InferenceError, PPLError
+from ppl.fitting.memory_needed import require_memory_of_rows
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
-from ppl.results.files.columns import Floats
-from ppl.results.fits.memory_needed import require_memory_of_rows
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from ppl.errors import DataError
+from ppl.fitting.checkpoint import Checkpoint, Keep, as_text, journal_of, stages_of
+from ppl.fitting.checksum import sealed
 from ppl.inference.recipes import RECIPES, fit
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.settings import Settings as RunSettings
-from ppl.results.fits.checkpoint import Checkpoint, Keep, as_text, journal_of, stages_of
 from ppl.results.fits.fit import variational
-from ppl.results.fits.sealed import sealed
 
 SHORT = {"iter": 300, "eval_elbo": 20, "adapt_iter": 5, "elbo_samples": 10, "draws": 20, "grad_samples": 2}
 ALGORITHMS = [name for name in RECIPES if name not in ("dsvi-ard", "nested")]  # nested needs blocks

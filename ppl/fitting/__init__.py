@@ -1,0 +1,1 @@
+"""The making of a fit: targets, backends, starts, runs, checkpoints, and reasons not to begin."""

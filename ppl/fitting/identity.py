@@ -1,0 +1,90 @@
+"""What a run belongs to: the program, the data, the map of its parameters to R^dim."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import as_pairs
+from ppl.data.blocks import blocks
+from ppl.data.shares import Share
+from ppl.density.model import Model
+from ppl.density.posterior import Posterior
+from ppl.errors import DataError
+
+
+def positive_transform(model: Model) -> str:
+    """The map to the positive reals that the model was compiled with, by the name of its option."""
+    return "softplus" if model.compilation.softplus else "log"
+
+
+def program_hash(text: str) -> str:
+    """SHA-256 of the program text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def data_hash(data: Mapping[str, Any]) -> str:
+    """SHA-256 of names and values; their order, and whether 1 is written 1.0, does not matter."""
+    digest = hashlib.sha256()
+    for piece in _pieces(data):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _pieces(value: Any) -> Iterator[bytes | memoryview]:
+    """Names, shapes and numbers as bytes; long arrays a block at a time, for they may lie on disk."""
+    if isinstance(value, Mapping):
+        for name in sorted(value):
+            yield name.encode()
+            yield from _pieces(value[name])
+        return
+    if isinstance(value, Share):
+        yield value.identity.encode()
+        return
+    if isinstance(value, complex):
+        value = np.asarray(value)
+    try:  # "NaN" and "Inf" are numbers too, as in CmdStan's data
+        array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=float)
+    except (ValueError, TypeError):  # an array of tuples
+        for item in value:
+            yield from _pieces(item)
+        return
+    array = as_pairs(array) if np.iscomplexobj(array) else array
+    yield repr(array.shape).encode()
+    for block in blocks(array):
+        yield np.ascontiguousarray(block, dtype="<f8").data
+
+
+def identity(posterior: Posterior) -> dict[str, Any]:
+    """What a saved fit belongs to: program, data, parametrisation."""
+    model = posterior.model
+    return {
+        "program_sha256": program_hash(model.source.text),
+        "data_sha256": data_hash({name: posterior.data[name] for name in model.data_schema}),
+        "positive_transform": positive_transform(model),
+        "unconstrained": list(posterior.param_unc_names()),
+    }
+
+
+DIFFERS = {
+    "program_sha256": "another program",
+    "data_sha256": "other data",
+    "positive_transform": "another positive transform",
+    "unconstrained": "other parameters",
+}
+
+
+def refuse_mismatch(path: str | Path, record: Mapping[str, Any], posterior: Posterior) -> None:
+    """Raises DataError when the fit was made with another program, other data or another parametrisation."""
+    for key, mine in identity(posterior).items():
+        if record[key] != mine:
+            raise DataError(
+                f"{path} was fitted with {DIFFERS[key]} ({record['program']}): {key} is "
+                f"{_brief(record[key])} there and {_brief(mine)} here. Load it with what it was fitted with."
+            )
+
+
+def _brief(value: str | list[str]) -> str:
+    return value[:12] if isinstance(value, str) else f"{len(value)} names"

@@ -1,0 +1,123 @@
+"""A posterior small enough to know everything about."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from ppl.density.data import Data
+from ppl.errors import InferenceError
+from ppl.names import Sized
+from ppl.phases import Compilation
+from ppl.source import SourceText
+
+CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])
+
+PROGRAM = SourceText("parameters { real mu; real<lower=0> tau; }", "toy.model")
+
+
+@dataclass(frozen=True)
+class ToyModel:
+    """What `load_fit` and the CSV ask of a model."""
+
+    source: SourceText = PROGRAM
+    softplus: bool = False
+    floor: float = -np.inf
+    keeps_time: bool = False
+    calls_of_a_step: int = 0
+    solves_equations: bool = False
+    discrete: None = None
+    completions: tuple = ()
+
+    @property
+    def compilation(self):
+        return Compilation(self.source, self.softplus)
+
+    @property
+    def data_schema(self):
+        return {"N": "int", "y": "vector"}
+
+    def condition(self, data, seed=0, missing="refuse"):
+        return Toy(self, data)
+
+
+@dataclass(frozen=True)
+class Toy:
+    """mu and log tau are independent normals; theta = (mu, tau); y_rep cannot be drawn below `floor`."""
+
+    model: ToyModel = ToyModel()
+    data: dict = field(default_factory=lambda: {"N": 2, "y": [1.0, 2.0]})
+
+    @property
+    def source(self):
+        return self.model.source
+
+    @property
+    def observed(self):
+        return self.data
+
+    @property
+    def d(self):
+        return Data(N=self.data["N"], y=np.array(self.data["y"]))
+
+    @property
+    def loop_steps(self):
+        return 0
+
+    @property
+    def width(self):
+        return 2
+
+    @property
+    def cost(self):
+        return 2
+
+    def param_unc_num(self):
+        return 2
+
+    def param_unc_names(self):
+        return ("mu", "tau")
+
+    def param_names(self, include_tp=False, include_gq=False):
+        return ("mu", "tau") + ("theta.1", "theta.2") * include_tp + ("y_rep",) * include_gq
+
+    def declared(self, include_tp=False, include_gq=False):
+        return [Sized("mu", (), ()), Sized("tau", (), ())]
+
+    def log_density(self, u, propto=False, jacobian=True):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u, propto=False, jacobian=True):
+        z = (u - CENTRE) / SCALE
+        return float(-0.5 * z @ z - np.log(SCALE).sum() - np.log(2 * np.pi)), -z / SCALE
+
+    def log_densities(self, us, propto=False, jacobian=True):
+        return np.array([self.log_density(u, propto, jacobian) for u in us])
+
+    def log_density_gradients(self, us, propto=False, jacobian=True):
+        pairs = [self.log_density_gradient(u, propto, jacobian) for u in us]
+        return np.array([value for value, _ in pairs]), np.array([gradient for _, gradient in pairs])
+
+    def explain(self, u):
+        return ""
+
+    draws_at_once = 1
+
+    def param_constrain(self, u, include_tp=False, include_gq=False, rng=None):
+        mu, tau = u[0], np.exp(u[1])
+        if include_gq and mu < self.model.floor:
+            raise InferenceError("normal_rng: mu is too low")
+        return np.array([mu, tau] + [mu, tau] * include_tp + ([rng.normal(mu)] if include_gq else []))
+
+    def param_unconstrain(self, values):
+        return np.array([values["mu"], np.log(values["tau"])])
+
+
+@pytest.fixture
+def toy():
+    return Toy()
+
+
+@pytest.fixture
+def make_model():
+    return ToyModel
