@@ -77,8 +77,15 @@ def _kinds(function: Callable[..., Any]) -> Mapping[str, Any]:
     return found
 
 
+def form_of(kind: Any) -> Any:
+    """The class, Union or Literal of an annotation; of NDArray, a `type` alias from NumPy 2.5, ndarray."""
+    form = get_origin(kind) or kind
+    meaning = getattr(form, "__value__", form)
+    return get_origin(meaning) or meaning
+
+
 def _is(value: Any, kind: Any) -> bool:
-    form, args = get_origin(kind) or kind, get_args(kind)
+    form, args = form_of(kind), get_args(kind)
     if form is Any:
         return True
     if form in (Union, UnionType):
@@ -108,7 +115,7 @@ def _is_number(value: Any, kind: type) -> bool:
 
 
 def _words(kind: Any) -> list[str]:
-    form, args = get_origin(kind) or kind, get_args(kind)
+    form, args = form_of(kind), get_args(kind)
     if form in (Union, UnionType):
         return [word for one in args for word in _words(one)]
     if form is Literal:

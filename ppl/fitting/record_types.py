@@ -4,9 +4,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_type_hints
 
 import numpy as np
+
+from ppl.arguments import form_of
 
 NUMBERS: Mapping[type, Any] = {float: int | float, bool: bool | np.bool_}
 """What stands for a type beside itself."""
@@ -28,7 +30,7 @@ def _declared(record: Hashable) -> Mapping[str, Any]:
 
 
 def _is(value: Any, kind: Any) -> bool:
-    form, args = get_origin(kind) or kind, get_args(kind)
+    form, args = form_of(kind), get_args(kind)
     if form is Any:
         return True
     if form in (Union, UnionType):

@@ -3,11 +3,15 @@
 import inspect
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from typing_extensions import TypeAliasType
 
 import ppl
+from ppl.arguments import form_of
 
 PROGRAM = """
 data { int N; vector[N] y; } parameters { real m; vector<lower=0>[2] s; }
@@ -117,3 +121,10 @@ def test_the_message_names_the_argument(call, message):
 def test_wrong_keywords_stay_type_errors():
     with pytest.raises(TypeError, match="unexpected keyword"):
         things()["posterior"].log_joint(propt=True)
+
+
+def test_an_alias_is_what_it_stands_for():
+    """As NDArray is from NumPy 2.5, which Python 3.12 and later install."""
+    of_kind = TypeVar("of_kind")
+    alias = TypeAliasType("alias", np.ndarray[Any, np.dtype[of_kind]], type_params=(of_kind,))
+    assert form_of(alias[float]) is form_of(NDArray[np.float64]) is np.ndarray
