@@ -82,6 +82,7 @@ def test_cmdstanpy_and_arviz_read_runs_as_chains(fits, files):
     np.testing.assert_array_equal(data.sample_stats["lp"][0], fits[0].result.log_p)
 
 
+@pytest.mark.skipif(not hasattr(az, "from_cmdstan"), reason="ArviZ 1 reads them through CmdStanPy alone")
 def test_arviz_reads_the_files_themselves(fits, files):
     data = az.from_cmdstan(files["sample"])
     np.testing.assert_array_equal(data.posterior["theta"][1], fits[1].stan_variable("theta"))

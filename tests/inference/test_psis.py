@@ -97,19 +97,21 @@ def ratios_of(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_weights_and_khat_are_those_of_arviz(seed):
-    arviz = pytest.importorskip("arviz")
+    from laws.arviz import psislw
+
     ratios = ratios_of(seed)
     smooth = psis(ratios)
-    expected, khat = arviz.psislw(ratios.copy())
+    expected, khat = psislw(ratios)
     assert smooth.khat == pytest.approx(float(khat), abs=1e-8, rel=1e-8)
     np.testing.assert_allclose(smooth.log_weights, expected, rtol=0, atol=1e-8)
 
 
 def test_equal_ratios_at_the_edge_of_the_tail_get_equal_weights_as_in_arviz():
-    arviz = pytest.importorskip("arviz")
+    from laws.arviz import psislw
+
     ratios = np.round(np.random.default_rng(7).normal(size=4000), 1)
     smooth = psis(ratios)
-    expected, khat = arviz.psislw(ratios.copy())
+    expected, khat = psislw(ratios)
     assert smooth.khat == pytest.approx(float(khat), abs=1e-8)
     # Of draws with equal ratios in the tail either may come first.
     np.testing.assert_allclose(np.sort(smooth.log_weights), np.sort(expected), rtol=0, atol=1e-8)

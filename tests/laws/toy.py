@@ -7,6 +7,7 @@ import pytest
 
 from ppl.density.data import Data
 from ppl.errors import InferenceError
+from ppl.ir.nodes import Program
 from ppl.names import Sized
 from ppl.phases import Compilation
 from ppl.source import SourceText
@@ -14,6 +15,8 @@ from ppl.source import SourceText
 CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])
 
 PROGRAM = SourceText("parameters { real mu; real<lower=0> tau; }", "toy.model")
+
+NOTHING_DECLARED = Program(*[()] * 10)
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class ToyModel:
     solves_equations: bool = False
     discrete: None = None
     completions: tuple = ()
+    lowered: Program = NOTHING_DECLARED
 
     @property
     def compilation(self):

@@ -10,6 +10,7 @@ from scipy import stats
 
 import ppl
 from ppl.errors import ModelError
+from ppl.results.files.arviz_versions import group_names
 from ppl.results.fits.by_row import predictive
 
 ROOT = Path(__file__).parents[2]
@@ -181,7 +182,7 @@ def test_a_variable_that_the_program_draws_itself_is_kept(fit):
 def test_groups_of_arviz_are_added_when_asked_for(fit):
     arviz = pytest.importorskip("arviz")
     plain, own = fit
-    assert set(plain.to_arviz().groups()) == {"posterior", "observed_data", "sample_stats"}
+    assert set(group_names(plain.to_arviz())) == {"posterior", "observed_data", "sample_stats"}
     found = plain.to_arviz({"row": list("abcdef")}, log_likelihood=True, posterior_predictive=True)
     for group in ("log_likelihood", "posterior_predictive"):
         assert found[group]["y"].dims == ("chain", "draw", "row") and found[group]["k"].shape == (1, 1000)

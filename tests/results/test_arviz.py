@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
 
+import ppl
+from ppl.results.files.arviz_versions import group_names
+from ppl.results.files.axes import Axes
 from ppl.results.fits.fit import variational
 
 pytest.importorskip("arviz")
@@ -9,7 +12,12 @@ pytest.importorskip("arviz")
 def test_groups_follow_the_names(toy):
     fit = variational(toy, iter=500, draws=40, eta=0.3)
     inference = fit.to_arviz()
-    assert set(inference.groups()) == {"posterior", "posterior_predictive", "observed_data", "sample_stats"}
+    assert set(group_names(inference)) == {
+        "posterior",
+        "posterior_predictive",
+        "observed_data",
+        "sample_stats",
+    }
     assert np.array_equal(inference.posterior["theta"].values[0], fit.stan_variable("theta"))
     assert np.array_equal(inference.posterior_predictive["y"].values[0], fit.stan_variable("y_rep"))
     assert inference.sample_stats["lp"].shape == (1, 40)
@@ -35,3 +43,44 @@ def test_draws_as_xarray(toy):
     assert dict(dataset.sizes) == {"chain": 1, "draw": 40, "side": 2}
     assert np.array_equal(dataset["theta"].values[0], fit.stan_variable("theta"))
     assert dataset["theta"].sel(side="right").shape == (1, 40) and dataset["mu"].dims == ("chain", "draw")
+
+
+PROGRAM = """
+data { int J; int K; array[J] vector[K] y; }
+transformed data { int M = K + 1; }
+parameters { array[J] vector[K] theta; matrix[K, K] a; vector[M] b; vector[K + 1] c; vector[2] d; }
+model {
+  for (j in 1:J) y[j] ~ normal(theta[j], 1);
+  to_vector(a) ~ normal(0, 1); b ~ normal(c, 1); c ~ normal(0, 1); d ~ normal(0, 1);
+}
+generated quantities { array[J] vector[K] y_rep = y; }
+"""
+DIMS = {"theta": ("J", "K"), "a": ("a_dim_0", "a_dim_1"), "b": ("M",), "c": ("c_dim_0",), "d": ("d_dim_0",)}
+
+
+@pytest.fixture(scope="module")
+def declared():
+    data = {"J": 4, "K": 2, "y": np.zeros((4, 2))}
+    return ppl.compile_model(PROGRAM).condition(data).laplace(draws=20)
+
+
+def test_dimensions_are_the_declared_sizes(declared):
+    found = declared.to_arviz()
+    for name, dims in DIMS.items():
+        assert found["posterior"][name].dims == ("chain", "draw", *dims)
+        assert declared.draws_xr()[name].dims == ("chain", "draw", *dims)
+    assert found["posterior"]["theta"].values.shape == (1, 20, 4, 2)
+    assert found["posterior_predictive"]["y"].dims == ("chain", "draw", "J", "K")
+    assert found["observed_data"]["y"].dims == ("J", "K")
+
+
+def test_labels_go_to_the_declared_size_before_a_size_of_the_same_length(declared):
+    found = declared.to_arviz({"K": ["low", "high"], "school": list("ABCD")})["posterior"]
+    assert found["theta"].dims == ("chain", "draw", "school", "K")
+    assert found["theta"].sel(school="B", K="high").shape == (1, 20)
+    assert found["d"].dims == ("chain", "draw", "d_dim_0")
+
+
+def test_a_size_of_two_lengths_has_no_name():
+    axes = Axes(declared={"y": ["N"], "z": ["N"], "x": ["K"]})
+    assert axes.of_all({"y": [3], "z": [2], "x": [3]}) == {"y": [None], "z": [None], "x": ["K"]}

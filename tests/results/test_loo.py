@@ -6,6 +6,7 @@ from scipy.stats import norm
 
 import ppl
 from ppl.cli.main import main
+from ppl.results.files.arviz_versions import from_groups
 from ppl.results.files.readers import read_file
 from ppl.results.report.log_lik import LogLik, in_files, of_draws
 from ppl.results.report.loo import csv_lines, loo_of
@@ -49,16 +50,17 @@ def test_without_the_ratios_a_wide_q_would_be_wrong():
 
 
 def test_arviz_agrees():
-    arviz = pytest.importorskip("arviz")
+    pytest.importorskip("arviz")
+    from laws import arviz
+
     found = at_draws(1, 1000)
     loo = loo_of(found)
-    given = arviz.from_dict(posterior={"x": np.zeros((1, 1000))}, log_likelihood={"y": found.values[None]})
-    other = arviz.loo(given, pointwise=True, reff=1.0)
-    assert loo.elpds == pytest.approx(other.loo_i.values) and loo.khats == pytest.approx(
-        other.pareto_k.values
-    )
-    assert (loo.elpd, loo.p_loo) == pytest.approx((other.elpd_loo, other.p_loo))
-    assert loo.threshold == pytest.approx(other.good_k)
+    groups = {"posterior": {"x": np.zeros((1, 1000))}, "log_likelihood": {"y": found.values[None]}}
+    elpds, khats, elpd, p_loo, threshold = arviz.loo(from_groups(groups, {}, {}))
+    assert loo.elpds == pytest.approx(elpds, rel=1e-4 if arviz.ONE else 1e-6)
+    assert loo.khats == pytest.approx(khats, abs=0.02 if arviz.ONE else 1e-6)
+    assert (loo.elpd, loo.p_loo) == pytest.approx((elpd, p_loo), rel=1e-3 if arviz.ONE else 1e-6)
+    assert loo.threshold == pytest.approx(threshold)
 
 
 def test_rows_that_cannot_be_relied_on_are_named():

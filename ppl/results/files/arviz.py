@@ -1,4 +1,4 @@
-"""Draws as ArviZ's InferenceData and as xarray, with groups, dimensions and coordinates by Stan's habits."""
+"""Draws for ArviZ, of either major version, and as xarray, with groups and dimensions by Stan's habits."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ppl.data.shares import Share
-from ppl.distribution import VERSION, requirements
+from ppl.distribution import VERSION
 from ppl.extras import extra
 from ppl.names import parted
+from ppl.results.files.arviz_versions import from_groups, group_names
+from ppl.results.files.axes import Axes
 from ppl.results.files.columns import Floats, reshape, variables
 
 if TYPE_CHECKING:
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
 WHEN = "created_at"
 
-Coords = Mapping[str, Sequence[Any]]
-Dims = Mapping[str, Sequence[str]]
 Groups = Mapping[str, Mapping[str, Any]]
 
 
@@ -27,24 +27,22 @@ def to_arviz(
     log_p: Floats,
     log_g: Floats,
     data: Mapping[str, Any],
-    about: Mapping[str, str] = {},
-    coords: Coords = {},  # noqa: B006
-    dims: Dims = {},  # noqa: B006
-    more: Groups = {},  # noqa: B006
+    about: Mapping[str, str],
+    axes: Axes,
+    more: Groups,
 ) -> Any:
-    """InferenceData of one chain: `y_rep` is predictive, `log_lik` pointwise, the `y` in the data observed.
+    """ArviZ's object for one chain: `y_rep` is predictive, `log_lik` pointwise, the `y` in the data observed.
 
     `more` has further variables by group, each (chains, draws, *its own shape), by the name of the data.
 
-    `coords` has labels by the name of a dimension, `dims` the dimensions of a variable by its name; where
-    `dims` says nothing, an axis takes the one dimension whose labels are as many as it is long. `about` goes
-    into the attributes of every group, as ArviZ's own do; none says when, so that files repeat byte by byte.
+    `about` goes into the attributes of every group, as ArviZ's own do; none says when, so that files repeat
+    byte by byte.
 
     Independent draws of an approximation have no chains, so `az.rhat` says nothing about them.
     Needs the extra `arviz`.
     """
     stats = {"lp": log_p[np.newaxis], "lp_approx": log_g[np.newaxis]}
-    return inference_data([table.rows[1:]], table.columns, stats, data, about, coords, dims, more)
+    return inference_data([table.rows[1:]], table.columns, stats, data, about, axes, more)
 
 
 def inference_data(
@@ -52,17 +50,17 @@ def inference_data(
     columns: Sequence[str],
     stats: Mapping[str, Any],
     data: Mapping[str, Any],
-    about: Mapping[str, str] = {},
-    coords: Coords = {},  # noqa: B006
-    dims: Dims = {},  # noqa: B006
-    more: Groups = {},  # noqa: B006
+    about: Mapping[str, str],
+    axes: Axes,
+    more: Groups,
 ) -> Any:
-    """The same of the draws (draws, columns) of each chain, with the sampler's `stats` (chains, draws)."""
-    arviz = extra("arviz", "to_arviz", *requirements("arviz"))
+    """The same of the draws (draws, columns) of each chain, with the sampler's `stats` (chains, draws).
+
+    It is a DataTree of xarray with ArviZ 1, whose part arviz-base is enough, and an InferenceData before.
+    """
     data = {name: value for name, value in data.items() if not isinstance(value, Share)}
     values = by_variable(chains, columns)
     shapes = {name: array.shape[2:] for name, array in values.items()}
-    named = {name: dimensions(shape, coords, dims.get(name, ())) for name, shape in shapes.items()}
     outside = {name: values.pop(name) for name in (PREDICTIVE, POINTWISE) if name in values}
     of_data = {
         group: {**({OBSERVED: outside[name]} if name in outside else {}), **more.get(group, {})}
@@ -72,18 +70,18 @@ def inference_data(
     observed = {name: np.asarray(value) for name, value in data.items() if name in outcomes}
     shaped = [(name, x.shape[2:]) for content in of_data.values() for name, x in content.items()]
     shaped += [(name, x.shape) for name, x in observed.items()]
-    for name, shape in sorted(shaped, key=lambda each: -len(each[1])):  # a row may be a vector: fewer axes
-        named[name] = dimensions(shape, coords, dims.get(name, ()))
+    shapes |= sorted(shaped, key=lambda each: -len(each[1]))  # a row may be a vector: fewer axes
+    named = axes.of_all(shapes)
     groups: dict[str, Any] = {
         "posterior": values,
         **of_data,
         "observed_data": observed,
         "sample_stats": stats,
     }
-    used = {key: labels for key, labels in coords.items() if any(key in names for names in named.values())}
     full: dict[str, Any] = {group: content for group, content in groups.items() if content}
-    found = arviz.from_dict(**full, coords={key: list(labels) for key, labels in used.items()}, dims=named)
-    for group in found.groups():
+    labels = axes.labels(named)
+    found = from_groups(full, labels, named)
+    for group in group_names(found):
         found[group].attrs.pop(WHEN, None)
         found[group].attrs.update(attributes(about))
     return found
@@ -94,26 +92,17 @@ def attributes(about: Mapping[str, str]) -> dict[str, str]:
     return {"inference_library": "ppl", "inference_library_version": VERSION, **about}
 
 
-def to_xarray(
-    chains: Sequence[Floats],
-    columns: Sequence[str],
-    about: Mapping[str, str] = {},
-    coords: Coords = {},  # noqa: B006
-    dims: Dims = {},  # noqa: B006
-) -> Any:
-    """An xarray Dataset of the draws of chains, its first dimensions `chain` and `draw`.
-
-    `about`, `coords` and `dims` are as in `to_arviz`. Needs xarray.
-    """
+def to_xarray(chains: Sequence[Floats], columns: Sequence[str], about: Mapping[str, str], axes: Axes) -> Any:
+    """An xarray Dataset of the draws of chains, its first dimensions `chain` and `draw`. Needs xarray."""
     xarray = extra("xarray", "draws_xr", "xarray")
-    variables = {}
-    for name, draws in by_variable(chains, columns).items():
-        axes = dimensions(draws.shape[2:], coords, dims.get(name, ()))
-        numbered = [axis or f"{name}_dim_{k}" for k, axis in enumerate(axes)]
-        variables[name] = (("chain", "draw", *numbered), draws)
-    used = {axis for axes, _ in variables.values() for axis in axes}
-    labels = {key: list(labels) for key, labels in coords.items() if key in used}
+    drawn = by_variable(chains, columns)
+    named = axes.of_all({name: draws.shape[2:] for name, draws in drawn.items()})
+    numbered = {
+        name: [axis or f"{name}_dim_{k}" for k, axis in enumerate(found)] for name, found in named.items()
+    }
+    variables = {name: (("chain", "draw", *numbered[name]), draws) for name, draws in drawn.items()}
     counted = {"chain": np.arange(len(chains)), "draw": np.arange(len(chains[0]))}
+    labels = axes.labels(named)
     return xarray.Dataset(variables, coords={**counted, **labels}, attrs=attributes(about))
 
 
@@ -130,16 +119,3 @@ def by_variable(chains: Sequence[Floats], columns: Sequence[str]) -> dict[str, F
         else:
             found[name] = draws
     return found
-
-
-def dimensions(shape: Sequence[int], coords: Coords, named: Sequence[str]) -> list[str | None]:
-    """The name of each axis: as given, else that of the only labels of its length, else none."""
-    by_length: dict[int, list[str]] = {}
-    for key, labels in coords.items():
-        by_length.setdefault(len(labels), []).append(key)
-    free: list[str | None] = [
-        by_length[length][0] if len(by_length.get(length, ())) == 1 else None for length in shape
-    ]
-    repeated = {name for name in free if name and free.count(name) > 1}
-    chosen = [*named, *(None if name in repeated else name for name in free[len(named) :])]
-    return list(chosen[: len(shape)])

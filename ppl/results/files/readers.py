@@ -13,6 +13,7 @@ from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
 from ppl.names import PARTS, Sized, column_names
 from ppl.results.files.arviz import OBSERVED, POINTWISE, PREDICTIVE
+from ppl.results.files.arviz_versions import from_netcdf, group_names
 from ppl.results.files.columns import Floats, split_part
 from ppl.results.files.formats import ABOUT, EXTRAS
 from ppl.results.files.provenance import PREFIX
@@ -106,20 +107,20 @@ def _parquet(path: Path) -> tuple[Read, About]:
 
 def _netcdf(path: Path) -> tuple[Read, About]:
     """All chains one after the other, with what ArviZ keeps in groups of its own."""
-    import arviz
-
-    data = arviz.from_netcdf(str(path))
+    data = from_netcdf(str(path))
     found = {STATS[name]: values for name, values in _group(data, "sample_stats").items() if name in STATS}
     found |= _group(data, "posterior")
     for group, name in (("posterior_predictive", PREDICTIVE), ("log_likelihood", POINTWISE)):
         inside = _group(data, group)
         found |= {name: inside[OBSERVED]} if OBSERVED in inside else {}
     found = dict(_joined(found))
-    return found, _texts({key: value for name in data.groups() for key, value in data[name].attrs.items()})
+    return found, _texts(
+        {key: value for name in group_names(data) for key, value in data[name].attrs.items()}
+    )
 
 
 def _group(data: Any, name: str) -> Read:
-    if name not in data.groups():
+    if name not in group_names(data):
         return {}
     arrays = data[name].data_vars.items()
     return {str(key): _chained(np.asarray(values, dtype=float)) for key, values in arrays}

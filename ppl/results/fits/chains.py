@@ -44,7 +44,8 @@ from ppl.inference.run.settings import SampleSettings
 from ppl.inference.run.streams import Streams
 from ppl.results.arguments.of_settings import said
 from ppl.results.arguments.tree import Values
-from ppl.results.files.arviz import Coords, Dims, inference_data, to_xarray
+from ppl.results.files.arviz import inference_data, to_xarray
+from ppl.results.files.axes import Coords, Dims
 from ppl.results.files.columns import Floats
 from ppl.results.files.config import Config
 from ppl.results.files.nuts_csv import LEADING, chain_lines
@@ -56,7 +57,6 @@ from ppl.results.report.loo import Loo, loo_of
 from ppl.results.report.summary import as_html
 
 if TYPE_CHECKING:
-    import arviz
     import xarray
 
 SECONDS_A_REPORT_OF_CHAINS = 0.1
@@ -277,7 +277,7 @@ class Chains(VariablesOfDraws):
             MissingPackage: xarray is not installed.
         """
         rows = [table.rows for table in self.tables]
-        found = to_xarray(rows, self.column_names, self.about, coords, dims)
+        found = to_xarray(rows, self.column_names, self.about, self._axes(coords, dims))
         return cast("xarray.Dataset", self._with_integers(found))
 
     @checks
@@ -287,8 +287,8 @@ class Chains(VariablesOfDraws):
         dims: Dims = {},  # noqa: B006
         log_likelihood: bool = False,
         posterior_predictive: bool = False,
-    ) -> "arviz.InferenceData":
-        """The draws as ArviZ's InferenceData, with the sampler's statistics. Needs the extra `arviz`.
+    ) -> Any:
+        """The draws for ArviZ, as `Fit.to_arviz`, with the sampler's statistics. Needs the extra `arviz`.
 
         `coords`, `dims` and what may be added are as in `Fit.to_arviz`.
 
@@ -305,9 +305,10 @@ class Chains(VariablesOfDraws):
         rows = [table.rows for table in self.tables]
         data = self.posterior.observed
         more = self._asked(log_likelihood, posterior_predictive, self.chains)
-        found = inference_data(rows, self.column_names, stats, data, self.about, coords, dims, more)
+        axes = self._axes(coords, dims)
+        found = inference_data(rows, self.column_names, stats, data, self.about, axes, more)
         self._with_integers(found.posterior)
-        return cast("arviz.InferenceData", found)
+        return found
 
     @checks
     def save_csv(

@@ -49,7 +49,8 @@ from ppl.inference.run.streams import Streams
 from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
-from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
+from ppl.results.files.arviz import to_arviz, to_xarray
+from ppl.results.files.axes import Coords, Dims
 from ppl.results.files.columns import Floats, bracketed, missing_of, variables
 from ppl.results.files.config import Config, as_json
 from ppl.results.files.provenance import Provenance
@@ -67,7 +68,6 @@ from ppl.results.report.loo import Loo, loo_of
 from ppl.results.report.summary import Summary, as_html, summarise
 
 if TYPE_CHECKING:
-    import arviz
     import pandas as pd
     import xarray
 
@@ -384,7 +384,9 @@ class Fit(VariablesOfDraws):
             >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
             {'chain': 1, 'draw': 1000, 'school': 8}
         """
-        found = to_xarray([self.draws()], self.column_names, self.provenance.entries(), coords, dims)
+        found = to_xarray(
+            [self.draws()], self.column_names, self.provenance.entries(), self._axes(coords, dims)
+        )
         return cast("xarray.Dataset", self._with_integers(found))
 
     @checks
@@ -394,13 +396,17 @@ class Fit(VariablesOfDraws):
         dims: Dims = {},  # noqa: B006
         log_likelihood: bool = False,
         posterior_predictive: bool = False,
-    ) -> "arviz.InferenceData":
-        """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`.
+    ) -> Any:
+        """The draws for ArviZ: a DataTree with ArviZ 1 or arviz-base, an InferenceData with ArviZ 0.2x.
+
+        An axis is called by the size that the program declares: of `vector[J] theta` it is `J`. Needs the
+        extra `arviz`.
 
         Args:
             coords: labels by the name of a dimension, {"school": ["A", "B", ...]}.
-            dims: dimensions by variable, {"theta": ["school"]}; where left out, an axis takes the one
-                dimension with as many labels as it is long.
+            dims: dimensions by variable, {"theta": ["school"]}; where left out, an axis is the declared size
+                if `coords` has labels for it, else the one dimension of `coords` with as many labels as it
+                is long, else the declared size.
             log_likelihood: add that group by `log_lik()`, a variable for each outcome. Without it the group
                 has the `log_lik` of the program, if there is one.
             posterior_predictive: add that group by `predictive()`, likewise.
@@ -417,12 +423,12 @@ class Fit(VariablesOfDraws):
         result = self.result
         about = self.provenance.entries()
         more = self._asked(log_likelihood, posterior_predictive)
-        found = to_arviz(
-            self.table, result.log_p, result.log_g, self.posterior.observed, about, coords, dims, more
-        )
+        data = self.posterior.observed
+        axes = self._axes(coords, dims)
+        found = to_arviz(self.table, result.log_p, result.log_g, data, about, axes, more)
         if "posterior" in found:
             self._with_integers(found.posterior)
-        return cast("arviz.InferenceData", found)
+        return found
 
     @checks
     def summary(self, vars: str | Sequence[str] | None = None) -> Summary:

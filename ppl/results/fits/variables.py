@@ -16,7 +16,9 @@ from ppl.errors import InferenceError
 from ppl.extras import extra
 from ppl.names import unflatten, variable_of
 from ppl.results.files.arviz import Groups
+from ppl.results.files.axes import Axes, Coords, Dims
 from ppl.results.files.columns import Floats, bracketed, chosen, in_columns, reshape, variables, whole_numbers
+from ppl.results.files.declared_axes import declared_axes
 from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes, predictive
 from ppl.results.fits.new_rows import Given, in_frame, predicted
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws, of_values
@@ -295,6 +297,9 @@ class VariablesOfDraws(ABC):
     def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
         pandas = extra("pandas", "A DataFrame", "pandas")
         return cast("pd.DataFrame", pandas.DataFrame(rows, columns=[*map(bracketed, names)], copy=True))
+
+    def _axes(self, coords: Coords, dims: Dims) -> Axes:
+        return Axes(coords, dims, declared_axes(self.posterior.model.lowered))
 
     def _with_integers(self, found: Any) -> Any:
         """The dataset, its discrete parameters as integers."""

@@ -1,0 +1,48 @@
+"""What differs between ArviZ 0.2x, which has InferenceData, and ArviZ 1, which has xarray's DataTree."""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from ppl.distribution import requirements
+from ppl.extras import extra
+
+
+def from_groups(
+    groups: Mapping[str, Mapping[str, Any]],
+    coords: Mapping[str, Sequence[Any]],
+    dims: Mapping[str, Sequence[str | None]],
+) -> Any:
+    """A DataTree where ArviZ 1 or arviz-base alone is installed, else an InferenceData.
+
+    Raises:
+        MissingPackage: neither is installed.
+    """
+    package = _package("to_arviz")
+    if package.__name__ == "arviz":
+        return package.from_dict(**groups, coords=coords, dims=dims)
+    return package.from_dict(groups, coords=coords, dims=dims)
+
+
+def from_netcdf(path: str) -> Any:
+    """The same from a NetCDF file, read into memory."""
+    package = _package(path)
+    if package.__name__ == "arviz":
+        return package.from_netcdf(path)
+    with extra("xarray", path, *requirements("arviz")).open_datatree(path) as tree:
+        return tree.load()
+
+
+def group_names(found: Any) -> list[str]:
+    """The names of the groups of an InferenceData or of a DataTree."""
+    return list(found.children) if hasattr(found, "children") else list(found.groups())
+
+
+def _package(what: str) -> Any:
+    """arviz-base, which ArviZ 1 is built on, or the whole of an older ArviZ."""
+    try:
+        older = version("arviz").startswith("0.")
+    except PackageNotFoundError:
+        older = find_spec("arviz_base") is None
+    return extra("arviz" if older else "arviz_base", what, *requirements("arviz"))

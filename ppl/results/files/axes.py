@@ -1,0 +1,56 @@
+"""How the axes of variables are named for ArviZ and xarray."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Coords = Mapping[str, Sequence[Any]]
+Dims = Mapping[str, Sequence[str]]
+Declared = Mapping[str, Sequence[str | None]]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Labels by dimension and dimensions by variable, as given, and those that the program declares."""
+
+    coords: Coords = field(default_factory=dict)
+    dims: Dims = field(default_factory=dict)
+    declared: Declared = field(default_factory=dict)
+
+    def of(self, name: str, shape: Sequence[int]) -> list[str | None]:
+        """The dimension of each axis of a variable, None where it has no name.
+
+        In this order: as given in `dims`; the declared size, where `coords` has its labels; the only
+        dimension of `coords` with so many labels; the declared size.
+        """
+        found = self.declared.get(name, ())
+        declared = found if len(found) == len(shape) else [None] * len(shape)
+        names = {axis for axes in self.declared.values() for axis in axes}
+        by_length: dict[int, list[str]] = {}
+        for key, labels in self.coords.items():
+            if key not in names:
+                by_length.setdefault(len(labels), []).append(key)
+        free: list[str | None] = []
+        for axis, length in zip(declared, shape, strict=True):
+            labelled = by_length.get(length, [])
+            free.append(labelled[0] if axis not in self.coords and len(labelled) == 1 else axis)
+        repeated = {axis for axis in free if free.count(axis) > 1}
+        given = self.dims.get(name, ())
+        chosen = [*given, *(None if axis in repeated else axis for axis in free[len(given) :])]
+        return chosen[: len(shape)] + [None] * (len(shape) - len(chosen))
+
+    def of_all(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, list[str | None]]:
+        """The dimensions of every variable; a declared size of two lengths (missing data) has no name."""
+        named = {name: self.of(name, shape) for name, shape in shapes.items()}
+        lengths: dict[str | None, set[int]] = {}
+        for name, axes in named.items():
+            for axis, length in zip(axes, shapes[name], strict=True):
+                lengths.setdefault(axis, set()).add(length)
+        asked = {*self.coords, *(axis for axes in self.dims.values() for axis in axes)}
+        unclear = {axis for axis, found in lengths.items() if len(found) > 1 and axis not in asked}
+        return {name: [None if axis in unclear else axis for axis in axes] for name, axes in named.items()}
+
+    def labels(self, named: Mapping[str, Sequence[str | None]]) -> dict[str, list[Any]]:
+        """The labels of those dimensions that occur."""
+        used = {axis for axes in named.values() for axis in axes}
+        return {key: list(labels) for key, labels in self.coords.items() if key in used}
