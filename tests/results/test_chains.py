@@ -10,6 +10,7 @@ import pytest
 
 import ppl
 from ppl.errors import InferenceError
+from ppl.fitting import sampling
 from ppl.fitting.initial import start_for, starts_for
 from ppl.inference.diagnose.level import Level
 from ppl.inference.nuts.chain import Start, run_chains, start_of
@@ -19,7 +20,6 @@ from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import SampleSettings
 from ppl.results.arguments.tree import with_defaults
 from ppl.results.files.read_csv import read_draws
-from ppl.results.fits import chains as module
 
 pytest.importorskip("nutpie")
 
@@ -82,10 +82,10 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, chains
 @pytest.mark.parametrize("share", [True, False], ids=["threads", "one by one"])
 def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatch, share):
     pytest.importorskip("jax")
-    monkeypatch.setattr(module, "pays_to_share", lambda start: share)
+    monkeypatch.setattr(sampling, "pays_to_share", lambda start: share)
     found = posterior.sample(seed=3, backend="jax", **SHORT)
     assert found.stan_variable("x").mean(axis=0) == pytest.approx([3, 300], abs=3.5)
-    monkeypatch.setattr(module, "pays_to_share", lambda start: not share)
+    monkeypatch.setattr(sampling, "pays_to_share", lambda start: not share)
     assert (posterior.sample(seed=3, backend="jax", **SHORT).draws() == found.draws()).all()
 
 
@@ -156,7 +156,7 @@ def test_a_fit_is_where_chains_begin_and_what_scales_them(posterior, tmp_path):
     fit = posterior.variational(seed=1, algorithm="fullrank")
     fit.save(tmp_path / "fit.json")
     init = start_for(posterior, tmp_path / "fit.json")
-    target = module.PosteriorTarget(posterior)
+    target = sampling.PosteriorTarget(posterior)
     starts = [start_of(target, init, np.random.default_rng(k)) for k in range(2)]
     assert all(isinstance(start, Start) and abs(start.v).max() < 5 for start in starts)
     settings = SampleSettings(num_warmup=20, num_samples=300)

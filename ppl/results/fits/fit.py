@@ -1,7 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
@@ -10,42 +9,33 @@ import numpy as np
 
 from ppl import html
 from ppl.arguments import checks
-from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.completions import sentences
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
 from ppl.files import beside, write_whole
-from ppl.fitting.checkpoint import Checkpoint, Keep, fit_with, journal_of, require_same_run
+from ppl.fitting.checkpoint import Checkpoint, Keep
 from ppl.fitting.checksum import NONSENSE, blamed
+from ppl.fitting.driver import draws_of, fit_posterior, threads_of_fit
 from ppl.fitting.identity import positive_transform, refuse_mismatch
-from ppl.fitting.improper import refuse_improper
-from ppl.fitting.initial import start_for
 from ppl.fitting.interrupted import Interrupted
 from ppl.fitting.keywords import Followed, SampleKeywords, VariationalKeywords, taken, takes
 from ppl.fitting.listener import heard
 from ppl.fitting.memory_needed import memory_required, require_memory
-from ppl.fitting.nan_data import refuse_nan_data
+from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
 from ppl.fitting.posterior_target import parameters_of
-from ppl.fitting.runs import best_of
-from ppl.fitting.table import Table, tabulate
-from ppl.fitting.target import backend_of, density_of_all, note_of, refuse_unpaired, target_of
-from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.correct.draws import draws_with_density
+from ppl.fitting.table import Table
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.advice import in_python
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict
 from ppl.inference.families import describe
-from ppl.inference.initialise.start import Init, Warm
+from ppl.inference.initialise.start import Warm
 from ppl.inference.numerics.parts import by_columns
-from ppl.inference.recipes.nested import nested
-from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.run.context import Context
+from ppl.inference.recipes.result import Result
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
 from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
@@ -72,8 +62,6 @@ if TYPE_CHECKING:
     import xarray
 
 BELOW_GOOD = (Level.USABLE, Level.POOR)
-MORE_DRAWS_STREAM = 0x6D6F
-"""The stream "mo" of draws made after the fit."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -474,16 +462,13 @@ class Fit(VariablesOfDraws):
             >>> fit.sample(50).shape
             (50, 34)
         """
-        if self.settings.algorithm not in saved.RUN_AGAIN:
+        if self.settings.algorithm not in OF_SEVERAL_GAUSSIANS:
             return self.more(n, seed).draws()
-        require_memory(self.posterior, replace(self.settings, draws=n))
-        seed = self.settings.seed if seed is None else seed
-        family, params = self.result.family, self.result.params
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE_DRAWS_STREAM,)))
-        with _threads(self.posterior):
-            target = target_of(self.posterior, self.settings)
-            fresh = draws_with_density(target, family, params, n, rng)
-            return tabulate(self.posterior, fresh.u, seed, key=MORE_DRAWS_STREAM).rows
+        return columns_of_more_draws(self.posterior, self.settings, self._asking(n, seed), self.result)
+
+    def _asking(self, n: int, seed: int | None) -> Settings:
+        """The settings, for so many draws."""
+        return replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
 
     @checks
     @memory_required()
@@ -500,25 +485,15 @@ class Fit(VariablesOfDraws):
             InferenceError: the density is not finite where the approximation lies, or the draws of the
                 algorithm are not those of one approximation.
         """
-        if self.settings.algorithm in saved.RUN_AGAIN:
+        if self.settings.algorithm in OF_SEVERAL_GAUSSIANS:
             raise InferenceError(
                 f"The draws of {self.settings.algorithm} are resampled from several Gaussians, so more of "
                 f"them need another run, with draws = {n}."
             )
-        asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
-        require_memory(self.posterior, asked)
-        rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE_DRAWS_STREAM,)))
-        old = self.result
-        with _threads(self.posterior), heard(progress, phases_of_draws(asked)) as listen:
-            target = target_of(self.posterior, self.settings)
-            by_blocks = old.verdict.made is DrawSource.NESTED
-            fresh = (
-                nested(target, old.start, Context(asked, Streams(int(rng.integers(1 << 62))), listen))
-                if by_blocks
-                else result_of(target, asked, old.family, old.params, old.path, rng, listen)
-            )
-            fresh = saved.beside(fresh, old.verdict.spread)
-            return _fit(self.posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
+        asked = self._asking(n, seed)
+        with heard(progress, phases_of_draws(asked)) as listen:
+            found = more_draws(self.posterior, self.settings, asked, self.result, listen)
+        return Fit(self.posterior, asked, *found)
 
     @takes(SampleKeywords)
     def then_sample(self, **keywords: Any) -> Chains:
@@ -686,43 +661,12 @@ def variational(posterior: Posterior, **keywords: Any) -> Fit:
     return found
 
 
-@memory_required()
 def fitted(
     posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
 ) -> tuple[Fit, Checkpoint]:
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
-    refuse_unpaired(asked)
-    require_memory(posterior, asked)
-    if asked.sharded:
-        require_same_run(posterior, asked)
-    if asked.minibatch is None:
-        if asked.algorithm != "optimize":
-            refuse_improper(density_of_all(posterior, asked))
-        if not asked.sharded:
-            refuse_nan_data(posterior)
-    start = start_for(posterior, asked.init)
-    with _threads(posterior):
-        if asked.runs > 1:
-            # The journals are those of other processes, which have written them.
-            best = best_of(posterior, asked, start, progress, keep)
-            return _fit(posterior, asked, best, listen=progress), Checkpoint(None)
-        return _one_run(posterior, asked, start, progress, keep)
-
-
-def _one_run(
-    posterior: Posterior, asked: Settings, start: Init, progress: Listener, keep: Keep | None
-) -> tuple[Fit, Checkpoint]:
-    journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
-    try:
-        result = fit_with(journal, target, asked, start, progress)
-        noted = replace(result, notes=(*result.notes, *note_of(target)))
-        found = _fit(posterior, asked, noted, listen=progress)
-    except KeyboardInterrupt:
-        journal.write()
-        raise
-    if found.outcome.ending is Ending.INTERRUPTED:
-        journal.write()
-    return replace(found, result=replace(found.result, notes=(*found.result.notes, *journal.notes))), journal
+    found, journal = fit_posterior(posterior, asked, progress, keep)
+    return Fit(posterior, asked, *found), journal
 
 
 class Conditions(Protocol):
@@ -760,23 +704,10 @@ def load_fit(
         refuse_mismatch(path, record, posterior)
         settings = Settings(**record["settings"])
     require_memory(posterior, settings)
-    with _threads(posterior), heard(progress, (Phase.VARIABLES,)) as listen:
+    with threads_of_fit(posterior), heard(progress, (Phase.VARIABLES,)) as listen:
         with blamed(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
             result = saved.result_of(record, posterior)
-        return _fit(posterior, settings, result, listen=listen)
-
-
-def _threads(posterior: Posterior) -> AbstractContextManager[None]:
-    """Every draw is made on as many threads as the fit, for BLAS sums in another order on others."""
-    return as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
-
-
-def _fit(
-    posterior: Posterior, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
-) -> Fit:
-    table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
-    backend = backend_of(posterior, settings, result.verdict.made is DrawSource.ANNEALED)
-    return Fit(posterior, settings, result.cut(len(table.rows) - 1), table, backend)
+        return Fit(posterior, settings, *draws_of(posterior, settings, result, listen=listen))
 
 
 def _failures(table: Table) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from ppl.fitting.checksum import opened, plain, sealed
 from ppl.fitting.identity import identity
 from ppl.fitting.initial import FIT_FORMAT as FORMAT
 from ppl.fitting.initial import approximation, start_for
+from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, with_spread
 from ppl.fitting.record_types import require_types
 from ppl.fitting.target import target_of
 from ppl.inference.correct.draw_source import DrawSource
@@ -26,9 +27,6 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 from ppl.results.files.provenance import Provenance
-
-# Their draws are not those of one q, and are had again by running the recipe again.
-RUN_AGAIN = ("pathfinder",)
 
 
 def to_json(posterior: Posterior, settings: Settings, result: Result, about: Provenance) -> str:
@@ -72,23 +70,18 @@ def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
     """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
     asked = Settings(**record["settings"])
     target = target_of(posterior, asked)
-    if asked.algorithm in RUN_AGAIN or record.get("fit_draws") == DrawSource.NESTED.value:
+    if asked.algorithm in OF_SEVERAL_GAUSSIANS or record.get("fit_draws") == DrawSource.NESTED.value:
         run = replace(asked, runs=1, seed=seed_of_run(record, asked))
-        return beside(fit(target, run, start_for(posterior, asked.init)), _spread_from_json(record))
+        return with_spread(fit(target, run, start_for(posterior, asked.init)), _spread_from_json(record))
     family, params = approximation(record, posterior.param_unc_num())
     path = _path_from_json(record)
     again = drawn(target, asked, family, params, path, Streams(seed_of_run(record, asked)).draws)
-    return beside(again, _spread_from_json(record))
+    return with_spread(again, _spread_from_json(record))
 
 
 def seed_of_run(record: Mapping[str, Any], asked: Settings) -> int:
     """The seed of the run that was kept: of several, the one asked for is that of the first."""
     return int(record.get("run_seed", asked.seed))  # fits that were saved before had no such entry
-
-
-def beside(result: Result, spread: Spread | None) -> Result:
-    """The result judged in the light of other runs too, where there were any: they are not run again."""
-    return replace(result, verdict=result.verdict.beside(spread)) if spread else result
 
 
 def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:

@@ -1,0 +1,92 @@
+"""The driver of a fit: what is checked first, one run or several, and their draws as columns."""
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import NamedTuple
+
+from ppl.backend.threads import as_many_threads_as_pay
+from ppl.density.posterior import Posterior
+from ppl.fitting.checkpoint import Checkpoint, Keep, fit_with, journal_of, require_same_run
+from ppl.fitting.improper import refuse_improper
+from ppl.fitting.initial import start_for
+from ppl.fitting.memory_needed import memory_required, require_memory
+from ppl.fitting.nan_data import refuse_nan_data
+from ppl.fitting.runs import best_of
+from ppl.fitting.table import Table, tabulate
+from ppl.fitting.target import backend_of, density_of_all, note_of, refuse_unpaired, target_of
+from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.initialise.start import Init
+from ppl.inference.recipes.result import Result
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.progress import Listener, silent
+from ppl.inference.run.settings import Settings
+
+
+class FitDraws(NamedTuple):
+    """What a fit leaves: the result of inference, its draws as columns, and what computed the log density.
+
+    Row 0 of the table is the constrained image of the approximation's mean.
+    """
+
+    result: Result
+    table: Table
+    backend: str
+
+
+@memory_required()
+def fit_posterior(
+    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
+) -> tuple[FitDraws, Checkpoint]:
+    """Fit a posterior; the journal of the run stays in its checkpoint until that is discarded.
+
+    Raises:
+        InferenceError: the posterior is improper, does not fit in memory, or no start has a finite density.
+        DataError: `init` does not fit the parameters, or the checkpoint is of another run.
+    """
+    refuse_unpaired(asked)
+    require_memory(posterior, asked)
+    if asked.sharded:
+        require_same_run(posterior, asked)
+    if asked.minibatch is None:
+        if asked.algorithm != "optimize":
+            refuse_improper(density_of_all(posterior, asked))
+        if not asked.sharded:
+            refuse_nan_data(posterior)
+    start = start_for(posterior, asked.init)
+    with threads_of_fit(posterior):
+        if asked.runs > 1:
+            # The journals are those of other processes, which have written them.
+            best = best_of(posterior, asked, start, progress, keep)
+            return draws_of(posterior, asked, best, listen=progress), Checkpoint(None)
+        return _one_run(posterior, asked, start, progress, keep)
+
+
+def _one_run(
+    posterior: Posterior, asked: Settings, start: Init, progress: Listener, keep: Keep | None
+) -> tuple[FitDraws, Checkpoint]:
+    journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
+    try:
+        result = fit_with(journal, target, asked, start, progress)
+        noted = replace(result, notes=(*result.notes, *note_of(target)))
+        found = draws_of(posterior, asked, noted, listen=progress)
+    except KeyboardInterrupt:
+        journal.write()
+        raise
+    if found.result.outcome.ending is Ending.INTERRUPTED:
+        journal.write()
+    noted = replace(found.result, notes=(*found.result.notes, *journal.notes))
+    return found._replace(result=noted), journal
+
+
+def threads_of_fit(posterior: Posterior) -> AbstractContextManager[None]:
+    """Every draw is made on as many threads as the fit, for BLAS sums in another order on others."""
+    return as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
+
+
+def draws_of(
+    posterior: Posterior, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
+) -> FitDraws:
+    """The draws of a result as columns, row 0 the image of the mean of q."""
+    table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
+    backend = backend_of(posterior, settings, result.verdict.made is DrawSource.ANNEALED)
+    return FitDraws(result.cut(len(table.rows) - 1), table, backend)

@@ -1,0 +1,64 @@
+"""More draws of a fit, without another one."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ppl.density.posterior import Floats, Posterior
+from ppl.fitting.driver import FitDraws, draws_of, threads_of_fit
+from ppl.fitting.memory_needed import require_memory
+from ppl.fitting.table import tabulate
+from ppl.fitting.target import target_of
+from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.correct.draws import draws_with_density
+from ppl.inference.diagnose.spread import Spread
+from ppl.inference.recipes.nested import nested
+from ppl.inference.recipes.result import Result, result_of
+from ppl.inference.run.context import Context
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
+
+MORE_DRAWS_STREAM = 0x6D6F
+"""The stream "mo" of draws made after the fit."""
+OF_SEVERAL_GAUSSIANS = ("pathfinder",)
+"""Algorithms whose draws are not those of one q: more of them need another run."""
+
+
+def more_draws(
+    posterior: Posterior, settings: Settings, asked: Settings, old: Result, listen: Listener
+) -> FitDraws:
+    """Fresh draws of a fit made with `settings`; `asked` has their number and seed.
+
+    Raises:
+        InferenceError: the density is not finite where the approximation lies.
+    """
+    require_memory(posterior, asked)
+    rng = _stream(asked)
+    with threads_of_fit(posterior):
+        target = target_of(posterior, settings)
+        fresh = (
+            nested(target, old.start, Context(asked, Streams(int(rng.integers(1 << 62))), listen))
+            if old.verdict.made is DrawSource.NESTED
+            else result_of(target, asked, old.family, old.params, old.path, rng, listen)
+        )
+        fresh = with_spread(fresh, old.verdict.spread)
+        return draws_of(posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
+
+
+def columns_of_more_draws(posterior: Posterior, settings: Settings, asked: Settings, old: Result) -> Floats:
+    """The same of q, neither weighted nor corrected, as columns alone: (draws, columns)."""
+    require_memory(posterior, asked)
+    with threads_of_fit(posterior):
+        target = target_of(posterior, settings)
+        fresh = draws_with_density(target, old.family, old.params, asked.draws, _stream(asked))
+        return tabulate(posterior, fresh.u, asked.seed, key=MORE_DRAWS_STREAM).rows
+
+
+def _stream(asked: Settings) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE_DRAWS_STREAM,)))
+
+
+def with_spread(result: Result, spread: Spread | None) -> Result:
+    """The result judged in the light of other runs too, where there were any: they are not run again."""
+    return replace(result, verdict=result.verdict.beside(spread)) if spread else result

@@ -1,0 +1,169 @@
+"""The driver of Markov chains: what is checked first, which of them run side by side, and their draws."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import NamedTuple
+
+from ppl.backend.threads import as_many_threads_as_pay
+from ppl.cores import cores_of
+from ppl.density.completions import sentences
+from ppl.density.posterior import Posterior
+from ppl.distribution import requirements
+from ppl.errors import InferenceError
+from ppl.extras import extra
+from ppl.fitting.backend import for_sampler
+from ppl.fitting.improper import refuse_improper
+from ppl.fitting.initial import starts_for
+from ppl.fitting.memory_needed import memory_required, require_memory_of_chains
+from ppl.fitting.nan_data import refuse_nan_data
+from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.fitting.processes import Tell, at_a_time
+from ppl.fitting.table import Table, tabulate
+from ppl.fitting.target import note_of
+from ppl.inference.initialise.start import Init
+from ppl.inference.nuts.chain import Chain, Start, run_chains, seed_of, start_of
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.inference.run.settings import SampleSettings
+from ppl.inference.run.streams import Streams
+
+SECONDS_A_REPORT_OF_CHAINS = 0.1
+"""Seconds between two reports of a chain."""
+
+SECONDS_A_GRADIENT_WORTH_A_THREAD = 5e-4
+"""Seconds of a gradient above which chains are threads: handing on the interpreter takes a tenth of it."""
+
+KILLED = (
+    "The process of a chain ended with status {} before the chain did (-9 where memory ran out). Try fewer "
+    "chains."
+)
+NO_PARAMETERS = (
+    "The program has no parameters, so there is nothing to sample; posterior.variational(), or ppl "
+    "variational, draws its generated quantities."
+)
+
+
+class ChainDraws(NamedTuple):
+    """What a sampler leaves: chains on the unconstrained scale, and the draws of each as columns."""
+
+    each: tuple[Chain, ...]
+    tables: tuple[Table, ...]
+    interrupted: bool
+    notes: tuple[str, ...]
+
+
+@memory_required()
+def sample_chains(
+    posterior: Posterior, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
+) -> ChainDraws:
+    """Draw by chains of the No-U-Turn sampler; `init` takes the place of that of the settings.
+
+    By autograd each chain is a process. By JAX, whose code leaves the interpreter free, it is a thread where
+    a gradient takes long enough, and one chain follows the other where threads would wait for each other.
+
+    Raises:
+        InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
+        DataError: `init` does not fit the parameters.
+        MissingPackage: nutpie is not installed.
+    """
+    extra("nutpie", "sample", *requirements("sample"))
+    if not posterior.param_unc_num():
+        raise InferenceError(NO_PARAMETERS)
+    require_memory_of_chains(posterior, settings)
+    refuse_improper(posterior)
+    refuse_nan_data(posterior)
+    with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
+        target = for_sampler(PosteriorTarget(posterior), settings)
+        rng = Streams(settings.seed).start
+        chains = settings.num_chains
+        inits = starts_for(posterior, settings.init, chains) if init is None else [init] * chains
+        starts = [start_of(target, init, rng) for init in inits]
+        numbers = range(1, settings.num_chains + 1)
+        cores, processes = cores_of(settings.cores), isinstance(target, PosteriorTarget)
+        threads = cores if not processes and pays_to_share(starts[0]) else 1
+        tasks = [
+            partial(_some, starts[k : k + threads], settings, numbers[k : k + threads])
+            for k in range(0, len(starts), threads)
+        ]
+        found = list[Chain | None]()
+        for several in at_a_time(tasks, listen, KILLED, cores if processes else 1):
+            found += [chain for chains in several for chain in chains]
+            if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
+                break
+        kept = _kept(found, settings)
+        notes = (*sentences(posterior.model, posterior.d), *note_of(target))
+        return _tabulated(posterior, settings, kept, notes, listen)
+
+
+def pays_to_share(start: Start) -> bool:
+    """Whether a gradient takes long enough for chains to be threads beside each other."""
+    start.target.log_density_gradient(start.v)
+    began = perf_counter()
+    start.target.log_density_gradient(start.v)
+    return perf_counter() - began > SECONDS_A_GRADIENT_WORTH_A_THREAD
+
+
+def _some(
+    starts: Sequence[Start], settings: SampleSettings, numbers: Sequence[int], tell: Tell
+) -> list[Chain | None]:
+    """The chains of those numbers."""
+    told = dict.fromkeys(numbers, 0.0)
+
+    def made(k: int, count: int) -> None:
+        number, now = numbers[k], perf_counter()
+        warm = count <= settings.num_warmup
+        of_phase = count if warm else count - settings.num_warmup
+        total = settings.num_warmup if warm else settings.num_samples
+        if now - told[number] > SECONDS_A_REPORT_OF_CHAINS or of_phase in (1, total):
+            told[number] = now
+            phase = Phase.WARMUP if warm else Phase.SAMPLING
+            several = settings.num_chains > 1
+            run, runs = (number, settings.num_chains) if several else (0, 0)
+            tell(Progress(phase, of_phase, total, run=run, runs=runs))
+
+    return run_chains(starts, settings, [seed_of(settings.seed, number) for number in numbers], made)
+
+
+def _is_short(chain: Chain | None, settings: SampleSettings) -> bool:
+    return chain is None or len(chain.draws.u) < settings.num_samples
+
+
+def _kept(found: Sequence[Chain | None], settings: SampleSettings) -> list[Chain]:
+    """The chains that came to their end; or else of each as many draws as the shortest has."""
+    whole = [chain for chain in found if chain and not _is_short(chain, settings)]
+    if whole:
+        return whole
+    begun = [chain for chain in found if chain]
+    if not begun:
+        raise KeyboardInterrupt
+    shortest = min(len(chain.draws.u) for chain in begun)
+    return [replace(chain, draws=chain.draws.first(shortest)) for chain in begun]
+
+
+def _tabulated(
+    posterior: Posterior,
+    settings: SampleSettings,
+    kept: Sequence[Chain],
+    notes: tuple[str, ...],
+    listen: Listener,
+) -> ChainDraws:
+    """The chains with every variable of their draws."""
+    tables = [
+        tabulate(posterior, chain.draws.u, settings.seed, key=number, listen=listen)
+        for number, chain in enumerate(kept, 1)
+    ]
+    stopped = len(kept) < settings.num_chains or _is_short(kept[0], settings)
+    if stopped:
+        draws = len(kept[0].draws.u)
+        notes = (*notes, f"Stopped by hand: {len(kept)} chains of {draws} draws are kept.")
+    failed = [table for table in tables if table.failed]
+    if failed:
+        count = sum(table.failed for table in failed)
+        notes = (
+            *notes,
+            f"{count} draws end in nan: transformed parameters or generated quantities failed there "
+            f"({failed[0].reason}).",
+        )
+    return ChainDraws(tuple(kept), tuple(tables), stopped, notes)
