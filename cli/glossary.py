@@ -97,6 +97,11 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "A family between mean-field and full-rank: a Gaussian whose covariance is a diagonal plus a "
             "matrix of low rank (--rank). Ong, Nott and Smith (2018), JCGS 27."
         ),
+        "MCSE": (
+            "Monte Carlo standard error: how far the mean of so many draws may be from that of infinitely "
+            "many. The standard error `se` of a fit has the error of the approximation besides. Vehtari, "
+            "Gelman, Simpson, Carpenter and Burkner (2021), Bayesian Analysis 16."
+        ),
         "mean-field": (
             "The family of Gaussians on the unconstrained scale with a diagonal covariance: no "
             "correlation between parameters, and variances that are too small where the posterior has "

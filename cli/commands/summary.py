@@ -12,7 +12,7 @@ from ppl.cli.options import listed, output_file, variable_names, whole
 def summary(
     files: DrawsFiles,
     percentiles: Annotated[str, typer.Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
-    sig_figs: Annotated[int, whole(1, "Digits shown.")] = 3,
+    sig_figs: Annotated[int | None, whole(1, "Digits shown; those known.")] = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     rows: Annotated[int, whole(0, "Maximum rows; 0: all.")] = 0,
     csv: Annotated[Path | None, output_file("The table as CSV, in full precision.", "--csv")] = None,
@@ -26,10 +26,12 @@ def summary(
     \b
     The verdict of the fit, or on the chains of NUTS, comes first, then the
     log evidence where the fit tells it.
-    The columns are those of CmdStan's stansummary. R_hat compares the runs
-    and the halves of each; k_hat, where the files have log densities, tells
-    whether the draws can be trusted for that column's mean (below 0.7);
-    nan draws, where there are any, are counted and left out.
+    The columns are those of CmdStan's stansummary. MCSE is the standard error
+    of the mean, of a fit with the error of the approximation: figures show
+    the digits that it leaves known, or those of --sig-figs. R_hat compares
+    the runs and the halves of each; k_hat, where the files have log
+    densities, tells whether the draws can be trusted for that column's mean
+    (below 0.7); nan draws, where there are any, are counted and left out.
     """
     from ppl.cli.output import screen_width, wrapped
     from ppl.files import write_whole

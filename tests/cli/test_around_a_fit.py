@@ -70,14 +70,14 @@ def test_summary_of_two_runs(fitted):
     assert table.loc["mu", "Mean"] == pytest.approx(2.48, abs=0.2) and table["R_hat"].max() < 1.1
 
 
-@pytest.mark.parametrize(("columns", "blocks"), [(80, 2), (200, 1)])
+@pytest.mark.parametrize(("columns", "blocks"), [(70, 2), (200, 1)])
 def test_summary_of_some_variables(fitted, monkeypatch, columns, blocks):
     monkeypatch.setenv("COLUMNS", str(columns))
     status, out, _ = fitted("summary", "1.csv", "--variables", "sigma")
     assert status == 0 and out.count("\nsigma ") == blocks and "\nmu " not in out
     assert max(map(len, out.splitlines())) <= columns and {"StdDev", "ESS_bulk", "k_hat"} <= {*out.split()}
     status, _, err = fitted("summary", "1.csv", "--variables", "nu")
-    assert status == 1 and "no variable nu among the draws; there are mu, sigma" in err
+    assert status == 1 and "no variable nu among the draws; there are mu, sigma" in " ".join(err.split())
 
 
 @pytest.mark.parametrize("percentiles", ["5,x", "101", ""])

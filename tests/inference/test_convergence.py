@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rank_rhat, rhat
+from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rank_rhat, rhat
 
 
 def autoregression(rho, runs=4, n=500, seed=0):
@@ -26,7 +26,7 @@ CASES = {
 
 @pytest.mark.parametrize("draws", CASES.values(), ids=CASES.keys())
 def test_figures_are_those_of_arviz(draws):
-    from laws.arviz import convergence
+    from laws.arviz import QUANTILES, convergence
 
     theirs = convergence(draws)
     if len(draws) > 1:  # ArviZ wants two chains, Stan is content with the halves of one
@@ -34,6 +34,8 @@ def test_figures_are_those_of_arviz(draws):
     assert ess_bulk(draws) == pytest.approx(theirs[1], rel=1e-9)
     assert ess_tail(draws) == pytest.approx(theirs[2], rel=1e-6)
     assert mcse_mean(draws) == pytest.approx(theirs[3], rel=1e-9)
+    for p, known in zip(QUANTILES, theirs[4:], strict=True):
+        assert mcse_quantile(draws, p) == pytest.approx(known, rel=1e-9)
 
 
 def test_an_autoregression_has_the_sample_size_that_theory_gives():

@@ -5,6 +5,7 @@ import pytest
 arviz = pytest.importorskip("arviz")
 ONE = not arviz.__version__.startswith("0.")
 """Whether it is version 1 or later."""
+QUANTILES = (0.05, 0.5, 0.95)
 
 
 def psislw(ratios):
@@ -15,13 +16,14 @@ def psislw(ratios):
 
 
 def convergence(draws):
-    """R-hat, the effective sample sizes of bulk and tail, and the standard error of the mean."""
+    """R-hat, effective sample sizes of bulk and tail, standard errors of the mean and of QUANTILES."""
     tail = {"prob": (0.05, 0.95)} if ONE else {}
     return (
         float(arviz.rhat(draws)),
         float(arviz.ess(draws, method="bulk")),
         float(arviz.ess(draws, method="tail", **tail)),
         float(arviz.mcse(draws, method="mean")),
+        *(float(arviz.mcse(draws, method="quantile", prob=p)) for p in QUANTILES),
     )
 
 

@@ -55,6 +55,7 @@ def test_draws_are_of_the_posterior(chains):
     assert [row.name for row in chains.summary().only(["s", "z"])] == ["s", "z"]
     assert chains.summary().only(["s"])["s"].r_hat == chains.summary("s")["s"].r_hat == row.r_hat
     assert len(chains.summary(["x[2]", "s"])) == 2
+    assert 0.5 * row.sd / 20 < row.se < 0.5 * row.sd and "mcse_mean" in str(chains.summary())
     assert "R_hat" in str(chains.summary()) and "R_hat" in chains._repr_html_()
 
 

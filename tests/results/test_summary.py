@@ -1,7 +1,9 @@
+import math
+
 import numpy as np
 import pytest
 
-from ppl.results.report.summary import as_html, as_text, summarise
+from ppl.results.report.summary import as_html, as_text, known_digits, summarise
 
 
 def test_agrees_with_numpy():
@@ -22,7 +24,9 @@ def test_every_table_says_how_many_draws_are_nan_where_any_are():
     summary = summarise(["x", "y"], np.hstack([whole, broken]))
     header, *rows = str(summary).splitlines()
     assert header.endswith("nan draws") and [row.split()[-1] for row in rows] == ["0", "1"]
-    assert "<th>nan draws</th>" in as_html(summary) and as_html(summary).count("<td>1</td>") == 1
+    assert "<th>nan draws</th>" in as_html(summary) and as_html(summary).endswith(
+        "<td>1</td></tr></tbody></table>"
+    )
     assert "nan draws" not in str(summarise(["x"], whole)) + as_html(summarise(["x"], whole))
 
 
@@ -36,14 +40,33 @@ def test_unknown_column():
         summarise(["x"], np.zeros((2, 1)))["z"]
 
 
-def test_text_shows_three_digits():
-    text = str(
-        summarise(
-            ["mu", "big", "small"], np.array([[1.2345, 123456.0, 0.00123], [1.2346, 123457.0, 0.001231]])
-        )
-    )
-    assert "mean" in text and "95%" in text
-    assert "1.23" in text and "123456" in text and "0.00123" in text
+def test_text_shows_the_digits_that_are_known():
+    rng = np.random.default_rng(5)
+    draws = rng.standard_normal((1000, 3))
+    draws = (draws - draws.mean(axis=0)) / draws.std(axis=0, ddof=1)
+    header, *rows = str(
+        summarise(["mu", "big", "small"], [4.39, 123456, 0.00123] + [2, 5000, 1e-6] * draws)
+    ).splitlines()
+    assert header.split() == ["mean", "se", "sd", "5%", "50%", "95%"]
+    shown = [row.split()[1:4] for row in rows]
+    assert shown == [["4.4", "0.063", "2.0"], ["123500", "158", "5000"], ["0.0012300", "3.2e-08", "1.0e-06"]]
+
+
+@pytest.mark.parametrize(("value", "se", "shown"), [
+    (4.39, 0.05, "4.4"), (4.39, 0.03, "4.4"), (4.39, 0.01, "4.39"), (4.39, 0.2, "4"), (0.004, 0.03, "0.0"),
+    (-0.004, 0.03, "0.0"), (1234.5, 30, "1200"), (1234.5, 0.001, "1234.50"), (1.23e-7, 1e-9, "1.23e-07"),
+    (1e-9, 1e-7, "0"), (2.0, math.nan, "2.00"), (math.nan, 0.1, "nan"), (math.inf, 0.1, "inf"),
+])  # fmt: skip
+def test_digits_that_two_standard_errors_leave(value, se, shown):
+    assert known_digits(value, se) == shown
+
+
+def test_a_data_frame_has_all_figures():
+    pytest.importorskip("pandas")
+    rows = np.random.default_rng(3).normal(size=(100, 2))
+    frame = summarise(["a", "b"], rows).to_pandas()
+    assert frame.index.tolist() == ["a", "b"] and {"mean", "se", "q95", "se_q95"} <= {*frame.columns}
+    assert frame.loc["b", "se"] == pytest.approx(rows[:, 1].std(ddof=1) / 10)
 
 
 def test_a_long_table_counts_the_rest():
@@ -59,7 +82,7 @@ def test_a_point_has_a_value_and_no_sd():
     rows[0, 0] = 0.2
     summary = summarise(["x", "y"], rows)
     header, _, y = (line.split() for line in str(summary).splitlines())
-    assert summary["y"].sd == 0 and header[:2] == ["mean", "sd"] and y == ["y", "0.100"]
+    assert summary["y"].sd == 0 and header[:3] == ["mean", "se", "sd"] and y == ["y", "0.100"]
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])

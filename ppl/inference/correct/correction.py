@@ -19,6 +19,15 @@ from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.hamiltonian import HMC
 from ppl.inference.correct.population import Worth, is_light, population
 from ppl.inference.correct.reference import Reference
+from ppl.inference.correct.standard_errors import (
+    INDEPENDENT,
+    ErrorSources,
+    of_q,
+    of_resampled,
+)
+from ppl.inference.correct.standard_errors import (
+    of_annealed as errors_of_annealed,
+)
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.diagnose.modes import MODE_SEARCH, Beyond, Mode, beyond
 from ppl.inference.diagnose.psis import Psis, psis
@@ -94,7 +103,8 @@ class Corrected:
 
     `modes` are those that were found beside q's own, from where annealing began too; `interrupted` is
     whether it was interrupted; `mixture` what the draws of a mixture were worth, of which these are;
-    `evidence` what they say of the integral of the target, None where only weights of q can.
+    `evidence` what they say of the integral of the target, None where only weights of q can; `errors` what
+    their means are in error by.
     """
 
     u: Array
@@ -105,6 +115,7 @@ class Corrected:
     interrupted: bool = False
     mixture: Worth | None = None
     evidence: Evidence | None = None
+    errors: ErrorSources = INDEPENDENT
 
 
 class Elsewhere(NamedTuple):
@@ -200,15 +211,15 @@ def points_for(width: int) -> int:
 def resample(proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Corrected:
     """n of the proposals, by their smoothed weights."""
     chosen = balanced(proposals.u, proposals.weights.log_weights, n, rng)
-    return Corrected(proposals.u[chosen], proposals.log_p[chosen], DrawSource.RESAMPLED)
+    errors = of_resampled(proposals.weights, chosen)
+    return Corrected(proposals.u[chosen], proposals.log_p[chosen], DrawSource.RESAMPLED, errors=errors)
 
 
 def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resampled: bool) -> Corrected:
-    return (
-        resample(proposals, n, rng)
-        if resampled
-        else Corrected(proposals.u[:n], proposals.log_p[:n], DrawSource.OF_Q)
-    )
+    if resampled:
+        return resample(proposals, n, rng)
+    errors = of_q(proposals.weights, n)
+    return Corrected(proposals.u[:n], proposals.log_p[:n], DrawSource.OF_Q, errors=errors)
 
 
 def from_mixture(
@@ -241,7 +252,8 @@ def from_mixture(
     log_p = found.log_p[chosen] - scaled.log_jacobian
     evidence = of_weights(found.log_p - batch.log_density(found.u), found.weights)
     u = scaled.to_u(found.u[chosen])
-    return Corrected(u, log_p, DrawSource.OF_MIXTURE, mixture=worth, evidence=evidence)
+    errors = of_resampled(found.weights, chosen)
+    return Corrected(u, log_p, DrawSource.OF_MIXTURE, mixture=worth, evidence=evidence, errors=errors)
 
 
 def anneal_from(
@@ -269,7 +281,13 @@ def anneal_from(
     log_p = found.log_p[chosen] - scaled.log_jacobian
     evidence = of_annealed(fast, reference, found, rng)
     return Corrected(
-        scaled.to_u(found.u[chosen]), log_p, DrawSource.ANNEALED, found, beside.modes, evidence=evidence
+        scaled.to_u(found.u[chosen]),
+        log_p,
+        DrawSource.ANNEALED,
+        found,
+        beside.modes,
+        evidence=evidence,
+        errors=errors_of_annealed(found.particles, chosen, found.drift),
     )
 
 

@@ -47,6 +47,18 @@ def mcse_mean(draws: Array) -> float:
     return float(np.std(draws, ddof=1)) / math.sqrt(_ess(_split(draws)))
 
 
+def mcse_quantile(draws: Array, p: float) -> float:
+    """Monte Carlo standard error of the quantile at p, from an interval of its share (section 4.3)."""
+    if not _usable(draws):
+        return math.nan
+    below = draws <= np.quantile(draws, p)
+    ess = _ess(_split(below.astype(float)))
+    shares = special.betaincinv(ess * p + 1, ess * (1 - p) + 1, special.ndtr(np.array([-1.0, 1.0])))
+    ordered, n = np.sort(draws, axis=None), draws.size
+    low, high = max(math.floor(shares[0] * n - 1), 0), min(math.ceil(shares[1] * n - 1), n - 1)
+    return float(ordered[high] - ordered[low]) / 2
+
+
 def _usable(draws: Array) -> bool:
     return (
         draws.shape[1] >= FEWEST_DRAWS_A_CHAIN and bool(np.isfinite(draws).all()) and bool(np.ptp(draws) > 0)

@@ -29,6 +29,11 @@ class PsisLimits:
 
 
 PSIS = PsisLimits()
+ALIKE_SHARE = 0.98
+"""Draws of q that are worth this part of their number are those of the posterior: the total variation
+distance is at most half of sqrt(n / ess - 1), here 7%. The tail of weights that hardly differ may have any
+shape.
+"""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,11 @@ class Spread:
         return float(self.rhats.max(initial=1.0))
 
     @property
+    def between(self) -> float:
+        """The largest variance of a mean between runs, as a share of that within, beyond its noise."""
+        return max(0.0, self.rhat**2 - 1)
+
+    @property
     def worst(self) -> int:
         """The coordinate with the largest."""
         return int(np.argmax(self.rhats))

@@ -14,19 +14,13 @@ from ppl.inference.correct.population import Worth
 from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import Mode
-from ppl.inference.diagnose.psis import khat_threshold
+from ppl.inference.diagnose.psis import ALIKE_SHARE, khat_threshold
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.diagnose.verdict_rules import findings
 from ppl.inference.numerics.parts import by_columns
 from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array
 from ppl.inference.run.outcome import Outcome
-
-ALIKE_SHARE = 0.98
-"""Draws of q that are worth this part of their number are those of the posterior: the total variation
-distance is at most half of sqrt(n / ess - 1), here 7%. The tail of weights that hardly differ may have any
-shape.
-"""
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,6 +17,7 @@ from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
 from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.population import POPULATION, moments, most_count
+from ppl.inference.correct.standard_errors import of_resampled
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import Psis
 from ppl.inference.families.family import Family
@@ -93,7 +94,8 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
     family, params = gaussian_of(found.draws)
     chosen = balanced(found.draws.u, found.draws.weights.log_weights, settings.draws, streams.draws)
     u, log_p = found.draws.u[chosen], found.draws.log_p[chosen]
-    corrected = Corrected(u, log_p, DrawSource.NESTED, evidence=found.evidence)
+    errors = of_resampled(found.draws.weights, chosen)
+    corrected = Corrected(u, log_p, DrawSource.NESTED, evidence=found.evidence, errors=errors)
     elbo = weighted_elbo(found.draws)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     path = Path(start=found.start, outcome=outcome, at_maximum=True)

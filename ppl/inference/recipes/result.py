@@ -19,6 +19,7 @@ from ppl.inference.correct.correction import (
 )
 from ppl.inference.correct.draws import points_with_density
 from ppl.inference.correct.evidence import Evidence, of_weights
+from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.diagnostics import trend
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
@@ -85,7 +86,8 @@ class Result:
     better than those of q. `final_elbo` and its standard error, in nats, are from fresh draws of q. `dropped`
     counts draws whose log density was not finite; `notes` are sentences for the user; `verdict` says how far
     all this can be believed. `evidence` is the log of the integral of the target as far as the draws tell,
-    None where they do not; see `ppl.results.fits.log_evidence`.
+    None where they do not; see `ppl.results.fits.log_evidence`. `errors` is what means over the draws are in
+    error by.
     """
 
     settings: Settings
@@ -102,6 +104,7 @@ class Result:
     notes: tuple[str, ...]
     verdict: Verdict
     evidence: Evidence | None = None
+    errors: ErrorSources = INDEPENDENT
 
     def cut(self, n: int) -> "Result":
         """The first n draws, where Ctrl-C kept the rest from being turned into the program's variables."""
@@ -115,7 +118,15 @@ class Result:
             log_p=self.log_p[:n],
             log_q=self.log_q[:n],
             log_g=self.log_g[:n],
+            errors=self.errors.at(slice(n)),
         )
+
+    @property
+    def error_sources(self) -> ErrorSources:
+        """`errors`, and what independent runs differ by."""
+        spread = self.verdict.spread
+        between = self.errors.between + (spread.between if spread else 0.0)
+        return replace(self.errors, between=between)
 
     @property
     def mean_u(self) -> Array:
@@ -225,6 +236,7 @@ def result_with(
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
         verdict=verdict_of(proposals, elbo, dropped, path.outcome, rise, corrected),
         evidence=corrected.evidence if corrected.made in OWN_EVIDENCE else of_q,
+        errors=corrected.errors,
     )
 
 

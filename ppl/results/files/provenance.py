@@ -1,7 +1,7 @@
 """What a file of draws says of the fit that they come from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ppl.errors import DataError
 from ppl.inference.correct.draw_source import DrawSource
@@ -19,7 +19,8 @@ class Provenance:
     `algorithm` is the one asked for, `family` that of q, `draws` how they were made from q (DrawSource);
     `elbo` and its standard error are in nats, `outcome` says how the run ended, `judgement` is the verdict in
     words. `evidence` is the log evidence and its standard error in nats, None where the fit does not tell it,
-    `backend` what computed the log density, "" where a file does not say.
+    `backend` what computed the log density, "" where a file does not say. `se` has the standard error of the
+    mean of each column that has one, to three digits.
 
     Example:
         >>> from ppl.results.files.readers import read_file
@@ -37,12 +38,14 @@ class Provenance:
     judgement: str
     evidence: Evidence | None = None
     backend: str = ""
+    se: Mapping[str, float] = field(default_factory=dict)
 
     def entries(self) -> dict[str, str]:
         """Names and texts, each on one line, as files keep them: `fit_verdict`, "good"."""
         found = {name: getattr(self, name) for name in NAMES}
         found |= {"backend": self.backend} if self.backend else {}
         found |= dict(zip(EVIDENCE, self.evidence, strict=True)) if self.evidence else {}
+        found |= {SE: ",".join(f"{name}={se:.3g}" for name, se in self.se.items())} if self.se else {}
         return {PREFIX + name: str(value) for name, value in found.items()}
 
     @property
@@ -66,7 +69,9 @@ def of_evidence(found: Evidence | None) -> str:
 
 EVIDENCE = ("log_evidence", "log_evidence_se")
 """Names that a file has where its fit tells the evidence."""
-NAMES = tuple(name for name in Provenance.__dataclass_fields__ if name not in ("evidence", "backend"))
+SE = "se"
+"""The name of the standard errors: `mu=0.12,theta.1=0.3`."""
+NAMES = tuple(name for name in Provenance.__dataclass_fields__ if name not in ("evidence", "backend", SE))
 
 
 def read_entries(found: Mapping[str, str]) -> Provenance | None:
@@ -85,11 +90,18 @@ def read_entries(found: Mapping[str, str]) -> Provenance | None:
             "elbo_se": float(texts["elbo_se"]),
             "verdict": Level(texts["verdict"]),
             "backend": found.get(PREFIX + "backend", ""),
+            "se": _standard_errors(found.get(PREFIX + SE, "")),
             "evidence": Evidence(*map(float, known)) if len(known) == len(EVIDENCE) else None,
         }
     except ValueError as error:
         raise DataError(f"what a file says of its fit was changed: {error}.") from None
     return Provenance(**{**texts, **typed})  # type: ignore[arg-type]
+
+
+def _standard_errors(text: str) -> dict[str, float]:
+    """Of each column that has one; ValueError where one is no number."""
+    pairs = (entry.rpartition("=") for entry in text.split(",") if entry)
+    return {name: float(se) for name, _, se in pairs}
 
 
 def worst_of(found: Sequence[Provenance]) -> int:

@@ -1,8 +1,11 @@
 """Tables as text: nothing is ever cut, columns that find no room stand in a block of their own below."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 GAP = "  "
+PLAIN = re.compile(r"-?\d+(\.\d*)?")
+"""A number without an exponent."""
 
 Cells = Sequence[str]
 
@@ -26,6 +29,26 @@ def text_table(headings: Cells, rows: Sequence[Cells], width: int) -> Iterator[s
             yield ""
         for row in table:
             yield GAP.join([row[0].ljust(widths[0]), *(row[k].rjust(widths[k]) for k in columns)]).rstrip()
+
+
+def at_the_point(columns: Iterable[Cells]) -> Iterator[tuple[str, ...]]:
+    """The rows of figures given by row, with the decimal points of each column below one another.
+
+    Example:
+        >>> list(at_the_point([["0.6", "12"], ["-1.23", "3"]]))
+        [('0.6 ', '12'), ('-1.23', '3')]
+    """
+    by_column = [_padded(cells) for cells in zip(*columns, strict=True)]
+    return zip(*by_column, strict=True)
+
+
+def _padded(cells: Cells) -> list[str]:
+    tails = [len(cell) - point if (point := cell.find(".")) >= 0 and "e" not in cell else 0 for cell in cells]
+    most = max(tails)
+    return [
+        cell + " " * (most - tail) if PLAIN.fullmatch(cell) else cell
+        for cell, tail in zip(cells, tails, strict=True)
+    ]
 
 
 def blocks(widths: Sequence[int], width: int) -> Iterator[list[int]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
@@ -25,6 +26,7 @@ from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, columns_of_more_draws, 
 from ppl.fitting.posterior_target import parameters_of
 from ppl.fitting.table import Table
 from ppl.inference.correct.evidence import Evidence
+from ppl.inference.correct.standard_errors import standard_errors
 from ppl.inference.diagnose.advice import in_python
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict
@@ -248,7 +250,20 @@ class Fit(VariablesOfDraws):
             judgement=self._judgement,
             backend=self.backend,
             evidence=evidence_of(self.result),
+            se=self._standard_errors,
         )
+
+    @cached_property
+    def _standard_errors(self) -> dict[str, float]:
+        """Of the mean of each column that has one, to three digits."""
+        with np.errstate(all="ignore"):
+            found = by_columns(partial(standard_errors, by=self.result.error_sources), self.draws())
+        known = np.isfinite(found) & (found > 0)
+        return {
+            name: float(f"{se:.3g}")
+            for name, se, ok in zip(self.column_names, found.tolist(), known, strict=True)
+            if ok
+        }
 
     def at_mean(self) -> Floats:
         """The constrained image (columns,) of the unconstrained mean, the CSV's first row.
@@ -422,6 +437,9 @@ class Fit(VariablesOfDraws):
     def summary(self, vars: str | Sequence[str] | None = None) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column, or of those of `vars` (see `draws_pd`), a row each.
 
+        Each mean and quantile has a standard error, `se`, `se_q5`, ...: Monte Carlo error and that of the
+        approximation. It prints the digits that these leave known.
+
         Raises:
             DataError: there is no variable or column of that name; lists those that there are.
 
@@ -430,7 +448,7 @@ class Fit(VariablesOfDraws):
             'mu'
         """
         names, at = self._columns(vars)
-        return summarise(names, self.draws()[:, at])
+        return summarise(names, self.draws()[:, at], self.result.error_sources)
 
     @checks
     def loo(self, log_lik: str = POINTWISE) -> Loo:

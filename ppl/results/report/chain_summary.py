@@ -5,16 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, rhat
+from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.results.files.columns import Floats
-from ppl.results.report.summary import HEADINGS, Row, Summary, short, summarise
+from ppl.results.report.summary import HEADINGS, SUMMARY, Row, Summary, short, summarise
 
-OF_CHAINS = (*HEADINGS, "ESS_bulk", "ESS_tail", "R_hat")
+OF_CHAINS = (*("mcse_mean" if name == "se" else name for name in HEADINGS), "ESS_bulk", "ESS_tail", "R_hat")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChainRow(Row):
-    """One column's summary over all chains, with how they agree. Vehtari et al. (2021)."""
+    """One column's summary over all chains, with how they agree. Vehtari et al. (2021).
+
+    `se`, `se_q5`, `se_q50` and `se_q95` are Monte Carlo standard errors, ArviZ's `mcse_mean` and so on.
+    """
 
     ess_bulk: float
     ess_tail: float
@@ -50,4 +53,8 @@ def summary_of_chains(columns: Sequence[str], draws: Floats) -> ChainSummary:
 
 
 def _row(row: Row, draws: Floats) -> ChainRow:
-    return ChainRow(**vars(row), ess_bulk=ess_bulk(draws), ess_tail=ess_tail(draws), r_hat=rhat(draws))
+    of_quantiles = (mcse_quantile(draws, p) for p in SUMMARY.quantiles)
+    errors = dict(zip(("se", "se_q5", "se_q50", "se_q95"), (mcse_mean(draws), *of_quantiles), strict=True))
+    return ChainRow(
+        **vars(row) | errors, ess_bulk=ess_bulk(draws), ess_tail=ess_tail(draws), r_hat=rhat(draws)
+    )

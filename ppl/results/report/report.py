@@ -14,7 +14,7 @@ from ppl.results.report.plots import svg
 from ppl.results.report.reading import reading
 from ppl.results.report.stansummary import (
     DEFAULT_QUANTILES,
-    figure_text,
+    figure_texts,
     headings,
     stansummary,
     stated,
@@ -110,7 +110,7 @@ def table(material: Material) -> Iterator[str]:
     yield '<h2>Summary</h2>\n<div class="scroll"><table>\n<thead><tr><th></th>'
     yield "".join(f"<th>{escape(name)}</th>" for name in names) + "</tr></thead>\n<tbody>"
     for line in lines:
-        cells = "".join(f"<td>{figure_text(*pair)}</td>" for pair in line.pairs(names))
+        cells = "".join(f"<td>{text}</td>" for text in figure_texts(line, names))
         yield f"<tr><td>{escape(line.name)}</td>{cells}</tr>"
     yield "</tbody></table></div>"
     paths = [str(file.path) for file in material.files]

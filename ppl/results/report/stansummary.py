@@ -11,11 +11,16 @@ from ppl.inference.diagnose.diagnostics import khat_of_means
 from ppl.inference.diagnose.psis import psis
 from ppl.results.files.columns import Floats
 from ppl.results.files.read_csv import DrawsFile
-from ppl.results.files.tables import text_table
-from ppl.results.report.summary import MISSING, short
+from ppl.results.files.tables import at_the_point, text_table
+from ppl.results.report.summary import MISSING, known_digits, short
 
 NORMAL_MAD = 1.4826
 """What makes the median absolute deviation of a normal its standard deviation."""
+
+OF_NORMAL = {"Mean": 1.0, "StdDev": 0.71, "MAD": 1.17}
+"""Standard errors of these of a normal, in standard errors of its mean."""
+QUANTILE_OF_NORMAL = 2.1
+"""The same of its 5% and 95% quantiles."""
 
 DECIMALS = {"ESS_bulk": 0, "ESS_tail": 0, "R_hat": 3, "k_hat": 2, MISSING: 0}
 """Figures that are read on one scale whatever the column."""
@@ -49,12 +54,13 @@ def stansummary(
 ) -> tuple[Line, ...]:
     """A line for each column of files whose columns are the same.
 
-    Runs are compared on as many draws as the shortest has; k-hat is that of the worst run.
+    Runs are compared on as many draws as the shortest has; k-hat is that of the worst run. MCSE is at least
+    the standard error that the files give of their fits.
     """
     shortest = min(len(file.draws) for file in files)
     runs = np.stack([file.draws[:shortest] for file in files])
     pooled = np.concatenate([file.draws for file in files])
-    khats, missing = worst_khats(files), np.isnan(pooled).sum(axis=0)
+    khats, missing, of_fits = worst_khats(files), np.isnan(pooled).sum(axis=0), errors_of_fits(files)
 
     def last(k: int) -> Iterator[float]:
         if len(khats):
@@ -64,9 +70,16 @@ def stansummary(
 
     with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
         return tuple(
-            Line(name, (*_figures(runs[:, :, k], pooled[:, k], quantiles), *last(k)))
+            Line(name, (*_figures(runs[:, :, k], pooled[:, k], quantiles, of_fits.get(name, 0.0)), *last(k)))
             for k, name in enumerate(files[0].columns)
         )
+
+
+def errors_of_fits(files: Sequence[DrawsFile]) -> dict[str, float]:
+    """The standard error of the mean over all files, by column, where each says that of its own."""
+    found = [about.se if (about := file.provenance) else {} for file in files]
+    names = set[str].intersection(*map(set, found))
+    return {name: math.hypot(*(se[name] for se in found)) / len(found) for name in names}
 
 
 def worst_khats(files: Sequence[DrawsFile]) -> Floats:
@@ -85,31 +98,39 @@ def _khats(log_ratios: Floats, draws: Floats) -> Floats:
     return khats
 
 
-def _figures(runs: Floats, pooled: Floats, quantiles: Sequence[float]) -> Iterator[float]:
+def _figures(runs: Floats, pooled: Floats, quantiles: Sequence[float], of_fit: float) -> Iterator[float]:
     kept = pooled[~np.isnan(pooled)]
     if not len(kept):
         yield from [math.nan] * (4 + len(quantiles) + 3)
         return
     constant = np.ptp(kept) == 0  # the mean and sd of many equal numbers would be off by rounding
     yield float(kept[0] if constant else kept.mean())
-    yield mcse_mean(runs)
+    yield math.nan if constant else max(mcse_mean(runs), of_fit)
     yield math.nan if len(kept) < 2 else 0.0 if constant else float(np.std(kept, ddof=1))
     yield NORMAL_MAD * float(np.median(np.abs(kept - np.median(kept))))
     yield from np.quantile(kept, quantiles).tolist()
     yield from (ess_bulk(runs), ess_tail(runs), rhat(runs))
 
 
-def as_text(lines: Sequence[Line], names: Sequence[str], digits: int, width: int) -> Iterator[str]:
-    """The lines of a table of them."""
-    rows = [(line.name, *(figure_text(*pair, digits) for pair in line.pairs(names))) for line in lines]
+def as_text(lines: Sequence[Line], names: Sequence[str], digits: int | None, width: int) -> Iterator[str]:
+    """The lines of a table of them, with so many digits or those that are known."""
+    figures = at_the_point([tuple(figure_texts(line, names, digits)) for line in lines])
+    rows = [(line.name, *texts) for line, texts in zip(lines, figures, strict=True)]
     return text_table(("", *names), rows, width)
 
 
-def figure_text(heading: str, value: float, digits: int = 3) -> str:
-    """A figure as the table shows it."""
-    if heading in DECIMALS and math.isfinite(value):
-        return f"{value:.{DECIMALS[heading]}f}"
-    return short(value, digits)
+def figure_texts(line: Line, names: Sequence[str], digits: int | None = None) -> Iterator[str]:
+    """The figures as the table shows them, with so many digits or those that the MCSE leaves known."""
+    mcse = dict(line.pairs(names))["MCSE"]
+    for heading, value in line.pairs(names):
+        if heading in DECIMALS and math.isfinite(value):
+            yield f"{value:.{DECIMALS[heading]}f}"
+        elif digits:
+            yield short(value, digits)
+        elif heading == "MCSE":
+            yield short(value, 2)
+        else:
+            yield known_digits(value, mcse * OF_NORMAL.get(heading, QUANTILE_OF_NORMAL))
 
 
 def csv_lines(lines: Sequence[Line], names: Sequence[str]) -> Iterator[str]:

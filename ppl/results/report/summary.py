@@ -3,14 +3,19 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from ppl import html
 from ppl.errors import UnknownName
+from ppl.extras import extra
+from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
 from ppl.results.files.columns import Floats, in_columns
-from ppl.results.files.tables import text_table
+from ppl.results.files.tables import at_the_point, text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -23,10 +28,15 @@ class SummarySettings:
     width: int = 100
     """Columns of the text, where the terminal does not say."""
 
+    most_digits: int = 6
+    """Significant digits of a figure at most."""
+
 
 SUMMARY = SummarySettings()
 
-HEADINGS = ("mean", "sd", "5%", "50%", "95%")
+HEADINGS = ("mean", "se", "sd", "5%", "50%", "95%")
+NO_ERRORS = (math.nan, math.nan, math.nan, math.nan)
+"""The standard errors of what has none."""
 MISSING = "nan draws"
 """The column of how many draws are nan, and left out of the others: there where any are."""
 
@@ -35,7 +45,9 @@ MISSING = "nan draws"
 class Row:
     """One column's summary; `missing` draws that are nan were left out of it.
 
-    `constant` is whether there are several draws and all are the same.
+    `se` is the standard error of the mean, `se_q5`, `se_q50` and `se_q95` those of the quantiles: Monte Carlo
+    error, and of a fit the error of the approximation as far as its draws tell. `constant` is whether there
+    are several draws and all are the same.
     """
 
     name: str
@@ -44,19 +56,21 @@ class Row:
     q5: float
     q50: float
     q95: float
+    se: float
+    se_q5: float
+    se_q50: float
+    se_q95: float
     missing: int = 0
     constant: bool = False
 
     @property
-    def figures(self) -> tuple[float, ...]:
-        """Mean, sd, 5%, 50% and 95%."""
-        return (self.mean, self.sd, self.q5, self.q50, self.q95)
-
-    @property
     def texts(self) -> tuple[str, ...]:
-        """The figures as a table shows them: of what never varies the value alone."""
-        first, *others = map(short, self.figures)
-        return (first, *("" if self.constant else other for other in others))
+        """The cells of a table, of the digits that are known: of what never varies the value alone."""
+        if self.constant:
+            return (short(self.mean), "", "", "", "", "")
+        quantiles = ((self.q5, self.se_q5), (self.q50, self.se_q50), (self.q95, self.se_q95))
+        mean, sd = known_digits(self.mean, self.se), known_digits(self.sd, self.se / math.sqrt(2))
+        return (mean, short(self.se, 2), sd, *(known_digits(*each) for each in quantiles))
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,6 +116,20 @@ class Summary:
         of = {row.name: row for row in self.rows}
         return replace(self, rows=tuple(of[name] for name in names))
 
+    def to_pandas(self) -> "pd.DataFrame":
+        """The table as a DataFrame, a row each, in full precision: `mean`, `se`, `sd`, `q5`, `se_q5`, ...
+
+        Raises:
+            MissingPackage: pandas is not installed.
+
+        Example:
+            >>> bool(fit.summary("mu").to_pandas().loc["mu", "se"] > 0)
+            True
+        """
+        pandas = extra("pandas", "A DataFrame", "pandas")
+        rows = [{k: x for k, x in vars(row).items() if k != "constant"} for row in self.rows]
+        return pandas.DataFrame(rows).set_index("name")
+
     def __repr__(self) -> str:
         return f"<Summary of {len(self)} columns: {', '.join(self.headings)}>"
 
@@ -112,22 +140,27 @@ class Summary:
         return "\n".join(as_text(self))
 
 
-def summarise(columns: Sequence[str], rows: Floats) -> Summary:
-    """Summary of draws of shape (draws, columns); sd has divisor n - 1, quantiles interpolate linearly."""
+def summarise(columns: Sequence[str], rows: Floats, by: ErrorSources = INDEPENDENT) -> Summary:
+    """Summary of draws of shape (draws, columns); sd has divisor n - 1, quantiles interpolate linearly.
+
+    Standard errors are those of draws with error sources `by`.
+    """
     with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
-        return Summary(tuple(_row(name, rows[:, k]) for k, name in enumerate(columns)))
+        return Summary(tuple(_row(name, rows[:, k], by) for k, name in enumerate(columns)))
 
 
-def _row(name: str, draws: Floats) -> Row:
-    kept = draws[~np.isnan(draws)]
+def _row(name: str, draws: Floats, by: ErrorSources) -> Row:
+    finite = ~np.isnan(draws)
+    kept = draws[finite]
     missing = len(draws) - len(kept)
     if not len(kept):
-        return Row(name, math.nan, math.nan, math.nan, math.nan, math.nan, missing)
+        return Row(name, *(math.nan,) * 5, *NO_ERRORS, missing=missing)
     q5, q50, q95 = np.quantile(kept, SUMMARY.quantiles).tolist()
     if len(kept) > 1 and np.ptp(kept) == 0:  # their mean and sd would be off by rounding
-        return Row(name, float(kept[0]), 0.0, q5, q50, q95, missing, constant=True)
+        return Row(name, float(kept[0]), 0.0, q5, q50, q95, *NO_ERRORS, missing=missing, constant=True)
     sd = float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
-    return Row(name, float(np.mean(kept)), sd, q5, q50, q95, missing)
+    se, (se_q5, se_q50, se_q95) = errors_of(kept, SUMMARY.quantiles, by.at(finite) if missing else by)
+    return Row(name, float(np.mean(kept)), sd, q5, q50, q95, se, se_q5, se_q50, se_q95, missing)
 
 
 def as_text(
@@ -141,9 +174,10 @@ def as_text(
     missing = any(row.missing for row in summary)
     headings = ("value",) if point else summary.headings
     tail = (MISSING,) * missing
+    shown = summary.rows[:limit]
+    figures = at_the_point([row.texts[: len(headings)] for row in shown])
     rows = [
-        (row.name, *row.texts[: len(headings)], *(str(row.missing),) * missing)
-        for row in summary.rows[:limit]
+        (row.name, *texts, *(str(row.missing),) * missing) for row, texts in zip(shown, figures, strict=True)
     ]
     yield from text_table(("", *headings, *tail), rows, width)
     if limit is not None and len(summary) > limit:
@@ -167,3 +201,18 @@ def short(value: float, digits: int = 3) -> str:
     if size > 5 or size < -4:
         return f"{value:.{digits - 1}e}"
     return f"{value:.{max(0, int(digits - 1 - size))}f}"
+
+
+def known_digits(value: float, se: float) -> str:
+    """A figure to the digit that two standard errors change by about one: `4.4`, not `4.39`, of 4.39 ± 0.05.
+
+    Three digits where the standard error is not known; see `short`.
+    """
+    if not (np.isfinite(value) and np.isfinite(se) and se > 0):
+        return short(value)
+    place = round(math.log10(2 * se))
+    rounded = round(value, -place)
+    if rounded == 0:
+        return f"{0:.{max(0, -place)}f}" if place > -SUMMARY.most_digits else "0"
+    size = math.floor(math.log10(abs(rounded)))
+    return short(rounded, min(max(1, size - place + 1), SUMMARY.most_digits))

@@ -1,0 +1,105 @@
+"""Standard errors hold what repeated draws show, and what approximations are off by."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ppl.inference.correct.balanced_resampling import balanced
+from ppl.inference.correct.standard_errors import (
+    INDEPENDENT,
+    errors_of,
+    heaviness,
+    of_annealed,
+    of_q,
+    of_resampled,
+    standard_errors,
+)
+from ppl.inference.diagnose.psis import Psis, psis
+from ppl.inference.diagnose.spread import Spread
+
+P = (0.05, 0.5, 0.95)
+
+
+def test_independent_draws_by_repetition():
+    rng, found, errors = np.random.default_rng(1), [], []
+    for _ in range(300):
+        x = rng.gamma(2.0, size=1000)
+        found.append([x.mean(), *np.quantile(x, P)])
+        mean, quantiles = errors_of(x, P)
+        errors.append([mean, *quantiles])
+    assert np.mean(errors, axis=0) == pytest.approx(np.std(found, axis=0), rel=0.15)
+
+
+def test_the_mean_of_independent_draws():
+    x = np.random.default_rng(2).normal(3, 2, (1000, 2))
+    assert standard_errors(x) == pytest.approx(x.std(axis=0, ddof=1) / np.sqrt(1000))
+
+
+def test_resampled_draws_contain_the_error_of_their_pool():
+    """Of q = N(0, 1) and p = N(0.8, 1), 1,000 draws from a pool of 1,000."""
+    rng, within, least = np.random.default_rng(3), [], []
+    for _ in range(200):
+        u = rng.standard_normal((1000, 1))
+        weights = psis(0.8 * u[:, 0])
+        chosen = balanced(u, weights.log_weights, 1000, rng)
+        x = u[chosen]
+        se = standard_errors(x, of_resampled(weights, chosen))[0]
+        within.append(abs(x.mean() - 0.8) < 2 * se)
+        least.append(abs(x.mean() - 0.8) < 2 * standard_errors(x)[0])
+    assert np.mean(within) >= 0.9 > np.mean(least)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, 1.0])
+def test_draws_of_a_wrong_q_claim_no_more_than_it_and_its_weights_differ(shift):
+    rng, within = np.random.default_rng(4), []
+    for _ in range(100):
+        u = rng.standard_normal(1000)
+        errors = of_q(psis(stats.norm.logpdf(u, shift) - stats.norm.logpdf(u)), 1000)
+        mean, (low, _, high) = errors_of(u, P, errors)
+        off = (u.mean() - shift, *(np.quantile(u, P[::2]) - stats.norm.ppf(P[::2], shift)))
+        within.append(np.abs(off) < 2 * np.array([mean, low, high]))
+    assert (np.mean(within, axis=0) >= 0.9).all()
+
+
+def test_two_annealings_that_differ():
+    rng, particles = np.random.default_rng(5), np.arange(400)
+    chosen = rng.permutation(np.tile(particles, 2))
+    x = rng.standard_normal(800)
+    errors = of_annealed(particles, chosen, drift=0.0)
+    alike = standard_errors(x[:, None], errors)[0]
+    apart = standard_errors((x + 2.0 * errors.second)[:, None], errors)[0]
+    assert alike < 0.11 and 0.9 < apart < 1.2
+    assert errors.weights == pytest.approx(1 / 400) and errors.second.mean() == 0.5
+
+
+def test_annealing_that_is_not_stationary_claims_no_less_than_it_still_moves():
+    x = np.random.default_rng(8).normal(0, 3, (1000, 1))
+    errors = of_annealed(np.arange(1000), np.arange(1000), drift=0.5)
+    assert standard_errors(x, errors)[0] == pytest.approx(1.5, rel=0.05)
+
+
+def test_runs_that_differ():
+    x = np.random.default_rng(6).normal(0, 2, (1000, 1))
+    spread = Spread(2, np.array([1.0, np.sqrt(1.25)]), (0.0, 0.0))
+    assert spread.between == pytest.approx(0.25)
+    assert standard_errors(x, replace(INDEPENDENT, between=spread.between))[0] == pytest.approx(1.0, rel=0.1)
+
+
+def test_heavy_tails_make_errors_larger():
+    light, heavy = (Psis(np.full(1000, -np.log(1000)), k) for k in (0.4, 0.9))
+    assert heaviness(light) == heaviness(heavy) == 1.0  # weights that hardly differ
+    weights = np.random.default_rng(7).pareto(1.2, 1000)
+    logs = np.log(weights / weights.sum())
+    assert heaviness(Psis(logs, 0.4)) == 1.0
+    assert heaviness(Psis(logs, 0.9)) == pytest.approx(Psis(logs, 0.9).ess / 1000**0.2)
+    assert heaviness(Psis(logs, np.inf)) == Psis(logs, 0.9).ess
+
+
+def test_some_of_the_draws_and_too_few():
+    some = of_annealed(np.arange(10), np.arange(10), 0.0).at(np.arange(10) < 4)
+    assert len(some.weights) == len(some.second) == 4 and len(some.moves) == 0
+    assert np.isnan(standard_errors(np.ones((1, 3)))).all()
+    assert np.isnan(errors_of(np.ones(1), P).quantiles).all()
+    assert len(of_q(Psis(np.zeros(0), np.nan), 0).weights) == 0
