@@ -28,7 +28,7 @@ def fill(line: str, width: int) -> str:
     return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
-class Patient:
+class TolerantStream:
     """`stdout` or `stderr`, which take nothing more once a write has failed; `check` says why."""
 
     def __init__(self, name: str):

@@ -6,8 +6,8 @@ from typing import TextIO, cast
 
 from rich.console import Console
 
-from ppl.cli.output import Patient
-from ppl.fitting.progress_display import DISPLAY, nats, shown
+from ppl.cli.output import TolerantStream
+from ppl.fitting.progress_display import DISPLAY, display, nats
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener
 
@@ -19,9 +19,9 @@ def on_stderr(
     plan: Sequence[Phase],
     refresh: int = DISPLAY.iterations_a_line,
     quiet: bool = False,
-    err: Patient | None = None,
+    err: TolerantStream | None = None,
 ) -> Iterator[Listener]:
     """A listener for a run through the stages of `plan`; a reader of `err` that goes away ends nothing."""
-    console = Console(file=cast(TextIO, err or Patient("stderr")))
-    with shown(console, 0 if quiet else refresh, plan) as listen:
+    console = Console(file=cast(TextIO, err or TolerantStream("stderr")))
+    with display(console, 0 if quiet else refresh, plan) as listen:
         yield listen

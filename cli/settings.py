@@ -17,7 +17,7 @@ from ppl.inference.run.setting import (
     Words,
     settings_of,
 )
-from ppl.results.arguments.of_settings import SETTINGS, heard, said
+from ppl.results.arguments.of_settings import SETTINGS, format_value, parse_value
 
 
 def with_settings(record: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -42,7 +42,7 @@ def option_name(known: Setting) -> str:
 def option_of(known: Setting) -> inspect.Parameter:
     """A setting as a parameter that Typer makes an option of."""
     kind, option = _option(known)
-    default = said(known, known.command) if isinstance(known.kind, Start) else known.command
+    default = format_value(known, known.command) if isinstance(known.kind, Start) else known.command
     annotation = Annotated[kind | None if known.optional else kind, option]
     return inspect.Parameter(
         known.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
@@ -78,7 +78,7 @@ def choice(name: str, *values: str) -> type[StrEnum]:
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the values of the options say; `init` among them."""
     values = plain(options)
-    return values | {"init": heard(SETTINGS["init"], values["init"])}
+    return values | {"init": parse_value(SETTINGS["init"], values["init"])}
 
 
 def plain(options: Mapping[str, Any]) -> dict[str, Any]:

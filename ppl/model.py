@@ -16,7 +16,7 @@ from ppl.posterior import Posterior
 from ppl.results.files.columns import Floats, reshape, variables
 
 if TYPE_CHECKING:
-    from ppl.results.calibration.sbc import Calibration, Heard
+    from ppl.results.calibration.sbc import Calibration, CalibrationListener
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +95,7 @@ class Model(model.Model):
         cores: int | None = None,
         seed: int = 1,
         simulator: "Model | None" = None,
-        progress: "Heard | None" = None,
+        progress: "CalibrationListener | None" = None,
     ) -> "Calibration":
         """Simulation-based calibration: whether fits to data that the program itself draws find the truth.
 

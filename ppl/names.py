@@ -69,7 +69,7 @@ PARTS = ("real", "imag")
 """The columns of a complex number."""
 
 
-def parted(name: str, pairs: bool) -> list[str]:
+def part_columns(name: str, pairs: bool) -> list[str]:
     """The columns of an element: itself, or its two parts."""
     return [f"{name}.{part}" for part in PARTS] if pairs else [name]
 
@@ -81,7 +81,7 @@ def column_names(v: Sized, prefix: str | None = None) -> list[str]:
     base = v.name if prefix is None else prefix
     elements = [base + dotted(index) for index in indices(v.shape)]
     if not v.items:
-        return [name for e in elements for name in parted(e, v.pairs)]
+        return [name for e in elements for name in part_columns(e, v.pairs)]
     return [name for e in elements for k, i in enumerate(v.items, 1) for name in column_names(i, f"{e}:{k}")]
 
 

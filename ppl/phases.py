@@ -49,7 +49,7 @@ class Compilation:
     """What becomes of the values of discrete parameters (`discrete/summing.py`)."""
     part: ir.Program | None = field(default=None, repr=False)
     """A lowered program in place of the whole one."""
-    parted: bool = False
+    sharded: bool = False
     """Whether some rows of the data are another process's, so that only sums over rows can be had."""
     verified: bool = False
     """Whether what each pass makes is checked (`ir/verify.py`)."""
@@ -65,9 +65,9 @@ class Compilation:
 
     def __reduce__(self) -> Any:
         """By the text of the program: compiled code does not travel, nor do data."""
-        if self.part is not None and not self.parted:
+        if self.part is not None and not self.sharded:
             raise TypeError(f"a part of {self.source.name} has no text of its own to copy it by")
-        without_data = {"values": None, "part": None, "parted": False}
+        without_data = {"values": None, "part": None, "sharded": False}
         return Compilation, tuple({**self._settings(), **without_data}.values())
 
     # --- The program as text, and as a tree ---
@@ -131,7 +131,7 @@ class Compilation:
         """A form of the program, a record of `ir.forms`."""
         if form.name not in self.programs:
             base = self.program(form.base) if form.base else self.lowered
-            if self.parted and form is VALUES:  # of variables alone, not of the target
+            if self.sharded and form is VALUES:  # of variables alone, not of the target
                 base = replace(base, model=())
             self.programs[form.name] = form.from_base(base, self.without, self.verified)
         return self.programs[form.name]

@@ -15,7 +15,7 @@ import pytest
 
 import ppl
 from ppl.errors import UnknownSetting
-from ppl.fitting.keywords import FOLLOWED
+from ppl.fitting.keywords import RUN_OPTIONS
 from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import SampleSettings, Settings
 
@@ -68,7 +68,7 @@ def test_a_method_has_the_names_types_and_defaults_of_the_table(method):
     function = getattr(ppl.Posterior, method)
     parameters, known = inspect.signature(function).parameters, settings_of(Settings)
     types = {f.name: f.type for f in fields(Settings)}
-    own = [name for name in parameters if name not in ("self", *FOLLOWED)]
+    own = [name for name in parameters if name not in ("self", *RUN_OPTIONS)]
     assert set(own) <= set(known) and (method != "variational" or set(own) == set(known))
     for name in own:
         assert parameters[name].default == known[name].default

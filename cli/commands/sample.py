@@ -57,15 +57,15 @@ def sample(
     """
     from rich.console import Console
 
-    from ppl.cli.output import Patient
+    from ppl.cli.output import TolerantStream
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import report_chains
-    from ppl.cli.shown import columns_shown
+    from ppl.cli.table_columns import table_columns
     from ppl.compile import model_of
     from ppl.files import STDOUT
     from ppl.fitting.memory_needed import require_memory_of_chains
     from ppl.inference.run.phases import OF_CHAINS
-    from ppl.results.fits.chains import sampled
+    from ppl.results.fits.chains import sample_with
 
     if output == STDOUT:
         raise typer.BadParameter("chains have files of their own; give a name.", param_hint="--output")
@@ -75,10 +75,10 @@ def sample(
         say_misspelt(inputs, compiled.data_schema)
     posterior = compiled.condition(inputs, asked.seed, missing.value)
     require_memory_of_chains(posterior, asked)  # before the names of all columns are made
-    columns = columns_shown(posterior, listed(variables))
-    err, out = Patient("stderr"), Patient("stdout")
+    columns = table_columns(posterior, listed(variables))
+    err, out = TolerantStream("stderr"), TolerantStream("stdout")
     with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:
-        chains = sampled(posterior, asked, listen)
+        chains = sample_with(posterior, asked, listen)
     arguments = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}
     files = chains.save(output, arguments)
     console = Console(file=cast(TextIO, out), quiet=quiet)

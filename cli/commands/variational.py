@@ -97,18 +97,18 @@ def variational(
     from rich.console import Console
 
     from ppl.cli.diagnostics import likely_bugs, show
-    from ppl.cli.output import Patient
+    from ppl.cli.output import TolerantStream
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import checkpoint_of, exit_status, interruptible, report, report_chains, sentence
-    from ppl.cli.shown import columns_shown
+    from ppl.cli.table_columns import table_columns
     from ppl.cmdstan.profile import profiled
     from ppl.compile import model_of
-    from ppl.fitting.checkpoint import Keep
+    from ppl.fitting.checkpoint import CheckpointOptions
     from ppl.fitting.memory_needed import require_memory
     from ppl.inference.run.phases import OF_CHAINS, phases_of
     from ppl.results.files.formats import save_draws
-    from ppl.results.fits.chains import sampled
-    from ppl.results.fits.fit import fitted
+    from ppl.results.fits.chains import sample_with
+    from ppl.results.fits.fit import fit_with_journal
     from ppl.source import read_source
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config, then is not None)
@@ -118,10 +118,10 @@ def variational(
     first = joined(hosts, coordinator, processes, process)
     quiet = quiet or not first
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
-    err = Patient("stderr")
-    out = err if written else Patient("stdout")
+    err = TolerantStream("stderr")
+    out = err if written else TolerantStream("stdout")
     console = Console(file=cast(TextIO, out), quiet=quiet)
-    keep = Keep(checkpoint_of(output), resume, checkpoint_every)
+    keep = CheckpointOptions(checkpoint_of(output), resume, checkpoint_every)
     if not quiet:
         show(likely_bugs(read_source(model)), sys.stderr)
     asked = Settings(**given_settings(settings))
@@ -153,9 +153,9 @@ def variational(
     with interruptible(output) as done, profiled(compiled, profile_file) as timed:
         posterior = timed.condition(inputs, asked.seed, missing.value)
         require_memory(posterior, asked)  # before the names of all columns are made
-        columns = columns_shown(posterior, listed(variables))
+        columns = table_columns(posterior, listed(variables))
         with on_stderr(phases_of(asked), refresh, quiet, err) as listener:
-            fit, journal = fitted(posterior, asked, listener, keep)
+            fit, journal = fit_with_journal(posterior, asked, listener, keep)
         if not first:
             end_together(together)
             raise typer.Exit(exit_status(fit.outcome, require_converged))
@@ -181,7 +181,7 @@ def variational(
         else:
             of_chains = SampleSettings(seed=asked.seed, backend=asked.backend, device=asked.device)
             with on_stderr(OF_CHAINS, refresh, quiet, err) as listener:
-                chains = sampled(posterior, of_chains, listener, fit.warm_start)
+                chains = sample_with(posterior, of_chains, listener, fit.warm_start)
             saved = chains.save(chains_beside(output), {"data.file": arguments["data.file"]})
             console.print()
             report_chains(console, chains, columns, bool(variables), saved)

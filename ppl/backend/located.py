@@ -36,7 +36,7 @@ def located(module: Module) -> Iterator[None]:
         place = module.place_of(error)
         if place is None:
             raise
-        raise InferenceError(f"{place.describe()}\n{out_of_reach(error)}", "PPL977") from None
+        raise InferenceError(f"{place.describe()}\n{not_traceable(error)}", "PPL977") from None
     except (IndexError, ValueError, ArithmeticError) as error:
         place = module.place_of(error)
         if place is None:
@@ -44,7 +44,7 @@ def located(module: Module) -> Iterator[None]:
         raise InferenceError(f"{place.describe()}\n{in_words(module, error)}", "PPL973") from error
 
 
-def out_of_reach(error: MemoryError | RecursionError) -> str:
+def not_traceable(error: MemoryError | RecursionError) -> str:
     """What a statement asked for more of than there is."""
     if isinstance(error, RecursionError):
         return (

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ppl.backend.text import python_name
 from ppl.compiled.data import Shape, split
 from ppl.compiled.density import Density, Functions
-from ppl.compiled.out_of_reach import OutOfReach
-from ppl.compiled.reach import Trace
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.compiled.target import CompiledTarget, within_reach
+from ppl.compiled.traceable import Trace
 from ppl.density.rows import ByRows
 from ppl.inference.run.fused_steps import Place
 from ppl.inference.run.optimise import Algorithm, Run
@@ -140,10 +140,10 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
     """The rows of a density.rows.ByRows, compiled by JAX for a device.
 
     Raises:
-        OutOfReach: JAX cannot run the program, or its data stay on disk; the message says why.
+        NotTraceable: JAX cannot run the program, or its data stay on disk; the message says why.
     """
     if batches.row_bytes:
-        raise OutOfReach("the data stay on disk")
+        raise NotTraceable("the data stay on disk")
     model = batches.posterior.model
     forms = batches.rows, rest_of(batches.split.size)
     of_rows, of_rest = (Density(model.code(compiled(form))) for form in forms)

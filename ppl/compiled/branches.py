@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from ppl.compiled.namespace import is_traced
-from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.errors import InferenceError, Rejection
 
 Traced = Any
@@ -57,7 +57,7 @@ class Branches:
         """A side of a branch, or the step of a loop: differentiated before it is mapped."""
         depth = self.depth + 1
         if depth > MOST_NESTED:
-            raise OutOfReach(f"more than {MOST_NESTED} nested branches on parameters")
+            raise NotTraceable(f"more than {MOST_NESTED} nested branches on parameters")
 
         def call(*args: Any) -> Any:
             with self.within(depth, False):
@@ -159,7 +159,7 @@ class Side:
             shapes = jax.eval_shape(self.instead, floats, others)
             return [jnp.full(x.shape, -jnp.inf if is_float(x) else 0, x.dtype) for x in shapes]
         except InferenceError:
-            raise OutOfReach("which way to go depends on parameters, and one stops the program") from None
+            raise NotTraceable("which way to go depends on parameters, and one stops the program") from None
         leaves, self.structure = jax.tree_util.tree_flatten(found)
         return [as_array(x) for x in leaves]
 
@@ -203,7 +203,7 @@ def _while(goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tup
     p, read_again = ravel_pytree(read.floats)
     width, inputs = x.size, x.size + p.size
     if width * inputs > MOST_SENSITIVITIES:
-        raise OutOfReach("a loop that parameters end carries too many numbers")
+        raise NotTraceable("a loop that parameters end carries too many numbers")
 
     def named(x: Traced, ns: Any, p: Traced, qs: Any) -> Any:
         return *at.filled(unravelled(x), ns), *read.filled(read_again(p), qs)

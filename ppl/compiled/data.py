@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ppl.backend.runtime import Place
-from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.density.data import Data
 
 BAKED = ("", "biu", "biuf")
@@ -64,7 +64,7 @@ def split(d: Data, names: Collection[str], baked: str) -> tuple[Shape, list[Any]
     """The data of these names as shape and arguments; arrays of the kinds `baked` belong to the shape.
 
     Raises:
-        OutOfReach: they are too large for that.
+        NotTraceable: they are too large for that.
     """
     named = {name: value for name, value in vars(d).items() if name in names}
     leaves, structure = jax.tree_util.tree_flatten(named)
@@ -76,10 +76,10 @@ def split(d: Data, names: Collection[str], baked: str) -> tuple[Shape, list[Any]
 
 
 def refuse_large(leaves: Sequence[Any], passed: Sequence[bool]) -> None:
-    """OutOfReach where those that are not passed, but are to be part of the code, are too large for that."""
+    """NotTraceable where those that are compiled into the code, as not passed, are too large for that."""
     inside = sum(np.size(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if not is_passed)
     if inside > MOST_BAKED:
-        raise OutOfReach(f"control flow depends on data, of which {inside} numbers would be compiled in")
+        raise NotTraceable(f"control flow depends on data, of which {inside} numbers would be compiled in")
 
 
 def is_argument(leaf: Any, baked: str) -> bool:

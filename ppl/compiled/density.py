@@ -14,7 +14,7 @@ from ppl.compiled.data import Shape
 from ppl.compiled.iterations import jitted
 from ppl.compiled.jit import CompileProfile, compiled
 from ppl.compiled.namespace import JAX
-from ppl.compiled.reach import Trace, replacements
+from ppl.compiled.traceable import Trace, replacements
 from ppl.density.data import Data
 from ppl.density.model import Model
 from ppl.ir.forms import FOR_JAX, VALUES

@@ -23,15 +23,15 @@ from ppl.compiled.batches import BatchDensity, CompiledByRows, rows_at_once
 from ppl.compiled.data import Fixed, Shape, is_argument, refuse_large, split
 from ppl.compiled.density import Density, Functions
 from ppl.compiled.jit import CompileProfile
-from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.compiled.target import CompiledTarget, profile_for, within_reach
 from ppl.data import Inputs, with_arrays
 from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition, Rows
 from ppl.density.data import Data
 from ppl.density.model import Model
-from ppl.density.parted import row_files
 from ppl.density.rows import ByRows
+from ppl.density.sharded import row_files
 from ppl.ir.forms import compiled, rest_of
 
 ROWS = "rows"
@@ -219,14 +219,14 @@ def to_each(mesh: Mesh, data: Sequence[Data], names: Collection[str], baked: str
     Of the kinds `baked`, and of plain numbers, what is equal on all devices becomes part of the shape.
 
     Raises:
-        OutOfReach: the data of two devices differ in shape.
+        NotTraceable: the data of two devices differ in shape.
     """
     named = [{name: value for name, value in vars(d).items() if name in names} for d in data]
     flat = [jax.tree_util.tree_flatten_with_path(values) for values in named]
     leaves, structure = [[leaf for _, leaf in found] for found, _ in flat], flat[0][1]
     paths = [path[0].key for path, _ in flat[0][0]]
     if not alike([[digest(str(tree))] for _, tree in flat]).all():
-        raise OutOfReach("its data make other variables on other devices")
+        raise NotTraceable("its data make other variables on other devices")
     same_shape = alike([[digest(np.shape(x), np.asarray(x).dtype.str) for x in of] for of in leaves])
     if not same_shape.all():
         raise OtherShape(paths[int(np.argmin(same_shape))])
@@ -284,19 +284,19 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
     """The posterior of all rows, spread over the devices of a mesh.
 
     Raises:
-        OutOfReach: the program cannot be run so; the message says why, and where.
+        NotTraceable: the program cannot be run so; the message says why, and where.
     """
-    partition, rows, rest = parted(batches, mesh)
+    partition, rows, rest = partition_of(batches, mesh)
     data = [batches.minibatch(partition.part(k)).data for k in own_parts(mesh)]
     left = batches.minibatch(partition.left).data if partition.left.size else None
-    of_part, apart = batches.width_of(partition.size), batches.posterior.model.compilation.parted
+    of_part, apart = batches.width_of(partition.size), batches.posterior.model.compilation.sharded
     density = MeshDensity(rows, rest, mesh, profile_for(of_part, quick))
 
     def laid_out(baked: str) -> tuple[Any, Any]:
         try:
             own_shape, own = to_each(mesh, data, rows.reads, baked)
         except OtherShape as error:
-            raise OutOfReach(why_other_shape(rows, error.name)) from None
+            raise NotTraceable(why_other_shape(rows, error.name)) from None
         of_left, for_left = split(left, rows.reads, baked) if left else (None, [])
         of_rest, for_rest = split(batches.rest.d, rest.reads, baked)
         return (own_shape, of_left, of_rest), (own, to_all(mesh, (for_left, for_rest)))
@@ -310,9 +310,9 @@ def batches_over_mesh(batches: ByRows, mesh: Mesh) -> CompiledByRows:
     """The posterior a few rows at a time, each device with those of the batch that lie on it.
 
     Raises:
-        OutOfReach: as `over_mesh`.
+        NotTraceable: as `over_mesh`.
     """
-    partition, rows, rest = parted(batches, mesh)
+    partition, rows, rest = partition_of(batches, mesh)
     names = rows.code.emitted.loads
     own = [np.concatenate([partition.part(k), partition.left]) for k in own_parts(mesh)]
     data = [batches.minibatch(rows).cut for rows in own]
@@ -341,11 +341,11 @@ class MeshByRows(CompiledByRows):
         return self.all_rows
 
 
-def parted(batches: ByRows, mesh: Mesh) -> tuple[Partition, Density, Density]:
+def partition_of(batches: ByRows, mesh: Mesh) -> tuple[Partition, Density, Density]:
     """How the rows are shared out, their terms and the others."""
     partition, model = Partition(batches.n_rows, mesh.size), batches.posterior.model
     if not partition.size:
-        raise OutOfReach(f"its {batches.n_rows} rows are fewer than the {mesh.size} devices")
+        raise NotTraceable(f"its {batches.n_rows} rows are fewer than the {mesh.size} devices")
     forms = batches.rows, rest_of(batches.split.size)
     of_rows, of_rest = (Density(model.code(compiled(form))) for form in forms)
     return partition, of_rows, of_rest

@@ -12,7 +12,7 @@ from ppl.backend.solve import INTEGRAL_TOLERANCE, MOST_TRIES, MOST_TRIES_EACH, O
 from ppl.compiled import integrals, roots
 from ppl.compiled.initial_value import Problem, Solver, Steps, over_draws
 from ppl.compiled.namespace import is_traced
-from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.compiled.runge_kutta import DormandPrince, Radau
 
 Traced = Any
@@ -21,7 +21,7 @@ Traced = Any
 def solve(solver: str, f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
     """As backend.solve.solve, nan where there is no solution."""
     if solver not in SOLVERS:
-        raise OutOfReach(f"`{solver}` is not compiled")
+        raise NotTraceable(f"`{solver}` is not compiled")
     return SOLVERS[solver](f, args, settings)
 
 

@@ -14,7 +14,7 @@ from ppl.compiled.data import BAKED, split
 from ppl.compiled.density import Functions, density_of, prepared
 from ppl.compiled.iterations import Ahead, Parts
 from ppl.compiled.jit import CompileProfile
-from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.compiled.state import packed, unpacked
 from ppl.density.posterior import Posterior
 from ppl.errors import PPLError
@@ -26,7 +26,7 @@ from ppl.source import Span
 Floats = NDArray[np.float64]
 
 UNTRACEABLE = (
-    OutOfReach,
+    NotTraceable,
     PPLError,
     jax.errors.JAXTypeError,
     jax.errors.JAXIndexError,
@@ -206,7 +206,7 @@ def compiled_target(
     A small one is `quick` if it may be (see CompiledTarget).
 
     Raises:
-        OutOfReach: JAX cannot run the program; the message says why, and where.
+        NotTraceable: JAX cannot run the program; the message says why, and where.
         PPLError: the program cannot be run with these data at all.
     """
     posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
@@ -242,7 +242,7 @@ def within_reach(
     `laid_out(baked)` gives them, where they are to lie, for each of `data.BAKED`.
 
     Raises:
-        OutOfReach: as `compiled_target`.
+        NotTraceable: as `compiled_target`.
     """
     errors: list[Exception] = []
     for baked in BAKED:
@@ -253,7 +253,7 @@ def within_reach(
             return shape, arguments
         except UNTRACEABLE as error:
             errors.append(error)
-    raise OutOfReach(reason(errors[-1])) from errors[-1]
+    raise NotTraceable(reason(errors[-1])) from errors[-1]
 
 
 def reason(error: Exception) -> str:
@@ -264,7 +264,7 @@ def reason(error: Exception) -> str:
 
 def why(error: Exception) -> str:
     match error:
-        case OutOfReach():
+        case NotTraceable():
             return str(error)
         case jax.errors.TracerBoolConversionError():
             return "which way to go depends on parameters"

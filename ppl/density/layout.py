@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ppl.backend.runtime import Place, checked_sizes
 from ppl.density.data import Data
-from ppl.names import dotted, indices, parted
+from ppl.names import dotted, indices, part_columns
 from ppl.stdlib.constraints.complex_numbers import COMPLEX
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
 
@@ -119,4 +119,4 @@ def free_names(p: ParameterLayout, prefix: str) -> Iterator[str]:
     shape = p.core if pairs or p.constraint in ELEMENTWISE else p.free
     for array in np.ndindex(*p.dims):
         for own in indices(shape):
-            yield from parted(f"{prefix}{dotted((*array, *own))}", pairs)
+            yield from part_columns(f"{prefix}{dotted((*array, *own))}", pairs)

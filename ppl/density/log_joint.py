@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace
-from ppl.backend.located import located, out_of_reach
+from ppl.backend.located import located, not_traceable
 from ppl.backend.runtime import joined
 from ppl.density.data import Data
 from ppl.density.many_points import (
@@ -164,4 +164,4 @@ class LogJoint:
             yield
         except MemoryError as error:
             place = f"{self.sizes.place.describe()}\n" if self.sizes.place else ""
-            raise InferenceError(f"{place}{out_of_reach(error)}", MEMORY) from None
+            raise InferenceError(f"{place}{not_traceable(error)}", MEMORY) from None

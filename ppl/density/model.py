@@ -81,7 +81,7 @@ class Model:
 
     def of_source(self, source: SourceText) -> Self:
         """The model of another program, compiled with the same settings."""
-        return self.changed(source=source, values=None, part=None, parted=False)
+        return self.changed(source=source, values=None, part=None, sharded=False)
 
     @property
     def source(self) -> SourceText:
@@ -267,10 +267,10 @@ def conditioned(
         model, inputs = with_missing(model, inputs)
     discrete = model.discrete
     if shared := shared_names(inputs.values):
-        from ppl.density.parted import require_sums_over_rows
+        from ppl.density.sharded import require_sums_over_rows
 
         require_sums_over_rows(model.lowered, shared)
-        model = model.changed(part=model.lowered, parted=True)
+        model = model.changed(part=model.lowered, sharded=True)
     d = model.data_of(inputs, seed)
     if discrete:
         values = model.known_values(d)

@@ -196,7 +196,7 @@ class Posterior:
             >>> round(posterior.log_joint(propto=True).value(np.zeros(10)), 3)
             -4.174
         """
-        if self.model.compilation.parted:
+        if self.model.compilation.sharded:
             raise InferenceError(NOT_ALL_ROWS)
         key = propto, jacobian
         if key not in self.log_joints:
@@ -346,7 +346,7 @@ class Posterior:
             >>> posterior.explain(np.zeros(10))
             ''
         """
-        if self.model.compilation.parted:
+        if self.model.compilation.sharded:
             return "Which statement is at fault is told where one process has all rows."
         from ppl.density.explaining import explained
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.cores import cores_of
 from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
@@ -77,14 +77,14 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     if settings.backend == "jax" or (auto and is_worth_it(target, settings) and has_room(numbers())):
         return by_jax(target, settings)
     annealed = auto and is_worth_it_annealed(target) and has_room(numbers())
-    return replace(target, faster=partial(if_in_reach, target, settings)) if annealed else target
+    return replace(target, faster=partial(if_traceable, target, settings)) if annealed else target
 
 
 def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; what "auto" leaves to autograd, because JAX cannot run it, says so in its `note`."""
     try:
         found = compiled(target, settings)
-    except OutOfReach as why:
+    except NotTraceable as why:
         if settings.backend == "jax":
             raise refusal(why) from None
         return PosteriorTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
@@ -101,21 +101,21 @@ def by_both(target: PosteriorTarget, compiled: Target) -> Target:
 
 
 def compiled(target: PosteriorTarget, settings: Settings) -> Target:
-    """The target by JAX; OutOfReach where that cannot run the program."""
+    """The target by JAX; NotTraceable where that cannot run the program."""
     device = ready(settings)
     from ppl.compiled.target import compiled_target
 
     quick = (settings.quick_jit or target.posterior.model.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
-    found = kept(target.posterior, key, lambda: compiled_target(target.posterior, *key))
+    found = cached(target.posterior, key, lambda: compiled_target(target.posterior, *key))
     return replace(found, cores=cores_of(settings.cores))
 
 
-def if_in_reach(target: PosteriorTarget, settings: Settings) -> Target:
+def if_traceable(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX, if that can run the program."""
     try:
         return compiled(target, settings)
-    except OutOfReach:
+    except NotTraceable:
         return target
 
 
@@ -128,8 +128,8 @@ def rows_on_backend(posterior: Posterior, settings: Settings) -> Target:
 
     rows = settings.rows
     try:
-        return kept(posterior, (rows, device), lambda: compiled_by_rows(posterior.by_rows(rows), device))
-    except OutOfReach as why:
+        return cached(posterior, (rows, device), lambda: compiled_by_rows(posterior.by_rows(rows), device))
+    except NotTraceable as why:
         raise refusal(why) from None
 
 
@@ -150,12 +150,12 @@ def sharded(posterior: Posterior, settings: Settings, jacobian: bool = True) -> 
         return batches_over_mesh(batches, mesh) if few else over_mesh(batches, mesh, jacobian, quick)
 
     try:
-        return kept(posterior, (rows, mesh, few, jacobian, quick), make)
-    except OutOfReach as why:
+        return cached(posterior, (rows, mesh, few, jacobian, quick), make)
+    except NotTraceable as why:
         raise InferenceError(f"The rows of this program cannot be spread over devices: {why}.") from None
 
 
-def kept(posterior: Posterior, key: Hashable, make: Callable[[], T]) -> T:
+def cached(posterior: Posterior, key: Hashable, make: Callable[[], T]) -> T:
     """The posterior's target of that key, made when it is first asked for."""
     if key not in posterior.targets:
         posterior.targets[key] = make()
@@ -178,7 +178,7 @@ def require_jax() -> None:
         raise MissingPackage('backend = "jax"', "JAX", *requirements("jax"))
 
 
-def refusal(why: OutOfReach) -> InferenceError:
+def refusal(why: NotTraceable) -> InferenceError:
     return InferenceError(f'backend = "jax" cannot run this program: {why}.')
 
 

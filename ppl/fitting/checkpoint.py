@@ -14,7 +14,7 @@ from numpy.random import Generator
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
-from ppl.fitting.checksum import blamed, opened, plain, sealed
+from ppl.fitting.checksum import damage_reported, plain, read_record, with_checksum
 from ppl.fitting.identity import identity, refuse_mismatch
 from ppl.fitting.keywords import SECONDS_A_WRITE
 from ppl.fitting.state_json import decode, encode
@@ -33,14 +33,14 @@ ANEW = "; begin anew without resuming"
 
 
 @dataclass(frozen=True)
-class Keep:
+class CheckpointOptions:
     """Where a run keeps its checkpoint, whether it goes on from what is there, seconds between two writes."""
 
     path: Path
     resume: bool = False
     every: float = SECONDS_A_WRITE
 
-    def of_run(self, k: int) -> "Keep":
+    def of_run(self, k: int) -> "CheckpointOptions":
         """That of run 0, 1, ... of several."""
         return replace(self, path=self.path.with_name(f"{self.path.name}.{k + 1}"))
 
@@ -57,7 +57,7 @@ class Stage(NamedTuple):
     generators: tuple[Any, ...]
 
 
-def nobody() -> Mapping[str, Any]:
+def no_owner() -> Mapping[str, Any]:
     return {}
 
 
@@ -71,7 +71,7 @@ class Checkpoint:
     """
 
     path: Path | None
-    owner: Callable[[], Mapping[str, Any]] = nobody
+    owner: Callable[[], Mapping[str, Any]] = no_owner
     every: float = SECONDS_A_WRITE
     stages: dict[str, Stage] = field(default_factory=dict)
     resumed: Path | None = None
@@ -151,7 +151,7 @@ def as_text(owner: Mapping[str, Any], stages: Mapping[str, Stage]) -> str:
     coded = {
         name: {"state": encode(stage.state), "generators": stage.generators} for name, stage in stages.items()
     }
-    return json.dumps(sealed({"format": FORMAT, **owner, "stages": coded}))
+    return json.dumps(with_checksum({"format": FORMAT, **owner, "stages": coded}))
 
 
 def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
@@ -162,7 +162,7 @@ def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
     }
 
 
-def journal_of(keep: Keep | None, posterior: Posterior, settings: Settings) -> Checkpoint:
+def journal_of(keep: CheckpointOptions | None, posterior: Posterior, settings: Settings) -> Checkpoint:
     """The journal of a run: empty or, to resume, with what was left at the path where there is anything.
 
     Raises:
@@ -190,14 +190,14 @@ def fit_with(
     Raises:
         DataError: a state in the file of the journal is none of this run; names the file.
     """
-    with blamed(journal.resumed, ANEW):
+    with damage_reported(journal.resumed, ANEW):
         return fit(target, settings, start, listen, journal)
 
 
 def _read(path: Path, text: str, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages in a checkpoint of this very run."""
-    record = opened(path, "checkpoint", FORMAT, text)
-    with blamed(path, ANEW):
+    record = read_record(path, "checkpoint", FORMAT, text)
+    with damage_reported(path, ANEW):
         refuse_mismatch(path, record, posterior)
         _refuse_other_settings(path, record["settings"], owner["settings"])
         return stages_of(record)

@@ -20,7 +20,7 @@ NONSENSE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
 
 @contextmanager
-def blamed(
+def damage_reported(
     path: str | Path | None, advice: str = "", kinds: tuple[type[Exception], ...] = NONSENSE
 ) -> Iterator[None]:
     """Raises what comes of nonsense in a file as a DataError that names it; None where there is no file."""
@@ -33,13 +33,13 @@ def blamed(
         raise DataError(f"{path} is damaged ({why[:LONGEST_REASON]}){advice}.") from error
 
 
-def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record of plain JSON with the digest of its content, by which `opened` knows that it is whole."""
+def with_checksum(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of plain JSON with the digest of its content, by which `read_record` finds damage."""
     return {**record, "sha256": _digest(record)}
 
 
-def opened(path: str | Path, kind: str, form: str, text: str | None = None) -> dict[str, Any]:
-    """The record in a file that was `sealed`; `kind` is what the file should be, `form` its "format".
+def read_record(path: str | Path, kind: str, form: str, text: str | None = None) -> dict[str, Any]:
+    """The record in a file that `with_checksum` made; `kind` is what the file should be, `form` its "format".
 
     `text` is what is in the file, where that was read already.
 
@@ -51,10 +51,10 @@ def opened(path: str | Path, kind: str, form: str, text: str | None = None) -> d
         record = json.loads(require_file(path).read_text(encoding="utf-8") if text is None else text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not a {kind}: {error}") from None
-    return unsealed(path, record, kind, form)
+    return checked_record(path, record, kind, form)
 
 
-def unsealed(path: str | Path, record: Any, kind: str, form: str) -> dict[str, Any]:
+def checked_record(path: str | Path, record: Any, kind: str, form: str) -> dict[str, Any]:
     """The same of what was read from the file already."""
     if not isinstance(record, dict) or record.get("format") != form:
         raise DataError(f'{path} is not a {kind}: it lacks "format": "{form}"')

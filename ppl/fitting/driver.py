@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.posterior import Posterior
-from ppl.fitting.checkpoint import Checkpoint, Keep, fit_with, journal_of, require_same_run
+from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions, fit_with, journal_of, require_same_run
 from ppl.fitting.improper import refuse_improper
 from ppl.fitting.initial import start_for
 from ppl.fitting.memory_needed import memory_required, require_memory
@@ -35,7 +35,7 @@ class FitDraws(NamedTuple):
 
 @memory_required()
 def fit_posterior(
-    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
+    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: CheckpointOptions | None = None
 ) -> tuple[FitDraws, Checkpoint]:
     """Fit a posterior; the journal of the run stays in its checkpoint until that is discarded.
 
@@ -62,7 +62,7 @@ def fit_posterior(
 
 
 def _one_run(
-    posterior: Posterior, asked: Settings, start: Init, progress: Listener, keep: Keep | None
+    posterior: Posterior, asked: Settings, start: Init, progress: Listener, keep: CheckpointOptions | None
 ) -> tuple[FitDraws, Checkpoint]:
     journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
     try:

@@ -43,14 +43,14 @@ def refuse_improper(posterior: Posterior) -> None:
         InferenceError: the target does not depend on a parameter whose range is unbounded, or does not change
             along a line, as where it depends on a sum of two; it names them.
     """
-    endless = endless_directions(posterior)
+    endless = flat_directions(posterior)
     if endless.size:
         raise InferenceError(sentence(posterior, endless), "PPL976")
-    if lines := improper_lines.endless_lines(posterior):
+    if lines := improper_lines.flat_lines(posterior):
         raise InferenceError(improper_lines.sentence(posterior, lines), "PPL976")
 
 
-def endless_directions(posterior: Posterior) -> Indices:
+def flat_directions(posterior: Posterior) -> Indices:
     """The elements of `u` along which the posterior is flat without end.
 
     The gradient says which may be, their values far away which are, whatever the Jacobian of a range does.

@@ -59,7 +59,7 @@ class LineSearch:
 LINE_SEARCH = LineSearch()
 
 
-def endless_lines(posterior: Posterior) -> list[Floats]:
+def flat_lines(posterior: Posterior) -> list[Floats]:
     """Directions (dim,) along which the posterior is flat without end, with as many zeros as can be."""
     dim = posterior.param_unc_num()
     if not 2 <= dim <= LINE_SEARCH.most_parameters or dim * posterior.width > LINE_SEARCH.most_work:

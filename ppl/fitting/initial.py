@@ -12,7 +12,7 @@ import numpy as np
 from ppl.density.posterior import Floats, Posterior
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.fitting.checksum import blamed, unsealed
+from ppl.fitting.checksum import checked_record, damage_reported
 from ppl.fitting.record_types import require_types
 from ppl.inference.initialise.start import Init, Warm
 from ppl.names import unflatten
@@ -40,8 +40,8 @@ def start_for(posterior: Posterior, init: Any) -> Init:
         case str() | Path():
             values = _read(Path(init))
             if values.get("format") == FIT_FORMAT:
-                record = unsealed(init, values, "saved fit", FIT_FORMAT)
-                with blamed(init):
+                record = checked_record(init, values, "saved fit", FIT_FORMAT)
+                with damage_reported(init):
                     return _warm(posterior, Path(init), record)
             try:
                 return _unconstrained(posterior, values)

@@ -26,11 +26,11 @@ SECONDS_A_WRITE = 10.0
 P = ParamSpec("P")
 S = TypeVar("S")
 R = TypeVar("R")
-W = TypeVar("W", bound="Watched")
+W = TypeVar("W", bound="ProgressOptions")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watched:
+class ProgressOptions:
     """How a run is followed, which changes nothing of what it gives.
 
     Attributes:
@@ -51,7 +51,7 @@ class Watched:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Followed(Watched):
+class RunOptions(ProgressOptions):
     """How a run is followed and kept, which changes nothing of what it gives.
 
     Attributes:
@@ -73,7 +73,7 @@ class Followed(Watched):
         require(self, "checkpoint_every", is_duration(self.checkpoint_every), "a number of seconds")
 
 
-def require(record: Watched, name: str, good: bool, expected: str) -> None:
+def require(record: ProgressOptions, name: str, good: bool, expected: str) -> None:
     """Raises OutOfRange unless a keyword has a value that it can have."""
     if not good:
         raise OutOfRange(
@@ -85,36 +85,36 @@ def is_duration(value: Any) -> bool:
     return isinstance(value, int | float) and value >= 0
 
 
-def taken(record: type[W], keywords: dict[str, Any]) -> W:
+def take_options(record: type[W], keywords: dict[str, Any]) -> W:
     """The record of those keywords that are its own, which are taken out."""
     return record(**{f.name: keywords.pop(f.name) for f in fields(record) if f.name in keywords})
 
 
-FOLLOWED = tuple(f.name for f in fields(Followed))
+RUN_OPTIONS = tuple(f.name for f in fields(RunOptions))
 
 
 @dataclass(frozen=True, kw_only=True)
-class VariationalKeywords(Followed, Settings):
+class VariationalKeywords(RunOptions, Settings):
     """What `variational` takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimizeKeywords(Followed, OptimizeSettings):
+class OptimizeKeywords(RunOptions, OptimizeSettings):
     """What `optimize` takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceKeywords(Followed, LaplaceSettings):
+class LaplaceKeywords(RunOptions, LaplaceSettings):
     """What `laplace` takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathfinderKeywords(Followed, PathfinderSettings):
+class PathfinderKeywords(RunOptions, PathfinderSettings):
     """What `pathfinder` takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleKeywords(Watched, SampleSettings):
+class SampleKeywords(ProgressOptions, SampleSettings):
     """What `sample` takes."""
 
 
@@ -154,5 +154,5 @@ def _listing(record: Any) -> str:
         for known in settings_of(record).values()
     ]
     filled = [textwrap.fill(x, 100, initial_indent="    ", subsequent_indent="        ") for x in lines]
-    followed = ", ".join(f.name for f in fields(record) if f.name in FOLLOWED)
-    return "\n".join(["Settings:", *filled, f"    {followed}: as in `{Followed.__module__}`."])
+    followed = ", ".join(f.name for f in fields(record) if f.name in RUN_OPTIONS)
+    return "\n".join(["Settings:", *filled, f"    {followed}: as in `{RunOptions.__module__}`."])

@@ -9,7 +9,7 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, silent
 
 
-def heard(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
+def listener_of(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
     """The listener; True stands for one that shows how far a run through the stages of `plan` is."""
     if callable(progress):
         return nullcontext(progress)

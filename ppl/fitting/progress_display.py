@@ -35,7 +35,7 @@ class ProgressDisplay:
 DISPLAY = ProgressDisplay()
 
 
-def shown(
+def display(
     console: Console, refresh: int = DISPLAY.iterations_a_line, plan: Sequence[Phase] = OF_FIT
 ) -> AbstractContextManager[Listener]:
     """A listener that shows on `console` how far a run through the stages of `plan` is.
@@ -55,7 +55,7 @@ def shown(
 def of_caller(plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
     """The same for a caller in Python: below a notebook's cell, else on standard error."""
     console = Console()
-    return shown(console if console.is_jupyter else Console(stderr=True), plan=plan)
+    return display(console if console.is_jupyter else Console(stderr=True), plan=plan)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ppl.cores import cores_of
 from ppl.density.posterior import Posterior
-from ppl.fitting.checkpoint import Keep, fit_with, journal_of
+from ppl.fitting.checkpoint import CheckpointOptions, fit_with, journal_of
 from ppl.fitting.processes import at_a_time
 from ppl.fitting.target import target_of
 from ppl.inference.diagnose.spread import spread_of
@@ -29,11 +29,15 @@ class Job(NamedTuple):
     posterior: Posterior
     settings: Settings
     start: Any
-    keep: Keep | None
+    keep: CheckpointOptions | None
 
 
 def best_of(
-    posterior: Posterior, settings: Settings, start: Any, progress: Listener, keep: Keep | None = None
+    posterior: Posterior,
+    settings: Settings,
+    start: Any,
+    progress: Listener,
+    keep: CheckpointOptions | None = None,
 ) -> Result:
     """The run with the best ELBO among `settings.runs`, its verdict in the light of all.
 
@@ -58,7 +62,7 @@ def best_of(
 
 
 def _all(
-    posterior: Posterior, settings: Settings, start: Any, progress: Listener, keep: Keep | None
+    posterior: Posterior, settings: Settings, start: Any, progress: Listener, keep: CheckpointOptions | None
 ) -> Iterator[Result]:
     """The runs in order of seed, as many at a time as they may take cores; none more after Ctrl-C.
 

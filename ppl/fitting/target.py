@@ -56,7 +56,7 @@ class OverProcesses:
 
 def density_of_all(posterior: Posterior, settings: Settings) -> Any:
     """The posterior, or where it has not all rows what computes its density with the other processes."""
-    if settings.sharded and posterior.model.compilation.parted:
+    if settings.sharded and posterior.model.compilation.sharded:
         return OverProcesses(posterior, settings)
     return posterior
 

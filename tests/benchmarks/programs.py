@@ -78,13 +78,13 @@ def on_backend(posterior: ppl.Posterior, backend: str, rows: Any = None) -> Any:
     if backend == "jax":
         from ppl.compiled.batches import compiled_by_rows
         from ppl.compiled.device import make_ready
-        from ppl.compiled.out_of_reach import OutOfReach
+        from ppl.compiled.not_traceable import NotTraceable
         from ppl.compiled.target import compiled_target
 
         make_ready()
         try:
             whole = compiled_target(posterior) if rows is None else compiled_by_rows(whole)
-        except OutOfReach:
+        except NotTraceable:
             return None
     return whole if rows is None else whole.minibatch(rows)
 

@@ -11,7 +11,7 @@ import ppl
 pytest.importorskip("jax")
 
 from ppl.compiled.branches import MOST_NESTED
-from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.compiled.target import compiled_target
 
 
@@ -89,7 +89,7 @@ def test_what_is_out_of_reach_says_why() -> None:
         (chain, f"more than {MOST_NESTED} nested branches"),
         (wide, "carries too many numbers"),
     ):
-        with pytest.raises(OutOfReach, match=why):
+        with pytest.raises(NotTraceable, match=why):
             compiled_target(ppl.compile_model(of_two(model)).condition())
 
 

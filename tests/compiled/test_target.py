@@ -11,9 +11,9 @@ jax = pytest.importorskip("jax")
 
 from ppl.compiled.density import density_of  # noqa: E402
 from ppl.compiled.jit import CompileProfile, understood  # noqa: E402
-from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
-from ppl.compiled.reach import TRACE  # noqa: E402
+from ppl.compiled.not_traceable import NotTraceable  # noqa: E402
 from ppl.compiled.target import COMPILED, GRADIENT_BATCHES, VALUE_BATCHES, CompiledTarget, compiled_target  # noqa: E402
+from ppl.compiled.traceable import TRACE  # noqa: E402
 
 REGRESSION = """
 data { int N; int K; matrix[N, K] x; array[N] int<lower=1, upper=3> g; vector[N] y; }
@@ -229,7 +229,7 @@ OUT_OF_REACH = [
 @pytest.mark.parametrize(("body", "why"), OUT_OF_REACH, ids=["branch", "print", "while", "long"])
 def test_what_is_out_of_reach_says_why(body: str, why: str) -> None:
     posterior = ppl.compile_model(f"parameters {{ real m; }}\nmodel {{\n  m ~ normal(0, 1);\n  {body}\n}}")
-    with pytest.raises(OutOfReach, match=why):
+    with pytest.raises(NotTraceable, match=why):
         compiled_target(posterior.condition())
 
 
@@ -239,7 +239,7 @@ def test_the_reason_is_what_is_left_when_data_are_compiled_in() -> None:
         if (m > 0) fatal_error("m");
     }"""
     posterior = ppl.compile_model(program).condition({"k": [1, 2, 3]})
-    with pytest.raises(OutOfReach, match="line 3, which way to go depends on parameters"):
+    with pytest.raises(NotTraceable, match="line 3, which way to go depends on parameters"):
         compiled_target(posterior)
 
 

@@ -13,7 +13,7 @@ import ppl
 
 jax = pytest.importorskip("jax")
 
-from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
+from ppl.compiled.not_traceable import NotTraceable  # noqa: E402
 from ppl.compiled.target import CompiledTarget, compiled_target  # noqa: E402
 
 UNKNOWN = "JAX cannot trace it"
@@ -51,7 +51,7 @@ def test_agrees_with_autograd(case: Case) -> None:
     except ppl.PPLError:
         pytest.skip("refused before any backend is asked")
     if case.id in OUT_OF_REACH:
-        with pytest.raises(OutOfReach, match=OUT_OF_REACH[case.id]):
+        with pytest.raises(NotTraceable, match=OUT_OF_REACH[case.id]):
             compiled_target(posterior)
         return
     target = compiled_target(posterior)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ppl.errors import DataError
-from ppl.fitting.checkpoint import Checkpoint, Keep, as_text, journal_of, stages_of
-from ppl.fitting.checksum import sealed
+from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions, as_text, journal_of, stages_of
+from ppl.fitting.checksum import with_checksum
 from ppl.inference.recipes import RECIPES, fit
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
@@ -74,7 +74,7 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
 
 
 def test_a_run_goes_on_with_any_number_of_cores(toy, tmp_path):
-    keep = Keep(tmp_path / "fit.checkpoint.json", every=0)
+    keep = CheckpointOptions(tmp_path / "fit.checkpoint.json", every=0)
     journal_of(keep, toy, Settings(cores=1)).record("start", None)
     resumed = journal_of(replace(keep, resume=True), toy, Settings(cores=7))
     assert list(resumed.stages) == ["start"]
@@ -86,7 +86,7 @@ def test_a_run_goes_on_with_any_number_of_cores(toy, tmp_path):
         ("{", "is not a checkpoint"),
         ("[1]", 'lacks "format"'),
         ('{"format": "ppl checkpoint 2", "stages": {}}', "is damaged"),
-        (json.dumps(sealed({"format": "ppl checkpoint 2", "stages": {}})), "is damaged"),
+        (json.dumps(with_checksum({"format": "ppl checkpoint 2", "stages": {}})), "is damaged"),
     ],
 )
 def test_a_file_that_is_no_checkpoint_is_refused(toy, tmp_path, text, why):
@@ -98,7 +98,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(toy, tmp_path, text, why):
 
 def test_a_checkpoint_of_other_data_is_refused(toy, tmp_path):
     left = tmp_path / "left"
-    kept = journal_of(Keep(left), toy, RunSettings())
+    kept = journal_of(CheckpointOptions(left), toy, RunSettings())
     kept.record("start", 1.0)
     kept.write()
     other = replace(toy, data={"N": 2, "y": [1.0, 3.0]})

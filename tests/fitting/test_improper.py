@@ -6,8 +6,8 @@ import pytest
 import ppl
 from ppl.arrays import NUMPY
 from ppl.errors import InferenceError
-from ppl.fitting.improper import endless_directions
-from ppl.fitting.improper_lines import endless_lines, in_words
+from ppl.fitting.improper import flat_directions
+from ppl.fitting.improper_lines import flat_lines, in_words
 from ppl.stdlib.constraints.table import CONSTRAINTS
 
 TUPLES = "parameters { array[2] tuple(real, vector[1]) t; } model { t[1].1 + t[2].2[1] ~ normal(0, 1); }"
@@ -19,7 +19,7 @@ BY_HAND = (
 def endless(program, data=None):
     posterior = ppl.compile_model(program).condition(data or {})
     names = posterior.param_unc_names()
-    return [names[k] for k in endless_directions(posterior)]
+    return [names[k] for k in flat_directions(posterior)]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_what_is_proper_or_not_flat_is_let_through(program):
 
 def lines(program, data=None):
     posterior = ppl.compile_model(program).condition(data or {})
-    return [in_words(posterior, line) for line in endless_lines(posterior)]
+    return [in_words(posterior, line) for line in flat_lines(posterior)]
 
 
 FIVE = {"y": [1.0, 2.0, 0.5, 1.5, 3.0], "x": [0.1, 0.4, 0.2, 0.9, 1.3], "g": [1, 1, 2, 3, 3]}

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from ppl.errors import InferenceError
-from ppl.fitting.progress_display import duration, line, roughly, shown
+from ppl.fitting.progress_display import display, duration, line, roughly
 from ppl.fitting.progress_meter import Meter, Meters
 from ppl.inference.recipes import RECIPES
 from ppl.inference.run.phases import PHASES, Phase, phases_of
@@ -21,7 +21,7 @@ PLAN = (Phase.PATHFINDER, LOOP, FIXED, Phase.ANNEALING, VARIABLES)
 def written(*reports, width=200, terminal=False, refresh=100, plan=PLAN):
     out = io.StringIO()
     console = Console(file=out, force_terminal=terminal, width=width, color_system=None)
-    with shown(console, refresh, plan) as listen:
+    with display(console, refresh, plan) as listen:
         for report in reports:
             listen(report)
     return out.getvalue()
@@ -62,7 +62,7 @@ def test_a_terminal_gets_one_line_that_goes_away():
 def test_a_terminal_gets_its_cursor_back_after_ctrl_c():
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=80, color_system=None)
-    with pytest.raises(KeyboardInterrupt), shown(console, 100) as listen:
+    with pytest.raises(KeyboardInterrupt), display(console, 100) as listen:
         listen(Progress(LOOP, 100, 200, -1.0))
         raise KeyboardInterrupt
     assert out.getvalue().rstrip().endswith("\x1b[2K") and "\x1b[?25h" in out.getvalue()

@@ -128,7 +128,7 @@ def test_a_saved_fit_of_any_recipe_comes_back_with_its_draws(toy, make_model, tm
 def test_optimize_leaves_the_jacobian_out_unless_it_is_asked_for(toy):
     asked = []
 
-    class Watched(type(toy)):
+    class ProgressOptions(type(toy)):
         def log_density(self, u, propto=False, jacobian=True):
             return self.log_density_gradient(u, propto, jacobian)[0]
 
@@ -138,7 +138,7 @@ def test_optimize_leaves_the_jacobian_out_unless_it_is_asked_for(toy):
 
     for setting, expected in ((None, {False}), (True, {True})):
         asked.clear()
-        variational(Watched(), algorithm="optimize", draws=1, jacobian=setting)
+        variational(ProgressOptions(), algorithm="optimize", draws=1, jacobian=setting)
         assert set(asked) == expected
 
 

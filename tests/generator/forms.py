@@ -366,14 +366,14 @@ def compiled(case: Case) -> Iterator[Comparison]:
     """Under JAX, where the program is within its reach."""
     import jax
 
-    from ppl.compiled.out_of_reach import OutOfReach
+    from ppl.compiled.not_traceable import NotTraceable
     from ppl.compiled.target import compiled_target
 
     if not usable(case.values[0]):
         return
     try:
         target = compiled_target(case.posterior)
-    except OutOfReach:
+    except NotTraceable:
         return
     u = case.points[0]
     ill, steep = conditions(case, u)

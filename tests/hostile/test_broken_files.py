@@ -8,7 +8,7 @@ import pytest
 
 import ppl
 from ppl.fitting import checkpoint
-from ppl.fitting.checksum import sealed
+from ppl.fitting.checksum import with_checksum
 from ppl.fitting.state_json import encode
 from ppl.results.files.formats import save_draws
 from ppl.results.files.readers import read_file
@@ -134,7 +134,7 @@ def test_nonsense_with_a_digest_of_its_own_is_refused_or_harmless(written, kind,
     cases = sample([(path, other) for path in paths for other in NONSENSE], 100)
     refused = 0
     for path, other in cases:
-        broken = json.dumps(sealed(replaced(record, path, other)))
+        broken = json.dumps(with_checksum(replaced(record, path, other)))
         refused += refused_or_read(tmp_path / kind, broken.encode(), read)
     assert kind == "init.json" or refused > len(cases) // 3
     tried("records of nonsense", len(cases))
@@ -161,7 +161,7 @@ def test_a_state_that_no_run_left_is_refused(written, what, tmp_path):
     record = {name: value for name, value in json.loads(content).items() if name != "sha256"}
     del record["stages"]["end"]
     NEVER_LEFT[what](record["stages"])
-    assert refused_or_read(tmp_path / "kept", json.dumps(sealed(record)).encode(), read)
+    assert refused_or_read(tmp_path / "kept", json.dumps(with_checksum(record)).encode(), read)
 
 
 @pytest.mark.parametrize("kind", ["kept", "fit.json", "init.json"])
@@ -170,4 +170,4 @@ def test_json_nested_too_deep_is_refused(written, kind, tmp_path):
 
 
 def test_the_digest_is_of_the_content_alone():
-    assert sealed({"a": 1, "b": [2.5]})["sha256"] == sealed({"b": [2.5], "a": 1})["sha256"]
+    assert with_checksum({"a": 1, "b": [2.5]})["sha256"] == with_checksum({"b": [2.5], "a": 1})["sha256"]

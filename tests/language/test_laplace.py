@@ -127,11 +127,11 @@ def test_a_loop_over_data_sets() -> None:
 
 def test_jax_says_that_it_cannot() -> None:
     pytest.importorskip("jax")
-    from ppl.compiled.out_of_reach import OutOfReach
+    from ppl.compiled.not_traceable import NotTraceable
     from ppl.compiled.target import compiled_target
 
     program = FUNCTIONS + f"model {{ target += {written('neg_binomial_2_log') % '_lpmf'}; }}"
-    with pytest.raises(OutOfReach, match="JAX cannot trace it"):
+    with pytest.raises(NotTraceable, match="JAX cannot trace it"):
         compiled_target(ppl.compile_model(program).condition(DATA))
 
 

@@ -371,10 +371,10 @@ def test_the_place_of_what_has_no_third_derivative_is_in_the_likelihood() -> Non
 
 def test_jax_says_that_it_cannot() -> None:
     pytest.importorskip("jax")
-    from ppl.compiled.out_of_reach import OutOfReach
+    from ppl.compiled.not_traceable import NotTraceable
     from ppl.compiled.target import compiled_target
 
-    with pytest.raises(OutOfReach):
+    with pytest.raises(NotTraceable):
         compiled_target(posterior_of(CALLS["counts"]))
 
 

@@ -30,7 +30,7 @@ def argument_of(known: Setting) -> Value:
         case Words(words):
             return word(name, about, *([""] if known.optional else []), *words)
         case Name() | Start():
-            return Value(name, about, said(known, known.command))
+            return Value(name, about, format_value(known, known.command))
         case Whole() | Positive() if known.optional:
             return least(0, name, about, _none(known))
         case Whole(0):
@@ -41,7 +41,7 @@ def argument_of(known: Setting) -> Value:
             return unit(name, about, known.command)
 
 
-def said(known: Setting, value: Any) -> Any:
+def format_value(known: Setting, value: Any) -> Any:
     """The value of a setting as the value of its argument."""
     if value is None:
         return _none(known)
@@ -64,7 +64,7 @@ def _start(value: Any) -> str:
             return str(value)
 
 
-def heard(known: Setting, value: Any) -> Any:
+def parse_value(known: Setting, value: Any) -> Any:
     """The value of an argument as that of its setting."""
     if known.optional and value == _none(known):
         return None

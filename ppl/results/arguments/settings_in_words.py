@@ -3,7 +3,7 @@
 from typing import Any
 
 from ppl.inference.run.settings import Settings
-from ppl.results.arguments.of_settings import SETTINGS, heard, said
+from ppl.results.arguments.of_settings import SETTINGS, format_value, parse_value
 from ppl.results.arguments.tree import Values
 
 ONE_TO_ONE = {known.path: name for name, known in SETTINGS.items() if name != "eta"}
@@ -14,7 +14,7 @@ def given_of(settings: Settings, eta: float) -> dict[str, Any]:
     """The arguments of a run; `eta` stands where it was given, its default 1 where it was searched for."""
     return {
         "method": "variational",
-        **{path: said(SETTINGS[name], getattr(settings, name)) for path, name in ONE_TO_ONE.items()},
+        **{path: format_value(SETTINGS[name], getattr(settings, name)) for path, name in ONE_TO_ONE.items()},
         "variational.eta": 1.0 if settings.eta is None else float(eta),
         "variational.adapt.engaged": settings.eta is None,
     }
@@ -30,7 +30,7 @@ def settings_of(arguments: Values) -> dict[str, Any]:
     searched = arguments.get("variational.adapt.engaged", True)
     return {
         **{
-            name: heard(SETTINGS[name], arguments[path])
+            name: parse_value(SETTINGS[name], arguments[path])
             for path, name in ONE_TO_ONE.items()
             if path in arguments
         },

@@ -28,8 +28,8 @@ from ppl.names import column_names
 from ppl.results.calibration.simulations import Simulations
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
-from ppl.results.fits.chains import sampled
-from ppl.results.fits.fit import fitted
+from ppl.results.fits.chains import sample_with
+from ppl.results.fits.fit import fit_with_journal
 
 Ints = NDArray[np.int64]
 
@@ -151,13 +151,13 @@ class Calibration:
             yield ",".join(map(str, (number, *row))) + "\n"
 
 
-Heard = Callable[[Calibration], None]
+CalibrationListener = Callable[[Calibration], None]
 
 
 def calibrated(
     simulations: Simulations,
     settings: SbcSettings,
-    hear: Heard = lambda so_far: None,
+    hear: CalibrationListener = lambda so_far: None,
     before: Calibration | None = None,
 ) -> Calibration:
     """The ranks of all simulations; `before` are those that are there, `hear` is told after each.
@@ -233,11 +233,11 @@ def draws_of(posterior: Any, settings: SbcSettings, seed: int) -> Floats:
         asked = SampleSettings(
             num_chains=1, num_samples=THINNING * settings.draws, backend=settings.backend, seed=seed
         )
-        chains = sampled(posterior, asked)
+        chains = sample_with(posterior, asked)
         if chains.interrupted:
             raise KeyboardInterrupt
         return chains.draws()[THINNING - 1 :: THINNING, :n]
-    fit, _ = fitted(
+    fit, _ = fit_with_journal(
         posterior,
         Settings(algorithm=settings.algorithm, draws=settings.draws, backend=settings.backend, seed=seed),
     )

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.data.shares import Share
 from ppl.distribution import VERSION
 from ppl.extras import extra
-from ppl.names import parted
+from ppl.names import part_columns
 from ppl.results.files.arviz_versions import from_groups, group_names
 from ppl.results.files.axes import Axes
 from ppl.results.files.columns import Floats, reshape, variables
@@ -115,7 +115,7 @@ def by_variable(chains: Sequence[Floats], columns: Sequence[str]) -> dict[str, F
     for name in variables(columns):
         draws = np.stack([reshape(rows, columns, name) for rows in chains])
         if np.iscomplexobj(draws):
-            found |= dict(zip(parted(name, True), (draws.real, draws.imag), strict=True))
+            found |= dict(zip(part_columns(name, True), (draws.real, draws.imag), strict=True))
         else:
             found[name] = draws
     return found

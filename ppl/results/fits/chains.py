@@ -15,8 +15,8 @@ from ppl.density.posterior import Posterior
 from ppl.files import numbered, replacing, write_whole
 from ppl.fitting.identity import positive_transform
 from ppl.fitting.interrupted import Interrupted
-from ppl.fitting.keywords import SampleKeywords, Watched, taken, takes
-from ppl.fitting.listener import heard
+from ppl.fitting.keywords import ProgressOptions, SampleKeywords, take_options, takes
+from ppl.fitting.listener import listener_of
 from ppl.fitting.posterior_target import parameters_of
 from ppl.fitting.sampling import sample_chains
 from ppl.fitting.table import Table
@@ -28,7 +28,7 @@ from ppl.inference.run.phases import OF_CHAINS
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import SampleSettings
-from ppl.results.arguments.of_settings import said
+from ppl.results.arguments.of_settings import format_value
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz import inference_data, to_xarray
 from ppl.results.files.axes import Coords, Dims
@@ -310,7 +310,9 @@ class Chains(VariablesOfDraws):
     def config(self, arguments: Values, started: str = "") -> Config:
         """The configuration of the run, with further arguments."""
         model, own = self.posterior.model, settings_of(SampleSettings)
-        settings = {known.path: said(known, getattr(self.settings, name)) for name, known in own.items()}
+        settings = {
+            known.path: format_value(known, getattr(self.settings, name)) for name, known in own.items()
+        }
         return Config(
             model=Path(model.source.name).stem.strip("<>") + "_model",
             arguments={
@@ -356,21 +358,21 @@ def sample(posterior: Posterior, **keywords: Any) -> Chains:
         >>> sample(posterior, num_chains=1, num_warmup=50, num_samples=10, backend="autograd").draws().shape
         (10, 34)
     """
-    return watched(posterior, keywords)
+    return sample_from(posterior, keywords)
 
 
-def watched(posterior: Posterior, keywords: dict[str, Any], init: Init | None = None) -> Chains:
+def sample_from(posterior: Posterior, keywords: dict[str, Any], init: Init | None = None) -> Chains:
     """As `sample`; where the keywords have no `init`, chains begin at another one."""
-    run = taken(Watched, keywords)
+    run = take_options(ProgressOptions, keywords)
     begin = None if "init" in keywords else init
-    with heard(run.progress, OF_CHAINS) as listen:
-        chains = sampled(posterior, SampleSettings(**keywords), listen, begin)
+    with listener_of(run.progress, OF_CHAINS) as listen:
+        chains = sample_with(posterior, SampleSettings(**keywords), listen, begin)
     if chains.interrupted and run.on_interrupt == "raise":
         raise Interrupted(chains)
     return chains
 
 
-def sampled(
+def sample_with(
     posterior: Posterior, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
 ) -> Chains:
     """As `sample`, with a listener, and an `init` in place of that of the settings."""

@@ -14,13 +14,13 @@ from ppl.density.completions import sentences
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
 from ppl.files import beside, write_whole
-from ppl.fitting.checkpoint import Checkpoint, Keep
-from ppl.fitting.checksum import NONSENSE, blamed
+from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions
+from ppl.fitting.checksum import NONSENSE, damage_reported
 from ppl.fitting.driver import draws_of, fit_posterior, threads_of_fit
 from ppl.fitting.identity import positive_transform, refuse_mismatch
 from ppl.fitting.interrupted import Interrupted
-from ppl.fitting.keywords import Followed, SampleKeywords, VariationalKeywords, taken, takes
-from ppl.fitting.listener import heard
+from ppl.fitting.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
+from ppl.fitting.listener import listener_of
 from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
 from ppl.fitting.posterior_target import parameters_of
@@ -48,7 +48,7 @@ from ppl.results.files.config import Config, as_json
 from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
-from ppl.results.fits.chains import Chains, watched
+from ppl.results.fits.chains import Chains, sample_from
 from ppl.results.fits.log_evidence import evidence_of, no_evidence
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
@@ -509,7 +509,7 @@ class Fit(VariablesOfDraws):
                 f"them need another run, with draws = {n}."
             )
         asked = self._asking(n, seed)
-        with heard(progress, phases_of_draws(asked)) as listen:
+        with listener_of(progress, phases_of_draws(asked)) as listen:
             found = more_draws(self.posterior, self.settings, asked, self.result, listen)
         return Fit(self.posterior, asked, *found)
 
@@ -532,7 +532,7 @@ class Fit(VariablesOfDraws):
         """
         settings = self.settings
         usual = {"seed": settings.seed, "backend": settings.backend, "device": settings.device}
-        chains = watched(self.posterior, {**usual, **keywords}, self.warm_start)
+        chains = sample_from(self.posterior, {**usual, **keywords}, self.warm_start)
         if chains.level is Level.POOR:
             warn_caller(chains.judgement, PoorFitWarning)
         return chains
@@ -654,7 +654,7 @@ class Fit(VariablesOfDraws):
 def variational(posterior: Posterior, **keywords: Any) -> Fit:
     """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).
 
-    The keywords are those of `Settings`, and of `keywords.Followed`.
+    The keywords are those of `Settings`, and of `keywords.RunOptions`.
 
     Raises:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
@@ -666,11 +666,13 @@ def variational(posterior: Posterior, **keywords: Any) -> Fit:
         >>> variational(posterior, algorithm="laplace", draws=10).draws().shape
         (10, 34)
     """
-    run = taken(Followed, keywords)
+    run = take_options(RunOptions, keywords)
     asked = Settings(**keywords)
-    keep = Keep(Path(run.checkpoint), run.resume, run.checkpoint_every) if run.checkpoint else None
-    with heard(run.progress, phases_of(asked)) as listen:
-        found, _ = fitted(posterior, asked, listen, keep)
+    keep = (
+        CheckpointOptions(Path(run.checkpoint), run.resume, run.checkpoint_every) if run.checkpoint else None
+    )
+    with listener_of(run.progress, phases_of(asked)) as listen:
+        found, _ = fit_with_journal(posterior, asked, listen, keep)
     if found.outcome.ending is Ending.INTERRUPTED:
         if run.on_interrupt == "raise":
             raise Interrupted(found)
@@ -679,8 +681,8 @@ def variational(posterior: Posterior, **keywords: Any) -> Fit:
     return found
 
 
-def fitted(
-    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
+def fit_with_journal(
+    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: CheckpointOptions | None = None
 ) -> tuple[Fit, Checkpoint]:
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
     found, journal = fit_posterior(posterior, asked, progress, keep)
@@ -715,15 +717,15 @@ def load_fit(
         True
     """
     record = saved.read(path)
-    with blamed(path):
+    with damage_reported(path):
         missing = missing_of(record["unconstrained"], model.data_schema)
     posterior = model.condition(data, missing=missing)
-    with blamed(path):
+    with damage_reported(path):
         refuse_mismatch(path, record, posterior)
         settings = Settings(**record["settings"])
     require_memory(posterior, settings)
-    with threads_of_fit(posterior), heard(progress, (Phase.VARIABLES,)) as listen:
-        with blamed(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
+    with threads_of_fit(posterior), listener_of(progress, (Phase.VARIABLES,)) as listen:
+        with damage_reported(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
             result = saved.result_of(record, posterior)
         return Fit(posterior, settings, *draws_of(posterior, settings, result, listen=listen))
 

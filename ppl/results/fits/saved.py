@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ppl.density.posterior import Posterior
-from ppl.fitting.checksum import opened, plain, sealed
+from ppl.fitting.checksum import plain, read_record, with_checksum
 from ppl.fitting.identity import identity
 from ppl.fitting.initial import FIT_FORMAT as FORMAT
 from ppl.fitting.initial import approximation, start_for
@@ -54,7 +54,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result, about: Pro
         },
         "spread": result.verdict.spread and vars(result.verdict.spread),
     }
-    return json.dumps(sealed(plain(record)), indent=1, allow_nan=False) + "\n"
+    return json.dumps(with_checksum(plain(record)), indent=1, allow_nan=False) + "\n"
 
 
 def read(path: str | File) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def read(path: str | File) -> dict[str, Any]:
     Raises:
         DataError: the file is not one that `Fit.save` wrote.
     """
-    return opened(path, "saved fit", FORMAT)
+    return read_record(path, "saved fit", FORMAT)
 
 
 def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:

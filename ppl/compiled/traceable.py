@@ -14,7 +14,7 @@ from ppl.backend.runtime import results
 from ppl.backend.text import Binding
 from ppl.compiled.branches import Branches, and_then, or_then
 from ppl.compiled.namespace import JAX, is_traced
-from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.compiled.solve import solve
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
@@ -55,7 +55,7 @@ class Trace:
         def call(*args: Any) -> Any:
             self.calls += 1
             if self.calls > TRACE.most_calls:
-                raise OutOfReach(f"it would be unrolled into more than {TRACE.most_calls} calls")
+                raise NotTraceable(f"it would be unrolled into more than {TRACE.most_calls} calls")
             return f(*args)
 
         return call
@@ -69,7 +69,7 @@ class Trace:
         line = sys._getframe(2).f_lineno
         self.steps[line] += steps
         if self.steps[line] > TRACE.most_steps:
-            raise OutOfReach(f"a loop would be unrolled beyond {TRACE.most_steps} steps")
+            raise NotTraceable(f"a loop would be unrolled beyond {TRACE.most_steps} steps")
 
     def each(self, f: Callable[..., Any], lifted: tuple[bool, ...], *args: Any) -> Any:
         """As runtime.each: f once for each entry of a batch, all at once where f can be traced so."""
@@ -78,7 +78,7 @@ class Trace:
         try:
             with self.branches.over_rows():
                 return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*mapped)
-        except (OutOfReach, jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, ValueError):
+        except (NotTraceable, jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, ValueError):
             self._unroll(len(next(a for a, m in zip(args, lifted, strict=True) if m)))
             return JAX.np.array(results(f, lifted, args))
 
@@ -106,7 +106,7 @@ def readable(fixed: Sequence[Any]) -> list[Any]:
 
 
 def cannot_print(*args: Any) -> None:
-    raise OutOfReach("it prints")
+    raise NotTraceable("it prints")
 
 
 def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:

@@ -9,7 +9,7 @@ from rich.console import Console
 import ppl
 from ppl.cli.main import main
 from ppl.cli.report import sentence
-from ppl.cli.shown import columns_shown
+from ppl.cli.table_columns import table_columns
 from ppl.errors import DataError
 
 HIERARCHY = """
@@ -68,16 +68,16 @@ def test_what_transformed_parameters_are_made_of():
 
 
 def test_transformed_parameters_stand_before_their_raw_ones():
-    columns = columns_shown(ppl.compile_model(HIERARCHY).condition({}), [])
+    columns = table_columns(ppl.compile_model(HIERARCHY).condition({}), [])
     order = list(dict.fromkeys(name.partition(".")[0] for name in columns))
     assert order == ["mu", "scaled", "theta", "z", "tau", "Omega", "L", "predictor"]
 
 
 def test_variables_are_picked_by_name():
     posterior = ppl.compile_model(HIERARCHY).condition({})
-    assert columns_shown(posterior, ["y_rep", "theta.2"]) == ("theta.2", "y_rep.1", "y_rep.2", "y_rep.3")
+    assert table_columns(posterior, ["y_rep", "theta.2"]) == ("theta.2", "y_rep.1", "y_rep.2", "y_rep.3")
     with pytest.raises(DataError, match="no variable eta among the draws; there are mu, z, tau"):
-        columns_shown(posterior, ["eta"])
+        table_columns(posterior, ["eta"])
 
 
 def test_entries_that_never_vary_are_left_out(run):

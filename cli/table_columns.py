@@ -8,7 +8,7 @@ from ppl.posterior import Posterior
 from ppl.results.files.columns import chosen
 
 
-def columns_shown(posterior: Posterior, variables: Sequence[str]) -> tuple[str, ...]:
+def table_columns(posterior: Posterior, variables: Sequence[str]) -> tuple[str, ...]:
     """The columns of the variables named, else of parameters and transformed parameters.
 
     A program without parameters has those of its generated quantities.
