@@ -16,6 +16,7 @@ from ppl.cli.commands.diagnose import diagnose
 from ppl.cli.commands.docs import docs
 from ppl.cli.commands.draws import draws
 from ppl.cli.commands.explain import explain
+from ppl.cli.commands.fix import fix
 from ppl.cli.commands.format import format
 from ppl.cli.commands.generate import generate
 from ppl.cli.commands.log_prob import log_prob
@@ -53,6 +54,7 @@ COMMANDS = (
     log_prob,
     diagnose,
     check,
+    fix,
     format,
     lsp,
     explain,

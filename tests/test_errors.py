@@ -92,5 +92,5 @@ def test_version():
 
 
 def test_reprs_are_one_line(fit):
-    assert repr(fit.summary()) == "<Summary of 2 columns: mean, sd, 5%, 50%, 95%>"
+    assert repr(fit.summary()) == "<Summary of 2 columns: mean, se, sd, 5%, 50%, 95%>"
     assert repr(fit.verdict).startswith("<Verdict good: draws ") and "\n" not in repr(fit.verdict)

@@ -1,9 +1,11 @@
 """Centred hierarchies, and the declaration that makes each non-centred."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ppl.errors import Fix
 from ppl.frontend import ast
 from ppl.frontend.density_lints import densities, parameter, parameters, redeclaration, with_bounds
 from ppl.frontend.facts import Facts
@@ -61,6 +63,22 @@ def centred(program: ast.Program, facts: Facts) -> Iterator[Centred]:
             yield Centred(d, s, expression(scale), f"{offset}multiplier={expression(scale)}", in_order)
 
 
+def moved_below(c: Centred, fix: Fix, parameters: tuple[ast.Declaration, ...], facts: Facts) -> Fix | None:
+    """The declaration below the last one that it names; None where another names it or has a comment."""
+    d = c.declaration
+    named = {facts.symbols[v].name for v in variables(c.statement.args[-2:])}
+    last = max((other.span for other in parameters if other.name in named), key=place)
+    if last.source is not d.span.source:
+        return None
+    whole = Span(d.span.source, d.span.line, d.span.column, last.end_line, last.end_column)
+    rest = whole.text[len(d.span.text) :].lstrip()
+    if "//" in rest or "/*" in rest or re.search(rf"\b{d.name}\b", rest):
+        return None
+    line = d.span.source.line(d.span.line)
+    indent = line[: len(line) - len(line.lstrip())]
+    return Fix(whole, rest + (f"\n{indent}" if last.line > d.span.line else " ") + fix.text)
+
+
 def is_plain_container(t: ast.DeclaredType) -> bool:
     """Whether it is of several entries, without bounds or a structure."""
     if not isinstance(t, ast.SizedType) or t.bounds or t.keyword not in CONTAINERS:
@@ -85,5 +103,6 @@ def funnels(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A centred hierarchy, which is a funnel where data are few."""
     known = parameters(program)
     for c in centred(program, facts):
-        fix = redeclaration(known, c.declaration, c.bounds) if c.in_order else None
+        fix = redeclaration(known, c.declaration, c.bounds)
+        fix = moved_below(c, fix, program.parameters, facts) if fix and not c.in_order else fix
         yield funnel(c.declaration.name, c.scale, c.non_centred, c.statement.left.span, fix)

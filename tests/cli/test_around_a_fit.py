@@ -50,6 +50,7 @@ COMMANDS = [
     "generate",
     "log-prob",
     "diagnose",
+    "fix",
     "format",
 ]
 

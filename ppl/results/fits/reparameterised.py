@@ -8,9 +8,9 @@ def non_centred_forms(model: Model) -> tuple[str, ...]:
     """A sentence with the declarations that make its hierarchies non-centred; none where there are none.
 
     Example:
-        >>> program = "parameters { real v; vector[9] x; } model { v ~ normal(0, 3); x ~ normal(0, exp(v)); }"
-        >>> print(*non_centred_forms(ppl.compile_model(program)))
-        Where data are few, try the non-centred form: declare `vector<multiplier=exp(v)>[9] x;` (line 1).
+        >>> program = "parameters { real<lower=0> s; vector[9] x; } model { x ~ normal(0, s); }"
+        >>> non_centred_forms(ppl.compile_model(program))[0].partition("declare ")[2]
+        '`vector<multiplier=s>[9] x;` (line 1).'
     """
     if model.compilation.part is not None:  # a part of a program has no text of its own
         return ()
@@ -20,4 +20,4 @@ def non_centred_forms(model: Model) -> tuple[str, ...]:
     lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in found)
     moved = [f"`{c.declaration.name}`" for c in found if not c.in_order]
     below = f" Move {' and '.join(moved)} below what the declaration names." if moved else ""
-    return (f"Where data are few, try the non-centred form: declare {lines}.{below}",)
+    return (f"Where data are few, try the non-centred form (`ppl fix`): declare {lines}.{below}",)

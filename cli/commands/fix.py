@@ -1,0 +1,53 @@
+"""`ppl fix`: the changes that messages and verdicts propose."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ppl.cli.arguments import ModelPaths, read_program
+from ppl.cli.options import STDIN, listed
+
+
+def fix(
+    models: ModelPaths,
+    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files.")] = False,
+    codes: Annotated[
+        str, typer.Option("--codes", metavar="CODE,...", help="Only these codes.", show_default=False)
+    ] = "",
+) -> None:
+    """Show the changes of MODEL that messages and verdicts propose.
+
+    \b
+    First example:
+      ppl fix eight_schools/eight_schools.model --codes PPL009
+
+    \b
+    Fixes of errors and of warnings (`ppl check --pedantic`), non-centred
+    declarations of hierarchies among them (PPL009), as a unified diff, which
+    `patch` reads; what each does goes to standard error. Some change what
+    the program means, as where an integer division becomes a real one:
+    read the difference before --write. Exit status: 1 if errors are left.
+    """
+    from ppl.cli.diagnostics import show
+    from ppl.cli.fixes import difference, fixed
+    from ppl.files import write_whole
+
+    if write and STDIN in models:
+        raise typer.BadParameter("standard input cannot be written to.", param_hint="--write")
+    errors = 0
+    for model in models:
+        source = read_program(model)
+        found = fixed(source, listed(codes))
+        sys.stdout.write(difference(source, found.source))
+        for each in found.applied:
+            typer.echo(f"{each.span.place}: {each.code}: {each.hint}", err=True)
+        if not found.applied:
+            typer.echo(f"{source.name}: no changes are proposed.", err=True)
+        elif write:
+            write_whole(model, [found.source.text])
+            typer.echo(f"Wrote {model}.", err=True)
+        show(found.errors, sys.stderr)
+        errors += len(found.errors)
+    if errors:
+        raise typer.Exit(1)

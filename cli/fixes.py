@@ -1,0 +1,73 @@
+"""The fixes that errors and warnings of a program propose, applied to its text one after the other."""
+
+import difflib
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from ppl.cli.lsp.analysis import Analysis, analysis
+from ppl.errors import Fix, ModelError
+from ppl.frontend.lints import Lint
+from ppl.source import SourceText
+
+MOST_FIXES = 200
+"""Fixes of one program that are tried."""
+
+
+class Fixed(NamedTuple):
+    """A program after its fixes: its text, what proposed those that were applied, and the errors left."""
+
+    source: SourceText
+    applied: tuple[ModelError | Lint, ...]
+    errors: tuple[ModelError, ...]
+
+
+def fixed(source: SourceText, codes: Collection[str] = ()) -> Fixed:
+    """The program with every fix applied that a message proposes, of `codes` alone where some are given.
+
+    The fix of a warning is left out where the program has an error with it; those in included files are, too.
+    """
+    found, applied, tried = analysis(source), list[ModelError | Lint](), {source.text}
+    while len(tried) <= MOST_FIXES:
+        untried = (
+            (each, text)
+            for each, fix in proposals(found, codes)
+            if (text := with_fix(found.source.text, fix)) not in tried
+        )
+        each, text = next(untried, (None, ""))
+        if each is None:
+            break
+        tried.add(text)
+        other = analysis(SourceText(text, source.name))
+        if found.errors or not other.errors:
+            found = other
+            applied.append(each)
+    return Fixed(found.source, tuple(applied), found.errors)
+
+
+def proposals(found: Analysis, codes: Collection[str] = ()) -> Iterator[tuple[ModelError | Lint, Fix]]:
+    """What proposes a change of the program's own text, errors first, with the change."""
+    for each in (*found.errors, *found.lints):
+        own = each.fix is not None and each.fix.span.source.name == found.source.name
+        if own and each.fix and (not codes or each.code in codes):
+            yield each, each.fix
+
+
+def with_fix(text: str, fix: Fix) -> str:
+    """The text with one fix applied."""
+    span = fix.span
+    start, end = offset(text, span.line, span.column), offset(text, span.end_line, span.end_column)
+    return text[:start] + fix.text + text[end:]
+
+
+def offset(text: str, line: int, column: int) -> int:
+    """Where a place stands; lines and columns count from 1."""
+    return sum(len(each) + 1 for each in text.split("\n")[: line - 1]) + column - 1
+
+
+def difference(before: SourceText, after: SourceText) -> str:
+    """The unified diff from one text to another, which `patch` reads; "" where they are the same."""
+    lines = (each.text.splitlines(keepends=True) for each in (before, after))
+    found = difflib.unified_diff(*lines, before.name, after.name)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found
+    )

@@ -1,0 +1,100 @@
+"""`ppl fix` and what it applies: the fixes of messages, non-centred declarations among them."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.cli.fixes import difference, fixed, with_fix
+from ppl.errors import Fix
+from ppl.source import SourceText, Span
+
+CENTRED = """data {
+  int<lower=0> J;
+  vector[J] y;
+}
+parameters {
+  vector[J] theta;
+  real mu;
+  real<lower=0> tau;
+}
+model {
+  theta ~ normal(mu, tau);
+  y ~ normal(theta, 1);
+  mu ~ normal(0, 5);
+  tau ~ normal(0, 5);
+}
+"""
+NON_CENTRED = CENTRED.replace("  vector[J] theta;\n", "").replace(
+    "tau;\n}", "tau;\n  vector<offset=mu, multiplier=tau>[J] theta;\n}"
+)
+WRONG = "parameters { real x; } model { x ~ normal_lpdf(0, 1 / 2) }"
+
+
+def test_a_centred_hierarchy_is_moved_and_declared_anew():
+    found = fixed(SourceText(CENTRED, "m.model"))
+    assert [each.code for each in found.applied] == ["PPL009"] and not found.errors
+    assert found.source.text == NON_CENTRED and fixed(found.source).applied == ()
+    data, rng = {"J": 3, "y": [1, 2, 3]}, np.random.default_rng(1)
+    one, two = (ppl.compile_model(text).condition(data) for text in (CENTRED, NON_CENTRED))
+    values = {"mu": rng.normal(), "tau": rng.uniform(), "theta": rng.normal(size=3)}
+    densities = [p.log_density(p.param_unconstrain(values), jacobian=False) for p in (one, two)]
+    assert densities[0] == pytest.approx(densities[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("between", ["real mu; // of all", "real mu = 0;"])
+def test_where_moving_would_lose_a_comment_or_the_program_is_wrong_no_centred_form_is_written(between):
+    text = CENTRED.replace("real mu;", between)
+    assert not any(each.code == "PPL009" for each in fixed(SourceText(text)).applied)
+
+
+def test_fixes_of_errors_come_first_and_those_of_warnings_follow():
+    found = fixed(SourceText(WRONG))
+    assert found.source.text == "parameters { real x; } model { x ~ normal(0, 1 / 2.0); }"
+    assert [each.code for each in found.applied][-1] == "PPL005" and not found.errors
+    assert ppl.compile_model(found.source.text)
+
+
+def test_only_some_codes():
+    found = fixed(SourceText("parameters { real x; } model { x ~ normal(0, 1 / 2 + 1); }"), ["PPL009"])
+    assert found.applied == ()
+
+
+@pytest.mark.parametrize(("place", "text", "changed"), [
+    ((1, 1, 1, 2), "x", "xb\ncd\n"), ((1, 3, 2, 1), " ", "ab cd\n"), ((2, 3, 2, 3), "!", "ab\ncd!\n"),
+])  # fmt: skip
+def test_a_fix_is_applied_at_its_place(place, text, changed):
+    source = SourceText("ab\ncd\n")
+    assert with_fix(source.text, Fix(Span(source, *place), text)) == changed
+
+
+def test_the_difference_is_a_patch(tmp_path):
+    for ending in ("\n", ""):
+        before, after = (SourceText(text.rstrip("\n") + ending, "m.model") for text in (CENTRED, NON_CENTRED))
+        (tmp_path / "m.model").write_text(before.text)
+        patch = difference(before, after)
+        assert patch.startswith("--- m.model\n+++ m.model\n@@ ")
+        subprocess.run(["patch", "-s", "m.model"], input=patch, text=True, cwd=tmp_path, check=True)
+        assert (tmp_path / "m.model").read_text() == after.text
+    assert difference(before, before) == ""
+
+
+def test_the_command_shows_and_writes(run, tmp_path):
+    (tmp_path / "c.model").write_text(CENTRED)
+    status, out, err = run("fix", "c.model")
+    assert status == 0 and "+  vector<offset=mu, multiplier=tau>[J] theta;\n" in out
+    assert (
+        err.startswith("c.model:11:3: PPL009: Declare it non-centred: `")
+        and (tmp_path / "c.model").read_text() == CENTRED
+    )
+    status, _, err = run("fix", "c.model", "--write")
+    assert status == 0 and "Wrote c.model." in err and (tmp_path / "c.model").read_text() == NON_CENTRED
+    assert run("fix", "c.model") == (0, "", "c.model: no changes are proposed.\n")
+
+
+def test_errors_without_a_fix_are_shown_and_the_status_is_1(run, tmp_path):
+    (tmp_path / "bad.model").write_text("parameters { real x; } model { x ~ normal(0, y) }")
+    status, out, err = run("fix", "bad.model")
+    assert status == 1 and "normal(0, y); }" in out and "`y` is not declared" in err
+    assert run("fix", "-", "--write")[0] == 2
