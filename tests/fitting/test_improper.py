@@ -117,6 +117,20 @@ def test_fits_and_chains_name_the_line():
         posterior.sample()
 
 
+@pytest.mark.parametrize(("prior", "improper"), [("", True), ("b ~ normal(0, 1e7);", False)])
+def test_a_line_through_many_groups(prior, improper):
+    program = (
+        "data { int J; array[2 * J] int g; vector[2 * J] y; } "
+        "parameters { real a; vector[J] b; real<lower=0> s; } "
+        f"model {{ y ~ normal(a + b[g], s); s ~ normal(0, 1); {prior} }}"
+    )
+    groups = 200
+    data = {"J": groups, "g": np.repeat(np.arange(groups), 2) + 1, "y": np.arange(2.0 * groups)}
+    posterior = ppl.compile_model(program).condition(data)
+    found = flat_lines(posterior)
+    assert [in_words(posterior, line)[:17] for line in found] == ["a - b.1 - b.2 - b"] * improper
+
+
 def test_a_point_that_is_impossible_says_nothing():
     assert endless("parameters { real x; } model { reject(\"never\"); }") == []  # fmt: skip
 
