@@ -111,8 +111,8 @@ def test_jax_is_not_chosen_for_data_on_disk(folder, monkeypatch):
     monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=1))
     monkeypatch.setattr(backend, "find_spec", lambda name: name)
     here, there = both()
-    assert backend.is_worth_it(PosteriorTarget(here), Settings())
-    assert not backend.is_worth_it(PosteriorTarget(there), Settings())
+    assert backend.jax_pays(PosteriorTarget(here), Settings())
+    assert not backend.jax_pays(PosteriorTarget(there), Settings())
 
 
 def test_products_go_block_by_block(folder, block, monkeypatch):

@@ -51,12 +51,12 @@ def build(
     builds by ppl, and fit.summary() and fit.diagnose() work. Not on Windows.
     """
     from ppl.cmdstan.build import build as write
-    from ppl.cmdstan.folder import lay_out
+    from ppl.cmdstan.folder import write_folder
     from ppl.discrete.check import checked
     from ppl.source import read_source
 
     if cmdstan is not None:
-        lay_out(cmdstan)
+        write_folder(cmdstan)
         typer.echo(f'Wrote {cmdstan}; in Python: cmdstanpy.set_cmdstan_path("{cmdstan.absolute()}").')
     if model is None:
         if cmdstan is None:

@@ -55,7 +55,7 @@ model {
 """The example that the documents of CmdStan's clients begin with."""
 
 
-def lay_out(folder: Path) -> None:
+def write_folder(folder: Path) -> None:
     """Write makefile, tools and example into `folder`, which is made where it is not there.
 
     Raises:

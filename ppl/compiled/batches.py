@@ -13,7 +13,7 @@ from ppl.backend.text import python_name
 from ppl.compiled.data import Shape, split
 from ppl.compiled.density import Density, Functions
 from ppl.compiled.not_traceable import NotTraceable
-from ppl.compiled.target import CompiledTarget, within_reach
+from ppl.compiled.target import CompiledTarget, first_traceable
 from ppl.compiled.traceable import Trace
 from ppl.density.rows import ByRows
 from ppl.inference.run.fused_steps import Place
@@ -151,13 +151,13 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
     names = of_rows.code.emitted.loads
     n_rows, posterior = batches.n_rows, batches.posterior
 
-    def laid_out(baked: str) -> tuple[Any, Any]:
+    def place_data(baked: str) -> tuple[Any, Any]:
         of_rows, whole = split(posterior.d, names, baked)
         of_rest, rest = split(batches.rest.d, density.rest.reads, baked)
         arguments = jax.device_put((whole, rest, np.arange(min(2, n_rows))), device)
         return (of_rows, of_rest, n_rows), arguments
 
-    shape, arguments = within_reach(density, laid_out, batches.dim, True, device)
+    shape, arguments = first_traceable(density, place_data, batches.dim, True, device)
     target = CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device)
     return CompiledByRows(target, batches)
 

@@ -24,7 +24,7 @@ from ppl.compiled.data import Fixed, Shape, is_argument, refuse_large, split
 from ppl.compiled.density import Density, Functions
 from ppl.compiled.jit import CompileProfile
 from ppl.compiled.not_traceable import NotTraceable
-from ppl.compiled.target import CompiledTarget, profile_for, within_reach
+from ppl.compiled.target import CompiledTarget, first_traceable, profile_for
 from ppl.data import Inputs, with_arrays
 from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition, Rows
@@ -292,7 +292,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
     of_part, apart = batches.width_of(partition.size), batches.posterior.model.compilation.sharded
     density = MeshDensity(rows, rest, mesh, profile_for(of_part, quick))
 
-    def laid_out(baked: str) -> tuple[Any, Any]:
+    def place_data(baked: str) -> tuple[Any, Any]:
         try:
             own_shape, own = to_each(mesh, data, rows.reads, baked)
         except OtherShape as error:
@@ -301,7 +301,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
         of_rest, for_rest = split(batches.rest.d, rest.reads, baked)
         return (own_shape, of_left, of_rest), (own, to_all(mesh, (for_left, for_rest)))
 
-    shape, arguments = within_reach(density, laid_out, batches.dim, jacobian)
+    shape, arguments = first_traceable(density, place_data, batches.dim, jacobian)
     width = batches.width_of(batches.n_rows) if apart else batches.posterior.width
     return MeshTarget(batches.posterior, density, shape, arguments, width, jacobian, None, of_part)
 
@@ -319,13 +319,13 @@ def batches_over_mesh(batches: ByRows, mesh: Mesh) -> CompiledByRows:
     density = MeshBatchDensity(rows, rest, batches.split, rows_at_once(batches), mesh, partition)
     first = np.arange(min(2, batches.n_rows))
 
-    def laid_out(baked: str) -> tuple[Any, Any]:
+    def place_data(baked: str) -> tuple[Any, Any]:
         of_rows, own = to_each(mesh, data, names, baked)
         of_rest, for_rest = split(batches.rest.d, rest.reads, baked)
         shape = of_rows, of_rest, batches.n_rows
         return shape, density.on_rows(((own, None), (to_all(mesh, for_rest), None)), first)
 
-    shape, arguments = within_reach(density, laid_out, batches.dim)
+    shape, arguments = first_traceable(density, place_data, batches.dim)
     batch = CompiledTarget(batches.posterior, density, shape, arguments, batches.dim)
     return MeshByRows(batch, batches, over_mesh(batches, mesh))
 

@@ -213,11 +213,11 @@ def compiled_target(
     dim = posterior.param_unc_num()
     density = density_of(posterior.model).by_profile[profile_for(posterior.width, quick)]
 
-    def laid_out(baked: str) -> tuple[Any, Any]:
+    def place_data(baked: str) -> tuple[Any, Any]:
         shape, arguments = split(prepared(posterior.model, posterior.d), density.reads, baked)
         return shape, jax.device_put(arguments, device)
 
-    shape, arguments = within_reach(density, laid_out, dim, jacobian, device)
+    shape, arguments = first_traceable(density, place_data, dim, jacobian, device)
     width = posterior.width + posterior.sizes.solved // COMPILED.solver_speedup
     return CompiledTarget(posterior, density, shape, arguments, width, jacobian, device)
 
@@ -230,16 +230,16 @@ def profile_for(width: int, quick: bool) -> CompileProfile:
     return CompileProfile.FAST if quick and small else CompileProfile.STANDARD
 
 
-def within_reach(
+def first_traceable(
     density: Functions,
-    laid_out: Callable[[str], tuple[Any, Any]],
+    place_data: Callable[[str], tuple[Any, Any]],
     dim: int,
     jacobian: bool = True,
     device: Any = None,
 ) -> tuple[Any, Any]:
     """The first shape, with its arguments, under which the density can be traced on a device.
 
-    `laid_out(baked)` gives them, where they are to lie, for each of `data.BAKED`.
+    `place_data(baked)` gives them, where they are to lie, for each of `data.BAKED`.
 
     Raises:
         NotTraceable: as `compiled_target`.
@@ -248,7 +248,7 @@ def within_reach(
     for baked in BAKED:
         try:
             with jax.enable_x64(True), jax.default_device(device):
-                shape, arguments = laid_out(baked)
+                shape, arguments = place_data(baked)
                 density.traced(shape, jacobian, arguments, np.zeros(dim))
             return shape, arguments
         except UNTRACEABLE as error:

@@ -76,7 +76,7 @@ def check_sizes(shapes: Callable[..., None], d: Data) -> None:
     shapes(d, lambda group, *shape: check(*shape))
 
 
-def lay_out(parameters: Iterable[ParameterLayout]) -> dict[str, Place]:
+def parameter_places(parameters: Iterable[ParameterLayout]) -> dict[str, Place]:
     """Where each parameter lies in `u`, by name, in order of declaration."""
     places: dict[str, Place] = {}
     start = 0

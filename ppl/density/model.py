@@ -19,7 +19,7 @@ from ppl.data import Frame, Inputs, load_data
 from ppl.data.shares import shared_names
 from ppl.density.conditioning import DataReader
 from ppl.density.data import Data
-from ppl.density.layout import check_sizes, lay_out, parameters_of
+from ppl.density.layout import check_sizes, parameter_places, parameters_of
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
@@ -219,7 +219,7 @@ class Model:
         with np.errstate(all="ignore"), located(self.plain):
             self.plain.read_data(d, DataReader(self.lowered.data, inputs).read)
             self.plain.transform_data(d, np.random.default_rng(seed))
-            d.places = lay_out(parameters_of(self.plain.layout, d))
+            d.places = parameter_places(parameters_of(self.plain.layout, d))
             check_sizes(self.plain.shapes, d)
         return self.prepared(d)
 

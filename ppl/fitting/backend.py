@@ -68,15 +68,15 @@ JAX_PAYS = JaxPays()
 
 
 def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
-    """The target as the backend that `settings` names computes it; "auto" takes JAX where it `is_worth_it`.
+    """The target as the backend that `settings` names computes it; "auto" takes JAX where it `jax_pays`.
 
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
     auto, numbers = settings.backend == "auto", partial(numbers_of, target.posterior, settings)
-    if settings.backend == "jax" or (auto and is_worth_it(target, settings) and has_room(numbers())):
+    if settings.backend == "jax" or (auto and jax_pays(target, settings) and has_room(numbers())):
         return by_jax(target, settings)
-    annealed = auto and is_worth_it_annealed(target) and has_room(numbers())
+    annealed = auto and jax_pays_annealed(target) and has_room(numbers())
     return replace(target, faster=partial(if_traceable, target, settings)) if annealed else target
 
 
@@ -210,7 +210,7 @@ def has_room(numbers: int) -> bool:
     return available() >= JAX_PAYS.memory + ARRAY_SIZES.number * numbers
 
 
-def is_worth_it(target: PosteriorTarget, settings: Settings) -> bool:
+def jax_pays(target: PosteriorTarget, settings: Settings) -> bool:
     """Whether JAX is there and would be done first, its compilation included.
 
     Runs beside each other are processes, each of which would have to compile.
@@ -234,7 +234,7 @@ def calls_of_recurrences(posterior: Posterior) -> int:
     return int(posterior.model.calls_of_a_step * posterior.width)
 
 
-def is_worth_it_annealed(target: PosteriorTarget) -> bool:
+def jax_pays_annealed(target: PosteriorTarget) -> bool:
     """Whether JAX is there and annealing by it would be done first, its compilation included."""
     posterior = target.posterior
     recurs = calls_of_recurrences(posterior) >= JAX_PAYS.annealed_recurrence

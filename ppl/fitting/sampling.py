@@ -92,9 +92,9 @@ def sample_chains(
             found += [chain for chains in several for chain in chains]
             if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
                 break
-        kept = _kept(found, settings)
+        left = _complete_chains(found, settings)
         notes = (*sentences(posterior.model, posterior.d), *note_of(target))
-        return _tabulated(posterior, settings, kept, notes, listen)
+        return _tabulated(posterior, settings, left, notes, listen)
 
 
 def pays_to_share(start: Start) -> bool:
@@ -109,15 +109,15 @@ def _some(
     starts: Sequence[Start], settings: SampleSettings, numbers: Sequence[int], tell: Tell
 ) -> list[Chain | None]:
     """The chains of those numbers."""
-    told = dict.fromkeys(numbers, 0.0)
+    reported = dict.fromkeys(numbers, 0.0)
 
     def made(k: int, count: int) -> None:
         number, now = numbers[k], perf_counter()
         warm = count <= settings.num_warmup
         of_phase = count if warm else count - settings.num_warmup
         total = settings.num_warmup if warm else settings.num_samples
-        if now - told[number] > SECONDS_A_REPORT_OF_CHAINS or of_phase in (1, total):
-            told[number] = now
+        if now - reported[number] > SECONDS_A_REPORT_OF_CHAINS or of_phase in (1, total):
+            reported[number] = now
             phase = Phase.WARMUP if warm else Phase.SAMPLING
             several = settings.num_chains > 1
             run, runs = (number, settings.num_chains) if several else (0, 0)
@@ -130,7 +130,7 @@ def _is_short(chain: Chain | None, settings: SampleSettings) -> bool:
     return chain is None or len(chain.draws.u) < settings.num_samples
 
 
-def _kept(found: Sequence[Chain | None], settings: SampleSettings) -> list[Chain]:
+def _complete_chains(found: Sequence[Chain | None], settings: SampleSettings) -> list[Chain]:
     """The chains that came to their end; or else of each as many draws as the shortest has."""
     whole = [chain for chain in found if chain and not _is_short(chain, settings)]
     if whole:
@@ -145,19 +145,19 @@ def _kept(found: Sequence[Chain | None], settings: SampleSettings) -> list[Chain
 def _tabulated(
     posterior: Posterior,
     settings: SampleSettings,
-    kept: Sequence[Chain],
+    left: Sequence[Chain],
     notes: tuple[str, ...],
     listen: Listener,
 ) -> ChainDraws:
     """The chains with every variable of their draws."""
     tables = [
         tabulate(posterior, chain.draws.u, settings.seed, key=number, listen=listen)
-        for number, chain in enumerate(kept, 1)
+        for number, chain in enumerate(left, 1)
     ]
-    stopped = len(kept) < settings.num_chains or _is_short(kept[0], settings)
+    stopped = len(left) < settings.num_chains or _is_short(left[0], settings)
     if stopped:
-        draws = len(kept[0].draws.u)
-        notes = (*notes, f"Stopped by hand: {len(kept)} chains of {draws} draws are kept.")
+        draws = len(left[0].draws.u)
+        notes = (*notes, f"Stopped by hand: {len(left)} chains of {draws} draws are kept.")
     failed = [table for table in tables if table.failed]
     if failed:
         count = sum(table.failed for table in failed)
@@ -166,4 +166,4 @@ def _tabulated(
             f"{count} draws end in nan: transformed parameters or generated quantities failed there "
             f"({failed[0].reason}).",
         )
-    return ChainDraws(tuple(kept), tuple(tables), stopped, notes)
+    return ChainDraws(tuple(left), tuple(tables), stopped, notes)

@@ -60,13 +60,13 @@ def tabulate(
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
     streams = np.random.SeedSequence(seed, spawn_key=(DRAW_TABLE.generated_stream, key)).spawn(len(us))
     rows = np.full((len(us), len(columns)), np.nan)
-    reasons, told = list[str](), perf_counter()
+    reasons, reported = list[str](), perf_counter()
     size = posterior.draws_at_once
     for k in range(0, len(us), size):
         try:
-            if perf_counter() - told > DRAW_TABLE.seconds_a_report:
+            if perf_counter() - reported > DRAW_TABLE.seconds_a_report:
                 listen(Progress(Phase.VARIABLES, k, len(us)))
-                told = perf_counter()
+                reported = perf_counter()
             reasons += _fill(
                 rows[k : k + size], posterior, np.asarray(us[k : k + size]), streams[k : k + size]
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ppl.cmdstan.folder import TOOLS, lay_out
+from ppl.cmdstan.folder import TOOLS, write_folder
 from ppl.cmdstan.job import read_rows
 from ppl.cmdstan.tools import diagnose, make, stanc, stansummary
 from ppl.cmdstan.tools.run import run
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cmdstan")
-    lay_out(folder)
+    write_folder(folder)
     return folder
 
 

@@ -9,7 +9,7 @@ import ppl
 from ppl import memory
 from ppl.errors import InferenceError
 from ppl.fitting import backend
-from ppl.fitting.backend import is_worth_it
+from ppl.fitting.backend import jax_pays
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.two_backends import TwoBackends
 from ppl.inference.objective.target import for_many_points
@@ -93,13 +93,13 @@ def test_a_program_out_of_reach_is_refused_where_jax_is_asked_for() -> None:
 
 def test_a_program_out_of_reach_is_left_to_autograd_with_a_note(monkeypatch) -> None:
     pytest.importorskip("jax")
-    monkeypatch.setattr(backend, "is_worth_it", lambda *_: True)
+    monkeypatch.setattr(backend, "jax_pays", lambda *_: True)
     fit = ppl.compile_model(SIZE_BY_PARAMETER).condition().variational(algorithm="laplace", draws=2)
     assert "backend: autograd, because line 5, which way to go depends on parameters." in fit.notes
 
 
 def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior) -> None:
-    assert not is_worth_it(PosteriorTarget(posterior), Settings())
+    assert not jax_pays(PosteriorTarget(posterior), Settings())
     fit = posterior.variational(algorithm="laplace", draws=2)
     assert not any("backend" in note for note in fit.notes)
 
@@ -128,9 +128,9 @@ def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, ann
     assert model.calls_of_a_step == 4
     steps = -(-calls // 4)
     series = model.condition({"T": steps, "y": np.linspace(-1, 1, steps)})
-    assert is_worth_it(PosteriorTarget(series), Settings()) is at_once
-    assert backend.is_worth_it_annealed(PosteriorTarget(series)) is annealed
-    assert not is_worth_it(PosteriorTarget(series), Settings(runs=2))
+    assert jax_pays(PosteriorTarget(series), Settings()) is at_once
+    assert backend.jax_pays_annealed(PosteriorTarget(series)) is annealed
+    assert not jax_pays(PosteriorTarget(series), Settings(runs=2))
 
 
 def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
@@ -138,8 +138,8 @@ def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
     monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=12))
     program = "data { int N; matrix[N, 3] x; } parameters { vector[3] b; } model { x * b ~ normal(0, 1); }"
     model = ppl.compile_model(program)
-    assert is_worth_it(PosteriorTarget(model.condition({"N": 4, "x": np.ones((4, 3))})), Settings())
-    assert not is_worth_it(PosteriorTarget(model.condition({"N": 3, "x": np.ones((3, 3))})), Settings())
+    assert jax_pays(PosteriorTarget(model.condition({"N": 4, "x": np.ones((4, 3))})), Settings())
+    assert not jax_pays(PosteriorTarget(model.condition({"N": 3, "x": np.ones((3, 3))})), Settings())
 
 
 def test_many_rows_are_worth_a_compilation() -> None:
@@ -148,14 +148,14 @@ def test_many_rows_are_worth_a_compilation() -> None:
     model = ppl.compile_model(program)
     for rows, expected in ((backend.JAX_PAYS.width, True), (backend.JAX_PAYS.width - 1, False)):
         posterior = model.condition({"N": rows, "y": np.zeros(rows)})
-        assert is_worth_it(PosteriorTarget(posterior), Settings()) is expected
+        assert jax_pays(PosteriorTarget(posterior), Settings()) is expected
 
 
 def test_many_parameters_are_worth_a_compilation() -> None:
     pytest.importorskip("jax")
     model = ppl.compile_model("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
     for n, expected in ((backend.JAX_PAYS.dimensions, True), (backend.JAX_PAYS.dimensions - 1, False)):
-        assert is_worth_it(PosteriorTarget(model.condition({"N": n})), Settings()) is expected
+        assert jax_pays(PosteriorTarget(model.condition({"N": n})), Settings()) is expected
 
 
 MIXTURE = """
@@ -234,7 +234,7 @@ def test_a_differential_equation_is_worth_a_compilation() -> None:
         }
     """
     posterior = ppl.compile_model(program).condition({"y": [0.6, 0.37]})
-    assert is_worth_it(PosteriorTarget(posterior), Settings())
+    assert jax_pays(PosteriorTarget(posterior), Settings())
     compiled, plain = (
         posterior.variational(algorithm="laplace", backend=b).draws() for b in ("auto", "autograd")
     )
