@@ -5,6 +5,7 @@ resampled from knows (the variance of self-normalised importance sampling, Owen 
 of annealed particles), what two annealings, q and its weighted draws, or independent runs differ by.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
@@ -110,12 +111,12 @@ def errors_of(x: Array, probabilities: Sequence[float], by: ErrorSources = INDEP
     Half of the distance between the quantiles at p - s and p + s, s being the standard error of the share of
     draws below: the interval of Vehtari et al. (2021, section 4.3) by a normal in place of a beta.
     """
-    places = np.quantile(x, probabilities)
+    p, ordered, at = np.array(probabilities), np.sort(x), np.arange(len(x))
+    places = np.interp(p * at[-1], at, ordered)
     mean, *shares = standard_errors(np.column_stack([x, x[:, None] <= places]), by).tolist()
-    p, s = np.array(probabilities), np.array(shares)
-    if np.isnan(s).any():
-        return Errors(mean, (np.nan,) * len(p))
+    if math.isnan(mean):
+        return Errors(mean, (mean,) * len(p))
     # A share of 0 or 1 among few draws has no spread of its own.
-    s = np.maximum(s, np.sqrt(p * (1 - p) / len(x)))
-    ends = np.quantile(x, np.clip([p - s, p + s], 0.0, 1.0))
-    return Errors(mean, tuple(((ends[1] - ends[0]) / 2).tolist()))
+    s = np.maximum(shares, np.sqrt(p * (1 - p) / len(x)))
+    low, high = (np.interp(np.clip(ends, 0.0, 1.0) * at[-1], at, ordered) for ends in (p - s, p + s))
+    return Errors(mean, tuple(((high - low) / 2).tolist()))
