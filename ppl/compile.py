@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from ppl.arguments import checks
 from ppl.errors import ArgumentError, ModelWarning, warn_caller
@@ -50,16 +49,17 @@ def compile_model(
         >>> model.condition({}).log_density([0.0])
         -0.9189385332046727
     """
-    model = model_of(program, positive_transform, without, library, most_entries)
-    for lint in lints(*model.compilation.checked):
+    c = compilation(program, positive_transform, without, library, most_entries)
+    model = compiled(c)
+    for lint in lints(*c.checked):
         if lint.likely:
             warn_caller(lint.describe(), ModelWarning)
     return model
 
 
-def model_of(program: Source | SourceText, *settings: Any, **named: Any) -> Model:
+def model_of(program: Source | SourceText, positive_transform: str = "log") -> Model:
     """As `compile_model`, without its warnings: commands show them in their own way."""
-    return compiled(compilation(program, *settings, **named))
+    return compiled(compilation(program, positive_transform))
 
 
 def compiled(c: Compilation) -> Model:
