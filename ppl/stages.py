@@ -5,16 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from ppl.compile import Source, compilation, compiled
+from ppl.compiled.not_traceable import NotTraceable
 from ppl.data import Inputs
 from ppl.density.statement_costs import cost_lines
 from ppl.discrete import refused
 from ppl.discrete.for_stan import with_zero_products
+from ppl.distribution import requirements
 from ppl.errors import ArgumentError, UnknownName
+from ppl.extras import extra
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.forms import VALUES, form_named
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
 from ppl.phases import Compilation, depth_refused, run_phases
+from ppl.posterior import Posterior
 from ppl.results.report.latent_structure import latent_lines
 
 Given = Inputs | Mapping[str, Any] | str | Path
@@ -32,12 +36,15 @@ def show_stage(
     `form` is a name of ir.forms: which form of the program the stages "ir" and "python" print, exactly as it
     runs; `without` names passes to leave out there; `data` are needed where they decide how discrete
     parameters are summed out, and with them "plan" ends with what a gradient costs by statement and with
-    the parameters that are independent given others.
+    the parameters that are independent given others. The stage "jax" needs them: it is Python text with the
+    dict `data` and the function `log_density(u, data=data)` of JAX on the unconstrained scale, without ppl.
 
     Raises:
         ModelError: the program is refused before the stage is reached.
         UnknownName: there is no such stage, or no such form.
-        ArgumentError: there is no such pass, or one that cannot be left out; or no Python of the form.
+        ArgumentError: there is no such pass, or one that cannot be left out; or no Python of the form; or the
+            program cannot stand alone as a function of JAX, with the operation or the line.
+        MissingPackage: the stage is "jax", which is not installed.
         DataError: the data do not fit the program.
         DrawByDraw: the program has no form "draws".
     """
@@ -51,12 +58,32 @@ def show_stage(
     if posterior:
         c = posterior.model.compilation
     with depth_refused(c):
+        if stage == "jax":
+            return _jax(posterior or compiled(c).condition(_no_data(c)))
         if stage != "ast" and c.discrete and c.discrete.waits:
             raise refused.waits(c.discrete.names, c.discrete.parameters[0].span)
         shown = text(c, run_phases(c, phase, of_form))
     if posterior and stage == "plan":
         return "\n".join([shown, *cost_lines(posterior), *latent_lines(posterior)]) + "\n"
     return shown
+
+
+def _no_data(c: Compilation) -> Given:
+    """No data, where the program reads none."""
+    if c.lowered.data:
+        raise ArgumentError('the stage "jax" holds the data and their sizes; give them, `--data FILE`')
+    return {}
+
+
+def _jax(posterior: Posterior) -> str:
+    """The log density as a function of JAX that stands alone."""
+    extra("jax", 'The stage "jax"', *requirements("jax"))
+    from ppl.compiled.standalone import standalone
+
+    try:
+        return standalone(posterior)
+    except NotTraceable as why:
+        raise ArgumentError(f"the program cannot be written as a function of JAX alone: {why}") from None
 
 
 def _program(c: Compilation, made: Any) -> str:
@@ -68,6 +95,7 @@ STAGES: Mapping[str, tuple[str, Callable[[Compilation, Any], str]]] = {
     "program": ("sum out", _program),
     "ir": ("passes", lambda c, made: print_ir(made)),
     "python": ("emit", lambda c, made: made.emitted.text),
+    "jax": ("emit", lambda c, made: ""),
     "plan": ("lower", lambda c, made: Model(c).plan),
 }
 """The phase that a stage shows, and its text of what that phase made."""

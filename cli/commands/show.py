@@ -16,6 +16,7 @@ class Stage(StrEnum):
     program = "program"
     ir = "ir"
     python = "python"
+    jax = "jax"
     plan = "plan"
 
 
@@ -51,7 +52,8 @@ def show(
     --stage program is the program with its discrete parameters summed out,
     which Stan takes too; plan says how. With --data plan ends with what a
     gradient costs by statement, which is the line to rewrite where it is slow,
-    and with the parameters that are independent given others.
+    and with the parameters that are independent given others. --stage jax, with
+    --data, is a function of JAX without ppl: log_density(u, data).
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,

@@ -36,7 +36,7 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, jax.Array)
 
 
-class _Module:
+class TracedModule:
     """A module of JAX beside the one of NumPy or SciPy, which computes what is not traced."""
 
     def __init__(self, traced: Any, plain: Any, own: dict[str, Callable[..., Array]] | None = None):
@@ -45,7 +45,7 @@ class _Module:
     def __getattr__(self, name: str) -> Any:
         plain = getattr(self._plain, name)
         if isinstance(plain, ModuleType):
-            setattr(self, name, _Module(getattr(self._traced, name), plain))
+            setattr(self, name, TracedModule(getattr(self._traced, name), plain))
             return getattr(self, name)
         if not callable(plain) or isinstance(plain, type):
             return plain
@@ -251,25 +251,30 @@ _LAPACK = (
 )
 LINALG = {"cholesky": in_turn(_cholesky, products=1), **{f.__name__: in_turn(f) for f in _LAPACK}}
 
+OWN_SPECIAL: dict[str, Callable[..., Array]] = {
+    "expit": gamma.with_slope(_expit, _expit_slope),
+    "log_ndtr": special.log_ndtr,
+    "erfcx": special.erfcx,
+    "erfcinv": special.erfcinv,
+    "ndtri_exp": special.ndtri_exp,
+    "owens_t": special.owens_t,
+    "gammaln": gamma.gammaln,
+    "digamma": gamma.digamma,
+}
+"""Special functions in place of those of JAX, or that it lacks."""
+
 JAX = Namespace(
     "jax",
-    _Module(jnp, np, {"bincount": _bincount, "flip": _flip, "matmul": _matmul}),
-    _Module(
+    TracedModule(jnp, np, {"bincount": _bincount, "flip": _flip, "matmul": _matmul}),
+    TracedModule(
         jax.scipy.special,
         scipy.special,
-        {
-            "expit": gamma.with_slope(_expit, _expit_slope),
-            "log_ndtr": special.log_ndtr,
-            "erfcx": special.erfcx,
-            "erfcinv": special.erfcinv,
-            "ndtri_exp": special.ndtri_exp,
-            "owens_t": special.owens_t,
-            "gammaln": gamma.gammaln,
-            "digamma": gamma.digamma,
-        },
+        OWN_SPECIAL,
     ),
-    _Module(jnp.linalg, np.linalg, LINALG),
-    _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular, products=1)}),
+    TracedModule(jnp.linalg, np.linalg, LINALG),
+    TracedModule(
+        jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular, products=1)}
+    ),
     _put,
     lambda x: x,
     _plain,
