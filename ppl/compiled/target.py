@@ -107,6 +107,10 @@ class CompiledTarget:
         return self.posterior.scalars
 
     @property
+    def without_constraint(self) -> NDArray[np.bool_]:
+        return self.posterior.without_constraint
+
+    @property
     def width_at_once(self) -> int:
         """The same of what a device evaluates."""
         return self.width

@@ -487,6 +487,15 @@ class Posterior:
         """Which elements of `u` (dim,) are parameters of one number, without an index."""
         return np.array(["." not in name for name in self.param_unc_names()], dtype=bool)
 
+    @cached_property
+    def without_constraint(self) -> NDArray[np.bool_]:
+        """Which elements of `u` (dim,) are parameters without a constraint, but an offset and multiplier."""
+        found = np.zeros(self.param_unc_num(), dtype=bool)
+        for d in leaves(self.model.lowered.parameters):
+            if d.allows_all:
+                found[self.places[d.name].at] = True
+        return found
+
     @checks
     def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:
         """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.

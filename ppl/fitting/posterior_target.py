@@ -37,6 +37,10 @@ class PosteriorTarget:
     def scalars(self) -> NDArray[np.bool_]:
         return self.posterior.scalars
 
+    @property
+    def without_constraint(self) -> NDArray[np.bool_]:
+        return self.posterior.without_constraint
+
     def log_density(self, u: Floats) -> float:
         return self.posterior.log_density(u, jacobian=self.jacobian)
 

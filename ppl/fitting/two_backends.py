@@ -39,6 +39,10 @@ class TwoBackends:
     def scalars(self) -> NDArray[np.bool_]:
         return self.interpreted.scalars
 
+    @property
+    def without_constraint(self) -> NDArray[np.bool_]:
+        return self.interpreted.without_constraint
+
     def log_density(self, u: Floats) -> float:
         return self.compiled.log_density(u)
 

@@ -72,7 +72,7 @@ def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> G
         case Fields() as fields:
             trends = Trends(spread_of(mixture.draws(OUTER.draws, rng)))
             some = np.concatenate([marginal.centre[None], mixture.draws(trends.points, rng)])
-            return field_draws(fields, trends, some, marginal.start(some))
+            return field_draws(fields, trends, some, marginal.start(some), rng)
         case Blocks() as blocks:
             some = np.concatenate([marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
             found = blocks.modes(some, marginal.start(some), BLOCK_MODES.about)

@@ -33,8 +33,11 @@ class FieldModeLimits:
     lower: float = 1e-9
     """A step that loses more than this, beside the size of the log density, is halved."""
 
-    difference: float = 1e-4
+    difference: float = 1e-6
     """The step of a difference of gradients, beside the size of the coordinate or 1."""
+
+    points_at_once: int = 256
+    """Points at which gradients are had by one call, if there are fewer outer points."""
 
     numbers_at_once: int = 4_000_000
     """Numbers of precision matrices that are held at once."""
@@ -98,14 +101,21 @@ class Fields:
     def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
         """Minus the Hessians, as lower bands (n, b + 1, k), by differences of gradients."""
         reading, steps = self.structure.reading, np.maximum(np.abs(latent), 1.0) * FIELD_MODES.difference
-        bands = np.zeros((len(outer), self.structure.bandwidth + 1, latent.shape[1]))
-        for colour in range(int(self.structure.colours.max()) + 1):
-            _, there = self.gradients(outer, latent + np.where(self.structure.colours == colour, steps, 0.0))
-            own = reading.colour == colour
+        n, k = latent.shape
+        bands = np.zeros((n, self.structure.bandwidth + 1, k))
+        for some in self.colours_at_once(n):
+            moved_at = latent + np.where(self.structure.colours == some[:, None, None], steps, 0.0)
+            _, there = self.gradients(np.tile(outer, (len(some), 1)), moved_at.reshape(-1, k))
+            own = (reading.colour >= some[0]) & (reading.colour <= some[-1])
             row, moved = reading.row[own], reading.moved[own]
-            change = (gradients[:, row] - there[:, row]) / steps[:, moved]
-            bands[:, reading.below[own], reading.column[own]] = change
+            found = there.reshape(-1, n, k)[reading.colour[own] - some[0], :, row].T
+            bands[:, reading.below[own], reading.column[own]] = (gradients[:, row] - found) / steps[:, moved]
         return bands
+
+    def colours_at_once(self, n: int) -> list[NDArray[np.intp]]:
+        """The colours, in parts whose gradients at n points each are had by one call."""
+        every = np.arange(self.structure.colours.max() + 1)
+        return np.array_split(every, min(len(every), -(-len(every) * n // FIELD_MODES.points_at_once)))
 
     def factors(self, outer: Array, latent: Array) -> Factors:
         """Cholesky factors of the precision matrices at values of the field."""
@@ -139,7 +149,7 @@ class Fields:
         """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
         n, constant = len(outer), 0.5 * start.shape[1] * LOG_2PI
         bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
-        at, steps = start.copy(), np.zeros(start.shape)
+        at, steps, shorter = start.copy(), np.zeros(start.shape), np.zeros(start.shape)
         found, hopeless = np.zeros((2, n), dtype=bool)
         values, half_log_dets, going = np.full(n, -np.inf), np.zeros(n), np.arange(n)
         for _ in range(FIELD_MODES.most_steps):
@@ -148,15 +158,18 @@ class Fields:
             good = np.isfinite(value) & (value >= lowest) & np.isfinite(gradient).all(axis=1)
             back = going[~good]
             hopeless[back] = ~steps[back].any(axis=1)  # the start is outside the support
-            steps[back] *= 0.5
-            at[back] -= steps[back]
+            at[back] += shorter[back] - steps[back]
+            steps[back] = shorter[back]
+            shorter[back] *= 0.5
             here, gradient = going[good], gradient[good]
             if len(here):
                 bands[here] = self.precisions(outer[here], at[here], gradient)
                 factors = factors_of(bands[here])
                 step = factors.solve(gradient)
                 gain = (gradient * step).sum(axis=1)
-                step *= np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]
+                along = step * np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]
+                shorter[here] = 0.5 * along  # each coordinate by itself may lead down
+                step = np.clip(step, -FIELD_MODES.longest, FIELD_MODES.longest)
                 values[here], half_log_dets[here] = value[good], factors.half_log_dets
                 steps[here] = step
                 at[here] += step

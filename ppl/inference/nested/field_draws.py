@@ -12,12 +12,14 @@ weight (Tran, Scharth, Gunawan, Kohn, Brown and Hawkins 2021, "Robustly estimati
 cognitive models via importance sampling", section 2).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.inference.correct.tempering import effective_size
 from ppl.inference.nested.banded import Factors, factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import FieldModes, Fields
@@ -59,19 +61,31 @@ class FieldDraws:
         found, centre, factors = self.gaussians(outer)
         drawn, log_p = found.at.copy(), np.full(len(outer), -np.inf)
         best, total = np.full(len(outer), -np.inf), np.full(len(outer), -np.inf)
+        for tried, value, weight in self.weighted(outer, centre, factors, rng):
+            total = np.logaddexp(total, weight)
+            score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
+            better = score > best
+            best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
+        log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
+        return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here)
+
+    def weighted(
+        self, outer: Array, centre: Array, factors: Factors, rng: np.random.Generator
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """Draws (n, k) of the Gaussians, log densities of the whole (n,) there, and log weights (n,)."""
         for _ in range(ANTITHETIC_PAIRS):
             noise = rng.standard_normal(centre.shape)
             off = factors.solve_transposed(noise)
             log_q = factors.half_log_dets - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI)
             for tried in (centre + off, centre - off):
                 value = self.fields.values(outer, tried)
-                weight = np.where(np.isfinite(value), value - log_q, -np.inf)
-                total = np.logaddexp(total, weight)
-                score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
-                better = score > best
-                best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
-        log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
-        return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here)
+                yield tried, value, np.where(np.isfinite(value), value - log_q, -np.inf)
+
+    def effective_share(self, outer: Array, rng: np.random.Generator) -> float:
+        """Of the draws at one outer point, the mean over such points (n, d)."""
+        _, centre, factors = self.gaussians(outer)
+        weights = np.array([each for *_, each in self.weighted(outer, centre, factors, rng)])
+        return float(np.nanmean([effective_size(each) for each in weights.T])) / len(weights)
 
     def gaussians(self, outer: Array) -> tuple[FieldModes, Array, Factors]:
         """Modes, centres (n, k) and factors of the precisions of the Gaussians at outer points (n, d)."""
@@ -81,15 +95,19 @@ class FieldDraws:
         return found, found.at + terms @ self.shifts, factors_of(bands)
 
 
-def field_draws(fields: Fields, trends: Trends, outer: Array, start: Array) -> FieldDraws:
-    """Draws whose Gaussians are fitted to the best at a few outer points (n, d).
+def field_draws(
+    fields: Fields, trends: Trends, outer: Array, start: Array, rng: np.random.Generator
+) -> FieldDraws:
+    """Draws by Laplace's approximation, or by Gaussians fitted to the best at a few outer points (n, d).
 
     Modes there are looked for from a start (n, k).
     """
     found = [best_gaussians(fields, outer[part], start[part]) for part in fields.parts(len(outer))]
     at, shift, change, complete = (np.concatenate(each) for each in zip(*found, strict=True))
-    fitted = (trends.fitted(outer[complete], each[complete]) for each in (at, shift, change))
-    return FieldDraws(fields, trends, *fitted)
+    modes, shifts, changes = (trends.fitted(outer[complete], each[complete]) for each in (at, shift, change))
+    laplace = FieldDraws(fields, trends, modes, np.zeros_like(shifts), np.zeros_like(changes))
+    best = FieldDraws(fields, trends, modes, shifts, changes)
+    return max(laplace, best, key=lambda each: each.effective_share(outer, rng))
 
 
 def best_gaussians(

@@ -38,6 +38,9 @@ class OuterLimits:
     longest: float = 3.0
     """The longest first step, in sds; a step that is taken whole lets the next be longer."""
 
+    farthest: float = 5.0
+    """How far a step may move a coordinate: where a scale is near 0 its density is flat."""
+
     lengthening: float = 4.0
     """By how much."""
 
@@ -120,10 +123,12 @@ class Marginal:
 
     def start(self, outer: Array) -> Array:
         """Where modes at outer points (n, d) are looked for, (n, ...)."""
-        start = np.repeat(self.latent[None], len(outer), axis=0)
-        if self.slope is not None:
-            start += np.tensordot(outer - self.centre, self.slope, axes=1)
-        return start
+        here = np.repeat(self.latent[None], len(outer), axis=0)
+        if self.slope is None:
+            return here
+        moved = here + np.tensordot(outer - self.centre, self.slope, axes=1)
+        higher = self.inner.values(outer, moved) > self.inner.values(outer, here)  # far away it may mislead
+        return np.where(higher.reshape(-1, *(1,) * (here.ndim - 1)), moved, here)
 
     def log_density(self, outer: Array) -> float:
         return float(self.modes(outer[None]).log_marginals[0])
@@ -143,6 +148,7 @@ def climb(marginal: Marginal) -> Peak | None:
     is about the same in all.
     """
     d, bending = marginal.dim, np.zeros((marginal.dim,) * 2)
+    marginal = replace(marginal, latent=marginal.modes(marginal.centre[None]).at[0])
     directions, longest, whole, far = OUTER.first_difference * np.eye(d), OUTER.longest, False, True
     for _ in range(OUTER.most_steps if d <= OUTER.most_whole else OUTER.fewer_steps):
         whole = whole or d <= OUTER.most_whole
@@ -162,7 +168,9 @@ def climb(marginal: Marginal) -> Peak | None:
         peak = Peak(marginal, Gaussian.with_covariance(marginal.centre, wide @ wide.T))
         if length < OUTER.near and ends:
             return peak
-        tried = marginal.centre + np.array(OUTER.shares)[:, None] * (wide @ half * min(1.0, longest / length))
+        step = wide @ half * min(1.0, longest / length)
+        step *= min(1.0, OUTER.farthest / np.abs(step).max())
+        tried = marginal.centre + np.array(OUTER.shares)[:, None] * step
         found = marginal.modes(tried)
         best = int(np.argmax(found.log_marginals))
         if not found.log_marginals[best] > seen.value:

@@ -28,7 +28,7 @@ class FieldLimits:
     many: float = 5.0
     """Which is so many times the median."""
 
-    most_colours: int = 30
+    most_colours: int = 40
     """Gradients of a Hessian."""
 
     colours_of_all: float = 0.6
@@ -39,6 +39,9 @@ class FieldLimits:
 
     most_work: float = 2e8
     """The number of latent coordinates times the square of the bandwidth, as a factor costs."""
+
+    most_work_dense: float = 2e7
+    """The same where coordinates that meet most others are among them."""
 
 
 FIELD = FieldLimits()
@@ -84,14 +87,23 @@ class Field:
         return Reading(self.colours[moved], row, moved, first - second, second)
 
 
-def field_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_], fewest: int) -> Field | None:
-    """The field of a graph (dim, dim); None where its graph is not sparse.
+def field_of(
+    touched: NDArray[np.bool_], scalars: NDArray[np.bool_], free: NDArray[np.bool_], fewest: int
+) -> Field | None:
+    """The field of a graph (dim, dim); None where there is none.
 
-    `scalars` (dim,) are coordinates of parameters that are one number: these are outer. A field has at least
-    `fewest` coordinates for each outer one.
+    `scalars` (dim,) are coordinates of parameters that are one number: these are outer, and so are those that
+    meet most others. Where these are too many, all `free` ones (dim,), which have no constraint, are in the
+    field: coefficients as well as the effects that they are added to (Rue, Martino and Chopin 2009, section
+    1.1). It has at least `fewest` coordinates for each outer one.
     """
+    sparse_one = field_given(touched, outer_of(touched, scalars), fewest, FIELD.most_work)
+    return sparse_one or field_given(touched, np.nonzero(~free)[0], fewest, FIELD.most_work_dense)
+
+
+def field_given(touched: NDArray[np.bool_], outer: Indices, fewest: int, most_work: float) -> Field | None:
+    """The field of all but the outer ones; None where a factor is more work, or colours are too many."""
     dim = len(touched)
-    outer = outer_of(touched, scalars)
     rest = np.setdiff1d(np.arange(dim), outer)
     if not 0 < len(outer) <= FIELD.most_outer or len(rest) < fewest * len(outer):
         return None
@@ -103,7 +115,7 @@ def field_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_], fewest: int
     found = Field(dim, outer, rest[order], pairs, coloured(ordered.tocsr()))
     work = len(rest) * (found.bandwidth + 1.0) ** 2
     colours = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
-    return found if work <= FIELD.most_work and found.colours.max() < colours else None
+    return found if work <= most_work and found.colours.max() < colours else None
 
 
 def outer_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_]) -> Indices:

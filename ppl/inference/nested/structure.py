@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from ppl.inference.nested.sparse import Field, field_of
 from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array, Target, log_density_gradients, scalars_of
+from ppl.inference.objective.target import (
+    Array,
+    Target,
+    log_density_gradients,
+    scalars_of,
+    without_constraint,
+)
 from ppl.late import LateModule
 
 csgraph = LateModule("scipy.sparse.csgraph")
@@ -82,7 +88,9 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
     if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_dimensions:
         return None
     touched = meets(target, u, rng)
-    return blocks_of(touched) or field_of(touched, scalars_of(target), STRUCTURE.fewest_latent)
+    return blocks_of(touched) or field_of(
+        touched, scalars_of(target), without_constraint(target), STRUCTURE.fewest_latent
+    )
 
 
 def blocks_of(touched: NDArray[np.bool_]) -> Structure | None:

@@ -70,6 +70,10 @@ class Forwarding:
     def scalars(self) -> NDArray[np.bool_]:
         return scalars_of(self.target)
 
+    @property
+    def without_constraint(self) -> NDArray[np.bool_]:
+        return without_constraint(self.target)
+
     def log_density(self, u: Array) -> float:
         return self.target.log_density(u)
 
@@ -94,6 +98,11 @@ def width_of(target: Target) -> int:
 def scalars_of(target: Target) -> NDArray[np.bool_]:
     """Which coordinates (dim,) are of a parameter that is one number; none of a target that does not say."""
     return np.asarray(getattr(target, "scalars", np.zeros(target.dim, dtype=bool)))
+
+
+def without_constraint(target: Target) -> NDArray[np.bool_]:
+    """Which coordinates (dim,) are parameters without a constraint; none of a target that does not say."""
+    return np.asarray(getattr(target, "without_constraint", np.zeros(target.dim, dtype=bool)))
 
 
 UNKNOWN = (

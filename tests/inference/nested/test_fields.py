@@ -86,6 +86,30 @@ class CountsOfWalk(Toy):
         return value, np.hstack([by_t - 4 * (t + 1), slope + self.y - np.exp(x)])
 
 
+@dataclass(frozen=True)
+class Crossed(Toy):
+    """Bernoulli outcomes y of a sum of effects of several factors: t ~ N(0, 1), x ~ N(0, exp(t))."""
+
+    levels: np.ndarray
+
+    @property
+    def dim(self):
+        return 2 + int(self.levels.max())
+
+    def log_density_gradients(self, us):
+        t, x = us[:, :1], us[:, 1:]
+        z = x * np.exp(-t)
+        eta = x[:, self.levels].sum(axis=2)
+        value = stats.norm.logpdf(t[:, 0]) + (stats.norm.logpdf(z) - t).sum(axis=1)
+        value = value + (self.y * eta - np.logaddexp(0, eta)).sum(axis=1)
+        slope, off = -z * np.exp(-t), self.y - 1 / (1 + np.exp(-eta))
+        for each in self.levels.T:
+            np.add.at(slope, (slice(None), each), off)
+        return value, np.hstack([(z**2 - 1).sum(axis=1, keepdims=True) - t, slope])
+
+
+LEVELS = np.column_stack([4 * k + rng().integers(0, 4, 300) for k in range(4)])
+CROSSED = Crossed(rng().integers(0, 2, 300).astype(float), LEVELS)
 Y = np.cumsum(rng().normal(0, 0.6, 40)) + rng().normal(size=40)
 COUNTS = rng().poisson(np.exp(np.cumsum(rng().normal(0, 0.4, 30)))).astype(float)
 
@@ -96,7 +120,7 @@ def fields_of(target):
     return Fields(target, found)
 
 
-@pytest.mark.parametrize("target", [Level(Y), CountsOfWalk(COUNTS)], ids=lambda t: type(t).__name__)
+@pytest.mark.parametrize("target", [Level(Y), CountsOfWalk(COUNTS), CROSSED], ids=lambda t: type(t).__name__)
 def test_the_toy_targets_have_their_gradients(target):
     u = 0.3 * rng().normal(size=target.dim)
     steps = 1e-6 * np.eye(target.dim)
@@ -161,11 +185,12 @@ def test_scalars_and_hubs_are_outer(graph):
     whole[0, 2:] = whole[2:, 0] = True
     whole[1, 2:5] = whole[2:5, 1] = True
     scalars = np.arange(size + 2) == 1
-    assert field_of(whole, scalars, 2).outer.tolist() == [0, 1]
+    assert field_of(whole, scalars, ~scalars, 2).outer.tolist() == [0, 1]
 
 
 def test_where_all_meet_there_is_no_field():
-    assert field_of(np.ones((30, 30), dtype=bool), np.zeros(30, dtype=bool), 2) is None
+    nothing = np.zeros(30, dtype=bool)
+    assert field_of(np.ones((30, 30), dtype=bool), nothing, nothing, 2) is None
 
 
 @pytest.mark.parametrize(("share", "sparse_enough"), [(0.4, False), (0.05, True)])
@@ -174,14 +199,25 @@ def test_where_the_hessian_takes_nearly_a_gradient_for_each_coordinate_there_is_
 ):
     whole, below = np.ones((32, 32), dtype=bool), np.tril(rng().random((31, 31)) < share)
     whole[1:, 1:] = below | below.T
-    found = field_of(whole, np.arange(32) == 0, 2)
+    found = field_of(whole, np.arange(32) == 0, np.arange(32) > 0, 2)
     assert (found is not None) == sparse_enough
 
 
 @pytest.mark.parametrize("others", [0, 1, 7])
 def test_where_nearly_all_are_scalars_there_is_no_field(others):
     size = 4 + others
-    assert field_of(np.ones((size, size), dtype=bool), np.arange(size) < 4, 2) is None
+    scalars = np.arange(size) < 4
+    assert field_of(np.ones((size, size), dtype=bool), scalars, ~scalars, 2) is None
+
+
+def test_where_too_many_meet_most_others_all_unconstrained_ones_are_the_field():
+    scales, hubs, size = 3, 12, 60
+    whole = np.zeros((size, size), dtype=bool)
+    whole[: scales + hubs] = whole[:, : scales + hubs] = True
+    constrained = np.arange(size) < scales
+    found = field_of(whole, constrained, ~constrained, 2)
+    assert found.outer.tolist() == [0, 1, 2] and len(found.latent) == size - scales
+    assert field_of(whole, constrained, np.zeros(size, dtype=bool), 2) is None
 
 
 # --- Banded matrices -----------------------------------------------------------------------------
@@ -264,9 +300,32 @@ def test_points_that_seem_hopeless_are_given_up_and_others_are_not():
     np.testing.assert_array_equal(some.log_marginals[:2], whole.log_marginals[:2])
 
 
+def dense_fields():
+    """Those of crossed effects, of which all meet."""
+    every = np.arange(CROSSED.dim)
+    pairs = np.array(np.tril(np.ones((CROSSED.dim - 1,) * 2)).nonzero())
+    return Fields(CROSSED, Field(CROSSED.dim, every[:1], every[1:], pairs, every[:-1]))
+
+
+def test_modes_are_found_far_from_the_start_where_scales_are_tiny_or_huge():
+    fields = dense_fields()
+    t = np.array([[-25.0], [-8.0], [0.0], [6.0], [12.0]])
+    found = fields.modes(t, np.full((5, CROSSED.dim - 1), 3.0), BLOCK_MODES.near)
+    assert found.found.all()
+    _, gradients = fields.gradients(t, found.at)
+    assert np.abs(gradients / (1 + np.exp(-t))).max() < 1e-3
+
+
 def draws_of(fields, t, start):
     """Draws whose Gaussians are fitted at outer points t (n, 1)."""
-    return field_draws(fields, Trends(spread_of(t)), t, start)
+    return field_draws(fields, Trends(spread_of(t)), t, start, rng())
+
+
+def test_where_all_meet_the_gaussian_at_the_mode_is_kept():
+    fields = dense_fields()
+    found = draws_of(fields, T, np.zeros((60, CROSSED.dim - 1)))
+    assert not found.shifts.any() and not found.changes.any()
+    assert found.effective_share(T, rng()) > 0.8
 
 
 T = rng().normal(-0.5, 0.3, (60, 1))
@@ -310,5 +369,5 @@ def test_auto_integrates_a_chain_out():
 
 
 def test_the_same_seed_gives_the_same_draws():
-    one, two = (fit(CountsOfWalk(COUNTS), Settings(seed=5, algorithm="nested")) for _ in range(2))
+    one, two = (fit(CountsOfWalk(COUNTS), Settings(seed=4, algorithm="nested")) for _ in range(2))
     np.testing.assert_array_equal(one.draws_u, two.draws_u)
