@@ -1,5 +1,11 @@
 """What pip installs: its name, where `ppl` on PyPI belongs to another project, its version and its extras."""
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
 NAME = "ppl-vi"
 VERSION = "0.1.0"
 EXTRAS = {
@@ -18,5 +24,27 @@ EXTRAS = {
 
 
 def requirements(extra: str) -> tuple[str, ...]:
-    """What to give to pip for an extra: the packages themselves, which pip finds wherever `ppl` came from."""
-    return EXTRAS[extra]
+    """What to give to pip for an extra, from where this package came.
+
+    In a checkout that is `-e` and its folder, of a wheel its file, of a repository its address (PEP 610);
+    else, or where that is gone, the packages themselves: the name of this one may not be on the index.
+    """
+    url, about = _origin()
+    if vcs := about.get("vcs_info"):
+        return (f"{NAME}[{extra}] @ {vcs['vcs']}+{url}@{vcs.get('requested_revision') or vcs['commit_id']}",)
+    path = Path(unquote(urlsplit(url).path)) if url.startswith("file:") else None
+    if path is None or not path.exists():
+        return EXTRAS[extra]
+    where = "." if path == Path.cwd() else str(path)
+    return (*(("-e",) if about.get("dir_info", {}).get("editable") else ()), f"{where}[{extra}]")
+
+
+def _origin() -> tuple[str, Mapping[str, Any]]:
+    """The address that pip installed from and what it noted of it; both empty for an index."""
+    from importlib.metadata import distributions
+
+    for found in distributions(name=NAME):
+        if text := found.read_text("direct_url.json"):
+            noted = json.loads(text)
+            return noted["url"], noted
+    return "", {}

@@ -304,7 +304,7 @@ class MissingPackage(PPLError, ImportError):
     """
 
     def __init__(self, what: str, package: str, *install: str):
-        named = " ".join(f'"{requirement}"' for requirement in install)
+        named = " ".join(word if word.startswith("-") else f'"{word}"' for word in install)
         super().__init__(f"{what} needs {package}, which is not installed: pip install {named}.")
 
 
