@@ -52,6 +52,8 @@ class ChainDraws(NamedTuple):
     tables: tuple[Table, ...]
     interrupted: bool
     notes: tuple[str, ...]
+    backend: str
+    """What computed the log density."""
 
 
 @memory_required()
@@ -94,7 +96,7 @@ def sample_chains(
                 break
         left = _complete_chains(found, settings)
         notes = (*sentences(posterior.model, posterior.d), *note_of(target))
-        return _tabulated(posterior, settings, left, notes, listen)
+        return _tabulated(posterior, settings, left, notes, "autograd" if processes else "jax", listen)
 
 
 def pays_to_share(start: Start) -> bool:
@@ -147,6 +149,7 @@ def _tabulated(
     settings: SampleSettings,
     left: Sequence[Chain],
     notes: tuple[str, ...],
+    backend: str,
     listen: Listener,
 ) -> ChainDraws:
     """The chains with every variable of their draws."""
@@ -166,4 +169,4 @@ def _tabulated(
             f"{count} draws end in nan: transformed parameters or generated quantities failed there "
             f"({failed[0].reason}).",
         )
-    return ChainDraws(tuple(left), tuple(tables), stopped, notes)
+    return ChainDraws(tuple(left), tuple(tables), stopped, notes, backend)

@@ -90,11 +90,24 @@ def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatc
     assert (posterior.sample(seed=3, backend="jax", **SHORT).draws() == found.draws()).all()
 
 
+def test_draws_by_both_backends_agree_in_distribution(posterior):
+    """Chains by JAX and by autograd; means within 4 of their joint standard errors, deviations within 15%."""
+    pytest.importorskip("jax")
+    several = {"num_chains": 2, "num_warmup": 300, "num_samples": 1000, "seed": 5}
+    one, other = (posterior.sample(backend=name, **several) for name in ("autograd", "jax"))
+    for mine, theirs in zip(one.summary(), other.summary(), strict=True):
+        error = np.hypot(mine.sd / mine.ess_bulk**0.5, theirs.sd / theirs.ess_bulk**0.5)
+        assert abs(mine.mean - theirs.mean) < 4 * error, mine.name
+        assert mine.sd == pytest.approx(theirs.sd, rel=0.15), mine.name
+
+
 def test_auto_is_jax_where_it_is_there_and_autograd_where_it_cannot_run(posterior, monkeypatch):
     pytest.importorskip("jax")
     few = {"num_chains": 1, "num_warmup": 20, "num_samples": 5, "seed": 1}
     by = {name: posterior.sample(backend=name, **few).draws_u for name in ("auto", "jax")}
     assert (by["auto"] == by["jax"]).all()
+    assert posterior.sample(**few).about["sample_backend"] == "jax"
+    assert posterior.sample(**few, backend="autograd").about["sample_backend"] == "autograd"
     sized = ppl.compile_model(
         "parameters { real x; } model { x ~ normal(0, 1); target += -sum(rep_vector(x, 1 + (x > 0))); }"
     ).condition({})
@@ -143,6 +156,7 @@ def test_a_file_says_what_was_run(posterior, tmp_path):
     assert (
         read.config["method.sample.num_warmup"] == "60" and read.config["method.sample.adapt.delta"] == "0.9"
     )
+    assert read.config["sample_backend"] == "autograd"
     assert read.config["sample_verdict"] == one.level and read.parameters == ("x.1", "x.2", "s")
 
 

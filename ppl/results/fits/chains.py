@@ -77,6 +77,8 @@ class Chains(VariablesOfDraws):
     tables: tuple[Table, ...]
     interrupted: bool = False
     notes: tuple[str, ...] = ()
+    backend: str = ""
+    """What computed the log density, "autograd" or "jax", by choice or by backend = "auto"."""
 
     def __repr__(self) -> str:
         name, (_, columns) = self.posterior.source.name, self.draws().shape
@@ -237,7 +239,11 @@ class Chains(VariablesOfDraws):
     @property
     def about(self) -> dict[str, str]:
         """What every file of these draws says of them."""
-        return {"sample_verdict": self.level.value, "sample_judgement": self.judgement}
+        return {
+            "sample_verdict": self.level.value,
+            "sample_judgement": self.judgement,
+            **({"sample_backend": self.backend} if self.backend else {}),
+        }
 
     @checks
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
