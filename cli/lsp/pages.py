@@ -1,5 +1,6 @@
 """The page of `ppl docs` for a word of a program."""
 
+import re
 from functools import cache
 
 from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
@@ -19,8 +20,9 @@ def page(word: str) -> str | None:
 
 
 def as_markdown(text: str) -> str:
-    """A page of the terminal: its first paragraph as prose, the rest as it is laid out."""
-    first, _, rest = text.partition("\n\n")
+    """A page of the terminal: its first paragraph as prose, the rest as laid out, without source places."""
+    told = re.sub(r"\n+Computed by ppl/[^\n]*(\n\S[^\n]*)*", "", text)
+    first, _, rest = told.partition("\n\n")
     return f"{first}\n\n```text\n{rest.strip(chr(10))}\n```" if rest else first
 
 
