@@ -34,6 +34,10 @@ ENOUGH_EFFECTIVE = 0.4
 """The effective share of draws with which a better mixture is not looked for."""
 
 
+FEWEST_EFFECTIVE = 0.15
+"""The effective share with which so many more are made that as many count."""
+
+
 class Drawn(NamedTuple):
     """Points u (n, dim), the log densities of the target and of what they are drawn from, and weights.
 
@@ -80,7 +84,10 @@ def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> G
 
 
 def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
-    """n weighted draws: a few first, and all of a mixture fitted to these where their weights are uneven."""
+    """n weighted draws: a few first, and all of a mixture fitted to these where their weights are uneven.
+
+    They are more where the weights of n have a variance, but few draws count.
+    """
     marginal, own = peak.marginal, given(peak.marginal, mixture, rng)
     first = FIRST_ENOUGH if mixture.dim <= OUTER.most_mixed else ENOUGH_EFFECTIVE
     for k, share in enumerate(PILOT_SHARES):
@@ -89,9 +96,13 @@ def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> D
             rest = mixture.draws(n - len(found.u), rng)
             found = together(found, weighted(marginal, mixture, own, rest, rng))
         if len(found.u) == n and is_enough(found.weights, POPULATION.good_khat, ENOUGH_EFFECTIVE):
-            break
-        outer = found.u[:, marginal.inner.structure.outer]
-        mixture = fitted_to(outer, found.weights, rng, one=k == 0 and len(outer) < n)
+            return found
+        if share < 1:
+            outer = found.u[:, marginal.inner.structure.outer]
+            mixture = fitted_to(outer, found.weights, rng, one=k == 0 and len(outer) < n)
+    if is_enough(found.weights, POPULATION.good_khat, FEWEST_EFFECTIVE):
+        more = mixture.draws(int(n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)), rng)
+        found = together(found, weighted(marginal, mixture, own, more, rng))
     return found
 
 

@@ -30,7 +30,7 @@ from ppl.inference.objective.target import Array
 
 VARIATIONAL_STEPS = 2
 """Steps towards the best Gaussian."""
-ANTITHETIC_PAIRS = 4
+ANTITHETIC_PAIRS = 12
 """Draws at an outer point, each with the one on the other side of the centre."""
 
 

@@ -43,7 +43,7 @@ from ppl.late import special
 PROPOSALS = 2048
 """Weighted draws to resample from, or twice as many as are written."""
 LEAST_EFFECTIVE_SHARE = 0.3
-"""The effective share of the draws that will do."""
+"""How many of these count, by the effective sample size, is enough."""
 MOST_LOST = 0.01
 """The share of the posterior where no draws by blocks can be made."""
 MOST_CORRELATED = 100
@@ -131,8 +131,9 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     if has_other_modes(peak.marginal, cover.mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("a block has several modes")
     tell(2)
-    draws = drawn(peak, cover.mixture, max(PROPOSALS, 2 * settings.draws), rng)
-    enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * len(draws.u)
+    count = max(PROPOSALS, 2 * settings.draws)
+    draws = drawn(peak, cover.mixture, count, rng)
+    enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
     if not (enough and has_good_weights(draws.weights)):
         worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
         raise Refused(f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})")

@@ -325,7 +325,7 @@ def test_where_all_meet_the_gaussian_at_the_mode_is_kept():
     fields = dense_fields()
     found = draws_of(fields, T, np.zeros((60, CROSSED.dim - 1)))
     assert not found.shifts.any() and not found.changes.any()
-    assert found.effective_share(T, rng()) > 0.8
+    assert found.effective_share(T, rng()) > 0.5
 
 
 T = rng().normal(-0.5, 0.3, (60, 1))
