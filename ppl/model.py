@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ppl import html
+from ppl import api, html
 from ppl.arguments import checks
 from ppl.data import Frame, Inputs
 from ppl.density import model
@@ -29,6 +29,9 @@ class Model(model.Model):
         <Model eight_schools.model: data J, y, sigma; parameters mu, tau, theta_raw>
         >>> posterior = model.condition("eight_schools.data.json")
     """
+
+    def __dir__(self) -> list[str]:
+        return api.members("Model")
 
     @checks
     def condition(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ppl import html
+from ppl import api, html
 from ppl.arguments import checks
 from ppl.density import posterior
 from ppl.density.discrete import most_probable, probabilities
@@ -44,6 +44,9 @@ class Posterior(posterior.Posterior):
         >>> gradient.shape
         (10,)
     """
+
+    def __dir__(self) -> list[str]:
+        return api.members("Posterior")
 
     def _repr_html_(self) -> str:
         read = [v for v in self.model.lowered.data if not v.items]

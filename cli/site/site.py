@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from ppl.cli.site import reference
 from ppl.cli.site.gallery import EXHIBITS, drawn, gallery, picture_file
+from ppl.cli.site.python_api import python_api
 
 CONFIG = """\
 site_name: ppl
@@ -51,6 +52,7 @@ MADE: Mapping[str, Made] = {
     "functions": ("Functions", reference.functions),
     "algorithms": ("Algorithms and settings", reference.algorithms),
     "messages": ("Messages", reference.messages),
+    "python": ("Python", python_api),
     "glossary": ("Glossary", reference.glossary),
     "machines": ("Beyond one machine", reference.machines),
     "gallery": ("Gallery", gallery),
@@ -63,7 +65,7 @@ WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
     "Start": ("index", "tutorial", "editors", "faq", "coming-from", "gallery"),
     "Language": ("language", "constraints", "distributions", "functions", "messages"),
-    "Inference": ("algorithms", "files", "commands", "machines", "glossary"),
+    "Inference": ("algorithms", "python", "commands", "files", "machines", "glossary"),
 }
 
 

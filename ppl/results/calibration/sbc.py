@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl import api
 from ppl.cores import cores_of
 from ppl.errors import DataError, PPLError
 from ppl.files import require_file, write_whole
@@ -75,6 +76,9 @@ class Calibration:
     draws: int
     asked: int
     failed: Mapping[int, str] = field(default_factory=dict)
+
+    def __dir__(self) -> list[str]:
+        return api.members("Calibration")
 
     def __repr__(self) -> str:
         return f"<Calibration of {len(self.columns)} columns by {len(self.numbers)} simulations>"

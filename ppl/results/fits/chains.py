@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl import html
+from ppl import api, html
 from ppl.arguments import checks
 from ppl.density.posterior import Posterior
 from ppl.files import numbered, replacing, write_whole
@@ -79,6 +79,9 @@ class Chains(VariablesOfDraws):
     notes: tuple[str, ...] = ()
     backend: str = ""
     """What computed the log density, "autograd" or "jax", by choice or by backend = "auto"."""
+
+    def __dir__(self) -> list[str]:
+        return api.members("Chains")
 
     def __repr__(self) -> str:
         name, (_, columns) = self.posterior.source.name, self.draws().shape

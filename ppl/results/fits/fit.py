@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
-from ppl import html
+from ppl import api, html
 from ppl.arguments import checks
 from ppl.density.completions import sentences
 from ppl.density.posterior import Posterior
@@ -86,6 +86,9 @@ class Fit(VariablesOfDraws):
     table: Table
     backend: str = ""
     """What computed the log density: "autograd", "jax", or both one after the other, "autograd, jax"."""
+
+    def __dir__(self) -> list[str]:
+        return api.members("Fit")
 
     def __repr__(self) -> str:
         n, columns = self.draws().shape

@@ -1,0 +1,121 @@
+"""The public members of the classes that `ppl` exports, by topic, for `dir` and the page of the API."""
+
+from collections.abc import Mapping
+
+Topics = Mapping[str, tuple[str, ...]]
+
+MEMBERS: Mapping[str, Topics] = {
+    "Model": {
+        "Data": ("condition", "data_schema"),
+        "Checks before a fit": ("prior_predictive", "sbc"),
+        "The program": ("source", "plan", "python_source", "discrete"),
+    },
+    "Posterior": {
+        "Fits": ("variational", "sample", "optimize", "laplace", "pathfinder"),
+        "Log density": (
+            "log_density",
+            "log_density_gradient",
+            "log_density_hessian",
+            "log_densities",
+            "log_density_gradients",
+            "explain",
+        ),
+        "Parameters": (
+            "param_names",
+            "param_num",
+            "param_unc_names",
+            "param_unc_num",
+            "param_constrain",
+            "param_unconstrain",
+            "param_constrain_draws",
+            "values",
+        ),
+        "Discrete parameters": ("probabilities", "most_probable"),
+        "Program and data": ("source", "observed", "missing"),
+    },
+    "Fit": {
+        "Draws": (
+            "draws",
+            "draws_pd",
+            "draws_xr",
+            "draws_u",
+            "column_names",
+            "stan_variable",
+            "stan_variables",
+            "method_variables",
+            "sample",
+            "more",
+        ),
+        "Can it be believed?": (
+            "summary",
+            "judgement",
+            "verdict",
+            "notes",
+            "details",
+            "outcome",
+            "elbo",
+            "elbo_se",
+            "elbo_trace",
+            "backend",
+        ),
+        "Predictions and model comparison": ("log_lik", "loo", "predictive", "predict", "log_evidence"),
+        "Discrete parameters": ("discrete", "probabilities", "most_probable"),
+        "The approximation q": (
+            "family",
+            "eta",
+            "at_mean",
+            "variational_params_dict",
+            "variational_params_np",
+            "variational_params_pd",
+            "variational_sample",
+            "variational_sample_pd",
+        ),
+        "NUTS from here": ("then_sample", "create_inits", "save_warm_start", "warm_start"),
+        "Files and ArviZ": (
+            "to_arviz",
+            "save",
+            "save_csv",
+            "save_config",
+            "save_diagnostics",
+            "config",
+            "metadata",
+            "provenance",
+        ),
+    },
+    "Chains": {
+        "Draws": (
+            "draws",
+            "draws_pd",
+            "draws_xr",
+            "draws_u",
+            "column_names",
+            "stan_variable",
+            "stan_variables",
+            "method_variables",
+        ),
+        "Can they be believed?": ("summary", "judgement", "level", "notes", "divergences", "max_treedepths"),
+        "Predictions and model comparison": ("log_lik", "loo", "predictive", "predict"),
+        "Discrete parameters": ("discrete", "probabilities", "most_probable"),
+        "The sampler": (
+            "chains",
+            "chain_ids",
+            "num_draws",
+            "num_draws_sampling",
+            "num_draws_warmup",
+            "step_size",
+            "metric_type",
+            "inv_metric",
+            "backend",
+            "interrupted",
+        ),
+        "Files and ArviZ": ("to_arviz", "save", "save_csv", "create_inits", "config", "metadata"),
+    },
+    "Calibration": {
+        "Ranks": ("columns", "ranks", "draws", "failed", "uniformity", "judgement", "lines", "save_csv"),
+    },
+}
+
+
+def members(kind: str) -> list[str]:
+    """The names of the public members of a class, sorted."""
+    return sorted(name for names in MEMBERS[kind].values() for name in names)

@@ -1,0 +1,62 @@
+"""The public members of what `ppl` exports: they are there, documented, listed by `dir`, and on the site."""
+
+import inspect
+import re
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+import ppl
+from ppl.api import MEMBERS, members
+from ppl.cli.site.python_api import python_api
+
+ROOT = Path(__file__).parents[1]
+CMDSTANPY = ("draws_pd", "draws_xr", "stan_variable", "stan_variables", "variational_params_dict", "metadata")
+"""Names that clients of CmdStanPy use."""
+
+
+def names():
+    return [(kind, name) for kind, topics in MEMBERS.items() for topic in topics.values() for name in topic]
+
+
+def test_every_member_is_there_and_documented():
+    for kind, name in names():
+        found = inspect.getattr_static(getattr(ppl, kind), name, None)
+        if isinstance(found, property | cached_property) or inspect.isfunction(found):
+            assert inspect.getdoc(found), f"{kind}.{name}"
+        else:
+            assert name in inspect.get_annotations(getattr(ppl, kind)), f"{kind}.{name}"
+
+
+def test_no_member_stands_twice():
+    for kind in MEMBERS:
+        assert len(members(kind)) == len(set(members(kind))), kind
+
+
+def test_dir_lists_the_public_members():
+    model = ppl.compile_model("parameters { real x; } model { x ~ std_normal(); }")
+    posterior = model.condition({})
+    fit = posterior.laplace(draws=10, seed=1)
+    for kind, thing in {"Model": model, "Posterior": posterior, "Fit": fit}.items():
+        assert dir(thing) == members(kind)
+        assert all(hasattr(thing, name) for name in members(kind) if name not in NEED_MORE), kind
+    assert set(CMDSTANPY) <= set(dir(fit))
+
+
+NEED_MORE = {"log_evidence", "variational_params_pd", "variational_sample_pd", "warm_start", "discrete"}
+"""What the fit of such a program does not have, or an extra package alone."""
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"cli/site/{p.name}" for p in ROOT.glob("cli/site/*.md"))])
+def test_documentation_uses_public_members(page):
+    known = {kind.lower(): set(members(kind)) for kind in MEMBERS}
+    used = re.findall(r"\b(fit|posterior|chains)\.([a-z_]+)\(", (ROOT / page).read_text("utf-8"))
+    assert [f"{kind}.{name}" for kind, name in used if name not in known[kind]] == []
+
+
+def test_the_page_has_every_member():
+    page = "\n".join(python_api()).replace("\\", "")
+    headings = set(re.findall(r"^#+ (\S+)$", page, re.MULTILINE))
+    assert {f"{kind.lower()}.{name}" for kind, name in names()} <= headings
+    assert "**Raises**" in page and "```pycon\n>>> posterior.param_names" in page
