@@ -46,7 +46,7 @@ MEMBERS: Mapping[str, Topics] = {
             "sample",
             "more",
         ),
-        "Can it be believed?": (
+        "Verdict and summary": (
             "summary",
             "judgement",
             "verdict",
@@ -93,7 +93,7 @@ MEMBERS: Mapping[str, Topics] = {
             "stan_variables",
             "method_variables",
         ),
-        "Can they be believed?": ("summary", "judgement", "level", "notes", "divergences", "max_treedepths"),
+        "Verdict and summary": ("summary", "judgement", "level", "notes", "divergences", "max_treedepths"),
         "Predictions and model comparison": ("log_lik", "loo", "predictive", "predict"),
         "Discrete parameters": ("discrete", "probabilities", "most_probable"),
         "The sampler": (

@@ -69,7 +69,7 @@ def errors(fit: Fit, known: Any, check: str) -> Iterator[tuple[str, float]]:
     for line in fit.summary(names).only(names):
         quantity: Quantity = known[line.name]
         off = getattr(line, value) - getattr(quantity, check)
-        if math.isfinite(off):
+        if math.isfinite(off) and not math.isnan(getattr(line, se)):  # as of a poor fit
             factor = 1.0 if check == "mean" else NORMAL_QUANTILE
             own = factor * quantity.scale / math.sqrt(quantity.worth)
             yield line.name, float(off / np.hypot(getattr(line, se), own))

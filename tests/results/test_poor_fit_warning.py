@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import ppl
@@ -18,6 +19,17 @@ def test_a_poor_fit_warns_where_it_was_asked_for():
         fit = RIDGE.variational(**UNCORRECTED)
     assert fit.verdict.level == "poor" and str(caught[0].message) == fit.judgement
     assert caught[0].filename == __file__
+
+
+def test_standard_errors_of_a_poor_fit_are_not_known():
+    with pytest.warns(ppl.PoorFitWarning):
+        fit = RIDGE.variational(**UNCORRECTED)
+    row = fit.summary()["x[1]"]
+    assert (
+        np.isnan([row.se, row.se_q5, row.se_q50, row.se_q95]).all() and np.isfinite([row.mean, row.sd]).all()
+    )
+    assert row.texts[1] == "nan" and not fit.provenance.se
+    assert NORMAL.variational(seed=1).summary()["x[1]"].se > 0
 
 
 def test_a_filter_makes_it_an_error_and_a_good_fit_is_silent():

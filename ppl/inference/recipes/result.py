@@ -21,6 +21,7 @@ from ppl.inference.correct.draws import points_with_density
 from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.diagnostics import trend
+from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
@@ -123,7 +124,9 @@ class Result:
 
     @property
     def error_sources(self) -> ErrorSources:
-        """`errors`, and what independent runs differ by."""
+        """`errors`, and what independent runs differ by; of poor draws the error is not known."""
+        if self.verdict.level is Level.POOR:
+            return replace(self.errors, between=nan)
         spread = self.verdict.spread
         between = self.errors.between + (spread.between if spread else 0.0)
         return replace(self.errors, between=between)
