@@ -71,7 +71,7 @@ def test_what_its_commands_give_is_on_the_page(monkeypatch):
     _, _, page = found["docs/gallery.md"].partition("## weibull\\_poisson\n")
     page, _, _ = page.partition("\n## ")
     assert "ppl plot output.csv --kind marginals -o marginals.svg\n" in page
-    assert re.search(r"```text\n +mean +sd .*\ntheta +0\.61", page)
+    assert re.search(r"```text\n +mean +se +sd .*\ntheta +0\.6", page)
     assert "\n\nVerdict: good: " in page
     assert "docs/pictures/weibull_poisson-marginals.svg" in found
     for path, text in found.items():

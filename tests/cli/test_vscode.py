@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ppl.cli.main import COMMANDS
-from ppl.distribution import VERSION, requirements
+from ppl.distribution import EXTRAS, VERSION
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cli" / "vscode"
@@ -59,7 +59,7 @@ def test_its_names_are_those_of_the_tree():
     assert PACKAGE["version"] == VERSION
     for name in (PACKAGE["main"], language["configuration"], "README.md"):
         assert (FOLDER / name).is_file()
-    assert requirements("lsp")[0] in (FOLDER / "extension.js").read_text("utf-8")
+    assert EXTRAS["lsp"][0] in (FOLDER / "extension.js").read_text("utf-8")
 
 
 def test_commands_and_settings_are_those_it_declares():

@@ -32,7 +32,7 @@ def written(model, tmp_path_factory):
     """A file of each kind, and how it is read."""
     folder = tmp_path_factory.mktemp("whole")
     posterior, patch = model.condition(DATA), pytest.MonkeyPatch()
-    patch.setattr(checkpoint.Keep, "discard", lambda keep, runs: None)
+    patch.setattr(checkpoint.CheckpointOptions, "discard", lambda options, runs: None)
     fit = variational(posterior, checkpoint=folder / "kept", checkpoint_every=0, **SHORT)
     patch.undo()
     fit.save(folder / "fit.json")

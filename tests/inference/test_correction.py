@@ -154,7 +154,8 @@ def carried(monkeypatch):
 
     def anneal(target, reference, rng, listen, points, moves, near):
         asked.append((len(reference.parts), reference.modes, points, moves, near))
-        return Annealed(np.zeros((points, target.dim)), np.zeros(points), 1, 0.0, 0.0, 0.0)
+        still = np.zeros((points, target.dim)), np.zeros(points), 1, 0.0, 0.0, 0.0
+        return Annealed(*still, particles=np.arange(points))
 
     monkeypatch.setattr(correction, "anneal", anneal)
     return asked
