@@ -9,10 +9,7 @@ from urllib.parse import unquote, urlsplit
 NAME = "ppl-vi"
 VERSION = "0.1.0"
 EXTRAS = {
-    "arviz": (
-        "arviz>=0.20",
-        "h5netcdf>=1.3",
-    ),
+    "arviz": ("arviz>=0.20", "h5netcdf>=1.3"),
     "docs": ("mkdocs>=1.6,<2", "mkdocs-material>=9.5"),
     "jax": ("jax>=0.8",),
     "lsp": ("pygls>=2",),

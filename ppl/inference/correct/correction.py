@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.inference.correct import standard_errors
 from ppl.inference.correct.annealing import ANNEALING, Annealed, anneal
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.bridge import of_annealed
@@ -19,15 +20,7 @@ from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.hamiltonian import HMC
 from ppl.inference.correct.population import Worth, is_light, population
 from ppl.inference.correct.reference import Reference
-from ppl.inference.correct.standard_errors import (
-    INDEPENDENT,
-    ErrorSources,
-    of_q,
-    of_resampled,
-)
-from ppl.inference.correct.standard_errors import (
-    of_annealed as errors_of_annealed,
-)
+from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.diagnose.modes import MODE_SEARCH, Beyond, Mode, beyond
 from ppl.inference.diagnose.psis import Psis, psis
@@ -211,14 +204,14 @@ def points_for(width: int) -> int:
 def resample(proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Corrected:
     """n of the proposals, by their smoothed weights."""
     chosen = balanced(proposals.u, proposals.weights.log_weights, n, rng)
-    errors = of_resampled(proposals.weights, chosen)
+    errors = standard_errors.of_resampled(proposals.weights, chosen)
     return Corrected(proposals.u[chosen], proposals.log_p[chosen], DrawSource.RESAMPLED, errors=errors)
 
 
 def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resampled: bool) -> Corrected:
     if resampled:
         return resample(proposals, n, rng)
-    errors = of_q(proposals.weights, n)
+    errors = standard_errors.of_q(proposals.weights, n)
     return Corrected(proposals.u[:n], proposals.log_p[:n], DrawSource.OF_Q, errors=errors)
 
 
@@ -252,7 +245,7 @@ def from_mixture(
     log_p = found.log_p[chosen] - scaled.log_jacobian
     evidence = of_weights(found.log_p - batch.log_density(found.u), found.weights)
     u = scaled.to_u(found.u[chosen])
-    errors = of_resampled(found.weights, chosen)
+    errors = standard_errors.of_resampled(found.weights, chosen)
     return Corrected(u, log_p, DrawSource.OF_MIXTURE, mixture=worth, evidence=evidence, errors=errors)
 
 
@@ -287,7 +280,7 @@ def anneal_from(
         found,
         beside.modes,
         evidence=evidence,
-        errors=errors_of_annealed(found.particles, chosen, found.drift),
+        errors=standard_errors.of_annealed(found.particles, chosen, found.drift),
     )
 
 
