@@ -14,6 +14,7 @@ from ppl.cli.commands.check import check
 from ppl.cli.commands.compare import compare
 from ppl.cli.commands.diagnose import diagnose
 from ppl.cli.commands.docs import docs
+from ppl.cli.commands.doctor import doctor
 from ppl.cli.commands.draws import draws
 from ppl.cli.commands.explain import explain
 from ppl.cli.commands.fix import fix
@@ -48,6 +49,7 @@ COMMANDS = (
     summary,
     loo,
     compare,
+    doctor,
     plot,
     generate,
     draws,

@@ -58,7 +58,14 @@ MEMBERS: Mapping[str, Topics] = {
             "elbo_trace",
             "backend",
         ),
-        "Predictions and model comparison": ("log_lik", "loo", "predictive", "predict", "log_evidence"),
+        "Predictions and model comparison": (
+            "log_lik",
+            "loo",
+            "predictive",
+            "predict",
+            "doctor",
+            "log_evidence",
+        ),
         "Discrete parameters": ("discrete", "probabilities", "most_probable"),
         "The approximation q": (
             "family",
@@ -94,7 +101,7 @@ MEMBERS: Mapping[str, Topics] = {
             "method_variables",
         ),
         "Verdict and summary": ("summary", "judgement", "level", "notes", "divergences", "max_treedepths"),
-        "Predictions and model comparison": ("log_lik", "loo", "predictive", "predict"),
+        "Predictions and model comparison": ("log_lik", "loo", "predictive", "predict", "doctor"),
         "Discrete parameters": ("discrete", "probabilities", "most_probable"),
         "The sampler": (
             "chains",

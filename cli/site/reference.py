@@ -7,7 +7,7 @@ from typing import Any
 
 from ppl.cli.site.markdown import entry, fenced, heading, prose, table
 
-LANGUAGES = {"program": "stan", "wrong": "stan", "right": "stan"}
+LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")
 
 
 def constraints() -> Iterator[str]:

@@ -313,21 +313,22 @@ def refuse_target(node: ast.Node) -> None:
 
 def outcomes_of(program: ast.Program, flow: Flow) -> frozenset[str]:
     """The data variables that some density of the program is of."""
+    return frozenset(name for name, _ in observing(program, flow))
+
+
+def observing(program: ast.Program, flow: Flow) -> Iterator[tuple[str, ast.Tilde | ast.Call]]:
+    """The densities of data in the order of the program, each with the variable that it is of."""
     places = Places(flow.facts, flow.definitions)
-
-    def names() -> Iterator[str]:
-        for n in walk((*program.transformed_parameters, *program.model)):
-            match n:
-                case ast.Tilde(left=left):
-                    pass
-                case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
-                    pass
-                case _:
-                    continue
-            if not flow.depends(left):
-                try:
-                    yield places.of(left).name
-                except NoPlace:
-                    continue
-
-    return frozenset(names())
+    for n in walk((*program.transformed_parameters, *program.model)):
+        match n:
+            case ast.Tilde(left=left):
+                pass
+            case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
+                pass
+            case _:
+                continue
+        if not flow.depends(left):
+            try:
+                yield places.of(left).name, n
+            except NoPlace:
+                continue

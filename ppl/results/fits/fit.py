@@ -470,7 +470,11 @@ class Fit(VariablesOfDraws):
             >>> loo.elpds.shape, bool(-34 < loo.elpd < -29)
             ((8,), True)
         """
-        return loo_of(self._pointwise(log_lik, self.result.log_p - self.result.log_g))
+        return loo_of(self._pointwise(log_lik, self._log_ratios))
+
+    @property
+    def _log_ratios(self) -> Floats:
+        return self.result.log_p - self.result.log_g
 
     @checks
     def sample(self, n: int, seed: int | None = None) -> Floats:

@@ -15,6 +15,8 @@ from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.extras import extra
 from ppl.names import unflatten, variable_of
+from ppl.results.doctor.doctor import Examination, examine
+from ppl.results.doctor.gather import gather
 from ppl.results.files.arviz import Groups
 from ppl.results.files.axes import Axes, Coords, Dims
 from ppl.results.files.columns import Floats, bracketed, chosen, in_columns, reshape, variables, whole_numbers
@@ -48,6 +50,16 @@ class VariablesOfDraws(ABC):
     @abstractmethod
     def draws(self) -> Floats:
         """The draws, shape (draws, columns)."""
+
+    @property
+    @abstractmethod
+    def judgement(self) -> str:
+        """The verdict on the draws in words."""
+
+    @property
+    def _log_ratios(self) -> Floats:
+        """Log p/q of each draw (draws,), 0 of draws of the posterior."""
+        return np.zeros(len(self.draws_u))
 
     @checks
     def stan_variable(self, name: str) -> Floats:
@@ -195,6 +207,23 @@ class VariablesOfDraws(ABC):
         """
         found = predicted(self.posterior, self.draws_u, data, seed)
         return in_frame(found, data) if is_frame(data) else found
+
+    @checks
+    def doctor(self, seed: int = 1) -> Examination:
+        """Examines the model against its data, without a reference: findings, each with the line to change.
+
+        It compares statistics of the data with those of replicated data (`predictive`), residuals with the
+        columns of the data, the prior with the data, and rows with the posterior without them (`log_lik`).
+        A model that is right has a finding with probability at most 0.01, over all checks. Data that the
+        program does not declare are columns too. It reads at most 1,000 draws and 5,000 rows.
+
+        Example:
+            >>> fit.doctor()
+            <Examination of 1 outcome by 3 checks: no findings>
+        """
+        ratios = self._log_ratios
+        evidence = gather(self.posterior, self.draws_u, ratios, self.log_lik, self.predictive, seed)
+        return examine(evidence, self.judgement)
 
     @property
     def _names(self) -> Collection[str]:

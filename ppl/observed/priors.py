@@ -1,0 +1,68 @@
+"""The log density of each prior statement, as a program: its terms in generated quantities."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ppl.discrete.live import live
+from ppl.discrete.rewrite import names_of
+from ppl.discrete.syntax import Stmts, code, copied, integer, rewrite, variable
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts
+from ppl.frontend.printer import print_program
+from ppl.frontend.walk import walk
+from ppl.observed.densities import is_mass
+from ppl.observed.flow import flow_of, root
+
+EFFECTS = (ast.Tilde, ast.TargetIncrement, ast.CallStatement, ast.JacobianIncrement, ast.Print)
+
+
+@dataclass(frozen=True)
+class Priors:
+    """`text` is a program of the same parameters; entry k of its `quantity` is the log density of the k-th
+    of `statements`, a prior of the k-th of `names` with arguments that are constants or data.
+    """
+
+    text: str
+    quantity: str
+    statements: tuple[ast.Tilde, ...]
+    names: tuple[str, ...]
+
+
+def priors_of(program: ast.Program, facts: Facts) -> Priors | None:
+    """The `~` statements of parameters whose arguments are known before the fit; None if there is none.
+
+    Priors of effects, whose scale is estimated, are part of the likelihood of that scale (Kallioinen,
+    Paananen, Bürkner and Vehtari 2024, Statistics and Computing 34:57). Truncations are constants and
+    left out.
+    """
+    flow = flow_of(program, facts)
+    parameters = {d.name for d in program.parameters}
+    found = {
+        id(n): (n, v.name)
+        for n in walk(program.model)
+        if isinstance(n, ast.Tilde)
+        and isinstance(v := root(n.left), ast.Variable)
+        and v.name in parameters
+        and not any(map(flow.depends, n.args))
+        and n.distribution in facts.library.families
+    }
+    if not found:
+        return None
+    names = names_of(program)
+    quantity, numbers = names.fresh("log_prior"), {key: k for k, key in enumerate(found, 1)}
+
+    def added(n: Any) -> Stmts | None:
+        if id(n) in found:
+            suffix = "lpmf" if is_mass(n.distribution, n, facts) else "lpdf"
+            density = ast.Call(n.span, f"{n.distribution}_{suffix}", (n.left, *n.args), bool(n.args))
+            at = integer(numbers[id(n)], n.span)
+            return code("a[k] += b;", n.span, a=quantity, k=at, b=density)
+        return () if isinstance(n, EFFECTS) else None
+
+    size = integer(len(found), program.span)
+    declared = code("vector[n] v = rep_vector(0, n);", program.span, v=quantity, n=size)
+    read = code("target += v;", program.span, v=variable(quantity, program.span))
+    block = ast.Block(program.span, live(rewrite(program.model, added), read))
+    made = replace(program, model=(), generated_quantities=(*declared, block))
+    statements, owners = zip(*found.values(), strict=True)
+    return Priors(print_program(copied(made)), quantity, statements, owners)

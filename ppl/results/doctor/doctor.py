@@ -1,0 +1,66 @@
+"""The table of checks, and which of what they find is reported."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ppl.results.doctor.evidence import Evidence, Outcome
+from ppl.results.doctor.finding import Finding
+from ppl.results.doctor.prior import prior_predictive
+from ppl.results.doctor.structure import group, predictor
+
+FALSE_ALARMS = 0.01
+"""The probability that a model that is right has a finding, over all checks (Bonferroni's bound)."""
+
+OF_OUTCOMES: tuple[Callable[[Outcome], Finding | None], ...] = (
+    prior_predictive,
+    group,
+    predictor,
+)
+"""The checks of each observed variable."""
+
+OF_ALL: tuple[Callable[[Evidence], Finding | None], ...] = ()
+"""The checks of the parameters and priors."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Examination:
+    """What `doctor` found: `findings`, the most certain one first, and `notes` on what it could not examine.
+
+    `verdict` is that of the fit ("" if unknown): findings of a poor fit may be those of its draws.
+
+    Example:
+        >>> fit.doctor()
+        <Examination of 1 outcome by 3 checks: no findings>
+    """
+
+    findings: tuple[Finding, ...]
+    outcomes: tuple[str, ...]
+    checks: int
+    notes: tuple[str, ...] = ()
+    verdict: str = ""
+
+    def __repr__(self) -> str:
+        found = ", ".join(f.code for f in self.findings) or "no findings"
+        outcomes = f"{len(self.outcomes)} outcome{'' if len(self.outcomes) == 1 else 's'}"
+        return f"<Examination of {outcomes} by {self.checks} checks: {found}>"
+
+    def __str__(self) -> str:
+        return "\n\n".join([*(f.describe() for f in self.findings), self.sentence])
+
+    @property
+    def sentence(self) -> str:
+        """How many findings there are, and what could not be examined."""
+        names = ", ".join(f"`{name}`" for name in self.outcomes) or "no observed variable"
+        found = f"{len(self.findings) or 'No'} finding{'' if len(self.findings) == 1 else 's'}"
+        return " ".join([f"{found} in {self.checks} checks of {names}.", *self.notes])
+
+
+def examine(evidence: Evidence, verdict: str = "") -> Examination:
+    """The findings of all checks that remain after a Bonferroni correction for their number."""
+    made = [check(o) for o in evidence.outcomes for check in OF_OUTCOMES]
+    made += [check(evidence) for check in OF_ALL]
+    ran = [finding for finding in made if finding is not None]
+    corrected = (replace(f, p=min(1.0, f.p * len(ran))) for f in ran)
+    found = sorted((f for f in corrected if f.p <= FALSE_ALARMS), key=lambda f: f.p)
+    names = tuple(o.name for o in evidence.outcomes)
+    return Examination(tuple(found), names, len(ran), evidence.notes, verdict)

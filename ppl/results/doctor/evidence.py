@@ -1,0 +1,140 @@
+"""What the checks look at: the data, draws of the posterior, replicated data, columns beside them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.diagnose.psis import psis
+from ppl.late import special, stats
+from ppl.results.files.columns import Floats
+from ppl.source import Span
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The first density of an outcome as the program has it: `left ~ distribution(args)`.
+
+    `at` is the index of the left side, `[n]` in a loop and "" of a whole vector.
+    """
+
+    span: Span
+    distribution: str
+    left: str
+    args: tuple[str, ...]
+    at: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.left} ~ {self.distribution}({', '.join(self.args)});"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A data variable with a value (n,) for each row; whether the program reads it, and has it as ints."""
+
+    values: Floats
+    used: bool
+    whole: bool
+
+    @cached_property
+    def groups(self) -> NDArray[np.intp] | None:
+        """The number of the group of each row (n,), from 0; None if the values do not form groups."""
+        names, found = np.unique(self.values, return_inverse=True)
+        return found if self.whole and 2 <= len(names) <= len(self.values) / 2 else None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One observed variable: its rows `y` (n,), replications of them (draws, n), their log likelihood.
+
+    `log_ratios` (draws,) are log p/q of draws of q, as in `loo_of`; `log_lik` (draws, n) and data simulated
+    from the `prior` (simulations, n) are None if the program does not give them.
+    """
+
+    name: str
+    discrete: bool
+    statement: Statement
+    y: Floats
+    replicated: Floats
+    columns: Mapping[str, Column]
+    log_ratios: Floats
+    log_lik: Floats | None = None
+    prior: Floats | None = None
+
+    @cached_property
+    def fitted(self) -> Floats:
+        """The predictive mean of each row (n,), of continuous data the median: their mean may not exist."""
+        return (np.mean if self.discrete else np.median)(self.replicated, axis=0)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The predictive sd of each row (n,), of continuous data by the quartiles."""
+        if self.discrete:
+            sd = self.replicated.std(axis=0)
+        else:
+            low, high = np.quantile(self.replicated, (0.25, 0.75), axis=0)
+            sd = (high - low) / (2 * stats.norm.ppf(0.75))
+        return np.asarray(np.maximum(sd, np.finfo(float).tiny))
+
+    @cached_property
+    def residuals(self) -> tuple[Floats, Floats]:
+        """Standardised residuals of the data (n,) and of each replication (draws, n): Pearson residuals."""
+        return (self.y - self.fitted) / self.spread, (self.replicated - self.fitted) / self.spread
+
+    @cached_property
+    def scores(self) -> tuple[Floats, Floats]:
+        """Residuals whose outliers count as ranks: of continuous data the normal score of the rank of each
+        row among its replications, of discrete data the Pearson residuals.
+        """
+        if self.discrete:
+            return self.residuals
+        draws = len(self.replicated)
+        ranks = self.replicated.argsort(axis=0).argsort(axis=0) + 0.5
+        own = (self.replicated < self.y).sum(axis=0) + 0.5 * (self.replicated == self.y).sum(axis=0)
+        at = np.clip(own, 0.5, draws - 0.5) / draws
+        normal: Callable[[Floats], Floats] = special.ndtri
+        return normal(at), normal(ranks / draws)
+
+    @cached_property
+    def left_out(self) -> tuple[Floats, Floats]:
+        """Log weights (draws, n) of the posterior without each row, and their k-hats (n,)."""
+        assert self.log_lik is not None
+        found = [psis(self.log_ratios - row) for row in self.log_lik.T]
+        return np.stack([w.log_weights for w in found], axis=1), np.array([w.khat for w in found])
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """A prior statement of the parameter `name`: its log density at draws of posterior and prior."""
+
+    name: str
+    span: Span
+    text: str
+    at_posterior: Floats
+    at_prior: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """Draws of one entry of a parameter, `beta.2`, of the posterior; of the prior if it is simulated."""
+
+    column: str
+    name: str
+    span: Span
+    draws: Floats
+    prior: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that is examined; `log_lik` (draws,) is that of all rows, `notes` say what is left out."""
+
+    outcomes: tuple[Outcome, ...]
+    parameters: tuple[Parameter, ...]
+    priors: tuple[Prior, ...]
+    log_lik: Floats | None
+    log_ratios: Floats
+    notes: tuple[str, ...] = field(default=())

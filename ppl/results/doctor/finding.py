@@ -1,0 +1,32 @@
+"""A finding: what is wrong between model and data, where, and what to write."""
+
+from dataclasses import dataclass
+
+from ppl.frontend.lints import Lint
+from ppl.results.files.columns import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A statistic of the data beside its distribution over replications (draws,); `label` says what it is."""
+
+    label: str
+    observed: float
+    replicated: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Finding(Lint):
+    """A warning about a program with its data: `span` is the statement to change, `hint` what to write.
+
+    `p` is the probability of data as extreme under the model, for all hypotheses of the check; 0 if the
+    finding is no matter of chance. `reference` is what its picture shows.
+
+    Example:
+        >>> fit.doctor().findings
+        ()
+    """
+
+    likely: bool = True
+    p: float = 0.0
+    reference: Reference | None = None

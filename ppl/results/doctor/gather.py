@@ -1,0 +1,223 @@
+"""What the checks look at, of a posterior and draws of it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ppl.density.posterior import Posterior
+from ppl.errors import PPLError
+from ppl.fitting.table import tabulate
+from ppl.frontend import ast
+from ppl.frontend.printer import expression
+from ppl.frontend.walk import variables
+from ppl.names import variable_of
+from ppl.observed.flow import flow_of
+from ppl.observed.priors import priors_of
+from ppl.observed.terms import observing
+from ppl.results.calibration.simulations import simulations_of
+from ppl.results.doctor.evidence import Column, Evidence, Outcome, Parameter, Prior, Statement
+from ppl.results.files.columns import Floats
+from ppl.results.fits.by_row import again, continuous
+from ppl.types import INT, Type, element_type
+
+ByVariable = Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class GatherSettings:
+    """How much is examined."""
+
+    most_draws: int = 1_000
+    """Draws of the posterior, evenly spaced."""
+
+    prior_draws: int = 400
+    """Simulations from the prior."""
+
+    fewest_rows: int = 8
+    """Rows of an outcome below which it is not examined."""
+
+    most_rows: int = 5_000
+    """Rows of an outcome, evenly spaced."""
+
+
+GATHER = GatherSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Draws of the prior: the unconstrained parameters (simulations, dim), constrained ones (simulations,
+    columns), and data by variable.
+    """
+
+    us: Floats
+    columns: Floats
+    data: ByVariable
+
+
+def gather(
+    posterior: Posterior,
+    us: Floats,
+    log_ratios: Floats,
+    log_lik: Callable[[], ByVariable],
+    predictive: Callable[[], ByVariable],
+    seed: int,
+) -> Evidence:
+    """The evidence at draws `us` (draws, dim) with `log_ratios` (draws,) of p to q.
+
+    `log_lik` and `predictive` return the log likelihood by row and replicated data, (draws, *shape), by
+    variable.
+    """
+    some = np.unique(np.linspace(0, len(us) - 1, min(len(us), GATHER.most_draws)).astype(int))
+    notes: list[str] = []
+
+    def tried(what: str, compute: Callable[[], Any]) -> Any:
+        try:
+            return compute()
+        except PPLError as why:
+            notes.append(f"{what}: {getattr(why, 'message', None) or why}")
+            return None
+
+    rows = tried("Log likelihood not examined", log_lik) or {}
+    replicated = tried("Predictions not examined", predictive) or {}
+    simulated = tried("Prior not simulated", lambda: simulate(posterior, seed))
+    of_rows = {name: values[some] for name, values in rows.items()}
+    made = [
+        outcome_of(posterior, name, values[some], of_rows.get(name), log_ratios[some], simulated)
+        for name, values in replicated.items()
+    ]
+    total = np.sum([v.reshape(len(some), -1).sum(axis=1) for v in of_rows.values()], axis=0)
+    return Evidence(
+        tuple(o for o in made if o is not None),
+        tuple(parameters_of(posterior, us[some], simulated)),
+        tuple(prior_statements(posterior, us[some], simulated)),
+        total if rows else None,
+        log_ratios[some],
+        tuple(notes),
+    )
+
+
+def simulate(posterior: Posterior, seed: int) -> Simulated:
+    """Draws of the prior and of data.
+
+    Raises:
+        ModelError: the program cannot be simulated.
+        InferenceError: a simulation fails.
+    """
+    simulations = simulations_of(posterior.model, posterior.data)
+    draws = [simulations.draw(k, seed) for k in range(GATHER.prior_draws)]
+    us = np.array([posterior.param_unconstrain(values) for values in draws])
+    columns = np.array([posterior.param_constrain(u) for u in us])
+    data = {name: np.array([values[name] for values in draws], float) for name in simulations.simulated}
+    return Simulated(us, columns, data)
+
+
+def outcome_of(
+    posterior: Posterior,
+    name: str,
+    replicated: Floats,
+    log_lik: Floats | None,
+    log_ratios: Floats,
+    simulated: Simulated | None,
+) -> Outcome | None:
+    """The rows of one observed variable that were observed; None if they are few."""
+    program, facts = posterior.model.compilation.checked
+    y = np.asarray(posterior.observed.get(name, posterior.d.of(name)), float)
+    flat = y.reshape(-1)
+    there = np.flatnonzero(np.isfinite(flat))
+    if len(there) < GATHER.fewest_rows:
+        return None
+    there = there[np.unique(np.linspace(0, len(there) - 1, min(len(there), GATHER.most_rows)).astype(int))]
+
+    def picked(values: Floats | None) -> Floats | None:
+        whole = values is not None and values.shape[1:] == y.shape
+        return (
+            values.reshape(len(values), -1)[:, there].astype(float) if whole and values is not None else None
+        )
+
+    statement = next(s for other, s in observing(program, flow_of(program, facts)) if other == name)
+    declared = next(d for d in (*program.data, *program.transformed_data) if getattr(d, "name", "") == name)
+    draws = picked(replicated)
+    assert draws is not None
+    return Outcome(
+        name,
+        is_whole(facts.symbols[declared].type),
+        statement_of(statement),
+        flat[there],
+        draws,
+        {n: Column(c.values[there], c.used, c.whole) for n, c in columns_beside(posterior, name, y.shape)},
+        log_ratios,
+        picked(log_lik),
+        picked(simulated.data.get(name)) if simulated else None,
+    )
+
+
+def is_whole(declared: Type | None) -> bool:
+    return declared is not None and element_type(declared) == INT
+
+
+def statement_of(s: ast.Tilde | ast.Call) -> Statement:
+    """The density as text."""
+    name, left, args = (
+        (s.distribution, s.left, s.args)
+        if isinstance(s, ast.Tilde)
+        else (s.name.rpartition("_")[0], s.args[0], s.args[1:])
+    )
+    index = expression(left).removeprefix(expression(left.base)) if isinstance(left, ast.Indexed) else ""
+    return Statement(s.span, name, expression(left), tuple(map(expression, args)), index)
+
+
+def columns_beside(
+    posterior: Posterior, outcome: str, shape: tuple[int, ...]
+) -> Iterator[tuple[str, Column]]:
+    """The data with a value for each row of an outcome, extra ones that the program does not declare too.
+
+    Columns of a matrix with a row each are called `x[, 2]`; words are numbered.
+    """
+    program, _ = posterior.model.compilation.checked
+    blocks = (program.transformed_data, program.transformed_parameters, program.model)
+    read = {v.name for block in blocks for v in variables(block)}
+    for name, given in posterior.data.items():
+        try:
+            values = np.asarray(given)
+        except ValueError:  # a ragged list that the program does not declare
+            continue
+        if values.dtype.kind == "U":
+            values = np.unique(values, return_inverse=True)[1].reshape(values.shape)
+        if name == outcome or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+            continue
+        whole = values.dtype.kind in "iu"
+        if values.shape == shape:
+            yield name, Column(values.reshape(-1).astype(float), name in read, whole)
+        elif values.ndim == 2 and values.shape[:1] == shape:
+            for k, column in enumerate(values.T, 1):
+                yield f"{name}[, {k}]", Column(column.astype(float), name in read, whole)
+
+
+def parameters_of(posterior: Posterior, us: Floats, simulated: Simulated | None) -> Iterator[Parameter]:
+    """Every entry of the parameters."""
+    spans = {d.name: d.name_span for d in posterior.model.compilation.checked[0].parameters}
+    columns = posterior.param_names()
+    draws = np.array([posterior.param_constrain(u) for u in us])
+    for k, column in enumerate(columns):
+        if (name := variable_of(column)) in spans:
+            prior = simulated.columns[:, k] if simulated else None
+            yield Parameter(column, name, spans[name], draws[:, k], prior)
+
+
+def prior_statements(posterior: Posterior, us: Floats, simulated: Simulated | None) -> Iterator[Prior]:
+    """The prior statements with their log densities at draws of the posterior and of the prior."""
+    found = priors_of(*continuous(posterior))
+    if found is None:
+        return
+    program = again(posterior, found.text, "priors")
+
+    def at(points: Floats) -> Floats:
+        table = tabulate(program, points, seed=0)
+        return table.rows[:, [k for k, c in enumerate(table.columns) if variable_of(c) == found.quantity]]
+
+    at_posterior, at_prior = at(us), at(simulated.us) if simulated else None
+    for k, (s, name) in enumerate(zip(found.statements, found.names, strict=True)):
+        text = statement_of(s).text
+        yield Prior(name, s.span, text, at_posterior[:, k], None if at_prior is None else at_prior[:, k])

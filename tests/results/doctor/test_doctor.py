@@ -1,0 +1,76 @@
+"""The doctor on programs with data: what it finds, what it says, where."""
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.cli.main import main
+
+PROGRAM = """\
+data {
+  int<lower=0> N;
+  vector[N] x;
+  vector[N] y;
+}
+parameters {
+  real a;
+  real b;
+  real<lower=0> s;
+}
+model {
+  a ~ normal(0, 5);
+  b ~ normal(0, 5);
+  s ~ exponential(1);
+  y ~ normal(a + b * x, s);
+}
+"""
+
+
+def data(effect):
+    rng = np.random.default_rng(4)
+    x, g = rng.normal(size=120), np.repeat(np.arange(1, 13), 10)
+    y = 1 + 2 * x + effect * rng.normal(size=12)[g - 1] + rng.normal(size=120)
+    return {"N": 120, "x": x, "y": y, "clinic": g}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ppl.compile_model(PROGRAM)
+
+
+def test_a_model_that_suits_the_data_has_no_finding(model):
+    found = model.condition(data(0.0)).variational(seed=1).doctor()
+    assert found.findings == () and found.outcomes == ("y",) and not found.notes
+    assert "No findings" in str(found)
+
+
+def test_a_group_that_the_program_does_not_declare_is_found(model):
+    found = model.condition(data(1.5)).variational(seed=1).doctor()
+    first = found.findings[0]
+    assert (first.code, first.span.line) == ("PPL024", 15)
+    assert "`y ~ normal(a + b * x + u_clinic[clinic], s);`" in first.hint
+    assert str(found).startswith("<string>:15:3: warning PPL024")
+
+
+def test_what_cannot_be_examined_is_said():
+    text = "data { vector[9] y; } parameters { real m; } model { target += -0.5 * dot_self(y - m); }"
+    found = ppl.compile_model(text).condition({"y": np.arange(9.0)}).variational(seed=1).doctor()
+    assert found.findings == () and "of no observed variable" in found.sentence
+    censored = "data { vector[9] y; } parameters { real m; } model { y ~ normal(m, 1); 9 ~ normal(m, 1); }"
+    found = ppl.compile_model(censored).condition({"y": np.arange(9.0)}).variational(seed=1).doctor()
+    assert any(note.startswith("Prior not simulated: ") for note in found.notes)
+
+
+def test_the_command_reads_a_fit_and_says_the_same(model, tmp_path, capsys, monkeypatch):
+    import json
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.model").write_text(PROGRAM)
+    plain = {k: np.asarray(v).tolist() for k, v in data(1.5).items()}
+    (tmp_path / "d.json").write_text(json.dumps(plain))
+    model.condition("d.json").variational(seed=1).save_csv("output.csv")
+    for words in (["d.json"], ["d.json", "output.csv"]):
+        with pytest.raises(SystemExit) as end:
+            main(["doctor", "m.model", *words])
+        said = capsys.readouterr().out
+        assert end.value.code == 0 and "Verdict: good" in said and "m.model:15:3: warning PPL024" in said

@@ -1,0 +1,30 @@
+"""Tail probabilities agree with those of a known distribution, and p-values of checks are not too small."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ppl.results.doctor.tails import farthest, upper_tail
+
+
+def test_inside_the_replications_it_is_their_share():
+    values = np.random.default_rng(1).normal(size=999)
+    assert upper_tail(0.0, values) == (1 + (values >= 0).sum()) / 1000
+    assert upper_tail(np.nan, values) == upper_tail(-9.0, values) == 1.0
+
+
+@pytest.mark.parametrize(("law", "at"), [(stats.norm, 4.5), (stats.expon, 12.0), (stats.t(4), 12.0)])
+def test_beyond_the_replications_it_is_near_the_tail(law, at):
+    found = [upper_tail(at, law.rvs(size=1000, random_state=seed)) for seed in range(20)]
+    assert abs(np.log10(np.median(found)) - np.log10(law.sf(at))) < 0.8
+
+
+def test_the_farthest_of_several_counts_all_of_them():
+    rng = np.random.default_rng(2)
+    replicated = rng.normal(size=(999, 3))
+    tried = [(str(k), lambda rows, k=k: rows[:, k]) for k in range(3)]
+    own = np.quantile(replicated, 0.9, axis=0)[None]
+    own[0, 1] = np.sort(replicated[:, 1])[-10]
+    found = farthest(tried, own, replicated, "{}")
+    assert (found.name, found.p) == ("1", pytest.approx(3 * 11 / 1000))
+    assert farthest([], own, replicated, "{}") is None
