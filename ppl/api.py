@@ -50,6 +50,7 @@ MEMBERS: Mapping[str, Topics] = {
             "summary",
             "judgement",
             "verdict",
+            "level",
             "notes",
             "details",
             "outcome",

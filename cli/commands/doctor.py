@@ -51,6 +51,7 @@ def examined(model: Path, data: list[Path], arrays: list[str], fit: Path | None,
     """The examination at the draws of a file, or of a default fit."""
     from ppl.cli.data import conditioned_as_draws, inputs_from
     from ppl.compile import model_of
+    from ppl.inference.diagnose.level import Level
     from ppl.results.doctor.doctor import examine
     from ppl.results.doctor.gather import gather
     from ppl.results.files.readers import read_file
@@ -75,4 +76,5 @@ def examined(model: Path, data: list[Path], arrays: list[str], fit: Path | None,
         lambda: predictive(posterior, us, seed),
         seed,
     )
-    return examine(found, verdict([run]))
+    poor = run.provenance is not None and run.provenance.verdict == Level.POOR
+    return examine(found, verdict([run]), poor)

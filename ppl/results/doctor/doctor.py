@@ -3,10 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.evidence import Evidence, Outcome
 from ppl.results.doctor.finding import Finding
+from ppl.results.doctor.parameters import conflict, uninformed, units
 from ppl.results.doctor.prior import prior_predictive
-from ppl.results.doctor.structure import group, predictor
+from ppl.results.doctor.rows import influential
+from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
+from ppl.results.doctor.structure import autocorrelation, curvature, group, interaction, predictor
+from ppl.results.doctor.variance import unequal_variance
 
 FALSE_ALARMS = 0.01
 """The probability that a model that is right has a finding, over all checks (Bonferroni's bound)."""
@@ -15,16 +20,36 @@ OF_OUTCOMES: tuple[Callable[[Outcome], Finding | None], ...] = (
     prior_predictive,
     group,
     predictor,
+    autocorrelation,
+    interaction,
+    curvature,
+    unequal_variance,
+    zeros,
+    dispersion,
+    outliers,
+    family,
+    loo_pit,
+    repeated,
+    influential,
 )
 """The checks of each observed variable."""
 
-OF_ALL: tuple[Callable[[Evidence], Finding | None], ...] = ()
+OF_ALL: tuple[Callable[[Evidence], Finding | None], ...] = (conflict, uninformed, units)
 """The checks of the parameters and priors."""
+
+POOR = "The fit is poor, so only the prior was examined: fit the model first."
+TIERS = (
+    ("PPL020", "PPL021"),
+    ("PPL024", "PPL025", "PPL026", "PPL027", "PPL028", "PPL029"),
+    ("PPL030", "PPL031", "PPL032", "PPL033", "PPL035"),
+    ("PPL034", "PPL036", "PPL022", "PPL023"),
+)
+"""The order of findings: what comes first may be the cause of what comes after."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Examination:
-    """What `doctor` found: `findings`, the most certain one first, and `notes` on what it could not examine.
+    """What `doctor` found: `findings`, possible causes first, and `notes` on what it could not examine.
 
     `verdict` is that of the fit ("" if unknown): findings of a poor fit may be those of its draws.
 
@@ -55,12 +80,22 @@ class Examination:
         return " ".join([f"{found} in {self.checks} checks of {names}.", *self.notes])
 
 
-def examine(evidence: Evidence, verdict: str = "") -> Examination:
-    """The findings of all checks that remain after a Bonferroni correction for their number."""
-    made = [check(o) for o in evidence.outcomes for check in OF_OUTCOMES]
-    made += [check(evidence) for check in OF_ALL]
+def examine(evidence: Evidence, verdict: str = "", poor: bool = False) -> Examination:
+    """The findings of all checks that remain after a Bonferroni correction for their number.
+
+    Of a poor fit only the prior is examined: what its draws say of the data is not the model's.
+    """
+    of_outcomes, of_all = ((prior_predictive,), ()) if poor else (OF_OUTCOMES, OF_ALL)
+    made = [check(o) for o in evidence.outcomes for check in of_outcomes]
+    made += [check(evidence) for check in of_all]
     ran = [finding for finding in made if finding is not None]
     corrected = (replace(f, p=min(1.0, f.p * len(ran))) for f in ran)
-    found = sorted((f for f in corrected if f.p <= FALSE_ALARMS), key=lambda f: f.p)
+    found = sorted((f for f in corrected if f.p <= FALSE_ALARMS), key=lambda f: (tier(f), f.p))
     names = tuple(o.name for o in evidence.outcomes)
-    return Examination(tuple(found), names, len(ran), evidence.notes, verdict)
+    notes = (*evidence.notes, *((POOR,) if poor else ()))
+    return Examination(tuple(found), names, len(ran), notes, verdict)
+
+
+def tier(f: Finding) -> int:
+    """How far a finding may follow from others: structure that is left out changes the distribution too."""
+    return next(k for k, codes in enumerate(TIERS) if f.code in codes)

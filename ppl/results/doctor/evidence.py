@@ -33,11 +33,15 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A data variable with a value (n,) for each row; whether the program reads it, and has it as ints."""
+    """A data variable with a value (n,) for each row, of ints if `whole`.
+
+    `used` is whether the program reads it, `index` whether it does so inside of an index.
+    """
 
     values: Floats
     used: bool
     whole: bool
+    index: bool = False
 
     @cached_property
     def groups(self) -> NDArray[np.intp] | None:
@@ -48,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One observed variable: its rows `y` (n,), replications of them (draws, n), their log likelihood.
+    """One observed variable: its `rows` by name, their values `y` (n,), replications of these (draws, n).
 
     `log_ratios` (draws,) are log p/q of draws of q, as in `loo_of`; `log_lik` (draws, n) and data simulated
     from the `prior` (simulations, n) are None if the program does not give them.
@@ -57,6 +61,7 @@ class Outcome:
     name: str
     discrete: bool
     statement: Statement
+    rows: tuple[str, ...]
     y: Floats
     replicated: Floats
     columns: Mapping[str, Column]

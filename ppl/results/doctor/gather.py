@@ -1,7 +1,7 @@
 """What the checks look at, of a posterior and draws of it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ppl.errors import PPLError
 from ppl.fitting.table import tabulate
 from ppl.frontend import ast
 from ppl.frontend.printer import expression
-from ppl.frontend.walk import variables
+from ppl.frontend.walk import variables, walk
 from ppl.names import variable_of
 from ppl.observed.flow import flow_of
 from ppl.observed.priors import priors_of
@@ -144,9 +144,10 @@ def outcome_of(
         name,
         is_whole(facts.symbols[declared].type),
         statement_of(statement),
+        tuple(name + "".join(f"[{i + 1}]" for i in np.unravel_index(k, y.shape)) for k in there),
         flat[there],
         draws,
-        {n: Column(c.values[there], c.used, c.whole) for n, c in columns_beside(posterior, name, y.shape)},
+        {n: replace(c, values=c.values[there]) for n, c in columns_beside(posterior, name, y.shape)},
         log_ratios,
         picked(log_lik),
         picked(simulated.data.get(name)) if simulated else None,
@@ -178,6 +179,8 @@ def columns_beside(
     program, _ = posterior.model.compilation.checked
     blocks = (program.transformed_data, program.transformed_parameters, program.model)
     read = {v.name for block in blocks for v in variables(block)}
+    at = [n.value for block in blocks for n in walk(block) if isinstance(n, ast.SingleIndex)]
+    indices = {v.name for v in variables(at)}
     for name, given in posterior.data.items():
         try:
             values = np.asarray(given)
@@ -189,10 +192,10 @@ def columns_beside(
             continue
         whole = values.dtype.kind in "iu"
         if values.shape == shape:
-            yield name, Column(values.reshape(-1).astype(float), name in read, whole)
+            yield name, Column(values.reshape(-1).astype(float), name in read, whole, name in indices)
         elif values.ndim == 2 and values.shape[:1] == shape:
             for k, column in enumerate(values.T, 1):
-                yield f"{name}[, {k}]", Column(column.astype(float), name in read, whole)
+                yield f"{name}[, {k}]", Column(column.astype(float), name in read, whole, name in indices)
 
 
 def parameters_of(posterior: Posterior, us: Floats, simulated: Simulated | None) -> Iterator[Parameter]:

@@ -1,71 +1,21 @@
-"""What is left in the residuals: groups, predictors, the order of rows, interactions, curvature, variance.
+"""What the mean leaves out: groups, predictors, interactions, curvature, and the order of rows."""
 
-Each statistic of the residuals is compared with that of replicated data (Gelman et al. 2013, Bayesian Data
-Analysis, section 6.3). What the model's own predictors and its fitted values explain linearly is projected
-out of both.
-"""
-
-from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.results.doctor.advice import with_term
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
+from ppl.results.doctor.residuals import along, between, direction, residuals
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
 
 ORDER = "the order of the rows"
-MOST_COLUMNS = 10
+MOST_COLUMNS = 8
 """Columns of which pairs are tried as interactions."""
 FEWEST_VALUES = 5
 """Distinct values of a column from which on its square is tried."""
-COLLINEAR = 1e-3
-"""The share of a column's variance below which what is left of it tells nothing."""
-
-
-def basis(o: Outcome) -> Floats:
-    """Orthonormal columns (n, k): the constant, the fitted values, the numeric columns that are read."""
-    own = [c.values for c in o.columns.values() if c.used and c.groups is None]
-    parts = [np.ones(len(o.y)), o.fitted, *own[: len(o.y) // 4]]
-    left, sizes, _ = np.linalg.svd(np.stack([standardised(x) for x in parts], axis=1), full_matrices=False)
-    return np.asarray(left[:, sizes > COLLINEAR * sizes[0]])
-
-
-def standardised(x: Floats) -> Floats:
-    """With mean 0 and sd 1; a constant is 1."""
-    sd = float(x.std())
-    return (x - x.mean()) / sd if sd > np.finfo(float).eps * np.abs(x).max() else np.ones_like(x)
-
-
-def direction(x: Floats, q: Floats) -> Floats | None:
-    """What `q` does not explain of x (n,), of length 1; None if it explains all."""
-    x = standardised(x)
-    left = x - q @ (q.T @ x)
-    length = float(np.linalg.norm(left))
-    return left / length if length**2 > COLLINEAR * len(x) else None
-
-
-def residuals(o: Outcome) -> tuple[Floats, Floats, Floats]:
-    """Scores of the data (1, n) and replications (draws, n) less what the basis explains; the basis."""
-    q = basis(o)
-    own, replicated = (s - (s @ q) @ q.T for s in (o.scores[0][None], o.scores[1]))
-    return own, replicated, q
-
-
-def along(name: str, x: Floats | None) -> Iterator[Candidate]:
-    """The statistic |score along x|, where there is such a direction."""
-    if x is not None:
-        yield name, lambda scores: np.abs(scores @ x)
-
-
-def between(name: str, groups: NDArray[np.intp]) -> Candidate:
-    """The sum of squares between groups."""
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    counts = np.diff(starts, append=len(groups))
-    return name, lambda scores: (np.add.reduceat(scores[:, order], starts, axis=1) ** 2 / counts).sum(axis=1)
 
 
 def group(o: Outcome) -> Finding | None:
@@ -75,17 +25,15 @@ def group(o: Outcome) -> Finding | None:
     found = farthest(columns, own, replicated, "sum of squares of residuals between groups of {}")
     if found is None:
         return None
-    name, at = found.name, o.statement.at
-    new = "" if o.columns[name].used else f"declare `{name}` in data, "
-    return Finding(
+    g = plain(found.name)
+    declared = "" if o.columns[found.name].used else f"declare `{found.name}` in data, "
+    return found.finding(
         o.statement.span,
         "PPL024",
-        f"The residuals of `{o.name}` differ between the groups of `{name}` more than replicated data do.",
-        f"Give each group an effect: {new}declare `real<lower=0> s_{name}; vector[K] u_{name};` in "
-        f"parameters with K groups, write `u_{name} ~ normal(0, s_{name}); s_{name} ~ normal(0, 1);`, and "
-        f"{with_term(o.statement, f'u_{name}[{name}{at}]')}.",
-        p=found.p,
-        reference=found.reference,
+        f"The residuals of `{o.name}` differ between the groups of `{found.name}`.",
+        f"Give each group an effect: {declared}declare `real<lower=0> s_{g}; vector[K] u_{g};` in parameters "
+        f"for K groups, write `u_{g} ~ normal(0, s_{g}); s_{g} ~ normal(0, 1);`, and "
+        f"{with_term(o.statement, f'u_{g}[{found.name}{o.statement.at}]')}.",
     )
 
 
@@ -93,28 +41,97 @@ def predictor(o: Outcome) -> Finding | None:
     """Residuals that change with a column that the model leaves out, or with the order of rows."""
     own, replicated, q = residuals(o)
     left_out = {name: c.values for name, c in o.columns.items() if not c.used}
-    rows = {ORDER: np.arange(len(o.y), dtype=float)}
-    tried = [c for name, x in {**left_out, **rows}.items() for c in along(name, direction(x, q))]
-    found = farthest(tried, own, replicated, "|correlation| of residuals with {}")
+    tried = [c for name, x in {**left_out, ORDER: order(o)}.items() for c in along(name, direction(x, q))]
+    found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
     if found is None:
         return None
-    name = "t" if found.name == ORDER else found.name
-    declared = "with `t` the time or number of each row" if found.name == ORDER else f"with `{name}` in data"
-    return Finding(
+    in_order = found.name == ORDER
+    x = "t" if in_order else found.name
+    return found.finding(
         o.statement.span,
         "PPL025",
         f"The residuals of `{o.name}` change with {quoted(found.name)}, which the model leaves out.",
-        f"Declare `real b_{plain(name)};` in parameters, give it a prior, and, {declared}, "
-        f"{with_term(o.statement, f'b_{plain(name)} * {name}{o.statement.at}')}.",
-        p=found.p,
-        reference=found.reference,
+        f"Declare `{x}`{', the time or number of the row,' if in_order else ''} in data and "
+        f"`real b_{plain(x)};` in parameters, with a prior, and "
+        f"{with_term(o.statement, f'b_{plain(x)} * {x}{o.statement.at}')}.",
     )
 
 
+def autocorrelation(o: Outcome) -> Finding | None:
+    """Residuals that are like those of the row before."""
+    own, replicated, _ = residuals(o)
+    tried: list[Candidate] = [(ORDER, lambda s: np.maximum((s[:, 1:] * s[:, :-1]).mean(axis=1), 0.0) ** 2)]
+    found = farthest(tried, own, replicated, "squared autocorrelation of residuals in {}")
+    assert found is not None
+    return found.finding(
+        o.statement.span,
+        "PPL026",
+        f"The residuals of `{o.name}` are alike from one row to the next "
+        f"(autocorrelation {found.reference.observed**0.5:.2f}).",
+        "If rows are in the order of time, give each a state: declare `vector[N] u; real<lower=-1, upper=1> "
+        "rho; real<lower=0> s_u;` in parameters, write `u[1] ~ normal(0, s_u); u[2:N] ~ normal(rho * "
+        f"u[1:N - 1], s_u);`, and {with_term(o.statement, f'u{o.statement.at}')}.",
+    )
+
+
+def interaction(o: Outcome) -> Finding | None:
+    """Residuals that change with the product of two columns."""
+    own, replicated, q = residuals(o)
+    columns = [(name, c.values) for name, c in o.columns.items() if not c.index and (c.used or not c.whole)]
+    tried = [
+        candidate
+        for (a, x), (b, z) in combinations(columns[:MOST_COLUMNS], 2)
+        for candidate in along(f"{a} * {b}", direction((x - x.mean()) * (z - z.mean()), q))
+    ]
+    found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
+    if found is None:
+        return None
+    a, b = found.name.split(" * ")
+    at, dot = o.statement.at, "*" if o.statement.at else ".*"
+    term = f"b_{plain(a)}_{plain(b)} * ({a}{at} {dot} {b}{at})"
+    return found.finding(
+        o.statement.span,
+        "PPL027",
+        f"The residuals of `{o.name}` change with the product of `{a}` and `{b}`: the effect of one depends "
+        "on the other.",
+        f"Declare `real b_{plain(a)}_{plain(b)};` in parameters, with a prior, and "
+        f"{with_term(o.statement, term)}.",
+    )
+
+
+def curvature(o: Outcome) -> Finding | None:
+    """Residuals that bend along the fitted values or a predictor."""
+    own, replicated, q = residuals(o)
+    used = {name: c.values for name, c in o.columns.items() if c.used and not c.index}
+    tried = [
+        candidate
+        for name, x in {"the fitted values": o.fitted, **used}.items()
+        if len(np.unique(x)) >= FEWEST_VALUES
+        for candidate in along(name, direction((x - x.mean()) ** 2, q))
+    ]
+    found = farthest(tried, own, replicated, "squared covariance of residuals and the square of {}")
+    if found is None:
+        return None
+    x = found.name
+    bend = f"`square({x}{o.statement.at})`" if x in used else "the square of its predictor"
+    return found.finding(
+        o.statement.span,
+        "PPL028",
+        f"The residuals of `{o.name}` bend along {quoted(x)}: the link, or the form of an effect, is wrong.",
+        f"Change the link, for instance exp(...) for a mean that is positive, or add {bend} with a "
+        f"coefficient to `{o.statement.text}`.",
+    )
+
+
+def order(o: Outcome) -> Floats:
+    """The number of each row (n,)."""
+    return np.arange(len(o.y), dtype=float)
+
+
 def quoted(name: str) -> str:
-    return name if name == ORDER else f"`{name}`"
+    return name if name.startswith("the ") else f"`{name}`"
 
 
 def plain(name: str) -> str:
-    """A name for a coefficient of `x[, 2]`: x_2."""
+    """A name for what belongs to `x[, 2]`: x_2."""
     return name.replace("[, ", "_").removesuffix("]")

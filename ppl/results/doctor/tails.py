@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.diagnose.psis import fit_pareto
-from ppl.results.doctor.finding import Reference
+from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.files.columns import Floats
+from ppl.source import Span
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ TAIL = TailSettings()
 
 def upper_tail(observed: float, replicated: Floats) -> float:
     """P(statistic >= observed) by replications (draws,), beyond the largest by their generalised Pareto tail
-    (Vehtari et al. 2024, section 3); 1 if the statistic is not finite.
+    (Vehtari et al. 2024, section 3), an exponential one where that ends; 1 if the statistic is not finite.
     """
     values = np.sort(replicated[np.isfinite(replicated)])
     n = len(values)
@@ -44,11 +45,8 @@ def upper_tail(observed: float, replicated: Floats) -> float:
         return at_least
     shape, scale = fit_pareto(excess)
     x = (observed - cutoff) / scale
-    if abs(shape) < np.finfo(float).eps:
-        beyond = math.exp(-x)
-    else:
-        beyond = max(1 + shape * x, 0.0) ** (-1 / shape)
-    return max(len(excess) / n * beyond, np.finfo(float).tiny)
+    beyond = math.exp(-x) if shape <= np.finfo(float).eps else (1 + shape * x) ** (-1 / shape)
+    return len(excess) / n * beyond
 
 
 Candidate = tuple[str, Callable[[Floats], Floats]]
@@ -62,6 +60,9 @@ class Farthest:
     name: str
     p: float
     reference: Reference
+
+    def finding(self, span: Span, code: str, message: str, hint: str) -> Finding:
+        return Finding(span, code, message, hint, p=self.p, reference=self.reference)
 
 
 def farthest(candidates: Sequence[Candidate], own: Floats, replicated: Floats, label: str) -> Farthest | None:

@@ -203,6 +203,16 @@ class Fit(VariablesOfDraws):
         return self.result.verdict
 
     @property
+    def level(self) -> Level:
+        """The level of the verdict on the draws: good, usable, poor or unknown.
+
+        Example:
+            >>> str(fit.level)
+            'good'
+        """
+        return self.verdict.level
+
+    @property
     def judgement(self) -> str:
         """The verdict in words: of the draws, why, and the next thing to try, by settings of Python.
 

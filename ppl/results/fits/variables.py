@@ -14,6 +14,7 @@ from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.extras import extra
+from ppl.inference.diagnose.level import Level
 from ppl.names import unflatten, variable_of
 from ppl.results.doctor.doctor import Examination, examine
 from ppl.results.doctor.gather import gather
@@ -55,6 +56,11 @@ class VariablesOfDraws(ABC):
     @abstractmethod
     def judgement(self) -> str:
         """The verdict on the draws in words."""
+
+    @property
+    @abstractmethod
+    def level(self) -> Level:
+        """The level of the verdict: good, usable, poor or unknown."""
 
     @property
     def _log_ratios(self) -> Floats:
@@ -223,7 +229,7 @@ class VariablesOfDraws(ABC):
         """
         ratios = self._log_ratios
         evidence = gather(self.posterior, self.draws_u, ratios, self.log_lik, self.predictive, seed)
-        return examine(evidence, self.judgement)
+        return examine(evidence, self.judgement, self.level is Level.POOR)
 
     @property
     def _names(self) -> Collection[str]:

@@ -25,5 +25,6 @@ def outcome(y, rep=None, **more):
         "columns", {}
     )
     kept = {name: c for name, c in given.items() if c is not None}
-    usual = {"discrete": False, "statement": NORMAL, "log_ratios": np.zeros(DRAWS)}
+    rows = tuple(f"y[{k}]" for k in range(1, N + 1))
+    usual = {"rows": rows, "discrete": False, "statement": NORMAL, "log_ratios": np.zeros(DRAWS)}
     return Outcome("y", y=y, replicated=replicated() if rep is None else rep, columns=kept, **usual | more)

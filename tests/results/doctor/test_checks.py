@@ -1,6 +1,7 @@
 """Each check fires on the data that it is for, and not on data of the model."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,36 +9,144 @@ import pytest
 
 import ppl
 from ppl.frontend.pages import pages
-from ppl.results.doctor.doctor import FALSE_ALARMS, OF_OUTCOMES
+from ppl.results.doctor.counts import dispersion, zeros
+from ppl.results.doctor.doctor import FALSE_ALARMS, OF_ALL, OF_OUTCOMES, TIERS, examine
+from ppl.results.doctor.evidence import Column, Evidence, Parameter, Prior
+from ppl.results.doctor.parameters import conflict, uninformed, units
 from ppl.results.doctor.prior import prior_predictive
-from ppl.results.doctor.structure import group, predictor
+from ppl.results.doctor.rows import influential
+from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
+from ppl.results.doctor.structure import autocorrelation, curvature, group, interaction, predictor
+from ppl.results.doctor.variance import unequal_variance
 
 spec = importlib.util.spec_from_file_location("made", Path(__file__).with_name("made.py"))
 made = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(made)
-G, X, outcome, replicated = made.G, made.X, made.outcome, made.replicated
-CLEAN = np.random.default_rng(11).normal(size=made.N)
+DRAWS, G, N, SPAN, X, outcome, replicated, rng = (
+    getattr(made, name) for name in "DRAWS G N SPAN X outcome replicated rng".split()
+)
+CLEAN = np.random.default_rng(11).normal(size=N)
+Z = np.random.default_rng(12).normal(size=N)
+USED = {"x": Column(X, True, False), "z": Column(Z, True, False)}
+STATE = np.convolve(CLEAN, 0.8 ** np.arange(20))[:N]
+OUTLYING = np.where(np.arange(N) == 7, 12.0, CLEAN)
+LOG_LIK = -0.5 * (CLEAN - rng().normal(0, 0.1, (DRAWS, 1))) ** 2
+
+
+def counts(y, rep):
+    y, rep = np.asarray(y, float), np.asarray(rep, float)
+    return outcome(y, rep, discrete=True, statement=replace(made.NORMAL, distribution="poisson", args=("m",)))
+
+
+RATE = np.exp(1 + 0.3 * X)
+POISSON = rng().poisson(RATE, (DRAWS, N))
+FEW_ZEROS = np.random.default_rng(1).poisson(RATE)
+MANY_ZEROS = np.where(np.arange(N) % 3 == 0, 0, np.random.default_rng(2).poisson(1.5 * RATE))
+DISPERSED = np.random.default_rng(2).poisson(RATE * np.random.default_rng(3).gamma(1.5, 1 / 1.5, N))
+MOVING = LOG_LIK - 200 * (np.arange(N) == 7) * rng().normal(size=(DRAWS, 1)) ** 2
 
 FIRES = {
     prior_predictive: outcome(CLEAN + 60, prior=replicated(sd=10.0)),
     group: outcome(CLEAN + np.random.default_rng(1).normal(size=12)[G]),
     predictor: outcome(CLEAN + 0.8 * X),
+    autocorrelation: outcome(STATE / STATE.std()),
+    interaction: outcome(CLEAN + 0.8 * X * Z, columns=USED),
+    curvature: outcome(CLEAN + 0.8 * X**2, replicated(X), columns=USED),
+    unequal_variance: outcome(CLEAN * np.exp(0.7 * X), columns=USED),
+    zeros: counts(MANY_ZEROS, POISSON),
+    dispersion: counts(DISPERSED, POISSON),
+    outliers: outcome(OUTLYING),
+    family: outcome(np.exp(CLEAN) - 1.6, replicated(sd=2.0)),
+    loo_pit: outcome(CLEAN / 3, log_lik=LOG_LIK),
+    repeated: outcome(np.round(CLEAN)),
+    influential: outcome(CLEAN, log_lik=MOVING),
 }
-SILENT = {check: outcome(CLEAN, prior=replicated(sd=10.0)) for check in OF_OUTCOMES}
+SILENT = {check: outcome(CLEAN, prior=replicated(sd=10.0), log_lik=LOG_LIK, columns=USED) for check in FIRES}
+SILENT |= {zeros: counts(FEW_ZEROS, POISSON), dispersion: counts(FEW_ZEROS, POISSON)}
+OTHER_CAUSE = {
+    group: counts(DISPERSED, POISSON),
+    predictor: counts(MANY_ZEROS, POISSON),
+    zeros: counts(DISPERSED, POISSON),
+    dispersion: counts(MANY_ZEROS, POISSON),
+    family: outcome(OUTLYING),
+    curvature: outcome(OUTLYING, columns=USED),
+}
 
 
-@pytest.mark.parametrize("check", OF_OUTCOMES, ids=lambda check: check.__name__)
-def test_a_check_fires_on_what_it_is_for_and_names_the_line(check):
+def evidence(draws, prior, log_lik=None, at_posterior=None, at_prior=None):
+    total = np.zeros(DRAWS) if log_lik is None else log_lik
+    parameter = Parameter("b", "b", SPAN, draws, prior)
+    terms = () if at_prior is None else (Prior("b", SPAN, "b ~ normal(0, 1);", at_posterior, at_prior),)
+    return Evidence((), (parameter,), terms, total, np.zeros(DRAWS))
+
+
+def standard_normal(x):
+    return -0.5 * x**2
+
+
+OWN = rng().normal(size=DRAWS)
+FAR = 6 + 0.3 * OWN
+NEAR = 0.5 + 0.1 * OWN
+OF_EVIDENCE = {
+    conflict: (
+        evidence(FAR, OWN, None, standard_normal(FAR), standard_normal(OWN)),
+        evidence(NEAR, OWN, None, standard_normal(NEAR), standard_normal(OWN)),
+    ),
+    uninformed: (evidence(OWN, OWN), evidence(NEAR, OWN, -50 * (NEAR - 0.5) ** 2)),
+    units: (
+        Evidence(
+            (),
+            tuple(Parameter(n, n, SPAN, s * OWN, None) for n, s in (("a", 1.0), ("b", 1e6))),
+            (),
+            None,
+            OWN,
+        ),
+        evidence(OWN, OWN),
+    ),
+}
+
+
+def is_finding(found):
+    return found is not None and found.p <= FALSE_ALARMS / (len(OF_OUTCOMES) + len(OF_ALL))
+
+
+def test_every_check_and_code_is_tested():
+    assert set(FIRES) == set(OF_OUTCOMES) and set(OF_EVIDENCE) == set(OF_ALL)
+    codes = [check(FIRES[check]).code for check in FIRES]
+    codes += [check(first).code for check, (first, _) in OF_EVIDENCE.items()]
+    documented = {page.code for page in pages().values() if "before" in page.examples}
+    assert len({*codes}) == len(codes) and {*codes} == documented == {c for tier in TIERS for c in tier}
+
+
+@pytest.mark.parametrize("check", FIRES, ids=lambda check: check.__name__)
+def test_a_check_of_rows_fires_on_what_it_is_for_and_names_the_line(check):
     found = check(FIRES[check])
-    assert found.p < FALSE_ALARMS / len(OF_OUTCOMES) and found.span.line == 1
-    assert found.reference is None or found.reference.observed > np.quantile(found.reference.replicated, 0.99)
-    assert found.code in pages() and set(pages()[found.code].examples) == {"before", "after"}
+    assert is_finding(found) and found.span.line == 1 and found.hint.endswith(".")
+    reference = found.reference
+    assert reference is None or reference.observed > np.quantile(reference.replicated, 0.99)
 
 
-@pytest.mark.parametrize("check", OF_OUTCOMES, ids=lambda check: check.__name__)
-def test_a_check_is_silent_on_data_of_the_model(check):
-    found = check(SILENT[check])
-    assert found is None or found.p > FALSE_ALARMS
+@pytest.mark.parametrize("check", FIRES, ids=lambda check: check.__name__)
+def test_a_check_of_rows_is_silent_on_data_of_the_model(check):
+    assert not is_finding(check(SILENT[check]))
+
+
+@pytest.mark.parametrize("check", OTHER_CAUSE, ids=lambda check: check.__name__)
+def test_a_check_of_rows_is_silent_on_another_misfit(check):
+    assert not is_finding(check(OTHER_CAUSE[check]))
+
+
+@pytest.mark.parametrize("check", OF_EVIDENCE, ids=lambda check: check.__name__)
+def test_a_check_of_parameters_fires_on_what_it_is_for_only(check):
+    wrong, right = OF_EVIDENCE[check]
+    assert is_finding(check(wrong)) and not is_finding(check(right))
+
+
+def test_a_poor_fit_is_examined_for_its_prior_only():
+    wrong = Evidence((FIRES[prior_predictive], FIRES[outliers]), (), (), None, np.zeros(DRAWS))
+    codes = [f.code for f in examine(wrong).findings]
+    assert codes[0] == "PPL020" and "PPL032" in codes
+    assert [f.code for f in examine(wrong, poor=True).findings] == ["PPL020"]
 
 
 def test_pages_have_programs_that_compile():

@@ -1,0 +1,67 @@
+"""Residuals, and statistics of what is left in them.
+
+Each statistic of the residuals is compared with that of replicated data (Gelman et al. 2013, Bayesian Data
+Analysis, section 6.3). What the model's own predictors and its fitted values explain linearly is projected
+out of both.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.results.doctor.evidence import Outcome
+from ppl.results.doctor.tails import Candidate
+from ppl.results.files.columns import Floats
+
+COLLINEAR = 1e-3
+"""The share of a column's variance below which what is left of it tells nothing."""
+
+
+def basis(o: Outcome) -> Floats:
+    """Orthonormal columns (n, k): the constant, the fitted values, the numeric columns that are read."""
+    own = [c.values for c in o.columns.values() if c.used and not c.index]
+    parts = [np.ones(len(o.y)), o.fitted, *own[: len(o.y) // 4]]
+    left, sizes, _ = np.linalg.svd(np.stack([standardised(x) for x in parts], axis=1), full_matrices=False)
+    return np.asarray(left[:, sizes > COLLINEAR * sizes[0]])
+
+
+def standardised(x: Floats) -> Floats:
+    """With mean 0 and sd 1; a constant is 1."""
+    sd = float(x.std())
+    return (x - x.mean()) / sd if sd > np.finfo(float).eps * np.abs(x).max() else np.ones_like(x)
+
+
+def direction(x: Floats, q: Floats) -> Floats | None:
+    """What `q` does not explain of x (n,), of length 1; None if it explains all."""
+    x = standardised(x)
+    left = x - q @ (q.T @ x)
+    length = float(np.linalg.norm(left))
+    return left / length if length**2 > COLLINEAR * len(x) else None
+
+
+def residuals(o: Outcome) -> tuple[Floats, Floats, Floats]:
+    """Scores of the data (1, n) and replications (draws, n) less what the basis explains; the basis."""
+    q = basis(o)
+    own, replicated = (s - (s @ q) @ q.T for s in (o.scores[0][None], o.scores[1]))
+    return scaled(own), scaled(replicated), q
+
+
+def scaled(scores: Floats) -> Floats:
+    """Scores (n, rows) with root mean square 1: more dispersion than the model has is no structure."""
+    size = np.sqrt((scores**2).mean(axis=1, keepdims=True))
+    return np.asarray(scores / np.maximum(size, np.finfo(float).tiny))
+
+
+def along(name: str, x: Floats | None) -> Iterator[Candidate]:
+    """The squared score along x, where there is such a direction: its tail is exponential."""
+    if x is not None:
+        yield name, lambda scores: (scores @ x) ** 2
+
+
+def between(name: str, groups: NDArray[np.intp]) -> Candidate:
+    """The sum of squares between groups."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    counts = np.diff(starts, append=len(groups))
+    return name, lambda scores: (np.add.reduceat(scores[:, order], starts, axis=1) ** 2 / counts).sum(axis=1)

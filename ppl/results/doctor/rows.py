@@ -1,0 +1,29 @@
+"""Rows that the posterior depends on."""
+
+import numpy as np
+
+from ppl.inference.diagnose.psis import khat_threshold
+from ppl.results.doctor.evidence import Outcome
+from ppl.results.doctor.finding import Finding
+
+MOST_ROWS_NAMED = 5
+"""Influential rows that a finding names."""
+
+
+def influential(o: Outcome) -> Finding | None:
+    """Rows without which the posterior is another one: k-hat above 0.7 (Vehtari, Gelman and Gabry 2017)."""
+    if o.log_lik is None:
+        return None
+    _, khats = o.left_out
+    worst = [k for k in np.argsort(-khats, kind="stable") if khats[k] > khat_threshold(len(o.replicated))]
+    if not worst:
+        return None
+    named = ", ".join(f"`{o.rows[k]}` ({khats[k]:.2f})" for k in worst[:MOST_ROWS_NAMED])
+    return Finding(
+        o.statement.span,
+        "PPL036",
+        f"The posterior depends on single rows: {len(worst)} of {len(o.y)} have a k-hat above "
+        f"{khat_threshold(len(o.replicated)):.2f}, first {named}.",
+        "Check these rows for mistakes; a distribution with heavier tails, or a prior on the effects that "
+        "only they inform, makes the posterior depend on them less.",
+    )

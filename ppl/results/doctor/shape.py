@@ -1,0 +1,119 @@
+"""The distribution of continuous data: outliers, skewness, bounds, LOO-PIT, values that repeat."""
+
+import numpy as np
+
+from ppl.late import stats
+from ppl.results.doctor.advice import LOCATIONS
+from ppl.results.doctor.evidence import Outcome, Statement
+from ppl.results.doctor.finding import Finding
+from ppl.results.doctor.tails import Candidate, farthest
+from ppl.results.files.columns import Floats
+
+COARSE = 0.5
+"""The largest distance of neighbouring values, in predictive sds, of data that are continuous."""
+
+
+def outliers(o: Outcome) -> Finding | None:
+    """Residuals with larger tails than those of replicated data."""
+    if o.discrete:
+        return None
+    tried: list[Candidate] = [
+        ("largest squared residual", lambda s: (s**2).max(axis=1)),
+        ("kurtosis of residuals", lambda s: (s**4).mean(axis=1) / (s**2).mean(axis=1) ** 2),
+    ]
+    found = farthest(tried, o.residuals[0][None], o.residuals[1], "{}")
+    assert found is not None
+    worst = int(np.argmax(np.abs(o.residuals[0])))
+    return found.finding(
+        o.statement.span,
+        "PPL032",
+        f"`{o.name}` has outliers: {o.rows[worst]} is {abs(o.residuals[0][worst]):.1f} predictive sds from "
+        "its median.",
+        heavy_tailed(o.statement),
+    )
+
+
+def heavy_tailed(s: Statement) -> str:
+    """What to write for a distribution with heavier tails."""
+    if s.distribution != "normal":
+        return f"Look at these rows, or give `{s.text}` a distribution with heavier tails."
+    return (
+        "Declare `real<lower=2> nu;` in parameters, write `nu ~ gamma(2, 0.1);`, and "
+        f"`{s.left} ~ student_t(nu, {', '.join(s.args)});`."
+    )
+
+
+def family(o: Outcome) -> Finding | None:
+    """Skewness, or a bound, that replicated data do not have."""
+    if o.discrete:
+        return None
+    tried: list[Candidate] = [("skewness", skewness)]
+    found = farthest(tried, o.scores[0][None], o.scores[1], "squared {} of residuals")
+    at_bound: list[Candidate] = [
+        ("smallest value", lambda rows: rows.min(axis=1)),
+        ("-largest value", lambda rows: -rows.max(axis=1)),
+    ]
+    bound = farthest(at_bound, o.y[None], o.replicated, "{}")
+    assert found is not None and bound is not None
+    farther = min(found, bound, key=lambda f: f.p)
+    what = "is skewed" if farther is found else "has a bound"
+    return farther.finding(
+        o.statement.span,
+        "PPL033",
+        f"The distribution of `{o.name}` {what}, and replicated data are not so.",
+        positive(o) + " `ppl explain PPL033` lists more.",
+    )
+
+
+def positive(o: Outcome) -> str:
+    """What to write for skewed data."""
+    s = o.statement
+    if o.y.min() <= 0 or s.distribution not in LOCATIONS:
+        return f"Choose a skewed distribution, for instance `{s.left} ~ skew_normal(mu, sigma, alpha);`."
+    return (
+        f"All of `{o.name}` is positive: write `{s.left} ~ lognormal({', '.join(s.args[-2:])});`, or gamma."
+    )
+
+
+def skewness(scores: Floats) -> Floats:
+    """The squared octile skewness (n,) of scores (n, rows), which a few outliers do not change."""
+    low, middle, high = np.quantile(scores, (0.125, 0.5, 0.875), axis=1)
+    return np.asarray(((high + low - 2 * middle) / (high - low)) ** 2)
+
+
+def loo_pit(o: Outcome) -> Finding | None:
+    """Probability integral transforms of rows given the others that are not uniform.
+
+    Gelfand, Dey and Chang (1992); Vehtari, Gelman and Gabry (2017). Kolmogorov's test.
+    """
+    if o.discrete or o.log_lik is None:
+        return None
+    log_weights, _ = o.left_out
+    pit = (np.exp(log_weights) * (o.replicated <= o.y)).sum(axis=0)
+    test = stats.kstest(pit, "uniform")
+    return Finding(
+        o.statement.span,
+        "PPL034",
+        f"The predictive distribution of `{o.name}` is not calibrated: of each row given the others, "
+        f"{np.mean(np.abs(pit - 0.5) < 0.25):.0%} lie in the middle half of it.",
+        f"If there is another finding, it may explain this. Otherwise choose another distribution in "
+        f"`{o.statement.text}`.",
+        p=float(test.pvalue),
+    )
+
+
+def repeated(o: Outcome) -> Finding | None:
+    """Values of a continuous outcome that are farther apart than its distribution is wide."""
+    values = np.unique(o.y)
+    if o.discrete or len(values) < 2 or len(values) == len(o.y):
+        return None
+    gap = float(np.diff(values).min())
+    if gap <= COARSE * float(np.median(o.spread)):
+        return None
+    return Finding(
+        o.statement.span,
+        "PPL035",
+        f"`{o.name}` has {len(values)} different values, at least {gap:.3g} apart: it is not continuous.",
+        f"Declare `{o.name}` as int with a distribution of counts or categories (poisson, binomial, "
+        "ordered_logistic), or model the rounding by differences of the cdf.",
+    )
