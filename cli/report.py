@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -21,6 +22,7 @@ from ppl.results.files.provenance import of_evidence
 from ppl.results.fits.chains import Chains
 from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
+from ppl.results.report import machine
 from ppl.results.report.summary import as_text
 
 SUMMARY_ROWS = 20
@@ -51,6 +53,18 @@ def report(
         *([onward(left, files[0])] if is_resumable(left) else []),
     ):
         sentence(console, text)
+
+
+def json_report(fit: Fit, files: Iterable[Path], columns: Sequence[str]) -> str:
+    """The report as JSON: the rows of `columns`, the log evidence, the outcome, notes, the files written."""
+    content = {
+        "outcome": fit.outcome.sentence,
+        "log_evidence": machine.of_evidence(fit.provenance.evidence),
+        "notes": fit.notes,
+        "files": [*map(str, files)],
+        "rows": [asdict(row) for row in fit.summary(columns).only(columns)],
+    }
+    return machine.document("variational", fit.level, fit.provenance.judgement, content)
 
 
 def report_chains(

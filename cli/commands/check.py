@@ -1,21 +1,14 @@
 """`ppl check`: is the program well formed, and does it do what was meant?"""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ppl.cli.arguments import ModelPaths, read_program
+from ppl.cli.required import Format
 from ppl.errors import ModelError
-
-
-class Format(StrEnum):
-    """How diagnostics are printed."""
-
-    text = "text"
-    json = "json"
 
 
 def check(

@@ -7,6 +7,7 @@ import typer
 
 from ppl.cli.arguments import DrawsFiles, OwnData, programs
 from ppl.cli.options import flag, one_of
+from ppl.cli.required import Format, ReportFormat
 from ppl.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def compare(
     model: Annotated[list[Path], programs("Of FILEs without log_lik: one, or one each.")] = [],  # noqa: B006
     data: OwnData = [],  # noqa: B006
     evidence: Annotated[bool, flag("--evidence", "By the log evidence, not by PSIS-LOO.")] = False,
+    format: ReportFormat = Format.text,
 ) -> None:
     """Compare models of the same data, one in each of FILEs, by PSIS-LOO.
 
@@ -43,11 +45,14 @@ def compare(
     """
     from ppl.cli.data import rows_of
     from ppl.cli.output import screen_width, wrapped
+    from ppl.inference.diagnose.level import Level
     from ppl.results.files.readers import read_file
     from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
     from ppl.results.report.compare import Comparison
     from ppl.results.report.compare import compare as compared
     from ppl.results.report.loo import loo_of
+    from ppl.results.report.machine import document, of_comparison
+    from ppl.results.report.reading import judgement, level
 
     names = short_names(files)
     if len(model) not in (0, 1, len(files)):
@@ -62,6 +67,14 @@ def compare(
         found = compared(
             {name: loo_of(rows_of([file], log_lik, program, data)) for (name, file), program in pairs}
         )
+    levels = {name: level([file]) for name, file in read.items()}
+    if format is Format.json:
+        runs = [*read.values()]
+        typer.echo(document("compare", level(runs), judgement(runs), of_comparison(found, levels)))
+        return
+    for name, own in levels.items():
+        if own in (Level.USABLE, Level.POOR):
+            typer.echo(wrapped(f"{name}: {judgement([read[name]])}") + "\n")
     for line in found.table(screen_width()):
         typer.echo(line)
     typer.echo("\n" + wrapped(found.reading))

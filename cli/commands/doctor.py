@@ -8,6 +8,7 @@ import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
 from ppl.cli.options import whole
+from ppl.cli.required import Format, ReportFormat, Require, status_of
 
 if TYPE_CHECKING:
     from ppl.results.doctor.doctor import Examination
@@ -19,6 +20,8 @@ def doctor(
     fit: Annotated[Path | None, existing("FIT", "Draws of a fit; default: fit now.")] = None,
     arrays: Arrays = [],  # noqa: B006
     seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
+    format: ReportFormat = Format.text,
+    require: Require = None,
 ) -> None:
     """Examine MODEL against DATA, without a reference: what does not fit?
 
@@ -40,18 +43,22 @@ def doctor(
 
     from ppl.cli.diagnostics import show
     from ppl.cli.output import wrapped
+    from ppl.results.report.machine import document, of_examination
 
     found = examined(model, [data], arrays, fit, seed)
-    typer.echo(wrapped(found.verdict) + "\n")
-    show(found.findings, sys.stdout)
-    typer.echo(("\n" if found.findings else "") + wrapped(found.sentence))
+    if format is Format.json:
+        typer.echo(document("doctor", found.level, found.verdict, of_examination(found)))
+    else:
+        typer.echo(wrapped(found.verdict) + "\n")
+        show(found.findings, sys.stdout)
+        typer.echo(("\n" if found.findings else "") + wrapped(found.sentence))
+    raise typer.Exit(status_of(found.level, require))
 
 
 def examined(model: Path, data: list[Path], arrays: list[str], fit: Path | None, seed: int) -> "Examination":
     """The examination at the draws of a file, or of a default fit."""
     from ppl.cli.data import conditioned_as_draws, inputs_from
     from ppl.compile import model_of
-    from ppl.inference.diagnose.level import Level
     from ppl.results.doctor.doctor import examine
     from ppl.results.doctor.gather import gather
     from ppl.results.files.readers import read_file
@@ -59,7 +66,7 @@ def examined(model: Path, data: list[Path], arrays: list[str], fit: Path | None,
     from ppl.results.fits.fit import variational
     from ppl.results.fits.log_prob import unconstrained_of
     from ppl.results.report.log_lik import own_ratios
-    from ppl.results.report.reading import verdict
+    from ppl.results.report.reading import level, verdict
 
     compiled, inputs = model_of(model), inputs_from(data, arrays)
     if fit is None:
@@ -76,5 +83,4 @@ def examined(model: Path, data: list[Path], arrays: list[str], fit: Path | None,
         lambda: predictive(posterior, us, seed),
         seed,
     )
-    poor = run.provenance is not None and run.provenance.verdict == Level.POOR
-    return examine(found, verdict([run]), poor)
+    return examine(found, verdict([run]), level([run]))

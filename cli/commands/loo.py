@@ -7,6 +7,7 @@ import typer
 
 from ppl.cli.arguments import DrawsFiles, OwnData, program
 from ppl.cli.options import one_of, output_file
+from ppl.cli.required import Format, ReportFormat
 
 
 def loo(
@@ -15,6 +16,7 @@ def loo(
     model: Annotated[Path | None, program("The program, where FILEs have no log_lik.")] = None,
     data: OwnData = [],  # noqa: B006
     csv: Annotated[Path | None, output_file("ELPD and k-hat of each row as CSV.", "--csv")] = None,
+    format: ReportFormat = Format.text,
 ) -> None:
     """Leave-one-out cross-validation (PSIS-LOO) from the draws in FILEs.
 
@@ -36,14 +38,18 @@ def loo(
     from ppl.files import write_whole
     from ppl.results.files.readers import read_all
     from ppl.results.report.loo import csv_lines, loo_of, table
-    from ppl.results.report.reading import verdict
+    from ppl.results.report.machine import document, of_loo
+    from ppl.results.report.reading import judgement, level
 
     runs = read_all(files)
     found = loo_of(rows_of(runs, log_lik, model, data))
     if csv:
         write_whole(csv, csv_lines(found))
-    if any(run.provenance for run in runs):
-        typer.echo(wrapped(verdict(runs)) + "\n")
+    if format is Format.json:
+        typer.echo(document("loo", level(runs), judgement(runs), of_loo(found)))
+        return
+    if said := judgement(runs):
+        typer.echo(wrapped(said) + "\n")
     for line in table(found):
         typer.echo(line)
     typer.echo("\n" + wrapped(found.reading))

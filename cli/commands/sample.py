@@ -9,6 +9,7 @@ import typer
 from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
 from ppl.cli.data import inputs_from, recorded, say_misspelt
 from ppl.cli.options import CSV, listed, output_file, quietly, variable_names, whole
+from ppl.cli.required import Require, status_of
 from ppl.cli.settings import given_settings, with_settings
 from ppl.files import numbered_files
 from ppl.inference.run.settings import SampleSettings
@@ -38,6 +39,7 @@ def sample(
     *,
     missing: MissingData = Missing.refuse,
     refresh: Annotated[int, whole(0, "Draws per progress line; 0: none.")] = 100,
+    require: Require = None,
     variables: Annotated[str, variable_names("Variables in the table.")] = "",
     quiet: Annotated[bool, quietly()] = False,
     **settings: Any,
@@ -84,4 +86,4 @@ def sample(
     console = Console(file=cast(TextIO, out), quiet=quiet)
     report_chains(console, chains, columns, bool(variables), files)
     out.check()
-    raise typer.Exit(130 if chains.interrupted else 0)
+    raise typer.Exit(130 if chains.interrupted else status_of(chains.level, require))

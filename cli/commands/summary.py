@@ -7,6 +7,7 @@ import typer
 
 from ppl.cli.arguments import DrawsFiles
 from ppl.cli.options import listed, output_file, variable_names, whole
+from ppl.cli.required import Format, ReportFormat, Require, status_of
 
 
 def summary(
@@ -16,6 +17,8 @@ def summary(
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     rows: Annotated[int, whole(0, "Maximum rows; 0: all.")] = 0,
     csv: Annotated[Path | None, output_file("The table as CSV, in full precision.", "--csv")] = None,
+    format: ReportFormat = Format.text,
+    require: Require = None,
 ) -> None:
     """Summarise the draws in FILEs, the runs of one program.
 
@@ -37,19 +40,24 @@ def summary(
     from ppl.files import write_whole
     from ppl.results.files.columns import chosen
     from ppl.results.files.readers import read_all
-    from ppl.results.report.reading import evidence, of_chains, verdict
+    from ppl.results.report.machine import document, of_evidence, of_rows
+    from ppl.results.report.reading import evidence, judgement, level
     from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)
     whole = read_all(files)
-    chains = of_chains(whole)
+    worst, said = level(whole), judgement(whole)
     columns = chosen(whole[0].columns, listed(variables), whole[0].columns)
     runs = tuple(run.only(columns) for run in whole)
     lines = stansummary(runs, quantiles)
     names = headings(quantiles, runs)
     if csv:
         write_whole(csv, csv_lines(lines, names))
-    said = verdict(whole) if any(run.provenance for run in whole) else chains.sentence if chains else ""
+    if format is Format.json:
+        table = of_rows(names, ((line.name, line.figures) for line in lines))
+        known = whole[0].provenance.evidence if len(whole) == 1 and whole[0].provenance else None
+        typer.echo(document("summary", worst, said, {"log_evidence": of_evidence(known), **table}))
+        raise typer.Exit(status_of(worst, require))
     for sentences in (said, evidence(whole)):
         if sentences:
             typer.echo(wrapped(sentences) + "\n")
@@ -59,6 +67,7 @@ def summary(
         typer.echo(line)
     if len(shown) < len(lines):
         typer.echo(f"... and {len(lines) - len(shown)} more")
+    raise typer.Exit(status_of(worst, require))
 
 
 def as_quantiles(percentiles: str) -> tuple[float, ...]:

@@ -25,6 +25,7 @@ from ppl.cli.options import (
     whole_files,
 )
 from ppl.cli.processes import end_together, joined
+from ppl.cli.required import Require, status_of
 from ppl.cli.settings import choice, given_settings, with_settings
 from ppl.distribution import requirements
 from ppl.extras import extra
@@ -34,7 +35,8 @@ from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
 
-Layout = choice("Layout", *LAYOUTS)
+JSON = "json"
+Layout = choice("Layout", *LAYOUTS, JSON)
 Then = choice("Then", "sample")
 PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
 
@@ -63,7 +65,9 @@ def variational(
     coordinator: Annotated[str | None, address("Where process 0 listens.")] = None,
     processes: Annotated[int | None, whole(1, "Processes of the run.", hidden=True)] = None,
     process: Annotated[int | None, whole(0, "This one's number, from 0.", hidden=True)] = None,
-    layout: Annotated[Layout, one_of("CSV layout: variational, sample.", "--format")] = Layout.variational,
+    layout: Annotated[
+        Layout, one_of("CSV layout: variational, sample; json: report.", "--format")
+    ] = Layout.variational,
     save_metric: Annotated[bool, typer.Option("--save-metric", help="Metric and inits for NUTS.")] = False,
     save_cmdstan_config: Annotated[bool, flag("--save-cmdstan-config", "As JSON.", hidden=True)] = False,
     profile_file: Annotated[Path | None, output_file("CSV of times.", hidden=True)] = None,
@@ -78,6 +82,7 @@ def variational(
     require_converged: Annotated[
         bool, typer.Option("--require-converged", help="Otherwise exit with 3.")
     ] = False,
+    require: Require = None,
     variables: Annotated[str, variable_names("Variables in the table.")] = "",
     verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict; data unused.")] = False,
     quiet: Annotated[bool, quietly()] = False,
@@ -99,7 +104,15 @@ def variational(
     from ppl.cli.diagnostics import likely_bugs, show
     from ppl.cli.output import TolerantStream
     from ppl.cli.progress import on_stderr
-    from ppl.cli.report import checkpoint_of, exit_status, interruptible, report, report_chains, sentence
+    from ppl.cli.report import (
+        checkpoint_of,
+        exit_status,
+        interruptible,
+        json_report,
+        report,
+        report_chains,
+        sentence,
+    )
     from ppl.cli.table_columns import table_columns
     from ppl.cmdstan.profile import profiled
     from ppl.compile import model_of
@@ -120,7 +133,8 @@ def variational(
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
     err = TolerantStream("stderr")
     out = err if written else TolerantStream("stdout")
-    console = Console(file=cast(TextIO, out), quiet=quiet)
+    as_json = layout.value == JSON
+    console = Console(file=cast(TextIO, out), quiet=quiet or as_json)
     keep = CheckpointOptions(checkpoint_of(output), resume, checkpoint_every)
     if not quiet:
         show(likely_bugs(read_source(model)), sys.stderr)
@@ -146,7 +160,7 @@ def variational(
         "output.diagnostic_file": str(diagnostic_file or ""),
         "output.refresh": refresh,
         "output.save_cmdstan_config": save_cmdstan_config,
-        "ppl.format": layout.value,
+        "ppl.format": Layout.variational.value if as_json else layout.value,
         **({"output.profile_file": str(profile_file)} if profile_file else {}),
     }
     files = [output]
@@ -172,7 +186,10 @@ def variational(
     if fit.outcome.ending is not Ending.INTERRUPTED:
         keep.discard(asked.runs)
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
+    if as_json and first:
+        print(json_report(fit, files, columns), file=out)
     report(console, fit, files, columns, asked=bool(variables), verbose=verbose)
+    level = fit.level
     if then and fit.outcome.ending is not Ending.INTERRUPTED:
         if fit.verdict.level is Level.GOOD:
             sentence(
@@ -184,13 +201,14 @@ def variational(
                 chains = sample_with(posterior, of_chains, listener, fit.warm_start)
             saved = chains.save(chains_beside(output), {"data.file": arguments["data.file"]})
             console.print()
+            level = chains.level
             report_chains(console, chains, columns, bool(variables), saved)
             kind = f"draws {fit.verdict.made}" if fit.verdict.made != "of q" else "draws of q"
             where = f"{saved[0]} to {saved[-1]} hold draws by NUTS, {output} those of the fit ({kind})."
             sentence(console, where)
     out.check()
     end_together(together)
-    raise typer.Exit(exit_status(fit.outcome, require_converged))
+    raise typer.Exit(exit_status(fit.outcome, require_converged) or status_of(level, require))
 
 
 def chains_beside(output: Path) -> Path:

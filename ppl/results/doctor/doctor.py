@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ppl.inference.diagnose.level import Level
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.evidence import Evidence, Outcome
 from ppl.results.doctor.finding import Finding
@@ -41,7 +42,8 @@ POOR = "The fit is poor, so only the prior was examined: fit the model first."
 TIERS = (
     ("PPL020", "PPL021"),
     ("PPL024", "PPL025", "PPL026", "PPL027", "PPL028", "PPL029"),
-    ("PPL030", "PPL031", "PPL032", "PPL033", "PPL035"),
+    ("PPL030", "PPL031", "PPL033", "PPL035"),
+    ("PPL032",),
     ("PPL034", "PPL036", "PPL022", "PPL023"),
 )
 """The order of findings: what comes first may be the cause of what comes after."""
@@ -51,7 +53,7 @@ TIERS = (
 class Examination:
     """What `doctor` found: `findings`, possible causes first, and `notes` on what it could not examine.
 
-    `verdict` is that of the fit ("" if unknown): findings of a poor fit may be those of its draws.
+    `verdict` is that of the fit in words, `level` in a word.
 
     Example:
         >>> fit.doctor()
@@ -63,6 +65,7 @@ class Examination:
     checks: int
     notes: tuple[str, ...] = ()
     verdict: str = ""
+    level: Level = Level.UNKNOWN
 
     def __repr__(self) -> str:
         found = ", ".join(f.code for f in self.findings) or "no findings"
@@ -80,11 +83,12 @@ class Examination:
         return " ".join([f"{found} in {self.checks} checks of {names}.", *self.notes])
 
 
-def examine(evidence: Evidence, verdict: str = "", poor: bool = False) -> Examination:
+def examine(evidence: Evidence, verdict: str = "", level: Level = Level.UNKNOWN) -> Examination:
     """The findings of all checks that remain after a Bonferroni correction for their number.
 
     Of a poor fit only the prior is examined: what its draws say of the data is not the model's.
     """
+    poor = level is Level.POOR
     of_outcomes, of_all = ((prior_predictive,), ()) if poor else (OF_OUTCOMES, OF_ALL)
     made = [check(o) for o in evidence.outcomes for check in of_outcomes]
     made += [check(evidence) for check in of_all]
@@ -93,7 +97,7 @@ def examine(evidence: Evidence, verdict: str = "", poor: bool = False) -> Examin
     found = sorted((f for f in corrected if f.p <= FALSE_ALARMS), key=lambda f: (tier(f), f.p))
     names = tuple(o.name for o in evidence.outcomes)
     notes = (*evidence.notes, *((POOR,) if poor else ()))
-    return Examination(tuple(found), names, len(ran), notes, verdict)
+    return Examination(tuple(found), names, len(ran), notes, verdict, level)
 
 
 def tier(f: Finding) -> int:

@@ -1,6 +1,6 @@
 """A finding: what is wrong between model and data, where, and what to write."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ppl.frontend.lints import Lint
 from ppl.results.files.columns import Floats
@@ -29,4 +29,4 @@ class Finding(Lint):
 
     likely: bool = True
     p: float = 0.0
-    reference: Reference | None = None
+    reference: Reference | None = field(default=None, repr=False)

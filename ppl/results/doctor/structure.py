@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ppl.late import special, stats
 from ppl.results.doctor.advice import with_term
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
@@ -105,7 +106,7 @@ def curvature(o: Outcome) -> Finding | None:
     used = {name: c.values for name, c in o.columns.items() if c.used and not c.index}
     tried = [
         candidate
-        for name, x in {"the fitted values": o.fitted, **used}.items()
+        for name, x in {"the fitted values": normal_scores(o.fitted), **used}.items()
         if len(np.unique(x)) >= FEWEST_VALUES
         for candidate in along(name, direction((x - x.mean()) ** 2, q))
     ]
@@ -121,6 +122,11 @@ def curvature(o: Outcome) -> Finding | None:
         f"Change the link, for instance exp(...) for a mean that is positive, or add {bend} with a "
         f"coefficient to `{o.statement.text}`.",
     )
+
+
+def normal_scores(x: Floats) -> Floats:
+    """The normal quantiles (n,) of the ranks of x (n,): the fitted values of counts have long tails."""
+    return np.asarray(special.ndtri(stats.rankdata(x) / (len(x) + 1)))
 
 
 def order(o: Outcome) -> Floats:

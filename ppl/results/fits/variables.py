@@ -229,7 +229,7 @@ class VariablesOfDraws(ABC):
         """
         ratios = self._log_ratios
         evidence = gather(self.posterior, self.draws_u, ratios, self.log_lik, self.predictive, seed)
-        return examine(evidence, self.judgement, self.level is Level.POOR)
+        return examine(evidence, self.judgement, self.level)
 
     @property
     def _names(self) -> Collection[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppl.inference.diagnose.convergence import rhat
-from ppl.inference.diagnose.level import FROM_BEST
+from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.diagnose.psis import khat_threshold
 from ppl.inference.nuts.diagnostics import Judged, judged
 from ppl.inference.run.outcome import Ending, Outcome
@@ -53,6 +53,22 @@ def verdict(files: Sequence[DrawsFile]) -> str:
     worst = worst_of(found)
     whose = f" (That is {files[worst].path}, the worst of {len(files)} runs.)" if len(files) > 1 else ""
     return found[worst].judgement + whose
+
+
+def level(files: Sequence[DrawsFile]) -> Level:
+    """The level of the verdict, the worst of several files; unknown where one does not say."""
+    found = [about for file in files if (about := file.provenance)]
+    if len(found) == len(files):
+        return found[worst_of(found)].verdict
+    chains = of_chains(files)
+    return chains.level if chains else Level.UNKNOWN
+
+
+def judgement(files: Sequence[DrawsFile]) -> str:
+    """The verdict of fits, or on chains, in words; "" of files that say nothing of their fit."""
+    chains = of_chains(files)
+    known = any(file.provenance for file in files)
+    return verdict(files) if known else chains.sentence if chains else ""
 
 
 def evidence(files: Sequence[DrawsFile]) -> str:

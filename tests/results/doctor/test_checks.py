@@ -9,6 +9,7 @@ import pytest
 
 import ppl
 from ppl.frontend.pages import pages
+from ppl.inference.diagnose.level import Level
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.doctor import FALSE_ALARMS, OF_ALL, OF_OUTCOMES, TIERS, examine
 from ppl.results.doctor.evidence import Column, Evidence, Parameter, Prior
@@ -146,7 +147,7 @@ def test_a_poor_fit_is_examined_for_its_prior_only():
     wrong = Evidence((FIRES[prior_predictive], FIRES[outliers]), (), (), None, np.zeros(DRAWS))
     codes = [f.code for f in examine(wrong).findings]
     assert codes[0] == "PPL020" and "PPL032" in codes
-    assert [f.code for f in examine(wrong, poor=True).findings] == ["PPL020"]
+    assert [f.code for f in examine(wrong, level=Level.POOR).findings] == ["PPL020"]
 
 
 def test_pages_have_programs_that_compile():

@@ -1,0 +1,94 @@
+"""Reports for programs: one JSON object, in which the verdict stands first.
+
+`cli/site/files.md` documents the members; `SCHEMA` changes where one of them changes its meaning or goes.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ppl.inference.correct.evidence import Evidence
+from ppl.inference.diagnose.level import Level
+from ppl.results.doctor.doctor import Examination
+from ppl.results.doctor.finding import Finding
+from ppl.results.report.by_evidence import EvidenceComparison
+from ppl.results.report.compare import Comparison
+from ppl.results.report.loo import Loo
+
+SCHEMA = "ppl-report/1"
+
+
+def document(kind: str, level: Level, judgement: str, content: Mapping[str, Any]) -> str:
+    """The report `kind` as a line of JSON, the verdict first; numbers that are not finite are null.
+
+    Example:
+        >>> document("loo", Level.POOR, "Verdict: poor", {"elpd": math.nan})[:58]
+        '{"schema": "ppl-report/1", "report": "loo", "verdict": {"le'
+    """
+    head = {"schema": SCHEMA, "report": kind, "verdict": {"level": level.value, "judgement": judgement}}
+    return json.dumps(finite({**head, **content}), ensure_ascii=False, allow_nan=False)
+
+
+def finite(value: Any) -> Any:
+    """The value with None for numbers that JSON does not have."""
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {key: finite(item) for key, item in value.items()}
+        case list() | tuple():
+            return [finite(item) for item in value]
+        case _:
+            return value
+
+
+def of_rows(names: Sequence[str], rows: Iterable[tuple[str, Sequence[float]]]) -> dict[str, Any]:
+    """A table: a row each, its figures by heading."""
+    return {"rows": [{"name": name, **dict(zip(names, row, strict=True))} for name, row in rows]}
+
+
+def of_evidence(found: Evidence | None) -> dict[str, float] | None:
+    return None if found is None else {"value": found.value, "se": found.se}
+
+
+def of_loo(loo: Loo) -> dict[str, Any]:
+    each = zip(loo.names, loo.elpds.tolist(), loo.khats.tolist(), strict=True)
+    return {
+        "elpd": loo.elpd,
+        "se": loo.se,
+        "p_loo": loo.p_loo,
+        "p_loo_se": loo.p_loo_se,
+        "k_hat_threshold": loo.threshold,
+        "reading": loo.reading,
+        **of_rows(("elpd", "k_hat"), ((name, (elpd, khat)) for name, elpd, khat in each)),
+    }
+
+
+def of_comparison(found: Comparison | EvidenceComparison, levels: Mapping[str, Level]) -> dict[str, Any]:
+    """The models, the best first, each with the level of the verdict on its draws."""
+    models = [{**asdict(model), "level": levels[model.name].value} for model in found]
+    by = "loo" if isinstance(found, Comparison) else "evidence"
+    return {"by": by, "reading": found.reading, "models": models}
+
+
+def of_examination(found: Examination) -> dict[str, Any]:
+    return {
+        "outcomes": found.outcomes,
+        "checks": found.checks,
+        "notes": found.notes,
+        "findings": [of_finding(f) for f in found.findings],
+    }
+
+
+def of_finding(f: Finding) -> dict[str, Any]:
+    return {
+        "code": f.code,
+        "file": f.span.source.name,
+        "line": f.span.line,
+        "column": f.span.column,
+        "message": f.message,
+        "hint": f.hint,
+        "p": f.p,
+    }
