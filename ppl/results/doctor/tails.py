@@ -27,7 +27,7 @@ class TailSettings:
     """Replications in the tail without which it is not fitted."""
 
 
-TAIL = TailSettings()
+REPLICATED_TAIL = TailSettings()
 
 
 def upper_tail(observed: float, replicated: Floats) -> float:
@@ -39,9 +39,9 @@ def upper_tail(observed: float, replicated: Floats) -> float:
     if not math.isfinite(observed) or n == 0:
         return 1.0
     at_least = (1 + int((values >= observed).sum())) / (1 + n)
-    cutoff = values[-int(TAIL.tail_share * n) - 1]
+    cutoff = values[-int(REPLICATED_TAIL.tail_share * n) - 1]
     excess = values[values > cutoff] - cutoff
-    if observed <= values[-1] or len(excess) < TAIL.fewest:
+    if observed <= values[-1] or len(excess) < REPLICATED_TAIL.fewest:
         return at_least
     shape, scale = fit_pareto(excess)
     x = (observed - cutoff) / scale
