@@ -60,7 +60,7 @@ def uninformed(e: Evidence) -> Finding | None:
             return Finding(
                 found[0].span,
                 "PPL022",
-                f"The data say nothing about `{name}`: its posterior is its prior.",
+                f"The data do not inform `{name}`: its posterior is its prior.",
                 f"Take `{name}` out, or find the statement that should read it; if you keep it, what you "
                 "report of it is the prior.",
             )
