@@ -158,6 +158,11 @@ def is_light(weights: Psis) -> bool:
     return weights.khat < POPULATION.good_khat or most_count(weights)
 
 
+def is_reliable(weights: Psis) -> bool:
+    """Whether they have a variance, or most draws count and so many tell their tail: what a verdict asks."""
+    return weights.khat < POPULATION.good_khat or (weights.reliable and most_count(weights))
+
+
 def most_count(weights: Psis) -> bool:
     return weights.ess >= POPULATION.good_share * len(weights.log_weights)
 

@@ -33,6 +33,9 @@ class ConditionalLimits:
     same: float = 0.3
     """The sd of log weights up to which a polynomial of fewer terms will do."""
 
+    same_at: float = 0.9
+    """At what share of the outer points they are so."""
+
     centre_passes: int = 4
     """How often polynomials are moved to where the mass is, at the mode of the outer coordinates."""
 
@@ -173,12 +176,16 @@ def totals_of(basis: Polynomials, heights: Array) -> Totals:
 
 def ends_of(z: Array, heights: Array) -> Array:
     """Where densities over single variables z (k,) begin and end (m, g, 2), beyond these if need be."""
-    high = heights > -CONDITIONAL.depth
-    first, last = high.argmax(axis=-1), len(z) - 1 - high[..., ::-1].argmax(axis=-1)
-    wide = CONDITIONAL.widening * z[-1]
-    lower = np.where(first > 0, z[np.maximum(first - 1, 0)], -wide)
-    upper = np.where(last < len(z) - 1, z[np.minimum(last + 1, len(z) - 1)], wide)
-    return np.stack([lower, upper], axis=-1)
+    return np.stack([-end_of(-z[::-1], heights[..., ::-1]), end_of(z, heights)], axis=-1)
+
+
+def end_of(z: Array, heights: Array) -> Array:
+    """Where they end (m, g): on the line through two heights, at points z (k,), about there."""
+    last = len(z) - 1 - (heights[..., ::-1] > -CONDITIONAL.depth).argmax(axis=-1)
+    at = np.minimum(last, len(z) - 2)
+    here, after = (np.take_along_axis(heights, k[..., None], axis=-1)[..., 0] for k in (at, at + 1))
+    steps = (here + CONDITIONAL.depth) / np.maximum(here - after, np.finfo(float).tiny)
+    return np.asarray(np.minimum(z[at] + steps * (z[1] - z[0]), CONDITIONAL.widening * z[-1]))
 
 
 def student(n: int, width: int, rng: np.random.Generator) -> Array:
@@ -222,7 +229,8 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     best = about(blocks, outer, found, shape)
     for degree in CONDITIONAL.degrees[width][:-1]:
         simpler = shape._replace(basis=Polynomials.of(width, degree))
-        if np.median(distance(best, about(blocks, outer, found, simpler))) < CONDITIONAL.same:
+        off = distance(best, about(blocks, outer, found, simpler))
+        if np.quantile(off, CONDITIONAL.same_at) < CONDITIONAL.same:
             return simpler
     return shape
 

@@ -4,6 +4,7 @@ The weights are those of the whole target over the density that the draws were m
 whatever was found about the structure: what was found wrongly makes weights uneven, and nothing else.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ppl.inference.nested.conditional import BlockDraws, shape_of
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import FieldDraws, field_draws
 from ppl.inference.nested.outer import OUTER, Marginal, Peak, fitted_to, spread_of
+from ppl.inference.nested.structure import Indices
 from ppl.inference.nested.trends import Trends
 from ppl.inference.objective.target import Array
 from ppl.late import special
@@ -23,19 +25,19 @@ NUMBERS_AT_ONCE = 4_000_000
 """Coefficients and gradients at nodes that are held at once."""
 SHAPES_SEEN = 16
 """Outer points at which it is seen how many terms polynomials need."""
-PILOT_SHARES = (0.25, 0.25, 0.5, 1.0)
-"""Shares of the draws that are made first, to see their weights, and to fit a better mixture to them."""
+ROUND_SHARES = (0.25, 0.25, 0.5, 1.0, 1.0)
+"""Shares of the draws that are made of a mixture; each later one is fitted to all weighted draws before."""
 
-PILOT_KHAT = 0.7
-"""The k-hat of these, which of few draws is uncertain, below which the others are made."""
+GOING_KHAT = 0.7
+"""The k-hat of a round's weights, uncertain as of few draws, below which its mixture makes the others."""
 FIRST_ENOUGH = 0.7
 """The effective share of the first draws with which no mixture is fitted to them."""
 ENOUGH_EFFECTIVE = 0.4
-"""The effective share of draws with which a better mixture is not looked for."""
+"""The effective draws, as a share of those asked for, with which a better mixture is not looked for."""
 
 
 FEWEST_EFFECTIVE = 0.15
-"""The effective share with which so many more are made that as many count."""
+"""The effective draws, as the same share, with which so many more are made that as many count."""
 
 
 class Drawn(NamedTuple):
@@ -49,6 +51,10 @@ class Drawn(NamedTuple):
     log_q: Array
     log_rough: Array
     weights: Psis
+
+    @property
+    def n(self) -> int:
+        return len(self.u)
 
     @property
     def log_ratios(self) -> Array:
@@ -83,54 +89,72 @@ def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> G
             return BlockDraws(blocks, shape_of(blocks, some, found), marginal.start)
 
 
-def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
-    """n weighted draws: a few first, and all of a mixture fitted to these where their weights are uneven.
+class Round(NamedTuple):
+    """Draws of a mixture and of the rest given these.
 
-    They are more where the weights of n have a variance, but few draws count.
+    Points u (n, dim), log densities of the target, those of the rest, and of the marginal by Laplace.
+    """
+
+    mixture: StudentTs
+    u: Array
+    log_p: Array
+    log_given: Array
+    about: Array
+
+
+def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
+    """Weighted draws, of which n would do: of a first mixture, and of better ones where weights are uneven.
+
+    They are more where the weights have a variance, but few draws count.
     """
     marginal, own = peak.marginal, given(peak.marginal, mixture, rng)
+    outer, rounds = marginal.inner.structure.outer, list[Round]()
+
+    def go(size: int) -> Round:
+        rounds.append(round_of(marginal, mixture, own, mixture.draws(size, rng), rng))
+        return rounds[-1]
+
     first = FIRST_ENOUGH if mixture.dim <= OUTER.most_mixed else ENOUGH_EFFECTIVE
-    for k, share in enumerate(PILOT_SHARES):
-        found = weighted(marginal, mixture, own, mixture.draws(int(n * share), rng), rng)
-        if share < 1 and is_enough(found.weights, PILOT_KHAT, ENOUGH_EFFECTIVE if k else first):
-            rest = mixture.draws(n - len(found.u), rng)
-            found = together(found, weighted(marginal, mixture, own, rest, rng))
-        if len(found.u) == n and is_enough(found.weights, POPULATION.good_khat, ENOUGH_EFFECTIVE):
+    for k, share in enumerate(ROUND_SHARES):
+        alone = together([go(int(n * share))], outer).weights
+        left = n - sum(len(each.u) for each in rounds)
+        if left > 0 and is_enough(alone, GOING_KHAT, (ENOUGH_EFFECTIVE if k else first) * int(n * share)):
+            go(left)
+        found = together(rounds, outer)
+        if found.n >= n and is_enough(found.weights, POPULATION.good_khat, ENOUGH_EFFECTIVE * n):
             return found
-        if share < 1:
-            outer = found.u[:, marginal.inner.structure.outer]
-            mixture = fitted_to(outer, found.weights, rng, one=k == 0 and len(outer) < n)
-    if is_enough(found.weights, POPULATION.good_khat, FEWEST_EFFECTIVE):
-        more = mixture.draws(int(n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)), rng)
-        found = together(found, weighted(marginal, mixture, own, more, rng))
-    return found
+        mixture = fitted_to(found.u[:, outer], found.weights, rng, one=k == 0 and left > 0)
+    if is_enough(found.weights, POPULATION.good_khat, FEWEST_EFFECTIVE * n):
+        go(int(found.n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)))
+    return together(rounds, outer)
 
 
-def is_enough(weights: Psis, most_khat: float, least_share: float) -> bool:
-    """Whether draws of another mixture would gain little."""
-    return weights.khat < most_khat and weights.ess >= least_share * len(weights.log_weights)
+def is_enough(weights: Psis, most_khat: float, least: float) -> bool:
+    """Whether draws of another mixture would gain little: so many count."""
+    return weights.khat < most_khat and weights.ess >= least
 
 
-def together(*parts: Drawn) -> Drawn:
-    """Draws of one mixture, made in parts."""
-    return with_weights(*(np.concatenate([part[k] for part in parts]) for k in range(4)))
+def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
+    """All draws of the rounds as those of one mixture (Cornuet, Marin, Mira and Robert 2012, equation 3).
 
-
-def with_weights(u: Array, log_p: Array, log_q: Array, log_rough: Array) -> Drawn:
-    """Draws and their smoothed weights."""
-    found = Drawn(u, log_p, log_q, log_rough, Psis(np.zeros(len(u)), np.nan))
+    So a place that a later mixture leaves out has the draws and the density of an earlier one.
+    """
+    _, *arrays = zip(*rounds, strict=True)
+    u, log_p, log_given, about = map(np.concatenate, arrays)
+    sizes = np.array([len(each.u) for each in rounds])
+    terms = [each.mixture.log_density(u[:, outer]) for each in rounds]
+    log_outer = special.logsumexp(terms, axis=0, b=(sizes / len(u))[:, None])
+    found = Drawn(u, log_p, log_given + log_outer, about - log_outer, Psis(np.zeros(len(u)), np.nan))
     return found._replace(weights=psis(found.log_ratios))
 
 
-def weighted(
+def round_of(
     marginal: Marginal, mixture: StudentTs, own: Given, outer: Array, rng: np.random.Generator
-) -> Drawn:
+) -> Round:
     """A draw of the rest at outer points (n, d) of the mixture, some of them at a time."""
     parts = np.array_split(outer, -(-len(outer) * own.numbers // NUMBERS_AT_ONCE))
     found = [draws_at(marginal, own, part, rng) for part in parts if len(part)]
-    u, log_p, log_q, rough = (np.concatenate(each) for each in zip(*found, strict=True))
-    log_outer = mixture.log_density(outer)
-    return with_weights(u, log_p, log_q + log_outer, rough - log_outer)
+    return Round(mixture, *(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
 def draws_at(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.correct.population import StudentTs, fitted, is_good, moments
+from ppl.inference.correct.population import POPULATION, StudentTs, fitted, is_reliable, moments, most_count
 from ppl.inference.correct.tempering import effective_size
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.diagnose.psis import Psis, psis
@@ -82,6 +82,9 @@ class OuterLimits:
 
     By the inverse of these it is wider than a Gaussian.
     """
+
+    defensive_width: float = 3.0
+    """How many times as wide a second one is, whose share is that of a mixture's (see `PopulationLimits`)."""
 
     most_mixed: int = 10
     """Outer coordinates up to which mixtures of several are fitted."""
@@ -248,7 +251,7 @@ def mixture_over(peak: Peak, rng: np.random.Generator) -> Cover | None:
         u = mixture.draws(max(OUTER.draws, OUTER.draws_each * mixture.dim), rng)
         log_p = peak.marginal.modes(u, BLOCK_MODES.about).log_marginals
         weights = psis(log_p - mixture.log_density(u))
-        if is_good(weights):
+        if is_reliable(weights) and most_count(weights):
             return Cover(mixture, u, log_p)
         mixture = fitted_to(u, weights, rng, one=k == 0)
     return None
@@ -275,10 +278,12 @@ def spread_of(u: Array) -> Gaussian:
 
 
 def one_over(gaussian: Gaussian) -> StudentTs:
-    """One Student's t, a little wider than a Gaussian."""
+    """Student's t, a little wider than a Gaussian, and one much wider, for the tails (Hesterberg 1995)."""
     degrees = max(OUTER.degrees, len(gaussian.mean))
     wide = Gaussian(gaussian.mean, (1 + 1 / degrees) * gaussian.factor)
-    return StudentTs(np.ones(1), (wide,), degrees)
+    wider = Gaussian(gaussian.mean, OUTER.defensive_width * gaussian.factor)
+    share = POPULATION.defensive_share
+    return StudentTs(np.array([1 - share, share]), (wide, wider), degrees)
 
 
 def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> StudentTs:

@@ -16,7 +16,7 @@ from ppl.errors import InferenceError
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
 from ppl.inference.correct.evidence import Evidence, of_weights
-from ppl.inference.correct.population import POPULATION, moments, most_count
+from ppl.inference.correct.population import is_reliable, moments
 from ppl.inference.correct.standard_errors import of_resampled
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import Psis
@@ -134,7 +134,7 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     count = max(PROPOSALS, 2 * settings.draws)
     draws = drawn(peak, cover.mixture, count, rng)
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
-    if not (enough and has_good_weights(draws.weights)):
+    if not (enough and is_reliable(draws.weights)):
         worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
         raise Refused(f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})")
     if draws.lost > MOST_LOST:
@@ -144,11 +144,6 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     evidence = of_weights(draws.log_ratios, draws.weights)
     weighted = WeightedDraws(draws.u[kept], draws.log_p[kept], draws.log_q[kept], weights)
     return Found(starts[0], weighted, evidence)
-
-
-def has_good_weights(weights: Psis) -> bool:
-    """Whether they have a variance, or most draws count and so many tell their tail: what a verdict asks."""
-    return weights.khat < POPULATION.good_khat or (weights.reliable and most_count(weights))
 
 
 def weighted_elbo(draws: WeightedDraws) -> Elbo:

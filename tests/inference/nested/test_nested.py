@@ -10,10 +10,13 @@ from toy_targets import OneOfMany
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.correct.population import StudentTs
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
-from ppl.inference.nested.conditional import conditional, fitted, shape_of
+from ppl.inference.nested.conditional import CONDITIONAL, conditional, ends_of, fitted, shape_of
+from ppl.inference.nested.draws import Round, together
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.structure import structure_of
+from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.progress import Progress
@@ -380,3 +383,55 @@ def test_ctrl_c_leaves_a_few_draws():
     result = fit(Groups(Y), Settings(seed=1), progress=listen)
     assert result.outcome.ending is Ending.INTERRUPTED
     assert len(result.draws_u) and result.verdict.level == "poor"
+
+
+@pytest.mark.parametrize("scale", [0.7, 0.9, 1.0])
+def test_a_normal_ends_where_it_has_fallen_by_the_depth(scale):
+    z = Polynomials.of(1, 4).grid[:, 0]
+    lower, upper = ends_of(z, -0.5 * (z / scale) ** 2)
+    end = scale * math.sqrt(2 * CONDITIONAL.depth)
+    assert upper == -lower == pytest.approx(end, abs=0.05)
+
+
+def test_draws_of_several_mixtures_are_weighted_as_those_of_one():
+    """The second mixture leaves out half of a normal, of which the first has few draws."""
+    generator = rng()
+
+    def a_round(mean, sd, n):
+        mixture = StudentTs(np.ones(1), (Gaussian(np.array([mean]), np.array([[sd]])),))
+        u = mixture.draws(n, generator)
+        return Round(mixture, u, stats.norm.logpdf(u[:, 0]) + 3.0, np.zeros(n), np.zeros(n))
+
+    wide, left = a_round(0.0, 3.0, 2000), a_round(-1.0, 0.4, 2000)
+    found, alone = together([wide, left], np.array([0])), together([left], np.array([0]))
+    weights = np.exp(found.weights.log_weights)
+    assert found.weights.khat < 0.5 < alone.weights.khat
+    assert np.log(np.mean(np.exp(found.log_ratios))) == pytest.approx(3.0, abs=0.05)
+    assert weights @ found.u[:, 0] == pytest.approx(0.0, abs=0.1)
+    assert weights @ found.u[:, 0] ** 2 == pytest.approx(1.0, abs=0.1)
+
+
+class RareCounts(Target):
+    """Poisson counts with an effect each, N(mu, exp(t)), nearly all zero: exp(t) may be next to nothing."""
+
+    y = np.array([0.0] * 50 + [1.0] * 8 + [2.0, 3.0])
+    dim = 62
+
+    def log_density_gradients(self, us):
+        mu, t, e = us[:, :1], us[:, 1:2], us[:, 2:]
+        s, rates = np.exp(t), np.exp(np.minimum(e, 300.0))
+        off = (e - mu) / s
+        value = (self.y * e - rates - 0.5 * off**2 - t).sum(axis=1)
+        value += (-0.5 * mu**2 / 9 - 0.5 * s**2 / 4 + t)[:, 0]
+        slope_mu = (off / s).sum(axis=1, keepdims=True) - mu / 9
+        slope_t = (off**2 - 1).sum(axis=1, keepdims=True) - s**2 / 4 + 1
+        return value, np.hstack([slope_mu, slope_t, self.y - rates - off / s])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_draws_cover_the_tail_where_a_scale_is_next_to_nothing(seed):
+    result = fit(RareCounts(), Settings(seed=seed))
+    assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
