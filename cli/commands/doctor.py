@@ -20,6 +20,10 @@ def doctor(
     fit: Annotated[Path | None, existing("FIT", "Draws of a fit; default: fit now.")] = None,
     arrays: Arrays = [],  # noqa: B006
     seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, exists=True, help="Pictures of the findings."),
+    ] = None,
     format: ReportFormat = Format.text,
     require: Require = None,
 ) -> None:
@@ -46,12 +50,15 @@ def doctor(
     from ppl.results.report.machine import document, of_examination
 
     found = examined(model, [data], arrays, fit, seed)
+    files = found.save_pictures(pictures) if pictures else []
     if format is Format.json:
         typer.echo(document("doctor", found.level, found.verdict, of_examination(found)))
     else:
         typer.echo(wrapped(found.verdict) + "\n")
         show(found.findings, sys.stdout)
         typer.echo(("\n" if found.findings else "") + wrapped(found.sentence))
+        if files:
+            typer.echo(f"Wrote {', '.join(map(str, files))}.")
     raise typer.Exit(status_of(found.level, require))
 
 

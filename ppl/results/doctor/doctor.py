@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ppl.inference.diagnose.level import Level
 from ppl.results.doctor.counts import dispersion, zeros
@@ -13,6 +14,7 @@ from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
 from ppl.results.doctor.structure import autocorrelation, curvature, group, interaction, predictor
 from ppl.results.doctor.variance import unequal_variance
+from ppl.results.report import plots
 
 FALSE_ALARMS = 0.01
 """The probability that a model that is right has a finding, over all checks (Bonferroni's bound)."""
@@ -74,6 +76,19 @@ class Examination:
 
     def __str__(self) -> str:
         return "\n\n".join([*(f.describe() for f in self.findings), self.sentence])
+
+    def save_pictures(self, folder: str | Path) -> list[Path]:
+        """Writes a picture of each finding, `PPL024.svg`: its statistic beside that of replicated data.
+
+        Raises:
+            MissingPackage: matplotlib is not installed.
+            OSError: a file cannot be written.
+        """
+        paths = [Path(folder) / f"{f.code}.svg" for f in self.findings]
+        for path, f in zip(paths, self.findings, strict=True):
+            shown = f.reference
+            plots.save(plots.statistic(shown.label, shown.observed, shown.replicated), path)
+        return paths
 
     @property
     def sentence(self) -> str:

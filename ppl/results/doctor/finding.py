@@ -8,7 +8,7 @@ from ppl.results.files.columns import Floats
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A statistic of the data beside its distribution over replications (draws,); `label` says what it is."""
+    """What a picture shows: a distribution (n,), most often of a statistic over replications, and a value."""
 
     label: str
     observed: float
@@ -29,4 +29,4 @@ class Finding(Lint):
 
     likely: bool = True
     p: float = 0.0
-    reference: Reference | None = field(default=None, repr=False)
+    reference: Reference = field(repr=False, kw_only=True)

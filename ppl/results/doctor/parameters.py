@@ -63,6 +63,7 @@ def uninformed(e: Evidence) -> Finding | None:
                 f"The data do not inform `{name}`: its posterior is its prior.",
                 f"Take `{name}` out, or find the statement that should read it; if you keep it, what you "
                 "report of it is the prior.",
+                reference=Reference(f"draws of {found[0].column}", 0.0, found[0].draws),
             )
     return None
 
@@ -81,6 +82,7 @@ def units(e: Evidence) -> Finding | None:
     scales = {x.column: float(np.abs(x.draws).mean()) for x in e.parameters if np.abs(x.draws).mean() > 0}
     if not scales or max(scales.values()) < LARGEST_RATIO * min(scales.values()):
         return None
+    sizes = np.log10(np.array([*scales.values()]))
     name = max(scales, key=lambda column: abs(np.log(scales[column])))
     own = next(x for x in e.parameters if x.column == name)
     return Finding(
@@ -90,4 +92,5 @@ def units(e: Evidence) -> Finding | None:
         f"`{name}` is farthest from 1.",
         f"Change the units of the data that `{own.name}` multiplies or measures, for instance `x / sd(x)` in "
         f"transformed data; or, if it has no bounds, declare it with `<multiplier={scales[name]:.0e}>`.",
+        reference=Reference("mean size of each parameter, log10", np.log10(scales[name]), sizes),
     )

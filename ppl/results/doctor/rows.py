@@ -4,7 +4,7 @@ import numpy as np
 
 from ppl.inference.diagnose.psis import khat_threshold
 from ppl.results.doctor.evidence import Outcome
-from ppl.results.doctor.finding import Finding
+from ppl.results.doctor.finding import Finding, Reference
 
 MOST_ROWS_NAMED = 5
 """Influential rows that a finding names."""
@@ -15,7 +15,8 @@ def influential(o: Outcome) -> Finding | None:
     if o.log_lik is None:
         return None
     _, khats = o.left_out
-    worst = [k for k in np.argsort(-khats, kind="stable") if khats[k] > khat_threshold(len(o.replicated))]
+    threshold = khat_threshold(len(o.replicated))
+    worst = [k for k in np.argsort(-khats, kind="stable") if khats[k] > threshold]
     if not worst:
         return None
     named = ", ".join(f"`{o.rows[k]}` ({khats[k]:.2f})" for k in worst[:MOST_ROWS_NAMED])
@@ -23,7 +24,8 @@ def influential(o: Outcome) -> Finding | None:
         o.statement.span,
         "PPL036",
         f"The posterior depends on single rows: {len(worst)} of {len(o.y)} have a k-hat above "
-        f"{khat_threshold(len(o.replicated)):.2f}, first {named}.",
+        f"{threshold:.2f}, first {named}.",
         "Check these rows for mistakes; a distribution with heavier tails, or a prior on the effects that "
         "only they inform, makes the posterior depend on them less.",
+        reference=Reference("k-hat of each row", threshold, khats),
     )

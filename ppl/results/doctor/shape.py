@@ -5,7 +5,7 @@ import numpy as np
 from ppl.late import stats
 from ppl.results.doctor.advice import LOCATIONS
 from ppl.results.doctor.evidence import Outcome, Statement
-from ppl.results.doctor.finding import Finding
+from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
 
@@ -99,6 +99,7 @@ def loo_pit(o: Outcome) -> Finding | None:
         f"If there is another finding, it may explain this. Otherwise choose another distribution in "
         f"`{o.statement.text}`.",
         p=float(test.pvalue),
+        reference=Reference(f"LOO-PIT of the rows of {o.name}", 0.5, pit),
     )
 
 
@@ -116,4 +117,5 @@ def repeated(o: Outcome) -> Finding | None:
         f"`{o.name}` has {len(values)} different values, at least {gap:.3g} apart: it is not continuous.",
         f"Declare `{o.name}` as int with a distribution of counts or categories (poisson, binomial, "
         "ordered_logistic), or model the rounding by differences of the cdf.",
+        reference=Reference(f"values of {o.name}", float(np.median(o.y)), o.y),
     )

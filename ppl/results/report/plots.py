@@ -285,6 +285,18 @@ def ppc(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
 
 
 @styled
+def statistic(label: str, observed: float, values: Floats) -> "Figure":
+    """The distribution of a statistic over replications, rows or draws (n,), and the observed value."""
+    figure, (axes,) = panels(1, 1, False, height=2.4, width=6.5)
+    finite = values[np.isfinite(values)]
+    axes.hist(finite, bins="auto" if varies(finite) else 1, color=FITTED, alpha=0.45)
+    axes.axvline(observed, color=OTHER, linewidth=2)
+    axes.set(xlabel=label, yticks=[])
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
+@styled
 def densities(y: Floats, heights: Floats, labels: Sequence[str], name: str, discrete: bool) -> "Figure":
     """Densities (curves, points) at y (points,), or probabilities of whole numbers, one a label."""
     figure, (axes,) = panels(1, 1, False, height=2.2, width=6.5)

@@ -123,8 +123,8 @@ def test_every_check_and_code_is_tested():
 def test_a_check_of_rows_fires_on_what_it_is_for_and_names_the_line(check):
     found = check(FIRES[check])
     assert is_finding(found) and found.span.line == 1 and found.hint.endswith(".")
-    reference = found.reference
-    assert reference is None or reference.observed > np.quantile(reference.replicated, 0.99)
+    if check not in (loo_pit, repeated, influential):
+        assert found.reference.observed > np.quantile(found.reference.replicated, 0.99)
 
 
 @pytest.mark.parametrize("check", FIRES, ids=lambda check: check.__name__)

@@ -44,12 +44,14 @@ def test_a_model_that_suits_the_data_has_no_finding(model):
     assert "No findings" in str(found)
 
 
-def test_a_group_that_the_program_does_not_declare_is_found(model):
+def test_a_group_that_the_program_does_not_declare_is_found(model, tmp_path):
     found = model.condition(data(1.5)).variational(seed=1).doctor()
     first = found.findings[0]
     assert (first.code, first.span.line) == ("PPL024", 15)
     assert "`y ~ normal(a + b * x + u_clinic[clinic], s);`" in first.hint
     assert str(found).startswith("<string>:15:3: warning PPL024")
+    paths = found.save_pictures(tmp_path)
+    assert paths[0].name == "PPL024.svg" and "residuals between groups of clinic" in paths[0].read_text()
 
 
 def test_what_cannot_be_examined_is_said():
