@@ -83,13 +83,18 @@ def gather(
     replicated = tried("Predictions not examined", predictive) or {}
     simulated = tried("Prior not simulated", lambda: simulate(posterior, seed))
     of_rows = {name: values[some] for name, values in rows.items()}
-    made = [
-        outcome_of(posterior, name, values[some], of_rows.get(name), log_ratios[some], simulated)
+    made = {
+        name: outcome_of(posterior, name, values[some], of_rows.get(name), log_ratios[some], simulated)
         for name, values in replicated.items()
+    }
+    notes += [
+        f"`{name}` not examined: few rows, or replications of another shape."
+        for name, o in made.items()
+        if o is None
     ]
     total = np.sum([v.reshape(len(some), -1).sum(axis=1) for v in of_rows.values()], axis=0)
     return Evidence(
-        tuple(o for o in made if o is not None),
+        tuple(o for o in made.values() if o is not None),
         tuple(parameters_of(posterior, us[some], simulated)),
         tuple(prior_statements(posterior, us[some], simulated)),
         total if rows else None,
@@ -121,7 +126,7 @@ def outcome_of(
     log_ratios: Floats,
     simulated: Simulated | None,
 ) -> Outcome | None:
-    """The rows of one observed variable that were observed; None if they are few."""
+    """The rows of one variable that were observed; None if they are few, or replications of another shape."""
     program, facts = posterior.model.compilation.checked
     y = np.asarray(posterior.observed.get(name, posterior.d.of(name)), float)
     flat = y.reshape(-1)
@@ -139,7 +144,8 @@ def outcome_of(
     statement = next(s for other, s in observing(program, flow_of(program, facts)) if other == name)
     declared = next(d for d in (*program.data, *program.transformed_data) if getattr(d, "name", "") == name)
     draws = picked(replicated)
-    assert draws is not None
+    if draws is None:
+        return None
     return Outcome(
         name,
         is_whole(facts.symbols[declared].type),

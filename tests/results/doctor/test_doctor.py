@@ -1,5 +1,7 @@
 """The doctor on programs with data: what it finds, what it says, where."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,23 @@ model {
   y ~ normal(a + b * x, s);
 }
 """
+
+MEAN = """\
+data {
+  int<lower=0> N;
+  vector[N] y;
+}
+parameters {
+  real mu;
+  real<lower=0> sigma;
+}
+model {
+  mu ~ normal(50, 50);
+  sigma ~ exponential(0.1);
+  y ~ normal(mu, sigma);
+}
+"""
+ROOT = Path(__file__).parents[3]
 
 
 def data(effect):
@@ -58,6 +77,10 @@ def test_what_cannot_be_examined_is_said():
     text = "data { vector[9] y; } parameters { real m; } model { target += -0.5 * dot_self(y - m); }"
     found = ppl.compile_model(text).condition({"y": np.arange(9.0)}).variational(seed=1).doctor()
     assert found.findings == () and "of no observed variable" in found.sentence
+    own = "data { vector[9] y; } parameters { real m; } model { y ~ normal(m, 1); } "
+    own += "generated quantities { real y_rep = normal_rng(m, 1); }"
+    found = ppl.compile_model(own).condition({"y": np.arange(9.0)}).variational(seed=1).doctor()
+    assert found.outcomes == () and any(note.startswith("`y` not examined") for note in found.notes)
     censored = "data { vector[9] y; } parameters { real m; } model { y ~ normal(m, 1); 9 ~ normal(m, 1); }"
     found = ppl.compile_model(censored).condition({"y": np.arange(9.0)}).variational(seed=1).doctor()
     assert any(note.startswith("Prior not simulated: ") for note in found.notes)
@@ -76,3 +99,16 @@ def test_the_command_reads_a_fit_and_says_the_same(model, tmp_path, capsys, monk
             main(["doctor", "m.model", *words])
         said = capsys.readouterr().out
         assert end.value.code == 0 and "Verdict: good" in said and "m.model:15:3: warning PPL024" in said
+
+
+def test_what_the_readme_shows_is_found(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    blocks = (ROOT / "README.md").read_text().split("```")
+    shown = next(text for text in blocks if text.startswith("\nmean.model:12"))
+    (tmp_path / "mean.model").write_text(MEAN)
+    for words in (["new", "cars"], ["doctor", "mean.model", "cars/cars.data.json"]):
+        with pytest.raises(SystemExit):
+            main(words)
+    said = capsys.readouterr().out
+    assert " ".join(shown.split()) in " ".join(said.split())
