@@ -14,8 +14,8 @@ FEWEST_TRIED = 60
 
 
 def zeros(o: Outcome) -> Finding | None:
-    """More zeros than in replicated data, better explained by zero inflation than by dispersion."""
-    if not is_count(o) or not inflated(o.y, o.fitted):
+    """More zeros than in replicated data, unless dispersion explains them better."""
+    if not is_count(o) or (is_unbounded(o) and not inflated(o.y, o.fitted)):
         return None
     tried: list[Candidate] = [("zeros", lambda rows: (rows == 0).sum(axis=1).astype(float))]
     found = farthest(tried, o.y[None], o.replicated, f"{{}} among `{o.name}`")
@@ -33,8 +33,8 @@ def zeros(o: Outcome) -> Finding | None:
 
 
 def dispersion(o: Outcome) -> Finding | None:
-    """Residuals of counts that are larger than those of replicated data."""
-    if not is_count(o) or inflated(o.y, o.fitted):
+    """Residuals of counts that are larger than those of replicated data, unless zeros explain them better."""
+    if not is_count(o) or (is_unbounded(o) and inflated(o.y, o.fitted)):
         return None
     tried: list[Candidate] = [("Pearson residuals", lambda s: (s**2).sum(axis=1))]
     found = farthest(tried, o.residuals[0][None], o.residuals[1], "sum of squares of {}")
@@ -74,6 +74,11 @@ def overdispersed(s: Statement) -> str:
 def is_count(o: Outcome) -> bool:
     """Whether the outcome counts something: ints that are not only 0 and 1."""
     return o.discrete and o.y.min() >= 0 and o.y.max() > 1
+
+
+def is_unbounded(o: Outcome) -> bool:
+    """Whether the distribution is Poisson, or one with dispersion."""
+    return o.statement.distribution.startswith(("poisson", "neg_binomial"))
 
 
 def inflated(y: Floats, mean: Floats) -> bool:

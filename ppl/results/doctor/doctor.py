@@ -59,7 +59,7 @@ class Examination:
 
     Example:
         >>> fit.doctor()
-        <Examination of 1 outcome by 3 checks: no findings>
+        <Examination of 1 outcome by ... checks: no findings>
     """
 
     findings: tuple[Finding, ...]

@@ -207,8 +207,8 @@ class Fit(VariablesOfDraws):
         """The level of the verdict on the draws: good, usable, poor or unknown.
 
         Example:
-            >>> str(fit.level)
-            'good'
+            >>> fit.level in ("good", "usable", "poor", "unknown")
+            True
         """
         return self.verdict.level
 

@@ -225,7 +225,7 @@ class VariablesOfDraws(ABC):
 
         Example:
             >>> fit.doctor()
-            <Examination of 1 outcome by 3 checks: no findings>
+            <Examination of 1 outcome by ... checks: no findings>
         """
         ratios = self._log_ratios
         evidence = gather(self.posterior, self.draws_u, ratios, self.log_lik, self.predictive, seed)
