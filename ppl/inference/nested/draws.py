@@ -4,18 +4,19 @@ The weights are those of the whole target over the density that the draws were m
 whatever was found about the structure: what was found wrongly makes weights uneven, and nothing else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.inference.correct.population import POPULATION, StudentTs
+from ppl.inference.diagnose.mixture_sampling import Batch, missed
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import BlockDraws, shape_of
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import FieldDraws, field_draws
-from ppl.inference.nested.outer import OUTER, Marginal, Peak, fitted_to, spread_of
+from ppl.inference.nested.outer import OUTER, Marginal, Peak, beyond, fitted_to, spread_of
 from ppl.inference.nested.structure import Indices
 from ppl.inference.nested.trends import Trends
 from ppl.inference.objective.target import Array
@@ -43,7 +44,8 @@ FEWEST_EFFECTIVE = 0.15
 class Drawn(NamedTuple):
     """Points u (n, dim), the log densities of the target and of what they are drawn from, and weights.
 
-    `log_rough` (n,) are log weights by Laplace's approximation of the rest.
+    `log_rough` (n,) are log weights by Laplace's approximation of the rest; `missed` is the share of the
+    posterior that the draws do not see, but distant ones do.
     """
 
     u: Array
@@ -51,6 +53,7 @@ class Drawn(NamedTuple):
     log_q: Array
     log_rough: Array
     weights: Psis
+    missed: float = 0.0
 
     @property
     def n(self) -> int:
@@ -59,8 +62,7 @@ class Drawn(NamedTuple):
     @property
     def log_ratios(self) -> Array:
         """log p/q (n,), -inf where no draw was had, or a density is not finite."""
-        ratios = self.log_p - self.log_q
-        return np.where(np.isfinite(ratios), ratios, -np.inf)
+        return finite(self.log_p - self.log_q)
 
     @property
     def lost(self) -> float:
@@ -70,6 +72,11 @@ class Drawn(NamedTuple):
             return 0.0
         lost = special.logsumexp(self.log_rough[missing])
         return float(np.exp(lost - np.logaddexp(lost, special.logsumexp(self.log_ratios))))
+
+
+def finite(log_ratios: Array) -> Array:
+    """-inf where a log ratio is not finite."""
+    return np.where(np.isfinite(log_ratios), log_ratios, -np.inf)
 
 
 Given = BlockDraws | FieldDraws
@@ -101,6 +108,10 @@ class Round(NamedTuple):
     log_given: Array
     about: Array
 
+    def batch(self, outer: Indices) -> Batch:
+        """The outer coordinates, with log marginals that are right on average."""
+        return Batch(self.u[:, outer], finite(self.log_p - self.log_given), self.mixture.log_density)
+
 
 def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
     """Weighted draws, of which n would do: of a first mixture, and of better ones where weights are uneven.
@@ -122,11 +133,15 @@ def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> D
             go(left)
         found = together(rounds, outer)
         if found.n >= n and is_enough(found.weights, POPULATION.good_khat, ENOUGH_EFFECTIVE * n):
-            return found
+            break
         mixture = fitted_to(found.u[:, outer], found.weights, rng, one=k == 0 and left > 0)
-    if is_enough(found.weights, POPULATION.good_khat, FEWEST_EFFECTIVE * n):
+    if (
+        found.weights.khat < POPULATION.good_khat
+        and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n
+    ):
         go(int(found.n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)))
-    return together(rounds, outer)
+        found = together(rounds, outer)
+    return found._replace(missed=misses(rounds, marginal, own, rng))
 
 
 def is_enough(weights: Psis, most_khat: float, least: float) -> bool:
@@ -141,11 +156,41 @@ def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
     """
     _, *arrays = zip(*rounds, strict=True)
     u, log_p, log_given, about = map(np.concatenate, arrays)
-    sizes = np.array([len(each.u) for each in rounds])
-    terms = [each.mixture.log_density(u[:, outer]) for each in rounds]
-    log_outer = special.logsumexp(terms, axis=0, b=(sizes / len(u))[:, None])
+    log_outer = density_of(rounds)(u[:, outer])
     found = Drawn(u, log_p, log_given + log_outer, about - log_outer, Psis(np.zeros(len(u)), np.nan))
     return found._replace(weights=psis(found.log_ratios))
+
+
+def density_of(rounds: Sequence[Round]) -> Callable[[Array], Array]:
+    """The log density of their mixtures, in proportion to their draws."""
+    shares = np.array([len(each.u) for each in rounds]) / sum(len(each.u) for each in rounds)
+
+    def log_density(outer: Array) -> Array:
+        terms = [each.mixture.log_density(outer) for each in rounds]
+        return np.asarray(special.logsumexp(terms, axis=0, b=shares[:, None]))
+
+    return log_density
+
+
+def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.random.Generator) -> float:
+    """The share of the posterior that the draws do not see, but those of wider and wider Gaussians do.
+
+    Where Laplace's approximation has mass there, that of the marginal is estimated as of the draws.
+    """
+    outer = marginal.inner.structure.outer
+    batches = [each.batch(outer) for each in rounds]
+    near = Batch(
+        np.concatenate([each.u for each in batches]),
+        np.concatenate([each.log_p for each in batches]),
+        density_of(rounds),
+    )
+    distant = beyond(near, marginal, rng)
+    for each in distant:
+        seen = np.isfinite(each.log_p)
+        if seen.any():
+            there = draws_at(marginal, own, each.u[seen], rng)
+            each.log_p[seen] = finite(there[1] - there[2])
+    return missed(near, *distant)
 
 
 def round_of(

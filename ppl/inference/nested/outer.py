@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.correct.population import POPULATION, StudentTs, fitted, is_reliable, moments, most_count
+from ppl.inference.correct.population import StudentTs, fitted, is_reliable, moments, most_count
 from ppl.inference.correct.tempering import effective_size
-from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
+from ppl.inference.diagnose.mixture_sampling import Batch, log_weights
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import FieldModes, Fields
@@ -83,8 +83,11 @@ class OuterLimits:
     By the inverse of these it is wider than a Gaussian.
     """
 
-    defensive_width: float = 3.0
-    """How many times as wide a second one is, whose share is that of a mixture's (see `PopulationLimits`)."""
+    defensive_width: float = 4.0
+    """How many times as wide a second one is, for the tails."""
+
+    defensive_share: float = 0.2
+    """Its share of the draws."""
 
     most_mixed: int = 10
     """Outer coordinates up to which mixtures of several are fitted."""
@@ -236,15 +239,7 @@ def differences(marginal: Marginal, directions: Array, bending: Array | None) ->
     return Seen(seen, float(found.log_marginals[0]), slope, curvature, inverse @ bends @ inverse.T)
 
 
-class Cover(NamedTuple):
-    """A mixture of Student's t over a marginal, some draws of it (n, d), and the log marginal there (n,)."""
-
-    mixture: StudentTs
-    u: Array
-    log_p: Array
-
-
-def mixture_over(peak: Peak, rng: np.random.Generator) -> Cover | None:
+def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
     """A mixture of Student's t whose draws have good weights under the marginal; None where none has."""
     mixture = one_over(peak.gaussian)
     for k in range(OUTER.rounds):
@@ -252,24 +247,26 @@ def mixture_over(peak: Peak, rng: np.random.Generator) -> Cover | None:
         log_p = peak.marginal.modes(u, BLOCK_MODES.about).log_marginals
         weights = psis(log_p - mixture.log_density(u))
         if is_reliable(weights) and most_count(weights):
-            return Cover(mixture, u, log_p)
+            return mixture
         mixture = fitted_to(u, weights, rng, one=k == 0)
     return None
 
 
-def misses(cover: Cover, marginal: Marginal, rng: np.random.Generator) -> float:
-    """The share of the marginal beyond a mixture, where draws of wider and wider Gaussians see it."""
-    own, centre = Batch(cover.u, cover.log_p, cover.mixture.log_density), spread_of(cover.u)
-    powers = range(1, OUTER.widenings + 1)
-    wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in powers]
+def beyond(near: Batch, marginal: Marginal, rng: np.random.Generator) -> list[Batch]:
+    """Draws of wider and wider Gaussians about those of a mixture.
+
+    The log marginal there is Laplace's, and -inf where by that a draw would count for nothing.
+    """
+    centre = spread_of(near.u)
+    wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in range(1, OUTER.widenings + 1)]
     far = [each.draws(rng.standard_normal((OUTER.distant_draws, marginal.dim))) for each in wide]
     level = [Batch(u, np.zeros(len(u)), each.log_densities) for u, each in zip(far, wide, strict=True)]
-    near, *beyond = log_weights([own, *level])
-    least = near.max() - OUTER.negligible - np.concatenate(beyond)
-    found = marginal.modes(np.concatenate(far), BLOCK_MODES.about, least)
-    heights = np.split(found.log_marginals, len(far))
-    distant = [replace(each, log_p=log_p) for each, log_p in zip(level, heights, strict=True)]
-    return missed(own, *distant)
+    weights, *distant = log_weights([near, *level])
+    least = weights.max() - OUTER.negligible - np.concatenate(distant)
+    heights = marginal.modes(np.concatenate(far), BLOCK_MODES.about, least).log_marginals
+    heights = np.where(heights > least, heights, -np.inf)
+    parts = np.split(heights, len(far))
+    return [replace(each, log_p=log_p) for each, log_p in zip(level, parts, strict=True)]
 
 
 def spread_of(u: Array) -> Gaussian:
@@ -282,7 +279,7 @@ def one_over(gaussian: Gaussian) -> StudentTs:
     degrees = max(OUTER.degrees, len(gaussian.mean))
     wide = Gaussian(gaussian.mean, (1 + 1 / degrees) * gaussian.factor)
     wider = Gaussian(gaussian.mean, OUTER.defensive_width * gaussian.factor)
-    share = POPULATION.defensive_share
+    share = OUTER.defensive_share
     return StudentTs(np.array([1 - share, share]), (wide, wider), degrees)
 
 

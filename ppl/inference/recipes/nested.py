@@ -28,7 +28,7 @@ from ppl.inference.nested.blocks import Blocks
 from ppl.inference.nested.draws import drawn
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
-from ppl.inference.nested.outer import Marginal, climb, misses, mixture_over
+from ppl.inference.nested.outer import Marginal, climb, mixture_over, one_over
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.objective.elbo import Elbo
@@ -123,20 +123,22 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     if has_other_peaks(peak, marginals[1:]):
         raise Refused("the other parameters have several modes")
     tell(1)
-    cover = mixture_over(peak, rng)
-    if cover is None:
+    mixture = mixture_over(peak, rng)
+    if mixture is None and isinstance(inner, Blocks):  # of which draws say where Laplace is wrong
+        mixture = one_over(peak.gaussian)
+    if mixture is None:
         raise Refused("no mixture of Student's t was found that fits the other parameters")
-    if misses(cover, peak.marginal, rng) > MODE_SEARCH.missed_mass:
-        raise Refused("there is mass far from the mode of the other parameters")
-    if has_other_modes(peak.marginal, cover.mixture.draws(BESIDE.outer_points, rng), rng):
+    if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("a block has several modes")
     tell(2)
     count = max(PROPOSALS, 2 * settings.draws)
-    draws = drawn(peak, cover.mixture, count, rng)
+    draws = drawn(peak, mixture, count, rng)
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
     if not (enough and is_reliable(draws.weights)):
         worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
         raise Refused(f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})")
+    if draws.missed > MODE_SEARCH.missed_mass:
+        raise Refused("there is mass far from the mode of the other parameters")
     if draws.lost > MOST_LOST:
         raise Refused(f"no draws by blocks could be made of {draws.lost:.0%} of the posterior")
     kept = np.isfinite(draws.log_ratios)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 from toy_targets import OneOfMany
 
 from ppl.errors import InferenceError
@@ -435,3 +435,50 @@ class RareCounts(Target):
 def test_draws_cover_the_tail_where_a_scale_is_next_to_nothing(seed):
     result = fit(RareCounts(), Settings(seed=seed))
     assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
+
+
+@dataclass(frozen=True)
+class BinaryPairs(Target):
+    """Two binary outcomes a group with an effect exp(t) z each: Laplace's marginal has mass at large t."""
+
+    successes: np.ndarray
+
+    @property
+    def dim(self):
+        return 2 + len(self.successes)
+
+    def log_density_gradients(self, us):
+        mu, t, z = us[:, :1], us[:, 1:2], us[:, 2:]
+        s = np.exp(np.minimum(t, 300.0))
+        eta = mu + s * z
+        value = (self.successes * eta - 2 * np.logaddexp(0, eta) - 0.5 * z**2).sum(axis=1)
+        value += (-0.5 * mu**2 / 9 - 0.5 * s**2 / 25 + t)[:, 0]
+        off = self.successes - 2 * special.expit(eta)
+        slope_mu = off.sum(axis=1, keepdims=True) - mu / 9
+        slope_t = (off * s * z).sum(axis=1, keepdims=True) - s**2 / 25 + 1
+        return value, np.hstack([slope_mu, slope_t, off * s - z])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def moments_of_log_scale(self):
+        """By quadrature over mu, t and each effect."""
+        mus, ts, z = np.linspace(-6, 6, 61), np.linspace(-3, 4, 71), np.linspace(-8, 8, 401)
+        heights = np.zeros((61, 71))
+        for number, groups in zip(*np.unique(self.successes, return_counts=True), strict=True):
+            eta = mus[:, None, None] + np.exp(ts)[:, None] * z
+            each = number * eta - 2 * np.logaddexp(0, eta) - 0.5 * z**2
+            heights += groups * special.logsumexp(each, axis=-1)
+        heights += -0.5 * mus[:, None] ** 2 / 9 - 0.5 * np.exp(2 * ts) / 25 + ts
+        shares = np.exp(heights - special.logsumexp(heights)).sum(axis=0)
+        mean = shares @ ts
+        return mean, math.sqrt(shares @ (ts - mean) ** 2)
+
+
+def test_groups_are_integrated_out_where_laplace_is_wrong_about_their_marginal():
+    target = BinaryPairs(np.array([0.0] * 17 + [1.0] * 12 + [2.0] * 11))
+    result = fit(target, Settings(seed=2))
+    assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
+    mean, sd = target.moments_of_log_scale()
+    assert result.draws_u[:, 1].mean() == pytest.approx(mean, abs=0.1 * sd)
+    assert result.draws_u[:, 1].std() == pytest.approx(sd, rel=0.1)
