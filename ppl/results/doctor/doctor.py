@@ -44,7 +44,8 @@ POOR = "The fit is poor, so only the prior was examined: fit the model first."
 TIERS = (
     ("PPL020", "PPL021"),
     ("PPL024", "PPL025", "PPL026", "PPL027", "PPL028", "PPL029"),
-    ("PPL030", "PPL031", "PPL033", "PPL035"),
+    ("PPL030",),
+    ("PPL031", "PPL033", "PPL035"),
     ("PPL032",),
     ("PPL034", "PPL036", "PPL022", "PPL023"),
 )

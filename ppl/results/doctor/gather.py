@@ -35,6 +35,12 @@ class GatherSettings:
     prior_draws: int = 400
     """Simulations from the prior."""
 
+    fewest_prior_draws: int = 100
+    """Those of large data."""
+
+    simulated_values: int = 2_000_000
+    """Values that simulations draw before there are fewer: one takes some microseconds."""
+
     fewest_rows: int = 8
     """Rows of an outcome below which it is not examined."""
 
@@ -111,7 +117,9 @@ def simulate(posterior: Posterior, seed: int) -> Simulated:
         InferenceError: a simulation fails.
     """
     simulations = simulations_of(posterior.model, posterior.data)
-    draws = [simulations.draw(k, seed) for k in range(GATHER.prior_draws)]
+    size = sum(np.size(posterior.data[name]) for name in simulations.simulated)
+    most = max(GATHER.fewest_prior_draws, GATHER.simulated_values // size)
+    draws = [simulations.draw(k, seed) for k in range(min(GATHER.prior_draws, most))]
     us = np.array([posterior.param_unconstrain(values) for values in draws])
     columns = np.array([posterior.param_constrain(u) for u in us])
     data = {name: np.array([values[name] for values in draws], float) for name in simulations.simulated}

@@ -8,13 +8,15 @@ from ppl.late import special, stats
 from ppl.results.doctor.advice import with_term
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.residuals import along, between, direction, residuals
+from ppl.results.doctor.residuals import along, between, direction, residuals, scaled
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
 
 ORDER = "the order of the rows"
 MOST_COLUMNS = 8
 """Columns of which pairs are tried as interactions."""
+ROWS_OF_A_GROUP = 5
+"""Rows of a group, on average, from which on its mean is taken out before neighbours are compared."""
 FEWEST_VALUES = 5
 """Distinct values of a column from which on its square is tried."""
 
@@ -59,8 +61,8 @@ def predictor(o: Outcome) -> Finding | None:
 
 
 def autocorrelation(o: Outcome) -> Finding | None:
-    """Residuals that are like those of the row before."""
-    own, replicated, _ = residuals(o)
+    """Residuals, within the groups of each column, that are like those of the row before."""
+    own, replicated = (within(o, s) for s in residuals(o)[:2])
     tried: list[Candidate] = [(ORDER, lambda s: np.maximum((s[:, 1:] * s[:, :-1]).mean(axis=1), 0.0) ** 2)]
     found = farthest(tried, own, replicated, "squared autocorrelation of residuals in {}")
     assert found is not None
@@ -73,6 +75,16 @@ def autocorrelation(o: Outcome) -> Finding | None:
         "rho; real<lower=0> s_u;` in parameters, write `u[1] ~ normal(0, s_u); u[2:N] ~ normal(rho * "
         f"u[1:N - 1], s_u);`, and {with_term(o.statement, f'u{o.statement.at}')}.",
     )
+
+
+def within(o: Outcome, scores: Floats) -> Floats:
+    """Scores (n, rows) less their means in the groups of each column: rows are often sorted by group."""
+    for groups in (c.groups for c in o.columns.values() if c.groups is not None):
+        members = groups == np.arange(groups.max() + 1)[:, None]
+        if len(members) > len(o.y) / ROWS_OF_A_GROUP:
+            continue
+        scores = scores - (scores @ members.T / members.sum(axis=1)) @ members
+    return scaled(scores)
 
 
 def interaction(o: Outcome) -> Finding | None:

@@ -73,6 +73,14 @@ def test_a_group_that_the_program_does_not_declare_is_found(model, tmp_path):
     assert paths[0].name == "PPL024.svg" and "residuals between groups of clinic" in paths[0].read_text()
 
 
+def test_chains_are_examined_too(model):
+    pytest.importorskip("nutpie")
+    chains = model.condition(data(1.5)).sample(
+        num_chains=2, num_warmup=300, num_samples=300, seed=1, backend="autograd"
+    )
+    assert chains.doctor().findings[0].code == "PPL024"
+
+
 def test_what_cannot_be_examined_is_said():
     text = "data { vector[9] y; } parameters { real m; } model { target += -0.5 * dot_self(y - m); }"
     found = ppl.compile_model(text).condition({"y": np.arange(9.0)}).variational(seed=1).doctor()
