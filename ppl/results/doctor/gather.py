@@ -32,6 +32,9 @@ class GatherSettings:
     most_draws: int = 1_000
     """Draws of the posterior, evenly spaced."""
 
+    fewest_draws: int = 100
+    """Draws with finite replications below which an outcome is not examined."""
+
     prior_draws: int = 400
     """Simulations from the prior."""
 
@@ -94,7 +97,7 @@ def gather(
         for name, values in replicated.items()
     }
     notes += [
-        f"`{name}` not examined: few rows, or replications of another shape."
+        f"`{name}` not examined: few rows, or few replications of its shape."
         for name, o in made.items()
         if o is None
     ]
@@ -102,7 +105,7 @@ def gather(
     return Evidence(
         tuple(o for o in made.values() if o is not None),
         tuple(parameters_of(posterior, us[some], simulated)),
-        tuple(prior_statements(posterior, us[some], simulated)),
+        tried("Priors not examined", lambda: tuple(prior_statements(posterior, us[some], simulated))) or (),
         total if rows else None,
         log_ratios[some],
         tuple(notes),
@@ -134,7 +137,7 @@ def outcome_of(
     log_ratios: Floats,
     simulated: Simulated | None,
 ) -> Outcome | None:
-    """The rows of one variable that were observed; None if they are few, or replications of another shape."""
+    """The rows of one variable that were observed; None if they, or whole replications, are few."""
     program, facts = posterior.model.compilation.checked
     y = np.asarray(posterior.observed.get(name, posterior.d.of(name)), float)
     flat = y.reshape(-1)
@@ -144,15 +147,19 @@ def outcome_of(
     there = there[np.unique(np.linspace(0, len(there) - 1, min(len(there), GATHER.most_rows)).astype(int))]
 
     def picked(values: Floats | None) -> Floats | None:
-        whole = values is not None and values.shape[1:] == y.shape
-        return (
-            values.reshape(len(values), -1)[:, there].astype(float) if whole and values is not None else None
-        )
+        if values is None or values.shape[1:] != y.shape:
+            return None
+        return values.reshape(len(values), -1)[:, there].astype(float)
 
     statement = next(s for other, s in observing(program, flow_of(program, facts)) if other == name)
     declared = next(d for d in (*program.data, *program.transformed_data) if getattr(d, "name", "") == name)
-    draws = picked(replicated)
+    draws, own = picked(replicated), picked(log_lik)
     if draws is None:
+        return None
+    kept = np.isfinite(draws).all(axis=1)
+    if own is not None:
+        kept &= ~np.isnan(own).any(axis=1)
+    if kept.sum() < GATHER.fewest_draws:
         return None
     return Outcome(
         name,
@@ -160,10 +167,10 @@ def outcome_of(
         statement_of(statement),
         tuple(name + "".join(f"[{i + 1}]" for i in np.unravel_index(k, y.shape)) for k in there),
         flat[there],
-        draws,
+        draws[kept],
         {n: replace(c, values=c.values[there]) for n, c in columns_beside(posterior, name, y.shape)},
-        log_ratios,
-        picked(log_lik),
+        log_ratios[kept],
+        None if own is None else own[kept],
         picked(simulated.data.get(name)) if simulated else None,
     )
 

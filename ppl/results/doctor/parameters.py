@@ -10,7 +10,7 @@ from ppl.results.files.columns import Floats
 
 SENSITIVE = 0.05
 """The sensitivity to powers of prior or likelihood above which they matter (Kallioinen et al. 2024)."""
-LIKE_PRIOR = 0.1
+LIKE_PRIOR = 0.15
 """The largest shift, in prior sds, and relative change of the sd of a parameter that data do not inform."""
 LARGEST_RATIO = 1e5
 """The ratio of the largest to the smallest posterior scale above which units should change."""
@@ -73,7 +73,7 @@ def is_prior(x: Parameter, log_lik: Floats, log_ratios: Floats) -> bool:
     if x.prior is None or not x.prior.std() > 0:
         return False
     shift = abs(x.draws.mean() - x.prior.mean()) / x.prior.std()
-    same = shift < 2 * LIKE_PRIOR and abs(np.log(x.draws.std() / x.prior.std())) < LIKE_PRIOR
+    same = shift < LIKE_PRIOR and abs(np.log(x.draws.std() / x.prior.std())) < LIKE_PRIOR
     return bool(same) and sensitivity(x.draws, log_lik, log_ratios) < SENSITIVE
 
 

@@ -18,21 +18,19 @@ def prior_predictive(o: Outcome) -> Finding | None:
     centre = float(np.median(o.prior))
     tried: list[Candidate] = [
         ("far from", lambda rows: np.abs(np.median(rows, axis=1) - centre)),
-        ("much narrower than", lambda rows: half_width(rows)),
+        ("much narrower than", half_width),
     ]
     found = farthest(tried, o.y[None], o.prior, f"|median of `{o.name}`| or half width: {{}}")
     assert found is not None
     low, high = (f"{q:.3g}" for q in np.quantile(o.prior, (0.05, 0.95)))
     own = " to ".join(f"{q:.3g}" for q in np.quantile(o.y, (0.05, 0.95)))
-    return Finding(
+    return found.finding(
         o.statement.span,
         "PPL020",
         f"Data simulated from the prior are {found.name} `{o.name}`: 90% of them lie between {low} and "
         f"{high}, 90% of `{o.name}` between {own}.",
         f"Widen or move the priors of the parameters in `{o.statement.text}`, until data such as these are "
-        f"plausible under them.",
-        p=found.p,
-        reference=found.reference,
+        "plausible under them.",
     )
 
 

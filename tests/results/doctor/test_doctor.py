@@ -94,6 +94,16 @@ def test_what_cannot_be_examined_is_said():
     assert any(note.startswith("Prior not simulated: ") for note in found.notes)
 
 
+def test_draws_without_replications_are_left_out():
+    text = """data { vector[9] y; } parameters { real m; } model { m ~ normal(0, 5); y ~ normal(m, 1); }
+    generated quantities { vector[9] y_rep;
+      for (n in 1 : 9) y_rep[n] = m > 0 ? normal_rng(m, 1) : not_a_number(); }"""
+    fit = ppl.compile_model(text).condition({"y": np.arange(9.0) - 4}).variational(seed=1)
+    found = fit.doctor()
+    assert found.outcomes == ("y",) and 0 < np.isnan(fit.stan_variable("y_rep")[:, 0]).sum() < 1000
+    assert all(np.isfinite(f.p) for f in found.findings)
+
+
 def test_the_command_reads_a_fit_and_says_the_same(model, tmp_path, capsys, monkeypatch):
     import json
 
