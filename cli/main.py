@@ -121,7 +121,8 @@ def ppl(
 
     \b
     Exit status: 0 done, 1 the program or its data is refused,
-    2 wrong usage, 3 inference failed, 130 interrupted.
+    2 wrong usage, 3 inference failed, 130 interrupted;
+    with --require 4 usable, 5 poor, 6 unknown.
     """
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from ppl.inference.diagnose.level import Level
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.evidence import Evidence, Outcome
@@ -106,8 +108,9 @@ def examine(evidence: Evidence, verdict: str = "", level: Level = Level.UNKNOWN)
     """
     poor = level is Level.POOR
     of_outcomes, of_all = ((prior_predictive,), ()) if poor else (OF_OUTCOMES, OF_ALL)
-    made = [check(o) for o in evidence.outcomes for check in of_outcomes]
-    made += [check(evidence) for check in of_all]
+    with np.errstate(all="ignore"):  # replications may overflow
+        made = [check(o) for o in evidence.outcomes for check in of_outcomes]
+        made += [check(evidence) for check in of_all]
     ran = [finding for finding in made if finding is not None]
     corrected = (replace(f, p=min(1.0, f.p * len(ran))) for f in ran)
     found = sorted((f for f in corrected if f.p <= FALSE_ALARMS), key=lambda f: (tier(f), f.p))

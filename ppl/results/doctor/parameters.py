@@ -1,5 +1,7 @@
 """What the data say of each parameter, against its prior, and the scales of parameters."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ppl.results.doctor.evidence import Evidence, Parameter
@@ -12,6 +14,8 @@ SENSITIVE = 0.05
 """The sensitivity to powers of prior or likelihood above which they matter (Kallioinen et al. 2024)."""
 LIKE_PRIOR = 0.15
 """The largest shift, in prior sds, and relative change of the sd of a parameter that data do not inform."""
+BY_CHANCE = 5.0
+"""The largest correlation, in standard errors, of parameters that do not depend on one another."""
 LARGEST_RATIO = 1e5
 """The ratio of the largest to the smallest posterior scale above which units should change."""
 
@@ -49,14 +53,17 @@ def conflict(e: Evidence) -> Finding | None:
 
 
 def uninformed(e: Evidence) -> Finding | None:
-    """A parameter whose entries all have their prior as posterior."""
+    """A parameter whose entries all have their prior as posterior and depend on no other parameter: marginals
+    are those of the prior under relabelling, too.
+    """
     if e.log_lik is None:
         return None
     names = dict.fromkeys(x.name for x in e.parameters)
     entries = {name: [x for x in e.parameters if x.name == name] for name in names}
     log_lik = e.log_lik
     for name, found in entries.items():
-        if all(is_prior(x, log_lik, e.log_ratios) for x in found):
+        others = [x for x in e.parameters if x.name != name]
+        if all(is_prior(x, log_lik, e.log_ratios) for x in found) and not dependent(found, others):
             return Finding(
                 found[0].span,
                 "PPL022",
@@ -75,6 +82,18 @@ def is_prior(x: Parameter, log_lik: Floats, log_ratios: Floats) -> bool:
     shift = abs(x.draws.mean() - x.prior.mean()) / x.prior.std()
     same = shift < LIKE_PRIOR and abs(np.log(x.draws.std() / x.prior.std())) < LIKE_PRIOR
     return bool(same) and sensitivity(x.draws, log_lik, log_ratios) < SENSITIVE
+
+
+def dependent(some: Sequence[Parameter], others: Sequence[Parameter]) -> bool:
+    """Whether draws of parameters are correlated with those of others beyond chance."""
+    a, b = (
+        np.array([(x.draws - x.draws.mean()) / x.draws.std() for x in group if x.draws.std() > 0])
+        for group in (some, others)
+    )
+    if not len(a) or not len(b):
+        return False
+    draws = len(some[0].draws)
+    return bool(np.abs(a @ b.T).max() / draws > BY_CHANCE / np.sqrt(draws))
 
 
 def units(e: Evidence) -> Finding | None:

@@ -1,6 +1,7 @@
 """Each check fires on the data that it is for, and not on data of the model."""
 
 import importlib.util
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,16 +10,18 @@ import pytest
 
 import ppl
 from ppl.frontend.pages import pages
+from ppl.frontend.parser import parse
 from ppl.inference.diagnose.level import Level
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.doctor import FALSE_ALARMS, OF_ALL, OF_OUTCOMES, TIERS, examine
-from ppl.results.doctor.evidence import Column, Evidence, Parameter, Prior
+from ppl.results.doctor.evidence import Column, Evidence, Parameter, Prior, Statement
 from ppl.results.doctor.parameters import conflict, uninformed, units
 from ppl.results.doctor.prior import prior_predictive
 from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
 from ppl.results.doctor.structure import autocorrelation, curvature, group, interaction, predictor
 from ppl.results.doctor.variance import unequal_variance
+from ppl.source import SourceText
 
 spec = importlib.util.spec_from_file_location("made", Path(__file__).with_name("made.py"))
 made = importlib.util.module_from_spec(spec)
@@ -127,6 +130,18 @@ def test_a_check_of_rows_fires_on_what_it_is_for_and_names_the_line(check):
         assert found.reference.observed > np.quantile(found.reference.replicated, 0.99)
 
 
+@pytest.mark.parametrize("distribution", ["normal", "poisson", "poisson_log", "binomial", "exponential"])
+@pytest.mark.parametrize("at", ["", "[n]"])
+def test_what_to_write_is_stan(distribution, at):
+    args = {"normal": ("mu" + at, "sigma"), "binomial": ("K", "p" + at)}.get(distribution, ("mu" + at,))
+    statement = Statement(SPAN, distribution, "y" + at, args, at)
+    for check, given in FIRES.items():
+        hint = check(replace(given, statement=statement)).hint
+        for text in re.findall("`([^`]+;)`", hint):
+            block = "parameters" if re.match(r"(real|vector)[<\[ ]", text) else "model"
+            assert parse(SourceText(f"{block} {{ {text} }}"))
+
+
 @pytest.mark.parametrize("check", FIRES, ids=lambda check: check.__name__)
 def test_a_check_of_rows_is_silent_on_data_of_the_model(check):
     assert not is_finding(check(SILENT[check]))
@@ -141,6 +156,13 @@ def test_a_check_of_rows_is_silent_on_another_misfit(check):
 def test_a_check_of_parameters_fires_on_what_it_is_for_only(check):
     wrong, right = OF_EVIDENCE[check]
     assert is_finding(check(wrong)) and not is_finding(check(right))
+
+
+def test_a_parameter_that_depends_on_another_is_informed():
+    tied, free = (Parameter("c", "c", SPAN, x, x) for x in (OWN + 1, rng().permutation(OWN)))
+    one = Parameter("b", "b", SPAN, OWN, OWN)
+    found = [uninformed(Evidence((), (one, c), (), np.zeros(DRAWS), np.zeros(DRAWS))) for c in (tied, free)]
+    assert found[0] is None and found[1] is not None
 
 
 def test_a_poor_fit_is_examined_for_its_prior_only():
