@@ -67,6 +67,7 @@ MEMBERS: Mapping[str, Topics] = {
             "doctor",
             "log_evidence",
         ),
+        "More data": ("update",),
         "Discrete parameters": ("discrete", "probabilities", "most_probable"),
         "The approximation q": (
             "family",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 if TYPE_CHECKING:
     from ppl.density.rows import ByRows
+    from ppl.density.updated import Earlier, UpdatedJoint
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -74,9 +75,13 @@ class Posterior:
     model: Model
     d: Data = field(repr=False)
     data: Mapping[str, Any] = field(repr=False)
+    earlier: "Earlier | None" = field(default=None, repr=False)
+    """What an earlier fit knows, in place of the prior; then the data are those of new rows."""
     targets: dict[Any, Any] = field(init=False, default_factory=dict, repr=False)
     """The targets of compiled/ that were asked for: by Jacobian, device and haste, or by rows and device."""
-    log_joints: dict[tuple[bool, bool], LogJoint] = field(init=False, default_factory=dict, repr=False)
+    log_joints: "dict[tuple[bool, bool], LogJoint | UpdatedJoint]" = field(
+        init=False, default_factory=dict, repr=False
+    )
 
     @property
     def source(self) -> SourceText:
@@ -91,7 +96,7 @@ class Posterior:
         read = {v.name: self.d.of(v.name) for v in self.model.lowered.data if not v.items}
         # The caller may have changed the arrays that were given.
         kept = {name: value for name, value in read.items() if np.size(value)}
-        return conditioned_anew, (self.model, {**self.data, **kept}, self.d.seed__)
+        return conditioned_anew, (self.model, {**self.data, **kept}, self.d.seed__, self.earlier)
 
     @property
     def observed(self) -> Mapping[str, Any]:
@@ -183,14 +188,15 @@ class Posterior:
     # --- Density ---
 
     @checks
-    def log_joint(self, propto: bool = False, jacobian: bool = True) -> LogJoint:
+    def log_joint(self, propto: bool = False, jacobian: bool = True) -> "LogJoint | UpdatedJoint":
         """The log density as it is computed, with the log-Jacobian of the transforms unless told otherwise.
 
         `propto` leaves out what does not depend on parameters, as Stan does after `~` and in lupdf (Stan
         Reference Manual, Statements).
 
         Raises:
-            InferenceError: some rows of the data are another process's.
+            InferenceError: some rows of the data are another process's, or the density of an updated fit is
+                asked for without the Jacobian.
 
         Example:
             >>> round(posterior.log_joint(propto=True).value(np.zeros(10)), 3)
@@ -199,10 +205,25 @@ class Posterior:
         if self.model.compilation.sharded:
             raise InferenceError(NOT_ALL_ROWS)
         key = propto, jacobian
+        if self.earlier is not None:
+            return self._updated(self.earlier, jacobian)
         if key not in self.log_joints:
             forms = UNNORMALISED if propto else TARGET
             self.log_joints[key] = LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch, self.sizes)
         return self.log_joints[key]
+
+    def _updated(self, earlier: "Earlier", jacobian: bool) -> "UpdatedJoint":
+        from ppl.density.updated import UpdatedJoint
+
+        if not jacobian:
+            raise InferenceError(
+                "The density of an updated fit is that of the unconstrained parameters, and has no mode of "
+                "the constrained ones; omit jacobian = False and algorithm = 'optimize'."
+            )
+        key = False, True
+        if key not in self.log_joints:
+            self.log_joints[key] = UpdatedJoint(self, earlier)
+        return cast("UpdatedJoint", self.log_joints[key])
 
     def log_density(self, u: ArrayLike, propto: bool = False, jacobian: bool = True) -> float:
         """The log density, in nats, at `u` (param_unc_num(),); -inf at a point that the program rejects.
@@ -529,6 +550,6 @@ class Posterior:
             return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, leaves))
 
 
-def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int) -> Any:
+def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int, earlier: "Earlier | None") -> Any:
     """The posterior of a model that was compiled anew."""
-    return model.condition(data, seed)
+    return replace(model.condition(data, seed), earlier=earlier)

@@ -73,6 +73,8 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
+    if settings.backend == "jax" and target.posterior.earlier is not None:
+        raise InferenceError('An updated fit is computed by autograd: omit backend = "jax".')
     auto, numbers = settings.backend == "auto", partial(numbers_of, target.posterior, settings)
     if settings.backend == "jax" or (auto and jax_pays(target, settings) and has_room(numbers())):
         return by_jax(target, settings)
@@ -199,8 +201,13 @@ def for_sampler(target: PosteriorTarget, settings: SampleSettings) -> Target:
 
 
 def is_possible(target: PosteriorTarget) -> bool:
-    """Whether JAX is there, data are in memory, where it would hold them, and no `profile` block is timed."""
+    """Whether JAX is there, data are in memory, where it would hold them, and no `profile` block is timed.
+
+    The density of an updated fit is not compiled.
+    """
     posterior = target.posterior
+    if posterior.earlier is not None:
+        return False
     on_disk = any(map(is_mapped, posterior.data.values()))
     return find_spec("jax") is not None and not on_disk and not posterior.model.keeps_time
 

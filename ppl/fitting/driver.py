@@ -15,6 +15,7 @@ from ppl.fitting.runs import best_of
 from ppl.fitting.table import Table, tabulate
 from ppl.fitting.target import backend_of, density_of_all, note_of, refuse_unpaired, target_of
 from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.correct.population import Worth
 from ppl.inference.initialise.start import Init
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.outcome import Ending
@@ -48,7 +49,7 @@ def fit_posterior(
     if asked.sharded:
         require_same_run(posterior, asked)
     if asked.minibatch is None:
-        if asked.algorithm != "optimize":
+        if asked.algorithm != "optimize" and posterior.earlier is None:
             refuse_improper(density_of_all(posterior, asked))
         if not asked.sharded:
             refuse_nan_data(posterior)
@@ -87,6 +88,9 @@ def draws_of(
     posterior: Posterior, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
 ) -> FitDraws:
     """The draws of a result as columns, row 0 the image of the mean of q."""
+    if posterior.earlier is not None:
+        updates = tuple(Worth(*worth) for worth in posterior.earlier.worth)
+        result = replace(result, verdict=replace(result.verdict, updates=updates))
     table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
     backend = backend_of(posterior, settings, result.verdict.made is DrawSource.ANNEALED)
     return FitDraws(result.cut(len(table.rows) - 1), table, backend)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ppl.density.posterior import Floats, Posterior
+from ppl.density.updated import Earlier, positions
 from ppl.errors import DataError
 from ppl.files import require_file
 from ppl.fitting.checksum import checked_record, damage_reported
@@ -49,8 +50,19 @@ def start_for(posterior: Posterior, init: Any) -> Init:
                 raise DataError(f"{init}: {error.message}", error.variable, error.code) from None
         case Mapping():
             return _unconstrained(posterior, init)
+        case _ if posterior.earlier is not None:
+            return _of_earlier(posterior, posterior.earlier)
         case _:
             return float(init)
+
+
+def _of_earlier(posterior: Posterior, earlier: Earlier) -> Init:
+    """The q that a fit updates; of new groups' effects 0, the mean of q for the others."""
+    if list(earlier.names) == posterior.param_unc_names():
+        return Warm(earlier.family, earlier.params)
+    point = np.zeros(posterior.param_unc_num())
+    point[positions(earlier.names, posterior)] = earlier.family.mean(earlier.params)
+    return point
 
 
 def starts_for(posterior: Posterior, init: Any, chains: int) -> list[Init]:

@@ -45,3 +45,14 @@ MODEL = (
 def incomplete(why: str, span: Span, hint: str = MODEL) -> ModelError:
     """The error for missing values that cannot be parameters."""
     return ModelError(f"Missing values cannot be modelled: {why}.", span, hint, "PPL982")
+
+
+UPDATE = (
+    "A fit is updated where each row of new data adds terms of its own to the target and all other terms are "
+    "priors; fit all data anew otherwise."
+)
+
+
+def not_updated(why: str, span: Span) -> ModelError:
+    """The error for a program whose fits are not updated."""
+    return ModelError(f"The fit cannot be updated: {why}.", span, UPDATE, "PPL974")

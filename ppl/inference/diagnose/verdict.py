@@ -34,7 +34,7 @@ class Verdict:
     the draws came from q, `annealed` how they were annealed (without the points), `modes` what modes were
     found beside q's, `mixture` what draws of a mixture were worth where these were resampled. `tails`
     (dim,) is the shape of the heavier tail of annealed draws, `stuck` the coordinates whose draws are all
-    equal.
+    equal. `updates` is what draws of each earlier q, which stands for the rows before it, were worth.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -56,6 +56,7 @@ class Verdict:
     tails: Array = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
     mixture: Worth | None = None
+    updates: tuple[Worth, ...] = ()
 
     def __repr__(self) -> str:
         of, worth = ("mixture", self.mixture) if self.mixture else ("q", Worth(self.n, self.khat, self.ess))
@@ -134,7 +135,14 @@ class Verdict:
     def details(self, names: Sequence[str]) -> str:
         """The numbers behind the sentence: of q, of annealing, of the trace, of other runs."""
         others = [f"Also: {finding.why}." for finding in findings(self, lambda k: names[k])[1:]]
-        parts = [*others, self._of_q(), self._of_annealing(), self._of_trend(), self._of_spread(names)]
+        parts = [
+            *others,
+            self._of_q(),
+            self._of_annealing(),
+            self._of_trend(),
+            self._of_spread(names),
+            self._of_updates(),
+        ]
         return " ".join(part for part in parts if part)
 
     def _of_q(self) -> str:
@@ -176,6 +184,16 @@ class Verdict:
         worst = names[self.spread.worst]
         text = f"Over {self.spread.runs} runs the largest R-hat is {self.spread.rhat:.2f} ({worst})"
         return f"{text}: they disagree." if self.spread.apart else f"{text}: they agree."
+
+    def _of_updates(self) -> str:
+        if not self.updates:
+            return ""
+        khat = max(worth.khat for worth in self.updates)
+        share = min(worth.ess / worth.n for worth in self.updates)
+        return (
+            f"Updates so far: {len(self.updates)}; of each q that stood for earlier rows, k-hat was at most "
+            f"{khat:.2f}, and the effective share of draws at least {share:.0%}."
+        )
 
 
 def verdict_of(

@@ -14,7 +14,7 @@ import numpy as np
 from ppl.inference.correct.annealing import ANNEALING
 from ppl.inference.correct.correction import CORRECTION, DrawSource, is_enough
 from ppl.inference.diagnose.level import FROM_BEST, Level
-from ppl.inference.diagnose.psis import khat_threshold
+from ppl.inference.diagnose.psis import ALIKE_SHARE, khat_threshold
 from ppl.inference.run.outcome import Ending
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ DRAWS = Step("", "Use more draws (--draws).")
 ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
 ITERATIONS = Step("", "Allow more iterations (--iter), or omit --algorithm.")
 PROPER = Step("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
+ALL_DATA = Step("", "Fit all data anew.")
 ONWARD = Step("", "Run it to the end; --resume continues from the checkpoint.")
 
 
@@ -302,6 +303,24 @@ def heavy_tails(v: "Verdict", name: Name) -> Finding | None:
     return Finding(Level.USABLE, why, (Step("", "Report quantiles, or give it a prior with lighter tails."),))
 
 
+# --- Earlier fits that stand for the rows before them ------------------------------------------
+
+
+def far_before(v: "Verdict", name: Name) -> Finding | None:
+    """An earlier q that was not the posterior of the rows before it: later updates do not correct that."""
+    far = [k for k, w in enumerate(v.updates) if w.ess < ALIKE_SHARE * w.n and not w.khat < VERDICT.good_khat]
+    if not far:
+        return None
+    worst = max(far, key=lambda k: v.updates[k].khat)
+    khat, n = v.updates[worst].khat, v.updates[worst].n
+    level = Level.USABLE if khat < khat_threshold(n) else Level.POOR
+    why = (
+        f"{len(far)} of {len(v.updates)} updates began from a q that was not close to its posterior (k-hat "
+        f"{khat:.2f} at update {worst + 1}), so the draws may have drifted from those of a fit to all data"
+    )
+    return Finding(level, why, (ALL_DATA,))
+
+
 # --- Modes ---------------------------------------------------------------------------------------
 
 
@@ -351,6 +370,7 @@ RULES = (
     starts_disagree,
     slow_moves,
     drifting,
+    far_before,
     other_modes,
     images,
     divergent,  # as some do between modes, whose scales are not those of all draws

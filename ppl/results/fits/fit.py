@@ -25,6 +25,7 @@ from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
 from ppl.fitting.posterior_target import parameters_of
 from ppl.fitting.table import Table
+from ppl.fitting.target import target_of
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.correct.standard_errors import standard_errors
 from ppl.inference.diagnose.advice import in_python
@@ -34,6 +35,7 @@ from ppl.inference.families import describe
 from ppl.inference.initialise.start import Warm
 from ppl.inference.numerics.parts import by_columns
 from ppl.inference.recipes.result import Result
+from ppl.inference.refine.moments import matched
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
@@ -52,8 +54,10 @@ from ppl.results.fits.chains import Chains, sample_from
 from ppl.results.fits.log_evidence import evidence_of, no_evidence
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
+from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
+from ppl.results.fits.updating import earlier_from_json, updated
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.log_lik import POINTWISE
 from ppl.results.report.loo import Loo, loo_of
@@ -63,6 +67,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray
 
+UPDATES_STREAM = 0x7570
+"""The stream "up" of the draws by which q is moved before an update."""
 BELOW_GOOD = (Level.USABLE, Level.POOR)
 
 
@@ -554,6 +560,41 @@ class Fit(VariablesOfDraws):
             warn_caller(chains.judgement, PoorFitWarning)
         return chains
 
+    def update(self, data: Given, **keywords: Any) -> "Fit":
+        """The fit to these rows and to new ones, from q and the new rows alone.
+
+        `data` are those of new rows, as `Model.condition` takes them; what they leave out, but for the rows,
+        stays as at the fit. log q stands for the prior and the rows seen, and draws are corrected as `auto`
+        does. q is a Gaussian with the moments of the posterior, which importance weights tell; the verdict
+        says how good each q was. Groups of the fit stay in their order, and a larger size adds new ones,
+        whose effects have the prior of the program. Keywords are those of `variational`; other results, as
+        `loo` and the files, are of the new rows. Broderick et al. (2013), "Streaming variational Bayes".
+
+        Raises:
+            ModelError: the program cannot be updated, as parameters are of rows; says which line.
+            InferenceError: the target is no sum over rows, new groups have no priors of their own, or the fit
+                has no q.
+            DataError: the new data do not fit the program, or have fewer groups.
+
+        Example:
+            >>> program = "data { int N; vector[N] y; } parameters { real m; } "
+            >>> program += "model { m ~ normal(0, 5); y ~ normal(m, 1); }"
+            >>> fit = compile_model(program).condition({"N": 3, "y": [1, 2, 4]}).variational(seed=1)
+            >>> bool(abs(fit.update({"N": 2, "y": [3, 3]}).stan_variable("m").mean() - 2.59) < 0.05)
+            True
+        """
+        if not self.result.family.scales(self.result.params).all():
+            raise InferenceError(f'A fit by algorithm = "{self.settings.algorithm}" has no q to update.')
+        rng = np.random.default_rng(np.random.SeedSequence(self.settings.seed, spawn_key=(UPDATES_STREAM,)))
+        with threads_of_fit(self.posterior):
+            target = target_of(self.posterior, self.settings)
+            q = matched(target, self.result.family, self.result.params, rng)
+        new = updated(self.posterior, *q, data)
+        fit = variational(new, **{"seed": self.settings.seed, **keywords})
+        if fit.level is Level.POOR:
+            warn_caller(fit.judgement, PoorFitWarning)
+        return fit
+
     @property
     def warm_start(self) -> Warm:
         """Where another run may begin: q."""
@@ -739,6 +780,8 @@ def load_fit(
     posterior = model.condition(data, missing=missing)
     with damage_reported(path):
         refuse_mismatch(path, record, posterior)
+        if earlier := earlier_from_json(record):
+            posterior = replace(posterior, earlier=earlier)
         settings = Settings(**record["settings"])
     require_memory(posterior, settings)
     with threads_of_fit(posterior), listener_of(progress, (Phase.VARIABLES,)) as listen:

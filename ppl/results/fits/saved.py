@@ -27,6 +27,7 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 from ppl.results.files.provenance import Provenance
+from ppl.results.fits.updating import earlier_to_json
 
 
 def to_json(posterior: Posterior, settings: Settings, result: Result, about: Provenance) -> str:
@@ -53,6 +54,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result, about: Pro
             "draws": result.verdict.n,
         },
         "spread": result.verdict.spread and vars(result.verdict.spread),
+        "earlier": earlier_to_json(posterior.earlier),
     }
     return json.dumps(with_checksum(plain(record)), indent=1, allow_nan=False) + "\n"
 

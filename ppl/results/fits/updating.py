@@ -1,0 +1,154 @@
+"""A posterior of new rows, with an earlier fit in place of its prior and of the rows that it has seen."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ppl.data import load_data
+from ppl.data.blocks import taken
+from ppl.data.shares import Share
+from ppl.density.model import as_declared
+from ppl.density.posterior import Floats, Posterior
+from ppl.density.rows import ROW_SPLIT, ByRows, why_not
+from ppl.density.updated import Earlier, priors_of_groups, whole_rows
+from ppl.errors import DataError, InferenceError
+from ppl.inference.correct.population import Worth
+from ppl.inference.families import describe, family_from
+from ppl.inference.families.family import Family
+from ppl.ir import nodes as ir
+from ppl.ir.forms import ARRAYS
+from ppl.observed.new_rows import NewRows
+from ppl.observed.refused import not_updated
+from ppl.results.fits.new_rows import Given
+
+P = TypeVar("P", bound=Posterior)
+
+
+def updated(posterior: P, family: Family, params: Floats, worth: Worth, data: Given) -> P:
+    """The posterior of new rows, whose prior is q, fitted to `posterior`; what data leave out stays.
+
+    Raises:
+        ModelError, InferenceError: the target is no sum over rows, or new groups have no priors of their
+            own; says which line.
+        DataError: new data do not fit the program, or have fewer groups.
+    """
+    model: Any = posterior.model
+    before = posterior.earlier
+    rows = before.rows if before else rows_to_update(posterior)
+    given = as_declared(model, load_data(data)).values
+    of_rows = {name for name, _ in whole_rows(posterior, rows).split.data} | {rows}
+    old = {k: v for k, v in posterior.data.items() if k not in of_rows and not isinstance(v, Share)}
+    new: P = model.condition({**old, **given})
+    groups = {size: int(posterior.d.of(size)) for size in sizes_of_groups(posterior, rows)}
+    earlier = Earlier(
+        family,
+        params,
+        tuple(posterior.param_unc_names()),
+        rows,
+        groups,
+        (*(before.worth if before else ()), worth),
+    )
+    require_groups(posterior, new, earlier)
+    return replace(new, earlier=earlier)
+
+
+def rows_to_update(posterior: Posterior) -> str:
+    """The size that counts the rows, by which a program can be updated.
+
+    Raises:
+        ModelError, InferenceError: the target is no sum over rows; says which line.
+        DataError: some data are missing.
+    """
+    if posterior.model.completions:
+        raise DataError("A fit with missing data is not updated: each is a parameter of its own row.")
+    found = NewRows(*posterior.model.compilation.checked)
+    span = found.program.span
+    if len(found.rows) != 1:
+        sizes = ", ".join(sorted(found.rows)) or "none"
+        raise not_updated(f"one size should count the rows of what is observed, here {sizes}", span)
+    (rows,) = found.rows
+    if posterior.model.data_schema.get(rows) != "int":
+        raise not_updated(f"`{rows}`, which counts the rows, is not a size of the data block", span)
+    batches = posterior.by_rows(rows)
+    for d in found.program.parameters:
+        if found.by_row(d) and d.name in dict(batches.split.parameters):
+            raise not_updated(f"`{d.name}` has an entry for each row, which new rows lack", d.name_span)
+    refuse_terms_of_all(batches)
+    return rows
+
+
+def refuse_terms_of_all(batches: ByRows) -> None:
+    """Refuse terms of rows that other rows change by data, as `x - mean(x)` does, or their number."""
+    posterior, n = batches.posterior, batches.n_rows
+    few = np.arange(max(1, n // 2))
+    raw = {name: axis for name, axis in batches.split.data if name in posterior.data}
+    cut = {name: taken(np.asarray(posterior.data[name]), few, axis) for name, axis in raw.items()}
+    model: Any = posterior.model
+    part = model.condition({**posterior.data, **cut, batches.split.size: len(few)})
+    alone = whole_rows(part, batches.split.size)
+    rng = np.random.default_rng(0)
+    for _ in range(ROW_SPLIT.tries):
+        u = rng.normal(0.0, 0.5, batches.dim)
+        among, own = batches.row_terms(u, few), alone.row_terms(u, few)
+        if np.isfinite(among) and not abs(among - own) <= ROW_SPLIT.tolerance * max(1.0, abs(among)):
+            why = "the terms of a row change with the other rows, as where data are centred by their mean"
+            raise not_updated(why, batches.split.terms[0])
+
+
+def sizes_of_groups(posterior: Posterior, rows: str) -> list[str]:
+    """The sizes of the data block that parameters are declared with, less that of the rows."""
+    ints = {name for name, kind in posterior.model.data_schema.items() if kind == "int"}
+    declared = posterior.model.program(ARRAYS).parameters
+    sizes = [a.name for d in declared for a in (*d.dims, *d.sizes) if isinstance(a, ir.Var)]
+    return [size for size in dict.fromkeys(sizes) if size in ints and size != rows]
+
+
+def require_groups(old: Posterior, new: Posterior, earlier: Earlier) -> None:
+    """Refuse fewer groups than at the fit, and new ones whose effects have no priors of their own."""
+    for size, n in earlier.groups.items():
+        now = int(new.d.of(size))
+        if now < n:
+            raise DataError(
+                f"`{size}` is {now}, and was {n} at the fit: the groups of the fit stay, in their order, and "
+                "new ones follow.",
+                size,
+            )
+        if now > n:
+            require_priors(new, size, earlier.rows)
+    lost = [name for name in old.param_unc_names() if name not in set(new.param_unc_names())]
+    if lost:
+        raise DataError(f"`{lost[0]}` is a parameter of the fit, and of the new data it is none.")
+    if not earlier.groups and len(old.param_unc_names()) != len(new.param_unc_names()):
+        raise DataError("The new data have other parameters than the fit, which no size of groups explains.")
+
+
+def require_priors(new: Posterior, size: str, rows: str) -> None:
+    """Refuse new groups whose effects are not unconstrained, each with a prior given the other parameters."""
+    priors = priors_of_groups(new, size, rows)
+    for name, _ in priors.split.parameters:
+        try:
+            new.unconstrained(name)
+        except InferenceError as why:
+            raise InferenceError(f"New groups of `{size}` cannot be added: {why}") from None
+    if reason := why_not(priors, np.random.default_rng(0)):
+        raise InferenceError(f"New groups of `{size}` have no priors of their own.\n{reason}", "PPL974")
+
+
+def earlier_to_json(earlier: Earlier | None) -> dict[str, Any] | None:
+    """What an updated fit has in place of a prior, as JSON."""
+    if earlier is None:
+        return None
+    return {**vars(earlier), "family": describe(earlier.family)}
+
+
+def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
+    """The same back from a saved fit; None where it is no update."""
+    found = record.get("earlier")  # fits that were saved before had no such entry
+    if not found:
+        return None
+    family = family_from(found["family"], len(found["names"]))
+    worth = tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["worth"])
+    names, params = tuple(found["names"]), np.array(found["params"], dtype=float)
+    return Earlier(family, params, names, found["rows"], dict(found["groups"]), worth)
