@@ -30,6 +30,7 @@ from ppl.cli.commands.sample import sample
 from ppl.cli.commands.sbc import sbc
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
+from ppl.cli.commands.update import update
 from ppl.cli.commands.variational import variational
 from ppl.cli.group import Command, Commands
 from ppl.cli.internal import write_report
@@ -44,6 +45,7 @@ COMMANDS = (
     sample,
     sbc,
     predict,
+    update,
     new,
     build,
     summary,

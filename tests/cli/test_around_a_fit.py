@@ -42,6 +42,7 @@ COMMANDS = [
     "sample",
     "sbc",
     "predict",
+    "update",
     "summary",
     "loo",
     "compare",
