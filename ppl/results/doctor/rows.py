@@ -11,7 +11,7 @@ MOST_ROWS_NAMED = 5
 
 
 def influential(o: Outcome) -> Finding | None:
-    """Rows without which the posterior is another one: k-hat above 0.7 (Vehtari, Gelman and Gabry 2017)."""
+    """Rows without which the posterior is another one, by k-hat (Vehtari, Gelman and Gabry 2017)."""
     if o.log_lik is None:
         return None
     _, khats = o.left_out
