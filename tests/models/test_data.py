@@ -1,9 +1,8 @@
 """The model folders: complete, listed, and with data that their simulators reproduce byte for byte."""
 
 import json
+import runpy
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +48,7 @@ def test_data_are_simulated_except_the_published_numbers():
 @pytest.mark.parametrize("folder", SIMULATED, ids=name)
 def test_a_simulator_reproduces_its_data_byte_for_byte(folder, tmp_path):
     script = shutil.copy(folder / "simulate.py", tmp_path)
-    subprocess.run([sys.executable, script], check=True)
+    runpy.run_path(str(script), run_name="__main__")
     data_file = f"{folder.name}.data.json"
     assert (tmp_path / data_file).read_bytes() == (folder / data_file).read_bytes()
 
