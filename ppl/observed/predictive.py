@@ -10,7 +10,7 @@ from types import MappingProxyType
 from ppl.discrete.live import live
 from ppl.discrete.parameters import has_discrete
 from ppl.discrete.rewrite import names_of
-from ppl.discrete.syntax import Stmts, code, copied, expr, rewrite, text_of
+from ppl.discrete.syntax import Stmts, code, copied, expr, mentions, one, rewrite, text_of
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.printer import print_program
@@ -89,6 +89,24 @@ class DrawingReader(Reader):
     drawn: set[str] = field(default_factory=set)
     lefts: set[str] = field(default_factory=set)
 
+    def increment(self, value: ast.Expr, around: Around) -> Stmts:
+        """A mixture of two is a draw from one of them, chosen by its share."""
+        mixture = two_parts(value, self.outcomes)
+        if mixture is None:
+            return super().increment(value, around)
+        span, parts = value.span, (mixture.first, mixture.second)
+        shown = [ast.Block(span, tuple(ast.TargetIncrement(e.span, e) for e in p.densities)) for p in parts]
+        branch = ast.If(span, ast.IntLiteral(span, 1), *shown)
+        within = replace(around, branches=(*around.branches, branch))
+        drawn = [tuple(s for e in p.densities for s in self.increment(e, within)) for p in parts]
+        if not any(drawn):
+            return ()
+        if not all(drawn):
+            raise undrawn("one part of this mixture is of data, the other is not", span)
+        chosen = expr("bernoulli_rng(p)", span, p=mixture.share)
+        then, otherwise = (one(part, span) for part in drawn)
+        return (ast.If(span, chosen, then, otherwise),)
+
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
         raise undrawn("this `target +=` says no distribution to draw from", value.span)
 
@@ -160,6 +178,68 @@ class DrawingReader(Reader):
                 )
             if symbol.name != name and symbol.name not in self.drawn:
                 raise undrawn(f"`{name}` is drawn given `{symbol.name}`, which is drawn below it", span)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a mixture: its densities, and the logs of its weight."""
+
+    densities: Exprs
+    weights: Exprs = ()
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Two parts, and the probability of the first."""
+
+    share: ast.Expr
+    first: Part
+    second: Part
+
+
+def two_parts(e: ast.Expr, outcomes: frozenset[str]) -> Mixture | None:
+    """A mixture written as `log_mix(t, a, b)` or `log_sum_exp(log(t) + a, log1m(t) + b)`."""
+    match e:
+        case ast.Call(name="log_mix", args=(share, a, b)) if not mentions(share, set(outcomes)):
+            first, second = part_of(a, outcomes), part_of(b, outcomes)
+            if first and second and not first.weights and not second.weights:
+                return Mixture(share, first, second)
+        case ast.Call(name="log_sum_exp", args=(a, b)):
+            first, second = part_of(a, outcomes), part_of(b, outcomes)
+            if first and second:
+                logit = expr("a - b", e.span, a=total(first.weights, a.span), b=total(second.weights, b.span))
+                return Mixture(expr("inv_logit(x)", e.span, x=logit), first, second)
+    return None
+
+
+def part_of(e: ast.Expr, outcomes: frozenset[str]) -> Part | None:
+    """The densities and weights of a part; None where it has none, or a weight depends on what is drawn."""
+    summands = summands_of(e)
+    own = tuple(s for s in summands if is_drawn(s, outcomes))
+    weights = tuple(s for s in summands if not is_drawn(s, outcomes))
+    return Part(own, weights) if own and not mentions(weights, set(outcomes)) else None
+
+
+def is_drawn(e: ast.Expr, outcomes: frozenset[str]) -> bool:
+    """Whether a value can be drawn from a summand."""
+    is_density = isinstance(e, ast.Call) and e.name.endswith(("_lpdf", "_lpmf"))
+    return is_density or two_parts(e, outcomes) is not None
+
+
+def summands_of(e: ast.Expr) -> Exprs:
+    match e:
+        case ast.Binary(op="+", left=left, right=right):
+            return (*summands_of(left), *summands_of(right))
+        case _:
+            return (e,)
+
+
+def total(summands: Exprs, span: Span) -> ast.Expr:
+    """Their sum; 0 of none."""
+    found: ast.Expr = ast.IntLiteral(span, 0)
+    for each in summands:
+        found = expr("a + b", span, a=found, b=each)
+    return found
 
 
 def given(nodes: Sequence[ast.Node], flow: Flow, around: Around) -> set[tuple[Symbol, bool]]:

@@ -122,6 +122,32 @@ def test_what_is_drawn_given_data_drawn_before_follows_them():
     assert np.corrcoef(found["y"][:, 0], np.log1p(found["k"][:, 0]))[0, 1] > 0.5
 
 
+@pytest.mark.parametrize(
+    ("term", "means", "shares"),
+    [
+        ("log_mix(0.3, normal_lpdf(y[i] | -9, 1), normal_lpdf(y[i] | 9, 1))", [-9, 9], [0.3, 0.7]),
+        ("log_sum_exp(log(0.3) + normal_lpdf(y[i] | -9, 1), log1m(0.3) + normal_lpdf(y[i] | 9, 1))",
+         [-9, 9], [0.3, 0.7]),
+        ("log_sum_exp(normal_lpdf(y[i] | -9, 1), log(3) + normal_lpdf(y[i] | 9, 1))", [-9, 9], [0.25, 0.75]),
+        ("log_mix(s / 2, normal_lpdf(y[i] | -9, 1), log_mix(0.6, normal_lpdf(y[i] | 0, 1), "
+         "normal_lpdf(y[i] | 9, 1)))", [-9, 0, 9], [0.5, 0.3, 0.2]),
+    ],
+)  # fmt: skip
+def test_mixtures_of_two_are_drawn_from_one_of_them(term, means, shares):
+    y = drawn(f"for (i in 1:N) target += {term};")["y"]
+    nearest = np.abs(y[..., None] - means).argmin(axis=-1)
+    for k, share in enumerate(shares):
+        assert (nearest == k).mean() == pytest.approx(share, abs=0.015)
+        assert y[nearest == k].mean() == pytest.approx(means[k], abs=0.05)
+
+
+def test_a_part_of_a_mixture_may_be_of_two_variables():
+    terms = "normal_lpdf(y[i] | {0}, 1) + poisson_lpmf(k[i] | {1})"
+    both = f"log_mix(0.5, {terms.format(-9, 1)}, {terms.format(9, 100)})"
+    found = drawn(f"for (i in 1:N) target += {both};")
+    assert ((found["y"] > 0) == (found["k"] > 30)).all()
+
+
 def test_discrete_parameters_say_the_component():
     program = (
         "data { int N; vector[N] y; } parameters { real m; simplex[2] w; array[N] int<lower=1, upper=2> z; } "
@@ -137,8 +163,13 @@ def test_discrete_parameters_say_the_component():
     [
         ("log(y) ~ normal(m, s);", "`log(y)` is not a data variable, nor an entry of one"),
         ("y ~ normal(m, s); y ~ normal(0, s);", "`y` has two densities"),
-        ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(y[i] | 0, 1));",
+        ("for (i in 1:N) target += log_mix([0.5, 0.5]', [normal_lpdf(y[i] | m, s), "
+         "normal_lpdf(y[i] | 0, 1)]');",
          "this `target +=` says no distribution"),
+        ("for (i in 1:N) target += log_sum_exp(y[i] + normal_lpdf(y[i] | m, s), normal_lpdf(y[i] | 0, 1));",
+         "this `target +=` says no distribution"),
+        ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(m | 0, 1));",
+         "one part of this mixture is of data"),
         ("for (i in 1:N) if (k[i] > 1) target += normal_lccdf(y[i] | m, s); else y[i] ~ normal(m, s);",
          "this `target +=` says no distribution"),
         ("y[2:] ~ normal(y[:N - 1], s);", "`y` is drawn given itself; write a loop"),

@@ -139,8 +139,9 @@ def test_moments_move_to_those_of_the_target():
 
 def test_a_q_that_was_far_from_its_posterior_makes_later_updates_poor():
     fit = ppl.compile_model(NORMAL).condition({"N": 3, "y": [1, 2, 3]}).variational(seed=1)
-    for khat, level in ((0.3, Level.GOOD), (0.6, Level.USABLE), (0.9, Level.POOR)):
-        verdict = replace(fit.verdict, updates=(Worth(2000, 0.1, 1900.0), Worth(2000, khat, 900.0)))
+    cases = ((0.3, 1900.0, Level.GOOD), (0.6, 1900.0, Level.USABLE), (0.3, 1500.0, Level.USABLE))
+    for khat, ess, level in (*cases, (0.3, 900.0, Level.POOR), (0.9, 1900.0, Level.POOR)):
+        verdict = replace(fit.verdict, updates=(Worth(2000, 0.1, 1950.0), Worth(2000, khat, ess)))
         assert verdict.level is level
     assert "at update 2" in verdict.sentence(["m"])
     assert replace(fit.verdict, updates=(Worth(2000, 0.9, 1990.0),)).level is Level.GOOD

@@ -18,6 +18,7 @@ from ppl.inference.diagnose.psis import ALIKE_SHARE, khat_threshold
 from ppl.inference.run.outcome import Ending
 
 if TYPE_CHECKING:
+    from ppl.inference.correct.population import Worth
     from ppl.inference.diagnose.verdict import Verdict
 
 
@@ -34,6 +35,9 @@ class VerdictBounds:
     """The effective share of draws whose weights have no variance, for resampling to reach the tails: in
     `tests/benchmarks/verdicts` 3 of 13 fits below it were wrong, of those above none.
     """
+
+    good_update_share: float = 0.9
+    """The effective share of draws of a q that stands for earlier rows in an update: a third of an sd."""
 
     most_moved: float = 0.2
     """A mean that the importance weights would move by more sds than this is not where it should be."""
@@ -308,17 +312,29 @@ def heavy_tails(v: "Verdict", name: Name) -> Finding | None:
 
 def far_before(v: "Verdict", name: Name) -> Finding | None:
     """An earlier q that was not the posterior of the rows before it: later updates do not correct that."""
-    far = [k for k, w in enumerate(v.updates) if w.ess < ALIKE_SHARE * w.n and not w.khat < VERDICT.good_khat]
+    levels = [level_of_earlier(worth) for worth in v.updates]
+    far = [k for k, level in enumerate(levels) if level is not Level.GOOD]
     if not far:
         return None
-    worst = max(far, key=lambda k: v.updates[k].khat)
-    khat, n = v.updates[worst].khat, v.updates[worst].n
-    level = Level.USABLE if khat < khat_threshold(n) else Level.POOR
+    worst = min(far, key=lambda k: (-FROM_BEST.index(levels[k]), v.updates[k].ess))
+    khat, share = v.updates[worst].khat, v.updates[worst].ess / v.updates[worst].n
     why = (
         f"{len(far)} of {len(v.updates)} updates began from a q that was not close to its posterior (k-hat "
-        f"{khat:.2f} at update {worst + 1}), so the draws may have drifted from those of a fit to all data"
+        f"{khat:.2f}, effective share of draws {share:.0%} at update {worst + 1}), so the draws may have "
+        "drifted from those of a fit to all data"
     )
-    return Finding(level, why, (ALL_DATA,))
+    return Finding(levels[worst], why, (ALL_DATA,))
+
+
+def level_of_earlier(worth: "Worth") -> Level:
+    """How far a q stands for its posterior: means differ by at most sqrt(n / ess - 1) sds of q."""
+    share = worth.ess / worth.n
+    if share >= ALIKE_SHARE:
+        return Level.GOOD
+    if not worth.khat < khat_threshold(worth.n) or share < VERDICT.good_share:
+        return Level.POOR
+    good = worth.khat < VERDICT.good_khat and share >= VERDICT.good_update_share
+    return Level.GOOD if good else Level.USABLE
 
 
 # --- Modes ---------------------------------------------------------------------------------------

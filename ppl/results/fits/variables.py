@@ -167,7 +167,7 @@ class VariablesOfDraws(ABC):
         parameters stay as they are. A variable with a `NAME_rep` among the generated quantities keeps that.
 
         Raises:
-            ModelError: a term of data is no draw, as a censored one or a mixture by `log_mix`; says which
+            ModelError: a term of data is no draw, as a censored one; says which
                 line, and what to write.
             InferenceError: they can be computed at no draw; says why.
 
