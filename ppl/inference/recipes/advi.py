@@ -4,13 +4,13 @@ Four stages: start, the paper's loop, refinement on fixed draws, and the draws o
 With all but the loop switched off this is the paper's algorithm to the last bit.
 """
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ppl.inference.diagnose.level import Level
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
@@ -18,7 +18,7 @@ from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.nested import Refused, by_blocks
+from ppl.inference.recipes.nested import Refused, by_blocks, resampled
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
@@ -72,9 +72,12 @@ def advi(
 def staged(target: Target, init: Init, context: Context) -> Result:
     """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
     settings, streams = context.settings, context.streams
+    uneven = None
     if integrates_blocks(settings):
-        with suppress(Refused):
+        try:
             return by_blocks(target, init, context)
+        except Refused as why:
+            uneven = why.found
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
@@ -91,7 +94,8 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         )
         end = once(context.journal, "end", lambda: _end(target, start, loop, context), streams.refine)
         path = loop.path(start, end.outcome, (start.note, loop.note, *end.notes), end.at_maximum)
-        return result_of(target, settings, end.family, end.params, path, streams.draws, context.listen)
+        result = result_of(target, settings, end.family, end.params, path, streams.draws, context.listen)
+    return resampled(uneven, context) if uneven and result.verdict.level is Level.POOR else result
 
 
 def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:

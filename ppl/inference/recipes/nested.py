@@ -25,7 +25,7 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.nested.blocks import Blocks
-from ppl.inference.nested.draws import drawn
+from ppl.inference.nested.draws import Drawn, drawn
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
 from ppl.inference.nested.outer import Marginal, climb, mixture_over, one_over
@@ -56,16 +56,20 @@ NOT_APPLICABLE = (
 )
 
 
-class Refused(Exception):
-    """Why there are no draws of nested blocks, in a clause."""
-
-
 class Found(NamedTuple):
     """A point where it began, weighted draws, and the evidence by these and by those that have no weight."""
 
     start: Array
     draws: WeightedDraws
     evidence: Evidence
+
+
+class Refused(Exception):
+    """Why there are no good draws of nested blocks, in a clause; `found` are those with uneven weights."""
+
+    def __init__(self, why: str, found: Found | None = None):
+        super().__init__(why)
+        self.found = found
 
 
 def nested(target: Target, init: Init, context: Context) -> Result:
@@ -82,15 +86,20 @@ def nested(target: Target, init: Init, context: Context) -> Result:
 
 def by_blocks(target: Target, init: Init, context: Context) -> Result:
     """Draws by blocks; Refused where there are none, or their weights are not good."""
-    settings, streams = context.settings, context.streams
     with np.errstate(all="ignore"):
-        starts = start_points(target, init, streams.nested)
+        starts = start_points(target, init, context.streams.nested)
         try:
             found = weighted_draws(target, starts, context)
         except KeyboardInterrupt:
             return interrupted(target, starts[0], context)
         except np.linalg.LinAlgError:
             raise Refused("its blocks are too nearly singular") from None
+    return resampled(found, context)
+
+
+def resampled(found: Found, context: Context) -> Result:
+    """The result of weighted draws."""
+    settings, streams = context.settings, context.streams
     family, params = gaussian_of(found.draws)
     chosen = balanced(found.draws.u, found.draws.weights.log_weights, settings.draws, streams.draws)
     u, log_p = found.draws.u[chosen], found.draws.log_p[chosen]
@@ -133,19 +142,25 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     tell(2)
     count = max(PROPOSALS, 2 * settings.draws)
     draws = drawn(peak, mixture, count, rng)
-    enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
-    if not (enough and is_reliable(draws.weights)):
-        worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
-        raise Refused(f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})")
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
     if draws.lost > MOST_LOST:
         raise Refused(f"no draws by blocks could be made of {draws.lost:.0%} of the posterior")
+    found = Found(starts[0], *of_positive_weight(draws))
+    enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
+    if not (enough and is_reliable(draws.weights)):
+        worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
+        why = f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})"
+        raise Refused(why, found if enough and draws.weights.reliable else None)
+    return found
+
+
+def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Evidence]:
+    """Those that have a weight, and the evidence by all."""
     kept = np.isfinite(draws.log_ratios)
     weights = Psis(draws.weights.log_weights[kept], draws.weights.khat)  # those of the others are zero
-    evidence = of_weights(draws.log_ratios, draws.weights)
     weighted = WeightedDraws(draws.u[kept], draws.log_p[kept], draws.log_q[kept], weights)
-    return Found(starts[0], weighted, evidence)
+    return weighted, of_weights(draws.log_ratios, draws.weights)
 
 
 def weighted_elbo(draws: WeightedDraws) -> Elbo:

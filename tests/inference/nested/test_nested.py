@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from toy_targets import OneOfMany
 from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.population import StudentTs
+from ppl.inference.diagnose.level import Level
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import CONDITIONAL, conditional, ends_of, fitted, shape_of
 from ppl.inference.nested.draws import Round, together
@@ -482,3 +485,12 @@ def test_groups_are_integrated_out_where_laplace_is_wrong_about_their_marginal()
     mean, sd = target.moments_of_log_scale()
     assert result.draws_u[:, 1].mean() == pytest.approx(mean, abs=0.1 * sd)
     assert result.draws_u[:, 1].std() == pytest.approx(sd, rel=0.1)
+
+
+@pytest.mark.parametrize("level, made", [(Level.POOR, True), (Level.USABLE, False)])
+def test_draws_with_uneven_weights_are_better_than_a_poor_fit(monkeypatch, level, made):
+    other = SimpleNamespace(verdict=SimpleNamespace(level=level, made=None))
+    monkeypatch.setattr("ppl.inference.recipes.advi.result_of", lambda *args: other)
+    monkeypatch.setattr(import_module("ppl.inference.recipes.nested"), "is_reliable", lambda weights: False)
+    result = fit(Groups(Y), Settings(seed=3))
+    assert (result.verdict.made is DrawSource.NESTED) == made
