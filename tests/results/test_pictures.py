@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from laws.toy import Toy
 
 from ppl.errors import DataError, PPLError
 from ppl.results.files.columns import chosen, folded
@@ -24,12 +25,14 @@ pytest.importorskip("matplotlib")
 from ppl.results.report.plots import Draws, labelled, ppc, predictive, save, svg
 
 
-@pytest.fixture
-def files(toy, tmp_path):
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
     """Two runs, whose theta passes for replicated data."""
-    folder = tmp_path
+    folder = tmp_path_factory.mktemp("runs")
     for seed in (1, 2):
-        variational(toy, seed=seed, draws=200, resample=False, anneal=False).save_csv(folder / f"{seed}.csv")
+        variational(Toy(), seed=seed, draws=200, resample=False, anneal=False).save_csv(
+            folder / f"{seed}.csv"
+        )
         text = (folder / f"{seed}.csv").read_text().replace("theta.1,theta.2,y_rep", "y_rep.1,y_rep.2,z")
         (folder / f"{seed}.csv").write_text(text)
     return read_all([folder / "1.csv", folder / "2.csv"])
