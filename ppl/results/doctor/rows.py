@@ -23,7 +23,7 @@ def influential(o: Outcome) -> Finding | None:
     return Finding(
         o.statement.span,
         "PPL036",
-        f"The posterior depends on single rows: {len(worst)} of {len(o.y)} have a k-hat above "
+        f"The posterior depends on single rows: k-hats of {len(worst)} of {len(o.y)} are above "
         f"{threshold:.2f}, first {named}.",
         "Check these rows for mistakes; a distribution with heavier tails, or a prior on the effects that "
         "only they inform, makes the posterior depend on them less.",
