@@ -19,6 +19,7 @@ from ppl.compiled.state import packed, unpacked
 from ppl.density.posterior import Posterior
 from ppl.errors import PPLError
 from ppl.inference.objective.subsampling import Rows
+from ppl.inference.objective.target import Kinds
 from ppl.inference.run.fused_steps import Place
 from ppl.inference.run.optimise import Algorithm, Run
 from ppl.source import Span
@@ -103,12 +104,8 @@ class CompiledTarget:
         return self.density.profile is CompileProfile.FAST
 
     @property
-    def scalars(self) -> NDArray[np.bool_]:
-        return self.posterior.scalars
-
-    @property
-    def without_constraint(self) -> NDArray[np.bool_]:
-        return self.posterior.without_constraint
+    def kinds(self) -> Kinds:
+        return self.posterior.kinds
 
     @property
     def width_at_once(self) -> int:

@@ -504,18 +504,15 @@ class Posterior:
         return found
 
     @cached_property
-    def scalars(self) -> NDArray[np.bool_]:
-        """Which elements of `u` (dim,) are parameters of one number, without an index."""
-        return np.array(["." not in name for name in self.param_unc_names()], dtype=bool)
-
-    @cached_property
-    def without_constraint(self) -> NDArray[np.bool_]:
-        """Which elements of `u` (dim,) are parameters without a constraint, but an offset and multiplier."""
-        found = np.zeros(self.param_unc_num(), dtype=bool)
+    def kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which elements of `u` (dim,) are parameters of one number, without an index; and which are of
+        parameters without a constraint, but an offset and multiplier.
+        """
+        free = np.zeros(self.param_unc_num(), dtype=bool)
         for d in leaves(self.model.lowered.parameters):
             if d.allows_all:
-                found[self.places[d.name].at] = True
-        return found
+                free[self.places[d.name].at] = True
+        return np.array(["." not in name for name in self.param_unc_names()], dtype=bool), free
 
     @checks
     def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:

@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ppl.density.posterior import Floats, Posterior
-from ppl.inference.objective.target import Target
+from ppl.inference.objective.target import Kinds, Target
 from ppl.names import variable_of
 
 
@@ -34,12 +31,8 @@ class PosteriorTarget:
         return self.posterior.cost
 
     @property
-    def scalars(self) -> NDArray[np.bool_]:
-        return self.posterior.scalars
-
-    @property
-    def without_constraint(self) -> NDArray[np.bool_]:
-        return self.posterior.without_constraint
+    def kinds(self) -> Kinds:
+        return self.posterior.kinds
 
     def log_density(self, u: Floats) -> float:
         return self.posterior.log_density(u, jacobian=self.jacobian)

@@ -7,12 +7,9 @@ gradients of many are few until draws are annealed.
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ppl.density.posterior import Floats
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.objective.target import Target, log_density_gradients, width_of
+from ppl.inference.objective.target import Kinds, Target, log_density_gradients, width_of
 
 
 @dataclass(frozen=True)
@@ -36,12 +33,8 @@ class TwoBackends:
         return width_of(self.compiled)
 
     @property
-    def scalars(self) -> NDArray[np.bool_]:
-        return self.interpreted.scalars
-
-    @property
-    def without_constraint(self) -> NDArray[np.bool_]:
-        return self.interpreted.without_constraint
+    def kinds(self) -> Kinds:
+        return self.interpreted.kinds
 
     def log_density(self, u: Floats) -> float:
         return self.compiled.log_density(u)

@@ -16,9 +16,8 @@ from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import (
     Array,
     Target,
+    kinds_of,
     log_density_gradients,
-    scalars_of,
-    without_constraint,
 )
 from ppl.late import LateModule
 
@@ -88,9 +87,7 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
     if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_dimensions:
         return None
     touched = meets(target, u, rng)
-    return blocks_of(touched) or field_of(
-        touched, scalars_of(target), without_constraint(target), STRUCTURE.fewest_latent
-    )
+    return blocks_of(touched) or field_of(touched, *kinds_of(target), STRUCTURE.fewest_latent)
 
 
 def blocks_of(touched: NDArray[np.bool_]) -> Structure | None:

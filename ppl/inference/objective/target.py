@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
 class Target(Protocol):
@@ -67,12 +68,8 @@ class Forwarding:
         return width_of(self.target)
 
     @property
-    def scalars(self) -> NDArray[np.bool_]:
-        return scalars_of(self.target)
-
-    @property
-    def without_constraint(self) -> NDArray[np.bool_]:
-        return without_constraint(self.target)
+    def kinds(self) -> Kinds:
+        return kinds_of(self.target)
 
     def log_density(self, u: Array) -> float:
         return self.target.log_density(u)
@@ -95,14 +92,13 @@ def width_of(target: Target) -> int:
     return int(getattr(target, "width", 1))
 
 
-def scalars_of(target: Target) -> NDArray[np.bool_]:
-    """Which coordinates (dim,) are of a parameter that is one number; none of a target that does not say."""
-    return np.asarray(getattr(target, "scalars", np.zeros(target.dim, dtype=bool)))
-
-
-def without_constraint(target: Target) -> NDArray[np.bool_]:
-    """Which coordinates (dim,) are parameters without a constraint; none of a target that does not say."""
-    return np.asarray(getattr(target, "without_constraint", np.zeros(target.dim, dtype=bool)))
+def kinds_of(target: Target) -> Kinds:
+    """Which coordinates (dim,) are of a parameter that is one number, and which of one without a constraint;
+    none of a target that does not say.
+    """
+    none = np.zeros(target.dim, dtype=bool)
+    found: Kinds = getattr(target, "kinds", (none, none))
+    return found
 
 
 UNKNOWN = (
