@@ -37,8 +37,8 @@ def update(
 
     \b
     First example:
-      ppl variational polls/polls.model day1.json --save-fit day1.fit.json
-      ppl update polls/polls.model day1.fit.json day2.json \\
+      ppl variational polls.model day1.json --save-fit day1.fit.json
+      ppl update polls.model day1.fit.json day2.json \\
           --fit-data day1.json --save-fit day2.fit.json
 
     \b

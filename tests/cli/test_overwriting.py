@@ -39,6 +39,8 @@ REFUSED = {
     "predictions": "predict toy.model data.csv --prior -o data.csv",
     "quantities": "generate toy.model more.json output.csv -o output.csv",
     "more draws": "draws toy.model more.json data.csv -o data.csv",
+    "an update": "update toy.model init.json more.json --fit-data data.csv -o data.csv",
+    "the fit of an update": "update toy.model init.json more.json --fit-data data.csv --save-fit init.json",
     "densities": "log-prob toy.model more.json data.csv -o data.csv",
     "a summary": "summary data.csv --csv data.csv",
     "cross-validation": "loo output.csv data.csv --csv data.csv",

@@ -25,6 +25,7 @@ from ppl.inference.diagnose.verdict_rules import (
     divergent,
     drifting,
     ended_badly,
+    far_before,
     far_from_q,
     few_worth,
     heavy_tails,
@@ -64,6 +65,11 @@ PLAIN = Verdict(
 
 def ended(ending):
     return {"outcome": Outcome(ending, "it ended")}
+
+
+def updates(*worth):
+    """k-hat and the effective share of 4000 draws of each earlier q."""
+    return {"updates": tuple(Worth(4000, khat, 4000 * share) for khat, share in worth)}
 
 
 def five(*first, rest=0.0):
@@ -212,6 +218,14 @@ LEVELS = [
     (annealed(autocorrelation=0.61, **modes(mode())), POOR, slow_moves, other_modes),
     (annealed(elbo_se=1.01), USABLE, uncertain_elbo),
     (annealed(stuck=(1,)), POOR, no_spread),
+    # Earlier fits that stand for the rows before them.
+    (updates((0.4, 0.9)), GOOD),
+    (updates((0.4, 0.9), (0.4, 0.89)), USABLE, far_before),
+    (updates((0.5, 0.9)), USABLE, far_before),
+    (updates((0.699, 0.5)), USABLE, far_before),
+    (updates((0.4, 0.49)), POOR, far_before),
+    (updates((0.7, 0.97), (0.4, 0.95)), POOR, far_before),
+    (updates((0.9, 0.98)), GOOD),  # weights that hardly differ
     # Runs beside one another.
     (runs(1.05), GOOD),
     (runs(1.051), POOR, runs_apart),
