@@ -5,6 +5,7 @@ whatever was found about the structure: what was found wrongly makes weights une
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +36,6 @@ FIRST_ENOUGH = 0.7
 """The effective share of the first draws with which no mixture is fitted to them."""
 ENOUGH_EFFECTIVE = 0.4
 """The effective draws, as a share of those asked for, with which a better mixture is not looked for."""
-
-
 FEWEST_EFFECTIVE = 0.15
 """The effective draws, as the same share, with which so many more are made that as many count."""
 
@@ -184,13 +183,15 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
         np.concatenate([each.log_p for each in batches]),
         density_of(rounds),
     )
-    distant = beyond(near, marginal, rng)
-    for each in distant:
-        seen = np.isfinite(each.log_p)
+
+    def estimated(far: Batch) -> Batch:
+        seen, log_p = np.isfinite(far.log_p), far.log_p.copy()
         if seen.any():
-            there = draws_at(marginal, own, each.u[seen], rng)
-            each.log_p[seen] = finite(there[1] - there[2])
-    return missed(near, *distant)
+            _, joint, given_outer, _ = draws_at(marginal, own, far.u[seen], rng)
+            log_p[seen] = finite(joint - given_outer)
+        return replace(far, log_p=log_p)
+
+    return missed(near, *map(estimated, beyond(near, marginal, rng)))
 
 
 def round_of(
