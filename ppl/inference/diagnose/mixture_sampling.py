@@ -43,13 +43,20 @@ def log_weights(batches: Sequence[Batch]) -> list[Array]:
 
     The mean of p/g over all draws is the integral of the target.
     """
+    log_density = density_of(batches)
+    return [each.log_p - log_density(each.u) for each in batches]
+
+
+def density_of(batches: Sequence[Batch]) -> Callable[[Array], Array]:
+    """The log density of the mixture of all, in proportion to their draws."""
     counts = np.array([len(batch.u) for batch in batches])
     shares = np.log(counts / counts.sum())[:, None]
-    return [
-        each.log_p
-        - special.logsumexp(shares + np.array([batch.log_density(each.u) for batch in batches]), axis=0)
-        for each in batches
-    ]
+
+    def log_density(u: Array) -> Array:
+        terms = np.array([batch.log_density(u) for batch in batches])
+        return np.asarray(special.logsumexp(shares + terms, axis=0))
+
+    return log_density
 
 
 class Integral(NamedTuple):

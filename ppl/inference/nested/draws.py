@@ -4,14 +4,14 @@ The weights are those of the whole target over the density that the draws were m
 whatever was found about the structure: what was found wrongly makes weights uneven, and nothing else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.inference.correct.population import POPULATION, StudentTs
-from ppl.inference.diagnose.mixture_sampling import Batch, missed
+from ppl.inference.diagnose.mixture_sampling import Batch, density_of, missed
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import BlockDraws, shape_of
@@ -155,20 +155,9 @@ def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
     """
     _, *arrays = zip(*rounds, strict=True)
     u, log_p, log_given, about = map(np.concatenate, arrays)
-    log_outer = density_of(rounds)(u[:, outer])
+    log_outer = density_of([each.batch(outer) for each in rounds])(u[:, outer])
     found = Drawn(u, log_p, log_given + log_outer, about - log_outer, Psis(np.zeros(len(u)), np.nan))
     return found._replace(weights=psis(found.log_ratios))
-
-
-def density_of(rounds: Sequence[Round]) -> Callable[[Array], Array]:
-    """The log density of their mixtures, in proportion to their draws."""
-    shares = np.array([len(each.u) for each in rounds]) / sum(len(each.u) for each in rounds)
-
-    def log_density(outer: Array) -> Array:
-        terms = [each.mixture.log_density(outer) for each in rounds]
-        return np.asarray(special.logsumexp(terms, axis=0, b=shares[:, None]))
-
-    return log_density
 
 
 def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.random.Generator) -> float:
@@ -181,7 +170,7 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
     near = Batch(
         np.concatenate([each.u for each in batches]),
         np.concatenate([each.log_p for each in batches]),
-        density_of(rounds),
+        density_of(batches),
     )
 
     def estimated(far: Batch) -> Batch:
