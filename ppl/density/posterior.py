@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -205,11 +205,13 @@ class Posterior:
         if self.model.compilation.sharded:
             raise InferenceError(NOT_ALL_ROWS)
         key = propto, jacobian
-        if self.earlier is not None:
-            return self._updated(self.earlier, jacobian)
         if key not in self.log_joints:
             forms = UNNORMALISED if propto else TARGET
-            self.log_joints[key] = LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch, self.sizes)
+            self.log_joints[key] = (
+                LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch, self.sizes)
+                if self.earlier is None
+                else self._updated(self.earlier, jacobian)
+            )
         return self.log_joints[key]
 
     def _updated(self, earlier: "Earlier", jacobian: bool) -> "UpdatedJoint":
@@ -220,10 +222,7 @@ class Posterior:
                 "The density of an updated fit is that of the unconstrained parameters, and has no mode of "
                 "the constrained ones; omit jacobian = False and algorithm = 'optimize'."
             )
-        key = False, True
-        if key not in self.log_joints:
-            self.log_joints[key] = UpdatedJoint(self, earlier)
-        return cast("UpdatedJoint", self.log_joints[key])
+        return UpdatedJoint(self, earlier)
 
     def log_density(self, u: ArrayLike, propto: bool = False, jacobian: bool = True) -> float:
         """The log density, in nats, at `u` (param_unc_num(),); -inf at a point that the program rejects.
