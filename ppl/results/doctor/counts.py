@@ -3,7 +3,7 @@
 import numpy as np
 
 from ppl.late import stats
-from ppl.results.doctor.advice import LOCATIONS, with_argument
+from ppl.results.doctor.advice import LOCATIONS, with_term
 from ppl.results.doctor.evidence import Outcome, Statement
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.tails import Candidate, farthest
@@ -62,11 +62,7 @@ def overdispersed(s: Statement) -> str:
             text = f"{s.left} ~ beta_binomial({s.args[0]}, kappa * {p}, kappa * (1 - {p}));"
             return f"Declare `real<lower=0> kappa;` in parameters, give it a prior, and write `{text}`."
         case name if name in LOCATIONS:
-            at, additive = LOCATIONS[name]
-            term = f"{s.args[at]} + u" if additive else f"({s.args[at]}) * exp(u)"
-            return (
-                f"Give each row an effect: `u ~ normal(0, s_u);`, and write `{with_argument(s, at, term)}`."
-            )
+            return f"Give each row an effect: `u ~ normal(0, s_u);`, and {with_term(s, f'u{s.at}')}."
         case _:
             return f"Give `{s.text}` a parameter of dispersion, or each row an effect of its own."
 

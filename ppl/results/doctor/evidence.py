@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ppl.inference.diagnose.psis import psis
 from ppl.late import special, stats
+from ppl.results.doctor.residuals import basis, unexplained
 from ppl.results.files.columns import Floats
 from ppl.source import Span
 
@@ -102,6 +103,15 @@ class Outcome:
         at = np.clip(own, 0.5, draws - 0.5) / draws
         normal: Callable[[Floats], Floats] = special.ndtri
         return normal(at), normal(ranks / draws)
+
+    @cached_property
+    def unexplained(self) -> tuple[Floats, Floats, Floats]:
+        """Scores of the data (1, n) and replications (draws, n) less what the model has in its mean, and the
+        basis (n, k) of that: the constant, the fitted values, the numeric columns that are read.
+        """
+        own = [c.values for c in self.columns.values() if c.used and not c.index]
+        q = basis([np.ones(len(self.y)), self.fitted, *own[: len(self.y) // 4]])
+        return unexplained(self.scores[0][None], q), unexplained(self.scores[1], q), q
 
     @cached_property
     def left_out(self) -> tuple[Floats, Floats]:

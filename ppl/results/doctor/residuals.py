@@ -5,24 +5,22 @@ Analysis, section 6.3). What the model's own predictors and its fitted values ex
 out of both.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.tails import Candidate
 from ppl.results.files.columns import Floats
 
+FITTED = "the fitted values"
 COLLINEAR = 1e-3
 """The share of a column's variance below which what is left of it tells nothing."""
 
 
-def basis(o: Outcome) -> Floats:
-    """Orthonormal columns (n, k): the constant, the fitted values, the numeric columns that are read."""
-    own = [c.values for c in o.columns.values() if c.used and not c.index]
-    parts = [np.ones(len(o.y)), o.fitted, *own[: len(o.y) // 4]]
-    left, sizes, _ = np.linalg.svd(np.stack([standardised(x) for x in parts], axis=1), full_matrices=False)
+def basis(columns: Sequence[Floats]) -> Floats:
+    """Orthonormal columns (n, k) that span these (n,), standardised."""
+    left, sizes, _ = np.linalg.svd(np.stack([standardised(x) for x in columns], axis=1), full_matrices=False)
     return np.asarray(left[:, sizes > COLLINEAR * sizes[0]])
 
 
@@ -40,11 +38,9 @@ def direction(x: Floats, q: Floats) -> Floats | None:
     return left / length if length**2 > COLLINEAR * len(x) else None
 
 
-def residuals(o: Outcome) -> tuple[Floats, Floats, Floats]:
-    """Scores of the data (1, n) and replications (draws, n) less what the basis explains; the basis."""
-    q = basis(o)
-    own, replicated = (s - (s @ q) @ q.T for s in (o.scores[0][None], o.scores[1]))
-    return scaled(own), scaled(replicated), q
+def unexplained(scores: Floats, q: Floats) -> Floats:
+    """What a basis q (n, k) does not explain of scores (draws, n), scaled."""
+    return scaled(scores - (scores @ q) @ q.T)
 
 
 def scaled(scores: Floats) -> Floats:
@@ -65,3 +61,8 @@ def between(name: str, groups: NDArray[np.intp]) -> Candidate:
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     counts = np.diff(starts, append=len(groups))
     return name, lambda scores: (np.add.reduceat(scores[:, order], starts, axis=1) ** 2 / counts).sum(axis=1)
+
+
+def quoted(name: str) -> str:
+    """The name of a column as code; what is none, as the fitted values, as it is."""
+    return name if name.startswith("the ") else f"`{name}`"

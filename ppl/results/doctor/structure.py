@@ -8,7 +8,7 @@ from ppl.late import special, stats
 from ppl.results.doctor.advice import with_term
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.residuals import along, between, direction, residuals, scaled
+from ppl.results.doctor.residuals import FITTED, along, between, direction, quoted, scaled
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
 
@@ -23,7 +23,7 @@ FEWEST_VALUES = 5
 
 def group(o: Outcome) -> Finding | None:
     """Residuals that differ between groups of the data."""
-    own, replicated, _ = residuals(o)
+    own, replicated, _ = o.unexplained
     columns = [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
     found = farthest(columns, own, replicated, "sum of squares of residuals between groups of {}")
     if found is None:
@@ -42,7 +42,7 @@ def group(o: Outcome) -> Finding | None:
 
 def predictor(o: Outcome) -> Finding | None:
     """Residuals that change with a column that the model leaves out, or with the order of rows."""
-    own, replicated, q = residuals(o)
+    own, replicated, q = o.unexplained
     left_out = {name: c.values for name, c in o.columns.items() if not c.used}
     tried = [c for name, x in {**left_out, ORDER: order(o)}.items() for c in along(name, direction(x, q))]
     found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
@@ -62,7 +62,7 @@ def predictor(o: Outcome) -> Finding | None:
 
 def autocorrelation(o: Outcome) -> Finding | None:
     """Residuals, within the groups of each column, that are like those of the row before."""
-    own, replicated = (within(o, s) for s in residuals(o)[:2])
+    own, replicated = (within(o, s) for s in o.unexplained[:2])
     tried: list[Candidate] = [(ORDER, lambda s: np.maximum((s[:, 1:] * s[:, :-1]).mean(axis=1), 0.0) ** 2)]
     found = farthest(tried, own, replicated, "squared autocorrelation of residuals in {}")
     assert found is not None
@@ -89,7 +89,7 @@ def within(o: Outcome, scores: Floats) -> Floats:
 
 def interaction(o: Outcome) -> Finding | None:
     """Residuals that change with the product of two columns."""
-    own, replicated, q = residuals(o)
+    own, replicated, q = o.unexplained
     columns = [(name, c.values) for name, c in o.columns.items() if not c.index and (c.used or not c.whole)]
     tried = [
         candidate
@@ -114,11 +114,11 @@ def interaction(o: Outcome) -> Finding | None:
 
 def curvature(o: Outcome) -> Finding | None:
     """Residuals that bend along the fitted values or a predictor."""
-    own, replicated, q = residuals(o)
+    own, replicated, q = o.unexplained
     used = {name: c.values for name, c in o.columns.items() if c.used and not c.index}
     tried = [
         candidate
-        for name, x in {"the fitted values": normal_scores(o.fitted), **used}.items()
+        for name, x in {FITTED: normal_scores(o.fitted), **used}.items()
         if len(np.unique(x)) >= FEWEST_VALUES
         for candidate in along(name, direction((x - x.mean()) ** 2, q))
     ]
@@ -144,10 +144,6 @@ def normal_scores(x: Floats) -> Floats:
 def order(o: Outcome) -> Floats:
     """The number of each row (n,)."""
     return np.arange(len(o.y), dtype=float)
-
-
-def quoted(name: str) -> str:
-    return name if name.startswith("the ") else f"`{name}`"
 
 
 def plain(name: str) -> str:

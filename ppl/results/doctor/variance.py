@@ -5,17 +5,15 @@ import numpy as np
 from ppl.results.doctor.advice import LOCATIONS, with_scale
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.residuals import along, between, direction, residuals
+from ppl.results.doctor.residuals import FITTED, along, between, direction, quoted
 from ppl.results.doctor.tails import farthest
-
-FITTED = "the fitted values"
 
 
 def unequal_variance(o: Outcome) -> Finding | None:
     """Absolute residuals that change along the fitted values or a column, or differ between groups."""
     if o.discrete:
         return None
-    own, replicated, _ = residuals(o)
+    own, replicated, _ = o.unexplained
     own, replicated = (np.abs(s) - np.abs(s).mean(axis=1, keepdims=True) for s in (own, replicated))
     constant = np.full((len(o.y), 1), len(o.y) ** -0.5)
     columns = {name: c.values for name, c in o.columns.items() if not c.index}
@@ -31,10 +29,10 @@ def unequal_variance(o: Outcome) -> Finding | None:
     mean = s.args[LOCATIONS[s.distribution][0]] if s.distribution in LOCATIONS else "mu"
     term = f"v[{name}{s.at}]" if grouped else f"v * {name}{s.at}" if name in columns else f"v * ({mean})"
     declared = "vector[K] v" if grouped else "real v"
-    shown = name if name == FITTED else f"`{name}`"
     return found.finding(
         s.span,
         "PPL029",
-        f"The size of the residuals of `{o.name}` changes with {shown}: their variance is not constant.",
+        f"The size of the residuals of `{o.name}` changes with {quoted(name)}: their variance is not "
+        "constant.",
         f"Declare `{declared};` in parameters, write `v ~ normal(0, 1);`, and {with_scale(s, term)}.",
     )

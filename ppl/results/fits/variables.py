@@ -16,8 +16,6 @@ from ppl.errors import InferenceError
 from ppl.extras import extra
 from ppl.inference.diagnose.level import Level
 from ppl.names import unflatten, variable_of
-from ppl.results.doctor.doctor import Examination, examine
-from ppl.results.doctor.gather import gather
 from ppl.results.files.arviz import Groups
 from ppl.results.files.axes import Axes, Coords, Dims
 from ppl.results.files.columns import Floats, bracketed, chosen, in_columns, reshape, variables, whole_numbers
@@ -28,6 +26,8 @@ from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws, of_values
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ppl.results.doctor.doctor import Examination
 
 REPLICATED = "_rep"
 """How the name of data drawn anew ends among generated quantities."""
@@ -215,7 +215,7 @@ class VariablesOfDraws(ABC):
         return in_frame(found, data) if is_frame(data) else found
 
     @checks
-    def doctor(self, seed: int = 1) -> Examination:
+    def doctor(self, seed: int = 1) -> "Examination":
         """Examines the model against its data, without a reference: findings, each with the line to change.
 
         It compares statistics of the data with those of replicated data (`predictive`), residuals with the
@@ -227,6 +227,9 @@ class VariablesOfDraws(ABC):
             >>> fit.doctor()
             <Examination of 1 outcome by ... checks: no findings>
         """
+        from ppl.results.doctor.doctor import examine
+        from ppl.results.doctor.gather import gather
+
         ratios = self._log_ratios
         evidence = gather(self.posterior, self.draws_u, ratios, self.log_lik, self.predictive, seed)
         return examine(evidence, self.judgement, self.level)
