@@ -17,9 +17,7 @@ def docs(
         str | None, typer.Argument(metavar="[WORD]", help="Command, function, PPL104, ...")
     ] = None,
     site: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the site for MkDocs.")] = None,
-    pictures: Annotated[
-        bool, typer.Option("--pictures", help="With --site: fit the gallery's models and draw.")
-    ] = False,
+    run: Annotated[bool, typer.Option("--run", help="With --site: run the code of pages.")] = False,
 ) -> None:
     """Explain WORD: a command, distribution, function, constraint, message, term or guide.
 
@@ -32,14 +30,14 @@ def docs(
     `--site DIR` writes all of it as Markdown, with a tutorial, for MkDocs:
     pip install "mkdocs>=1.6,<2" "mkdocs-material>=9.5", then
     mkdocs build -f DIR/mkdocs.yml.
-    `--pictures` adds pictures of densities and of fits, which take some
-    minutes: pip install "matplotlib>=3.8".
+    `--run` adds what the code of pages prints and draws, and densities, which
+    takes some minutes: pip install "matplotlib>=3.8". The user's cache keeps it.
     """
     from ppl.spelling import nearest
 
     found = sources(context)
     if site is not None:
-        write_site(site, found, pictures)
+        write_site(site, found, run)
         return
     if word is None:
         typer.echo("\n\n".join(f"{title}:\n{listed(names)}" for title, (names, _) in found.items()))
@@ -115,13 +113,13 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     }
 
 
-def write_site(folder: Path, found: Mapping[str, Source], pictures: bool) -> None:
+def write_site(folder: Path, found: Mapping[str, Source], run: bool) -> None:
     """Writes the configuration of MkDocs and the pages, over those of an earlier time."""
     from ppl.cli.site.site import site
     from ppl.files import write_whole
 
     names, page = found["Commands"]
-    for path, text in site([(name, page(name)) for name in names], pictures):
+    for path, text in site([(name, page(name)) for name in names], run):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / path, [text])
     typer.echo(f"Wrote {folder}. Build it by\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")

@@ -1,18 +1,11 @@
 """The gallery: programs with what they are about, how they are run, and pictures of their fits."""
 
-import os
-import shlex
-import subprocess
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ppl.cli.site.markdown import fenced, heading, prose
-from ppl.errors import PPLError
 
 ABOUT = (
     "# Gallery\n\nPrograms that ship with the package, with small data: `ppl new mine --example NAME` writes "
@@ -62,46 +55,28 @@ UNPICTURED: Mapping[str, str] = {
 """Why the others have no picture."""
 
 
-class Drawn(NamedTuple):
-    """What a fit printed and said of itself, and its pictures as SVG by their kinds."""
-
-    table: str
-    judgement: str
-    pictures: Mapping[str, str]
-
-
 # --- The page ------------------------------------------------------------------------------------
 
 
-def gallery(fits: Mapping[str, Drawn] = {}) -> Iterator[str]:
-    """Every program of the package: what its first comment says, its commands, its fit, its text."""
+def gallery() -> Iterator[str]:
+    """Every program of the package: its first comment, its text, the commands that fit and draw it."""
     from ppl.cli.commands.new import examples
 
     yield ABOUT
-    for name in examples():
-        program = files("ppl.models").joinpath(name, f"{name}.model").read_text("utf-8")
-        about, rest = head_comment(program)
-        yield heading(name)
-        yield prose(about)
-        yield fenced(rest, "stan")
-        yield fenced("\n".join(commands(name)), "sh")
-        if name in fits:
-            yield from shown(name, fits[name])
-        elif name in UNPICTURED:
-            yield prose(f"No picture: {UNPICTURED[name]}.")
+    yield from ("\n\n".join(section(name)) for name in examples())
 
 
-def shown(name: str, fit: Drawn) -> Iterator[str]:
-    yield fenced(fit.table)
-    yield prose(fit.judgement)
-    for kind in fit.pictures:
-        variables = dict(EXHIBITS[name].pictures)[kind]
-        of = f" of {variables.replace(',', ', ')}" if variables else ""
-        yield f"![{prose(f'{kind}{of}, {name}')}]({picture_file(name, kind)})"
-
-
-def picture_file(name: str, kind: str) -> str:
-    return f"pictures/{name}-{kind}.svg"
+def section(name: str) -> Iterator[str]:
+    program = files("ppl.models").joinpath(name, f"{name}.model").read_text("utf-8")
+    about, rest = head_comment(program)
+    yield heading(name)
+    yield prose(about)
+    yield fenced(rest, "stan")
+    if name in UNPICTURED:
+        yield fenced("\n".join(commands(name)), "text")
+        yield prose(f"Not run here: {UNPICTURED[name]}.")
+    else:
+        yield from (fenced(command, "sh") for command in commands(name))
 
 
 def head_comment(program: str) -> tuple[str, str]:
@@ -124,34 +99,3 @@ def commands(name: str) -> list[str]:
         for kind, variables in exhibit.pictures
     ]
     return [f"ppl new {name} --example {name}", " ".join(fit), *plots]
-
-
-def drawn(name: str) -> Drawn:
-    """What comes of the commands of a model, in a folder of their own.
-
-    Raises:
-        PPLError: one of them failed; with what it said.
-    """
-    with TemporaryDirectory() as folder:
-        _, fitted, *_ = [said(command, folder) for command in commands(name)]
-        table, _, rest = fitted.partition("\n\n")
-        kinds = [kind for kind, _ in EXHIBITS[name].pictures]
-        pictures = {kind: Path(folder, f"{kind}.svg").read_text("utf-8") for kind in kinds}
-        return Drawn(table, rest.splitlines()[0], pictures)
-
-
-def said(command: str, folder: str) -> str:
-    """What a command of ppl prints, in a process of its own, which finds the packages of this one."""
-    _, *words = shlex.split(command)
-    line = [
-        sys.executable,
-        "-P",
-        "-c",
-        "import sys; from ppl.cli.main import main; main(sys.argv[1:])",
-        *words,
-    ]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True)
-    if done.returncode:
-        raise PPLError(f"`{command}` ended with status {done.returncode}:\n{done.stderr}")
-    return done.stdout

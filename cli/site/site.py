@@ -1,13 +1,14 @@
 """The site as files: its pages in order, and the configuration of MkDocs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 
 from ppl.cli.site import reference
-from ppl.cli.site.gallery import EXHIBITS, drawn, gallery, picture_file
+from ppl.cli.site.gallery import gallery
 from ppl.cli.site.python_api import python_api
+from ppl.cli.site.running import outputs, with_outputs
 
 CONFIG = """\
 site_name: ppl
@@ -28,8 +29,10 @@ theme:
     - media: "(prefers-color-scheme: dark)"
       scheme: slate
 plugins: [search]
+extra_css: [style.css]
 markdown_extensions:
   - admonition
+  - attr_list
   - tables
   - toc:
       permalink: true
@@ -42,6 +45,15 @@ validation:
     absolute_links: warn
     unrecognized_links: warn
 nav:
+"""
+STYLE = """\
+/* Outputs of code, and pictures drawn on white that become dark with the page. */
+.output pre > code { background: none; border-left: 0.2rem solid var(--md-default-fg-color--lightest); }
+img[src*="pictures/"] { mix-blend-mode: multiply; }
+[data-md-color-scheme="slate"] img[src*="pictures/"] {
+  filter: invert(1) hue-rotate(180deg);
+  mix-blend-mode: screen;
+}
 """
 Made = tuple[str, Callable[[], Iterable[str]]]
 """The title of a page, and what makes its parts."""
@@ -59,6 +71,9 @@ MADE: Mapping[str, Made] = {
 }
 """Pages that are made from tables, by their file."""
 
+RUN = ("gallery",)
+"""Those whose code runs."""
+
 WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "faq")
 """Pages that are written by hand: a Markdown file each in this folder."""
 
@@ -71,11 +86,16 @@ NAVIGATION: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Page:
-    """Its file without the suffix, its title in the navigation, and its text."""
+    """Its file without the suffix, its title in the navigation, and its text in parts, whose code may run."""
 
     name: str
     title: str
-    text: str
+    parts: tuple[str, ...]
+    runs: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(self.parts).rstrip() + "\n"
 
 
 @cache
@@ -86,34 +106,38 @@ def written() -> Mapping[str, Page]:
 
 def _read(name: str) -> Page:
     text = files("ppl.cli.site").joinpath(f"{name}.md").read_text("utf-8")
-    return Page(name, text.partition("\n")[0].removeprefix("# "), text)
+    return Page(name, text.partition("\n")[0].removeprefix("# "), (text,), runs=True)
 
 
-def site(commands: Iterable[tuple[str, str]], pictures: bool = False) -> Iterator[tuple[str, str]]:
+def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tuple[str, str]]:
     """Every file as (path, text); `commands` are their names and helps.
 
-    With `pictures` those of densities, and those of fits of the gallery, which take some minutes.
+    With `run` densities are drawn, and outputs and pictures follow the code: some minutes.
 
     Raises:
-        MissingPackage: `pictures`, and matplotlib is not installed.
+        MissingPackage: `run`, and matplotlib is not installed.
+        PPLError: `run`, and the code of a page fails.
     """
     made: dict[str, Made] = {**MADE, "commands": ("Command line", partial(reference.commands, commands))}
-    if pictures:
+    if run:
         from ppl.cli.site.densities import densities
 
         curves = dict(densities())
         yield from ((f"docs/{reference.density_file(name)}", svg) for name, svg in curves.items())
-        fits = {name: drawn(name) for name in EXHIBITS}
-        yield from (
-            (f"docs/{picture_file(name, kind)}", svg)
-            for name, fit in fits.items()
-            for kind, svg in fit.pictures.items()
-        )
         made["distributions"] = ("Distributions", partial(reference.distributions, curves))
-        made["gallery"] = ("Gallery", partial(gallery, fits))
-    pages = {name: Page(name, title, "\n\n".join(make()) + "\n") for name, (title, make) in made.items()}
+    pages = {name: Page(name, title, tuple(make()), name in RUN) for name, (title, make) in made.items()}
     pages = {**written(), **pages}
     yield "mkdocs.yml", CONFIG + "".join(navigation(pages))
+    yield "docs/style.css", STYLE
+    if run:
+        running = [page for page in pages.values() if page.runs]
+        found = outputs([part for page in running for part in page.parts])
+        for page in running:
+            printed = [next(found) for _ in page.parts]
+            parts = tuple(map(with_outputs, page.parts, printed))
+            pages[page.name] = replace(page, parts=parts)
+            drawn = (output.files for part in printed for output in part)
+            yield from ((f"docs/pictures/{name}", svg) for files in drawn for name, svg in files.items())
     yield from ((f"docs/{page.name}.md", page.text) for page in pages.values())
 
 

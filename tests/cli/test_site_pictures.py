@@ -1,17 +1,15 @@
 """The pictures of the site: densities, and fits of the gallery, made by the commands that stand there."""
 
 import re
-import sys
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import ppl
 from ppl.cli.commands.new import examples
 from ppl.cli.site import gallery, site
 from ppl.cli.site.densities import SHOWN, curves, densities, labels
+from ppl.cli.site.running import Output, outputs, run, with_outputs
 from ppl.errors import PPLError
 from ppl.results.report.pictures import KINDS
 from ppl.stdlib.distributions.formulas import FORMULAS
@@ -51,7 +49,7 @@ def test_pictures_are_svg_that_name_their_curves():
 def test_every_example_has_a_picture_or_a_reason_why_not():
     assert sorted([*gallery.EXHIBITS, *gallery.UNPICTURED]) == sorted(examples())
     page = "\n".join(gallery.gallery())
-    assert all(f"No picture: {reason}." in page for reason in gallery.UNPICTURED.values())
+    assert all(f"Not run here: {reason}." in page for reason in gallery.UNPICTURED.values())
 
 
 @pytest.mark.parametrize("name", gallery.EXHIBITS)
@@ -64,33 +62,73 @@ def test_an_exhibit_is_a_model_with_these_variables(name):
             assert re.search(rf"\b{variable.partition('.')[0]}\b", program)
 
 
-def test_what_its_commands_give_is_on_the_page(monkeypatch):
+def test_what_its_commands_give_is_on_the_page(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(site, "EXHIBITS", {"weibull_poisson": gallery.EXHIBITS["weibull_poisson"]})
-    found = dict(site.site([], pictures=True))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = ("Gallery", lambda: ["# Gallery", "\n\n".join(gallery.section("weibull_poisson"))])
+    monkeypatch.setattr(site, "MADE", {**site.MADE, "gallery": made})
+    monkeypatch.setattr(site, "written", lambda: {name: site.Page(name, name, ()) for name in site.WRITTEN})
+    found = dict(site.site([], run=True))
     _, _, page = found["docs/gallery.md"].partition("## weibull\\_poisson\n")
-    page, _, _ = page.partition("\n## ")
-    assert "ppl plot output.csv --kind marginals -o marginals.svg\n" in page
-    assert re.search(r"```text\n +mean +se +sd .*\ntheta +0\.6", page)
-    assert "\n\nVerdict: good: " in page
-    assert "docs/pictures/weibull_poisson-marginals.svg" in found
+    assert "--kind marginals -o marginals.svg\n```\n\n``` {.text .output}\nWrote marginals.svg.\n" in page
+    assert "\n```\n\n![marginals](pictures/marginals-" in page
+    assert re.search(r"``` \{\.text \.output\}\n +mean +se +sd .*\ntheta +0\.6", page)
+    assert "\nVerdict: good: " in page
     for path, text in found.items():
         assert all(f"docs/{image}" in found for image in IMAGE.findall(text)), path
+    assert len(IMAGE.findall(page)) == 1
     assert len(IMAGE.findall(found["docs/distributions.md"])) == len(SHOWN)
 
 
-def test_without_pictures_no_page_has_one():
+def test_without_running_no_page_has_a_picture():
     assert not any(IMAGE.findall(text) for path, text in site.site([]) if path.endswith(".md"))
 
 
-def test_a_command_that_fails_is_named_with_what_it_said(tmp_path):
-    with pytest.raises(PPLError, match=r"`ppl check none\.model` ended with status (?s:.*)none\.model"):
-        gallery.said("ppl check none.model", str(tmp_path))
+CODE = """\
+```python
+x = 2
+```
+
+```python
+open("line.svg", "w").write("<svg/>")
+print(x + 1)
+```
+
+```sh
+ppl docs elbo
+```
+
+```text
+not run
+```
+"""
 
 
-def test_commands_run_this_package_wherever_they_run(tmp_path, monkeypatch):
-    """`python -c` has "" on its path, which would be the folder of the commands."""
-    (tmp_path / "ppl.py").write_text("raise ImportError")
-    monkeypatch.chdir(Path(ppl.__file__).parents[1])
-    monkeypatch.setattr(sys, "path", ["", *sys.path])
-    assert gallery.said("ppl --version", str(tmp_path)).startswith("ppl ")
+def test_outputs_stand_below_their_blocks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = [*run(CODE)]
+    assert found[:2] == [Output(), Output("3\n", (("line", "<svg/>"),))] and "Evidence" in found[2].text
+    (picture,) = found[1].files
+    text = with_outputs(CODE, found, "../pictures")
+    assert f"print(x + 1)\n```\n\n``` {{.text .output}}\n3\n```\n\n![line](../pictures/{picture})\n" in text
+    assert "x = 2\n```\n\n```python" in text and text.endswith("```text\nnot run\n```\n")
+
+
+def test_outputs_are_read_from_the_cache_until_code_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    text = "```python\nimport os\nprint(os.urandom(8))\n```\n"
+    first, other = outputs([text, text.replace("8", "9")])
+    assert [first] == [*outputs([f"Prose.\n\n{text}"])] != [other]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("ppl check none.model", r"`ppl check none\.model` ended with (?s:.*)'none"),
+        ("ls", "not a command of"),
+    ],
+)
+def test_a_command_that_fails_is_named(line, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PPLError, match=says):
+        [*run(f"```sh\n{line}\n```\n")]

@@ -1,0 +1,150 @@
+"""The code of a page as it runs: programs are written, commands and Python run, outputs follow their blocks.
+
+The blocks of a text run from the first to the last in one folder. `stan` blocks compile, and those with a
+title are written; `sh` blocks are lines of `ppl`, or of `pip install`, which is not run; `python` blocks
+share their names. Blocks in other languages are only shown.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from io import StringIO
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from ppl.errors import PPLError
+
+BLOCK = re.compile(r'^```(stan|sh|python)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+PACKAGES = ("ppl", "ppl.cli", "ppl.grammar", "ppl.models")
+
+
+class Output(NamedTuple):
+    """What a block printed, and the pictures that it drew as (name, SVG)."""
+
+    text: str = ""
+    pictures: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The name of each picture with a digest of its content, and the picture."""
+        return {f"{name}-{_digest(svg)[:8]}.svg": svg for name, svg in self.pictures}
+
+
+def with_outputs(text: str, found: Iterable[Output], pictures: str = "pictures") -> str:
+    """The text with the output of each block below it; `pictures` is the folder of these, from the page."""
+    rest = iter(found)
+
+    def shown(block: re.Match[str]) -> str:
+        output = next(rest)
+        printed = [f"``` {{.text .output}}\n{output.text.rstrip()}\n```"] if output.text.strip() else []
+        drawn = (f"![{name.rpartition('-')[0]}]({pictures}/{name})" for name in output.files)
+        return "\n\n".join([block[0], *printed, *drawn])
+
+    return BLOCK.sub(shown, text)
+
+
+def outputs(texts: list[str]) -> Iterator[list[Output]]:
+    """The outputs of each text, several at a time, each text in a process and a folder of its own.
+
+    What the same blocks gave earlier under the same package is read from the user's cache.
+
+    Raises:
+        PPLError: a block failed; with what it said.
+    """
+    package = package_digest()
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        yield from pool.map(_kept, texts, [package] * len(texts))
+
+
+def run(text: str) -> Iterator[Output]:
+    """The output of each block, run in this process and this folder; pictures are `.svg` files."""
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    drawn: dict[str, str] = {}
+    for language, title, code in BLOCK.findall(text):
+        printed = StringIO()
+        with redirect_stdout(printed):
+            _run_block(language, title, code, scope)
+        now = {path.stem: path.read_text("utf-8") for path in sorted(Path().glob("*.svg"))}
+        yield Output(printed.getvalue(), tuple(sorted(now.items() - drawn.items())))
+        drawn = now
+
+
+def _run_block(language: str, title: str, code: str, scope: dict[str, Any]) -> None:
+    from ppl.compile import compile_model
+
+    match language:
+        case "stan":
+            compile_model(code)
+            if title:
+                Path(title).write_text(code, "utf-8")
+        case "sh":
+            for line in code.replace("\\\n", "").splitlines():
+                _run_command(shlex.split(line))
+        case "python":
+            exec(compile(code, "<page>", "exec"), scope)
+
+
+def _run_command(words: list[str]) -> None:
+    from ppl.cli.main import main
+
+    if words[:2] == ["pip", "install"]:
+        return
+    if words[0] != "ppl":
+        raise PPLError(f"`{shlex.join(words)}` is not a command of ppl.")
+    said = StringIO()
+    try:
+        with redirect_stderr(said):
+            main(words[1:])
+    except SystemExit as end:
+        if end.code:
+            text = f"`{shlex.join(words)}` ended with status {end.code}:\n{said.getvalue()}"
+            raise PPLError(text) from None
+
+
+# --- The cache -----------------------------------------------------------------------------------
+
+
+def _kept(text: str, package: str) -> list[Output]:
+    from ppl.files import writable_cache, write_whole
+
+    cache = writable_cache()
+    key = _digest(json.dumps([package, BLOCK.findall(text)]))
+    path = cache / "ppl" / "site" / f"{key}.json" if cache else None
+    if path and path.exists():
+        return [Output(text, tuple(map(tuple, drawn))) for text, drawn in json.loads(path.read_text("utf-8"))]
+    with TemporaryDirectory() as folder, chdir(folder):
+        found = list(run(text))
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, [json.dumps(found)])
+    return found
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def package_digest() -> str:
+    """A digest of the package's files, on which every output depends."""
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        for file in _sources(files(package)):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.is_dir():
+            yield from _sources(item)
+        elif item.name.endswith((".py", ".lark", ".model", ".json")):
+            yield item
