@@ -42,15 +42,15 @@ def update(
           --fit-data day1.json --save-fit day2.fit.json
 
     \b
-    The q of FIT stands for the prior and the rows seen. --fit-data are
-    the rows of FIT alone, by which q is checked and corrected, not those
-    before them. What NEW_DATA leave out, but for rows, stays as there.
+    The priors are those of MODEL, and a Gaussian factor stands for the
+    likelihood of the rows seen. --fit-data are the rows of FIT alone, not
+    those before them. What NEW_DATA leave out, but for rows, stays as there.
     Sizes of groups may grow: new groups follow those of FIT.
 
     \b
     The target must be a sum over rows, and priors; other programs are
-    refused with the line. The verdict says how close each q was: where
-    one was not, fit all data anew.
+    refused with the line. The verdict says how close each factor was:
+    where one was not, fit all data anew.
     """
     from rich.console import Console
 

@@ -1,22 +1,23 @@
-"""The density of an updated fit: an earlier q in place of the prior and the rows that it has seen.
+"""The density of an updated fit: that of the program given new rows, and a site for the rows seen before.
 
-p(u | old, new) is proportional to p(u | old) p(new | u), where the rows are independent given the parameters.
-For p(u | old) stands log q(u) (Opper 1998, "A Bayesian approach to on-line learning"; Broderick et al. 2013,
-"Streaming variational Bayes", NIPS 26).
+The priors are those of the program. The log likelihood of the rows seen is a quadratic function, a "site" of
+assumed density filtering (Opper 1998, "A Bayesian approach to on-line learning"; Minka 2001, "Expectation
+propagation for approximate Bayesian inference"): the one whose gradient is the linear regression of theirs on
+draws of the posterior (statistical linearisation; Gelb 1974, "Applied optimal estimation", section 6.2).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.density.log_joint import LogJoint
 from ppl.density.rows import ByRows
-from ppl.ir.forms import ARRAYS, Form, priors_of
-from ppl.ir.passes.split_rows import rest_terms, split_rows
+from ppl.ir.forms import ARRAYS
+from ppl.ir.passes.split_rows import split_rows
 
 if TYPE_CHECKING:
     from ppl.density.posterior import Posterior
@@ -25,17 +26,51 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
+class Site:
+    """The function constant + linear'u - u' precision u / 2 of u (dim,)."""
+
+    constant: float
+    linear: Floats
+    precision: Floats
+
+    def values(self, us: Floats) -> Floats:
+        """At each row of `us` (n, dim), (n,)."""
+        found: Floats = self.constant + us @ self.linear - ((us @ self.precision) * us).sum(axis=1) / 2
+        return found
+
+    def gradients(self, us: Floats) -> Floats:
+        """Its gradients there (n, dim)."""
+        return self.linear - us @ self.precision
+
+
+def site_of(us: Floats, values: Floats, gradients: Floats) -> Site:
+    """The site of a function with these values (n,) and gradients (n, dim) at draws `us` (n, dim).
+
+    A coordinate on which the function does not depend has none of the precision.
+    """
+    at = np.flatnonzero(gradients.any(axis=0))
+    mean, force = us.mean(axis=0), gradients.mean(axis=0)
+    slope = np.linalg.lstsq((us - mean)[:, at], (gradients - force)[:, at], rcond=None)[0]
+    precision = np.zeros((us.shape[1], us.shape[1]))
+    precision[np.ix_(at, at)] = -(slope + slope.T) / 2
+    linear = force + precision @ mean
+    plain = Site(0.0, linear, precision)
+    return replace(plain, constant=float((values - plain.values(us)).mean()))
+
+
+@dataclass(frozen=True, eq=False)
 class Earlier:
     """What earlier fits say of the parameters.
 
-    `family` (inference.families) and `params` (size,) are q over the coordinates called `names`. `rows` is
-    the size of the data that counts rows, `groups` those that parameters have, with their values at the fit.
-    `worth` has for each earlier q its draws, k-hat and effective sample size.
+    `site` stands for the rows seen, over the coordinates called `names`, of which `mean` (names,) is the mean
+    of the draws. `rows` is the size of the data that counts rows, `groups` those that parameters have, with
+    their values at the fit. `worth` has for each site the draws by which it was found, and the k-hat and
+    effective sample size of their weights by it.
     """
 
-    family: Any
-    params: Floats
+    site: Site
     names: tuple[str, ...]
+    mean: Floats
     rows: str
     groups: Mapping[str, int]
     worth: tuple[tuple[int, float, float], ...]
@@ -43,9 +78,9 @@ class Earlier:
 
 @dataclass(frozen=True, eq=False)
 class UpdatedJoint:
-    """log q, the priors of new groups given the other parameters, and the terms of the new rows.
+    """The log joint of the program with the new rows, and the site.
 
-    It answers as a `LogJoint` does, always with the Jacobian: q is a density over R^dim.
+    It answers as a `LogJoint` does, always with the Jacobian: the site is a function on R^dim.
     """
 
     posterior: "Posterior"
@@ -55,69 +90,44 @@ class UpdatedJoint:
 
     @cached_property
     def at(self) -> NDArray[np.intp]:
-        """Where the coordinates of q are among those of the posterior."""
+        """Where the coordinates of the site are among those of the posterior."""
         return positions(self.earlier.names, self.posterior)
 
     @cached_property
-    def parts(self) -> tuple[LogJoint, ...]:
-        """What is added to log q."""
-        rows = whole_rows(self.posterior, self.earlier.rows)
-        new = [
-            priors.minibatch(np.arange(n, priors.n_rows))
-            for size, n in self.earlier.groups.items()
-            if (priors := priors_of_groups(self.posterior, size, self.earlier.rows)).n_rows > n
-        ]
-        return tuple(batch.terms for batch in (rows.minibatch(np.arange(rows.n_rows)), *new))
+    def program(self) -> LogJoint:
+        """The log joint without the site."""
+        found = replace(self.posterior, earlier=None).log_joint()
+        assert isinstance(found, LogJoint)
+        return found
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,)."""
-        return float(self.log_q(u[None])[0] + sum(part.value(u) for part in self.parts))
+        return self.program.value(u) + float(self.earlier.site.values(u[None, self.at])[0])
 
     def value_and_gradient(self, u: Floats) -> tuple[float, Floats]:
         """The same with the gradient (dim,)."""
-        found = [part.value_and_gradient(u) for part in self.parts]
-        gradient = self.score(u[None])[0] + sum(g for _, g in found)
-        return float(self.log_q(u[None])[0] + sum(v for v, _ in found)), gradient
+        value, gradient = self.program.value_and_gradient(u)
+        values, gradients = self.with_site(u[None], np.array([value]), gradient[None])
+        return float(values[0]), gradients[0]
 
     def values(self, us: Floats) -> Floats:
         """At each row of `us` (n, dim), (n,)."""
-        return self.log_q(us) + sum(part.values(us) for part in self.parts)
+        return self.program.values(us) + self.earlier.site.values(us[:, self.at])
 
     def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """The same with the gradients (n, dim)."""
-        found = [part.values_and_gradients(us) for part in self.parts]
-        return self.log_q(us) + sum(v for v, _ in found), self.score(us) + sum(g for _, g in found)
+        return self.with_site(us, *self.program.values_and_gradients(us))
 
-    def log_q(self, us: Floats) -> Floats:
-        found: Floats = self.earlier.family.log_density(self.earlier.params, us[:, self.at])
-        return found
-
-    def score(self, us: Floats) -> Floats:
-        found = np.zeros_like(us)
-        found[:, self.at] = self.earlier.family.score(self.earlier.params, us[:, self.at])
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class Priors(ByRows):
-    """The priors of the entries that a size counts, as rows; `of_rows` is the size that counts rows."""
-
-    of_rows: str = ""
-
-    @property
-    def rows(self) -> Form:
-        return priors_of(self.split.size, self.of_rows)
+    def with_site(self, us: Floats, values: Floats, gradients: Floats) -> tuple[Floats, Floats]:
+        """Values and gradients of the program with those of the site."""
+        site, found = self.earlier.site, gradients.copy()
+        found[:, self.at] += site.gradients(us[:, self.at])
+        return values + site.values(us[:, self.at]), found
 
 
 def whole_rows(posterior: "Posterior", rows: str) -> ByRows:
     """The posterior by rows that a size counts; whether its terms add up is not tried."""
     return ByRows(posterior, split_rows(posterior.model.program(ARRAYS), rows))
-
-
-def priors_of_groups(posterior: "Posterior", size: str, rows: str) -> Priors:
-    """The priors of the groups that `size` counts."""
-    rest = rest_terms(posterior.model.program(ARRAYS), rows)
-    return Priors(posterior, split_rows(rest, size), rows)
 
 
 def positions(names: tuple[str, ...], posterior: "Posterior") -> NDArray[np.intp]:

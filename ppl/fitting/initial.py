@@ -51,17 +51,15 @@ def start_for(posterior: Posterior, init: Any) -> Init:
         case Mapping():
             return _unconstrained(posterior, init)
         case _ if posterior.earlier is not None:
-            return _of_earlier(posterior, posterior.earlier)
+            return mean_of_earlier(posterior, posterior.earlier)
         case _:
             return float(init)
 
 
-def _of_earlier(posterior: Posterior, earlier: Earlier) -> Init:
-    """The q that a fit updates; of new groups' effects 0, the mean of q for the others."""
-    if list(earlier.names) == posterior.param_unc_names():
-        return Warm(earlier.family, earlier.params)
+def mean_of_earlier(posterior: Posterior, earlier: Earlier) -> Floats:
+    """The mean of the fit that is updated; of new groups' effects 0."""
     point = np.zeros(posterior.param_unc_num())
-    point[positions(earlier.names, posterior)] = earlier.family.mean(earlier.params)
+    point[positions(earlier.names, posterior)] = earlier.mean
     return point
 
 

@@ -25,7 +25,6 @@ from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
 from ppl.fitting.posterior_target import parameters_of
 from ppl.fitting.table import Table
-from ppl.fitting.target import target_of
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.correct.standard_errors import standard_errors
 from ppl.inference.diagnose.advice import in_python
@@ -35,7 +34,6 @@ from ppl.inference.families import describe
 from ppl.inference.initialise.start import Warm
 from ppl.inference.numerics.parts import by_columns
 from ppl.inference.recipes.result import Result
-from ppl.inference.refine.moments import matched
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
@@ -57,7 +55,7 @@ from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
-from ppl.results.fits.updating import earlier_from_json, updated
+from ppl.results.fits.updating import draws_for_site, earlier_from_json, updated
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.log_lik import POINTWISE
 from ppl.results.report.loo import Loo, loo_of
@@ -67,8 +65,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray
 
-UPDATES_STREAM = 0x7570
-"""The stream "up" of the draws by which q is moved before an update."""
 BELOW_GOOD = (Level.USABLE, Level.POOR)
 
 
@@ -561,19 +557,19 @@ class Fit(VariablesOfDraws):
         return chains
 
     def update(self, data: Given, **keywords: Any) -> "Fit":
-        """The fit to these rows and to new ones, from q and the new rows alone.
+        """The fit to these rows and to new ones, from its draws and the new rows alone.
 
         `data` are those of new rows, as `Model.condition` takes them; what they leave out, but for the rows,
-        stays as at the fit. log q stands for the prior and the rows seen, and draws are corrected as `auto`
-        does. q is a Gaussian with the moments of the posterior, which importance weights tell; the verdict
-        says how good each q was. Groups of the fit stay in their order, and a larger size adds new ones,
-        whose effects have the prior of the program. Keywords are those of `variational`; other results, as
-        `loo` and the files, are of the new rows. Broderick et al. (2013), "Streaming variational Bayes".
+        stays as at the fit. A Gaussian factor stands for the likelihood of the rows seen; the priors are
+        those of the program, and draws are corrected as `auto` does. The verdict says how good each factor
+        was. Groups of the fit stay in their order, and a larger size adds new ones. Keywords are those of
+        `variational`; `loo` and the files are of the new rows, `log_evidence` is of all. Opper (1998), "A
+        Bayesian approach to on-line learning".
 
         Raises:
             ModelError: the program cannot be updated, as parameters are of rows; says which line.
-            InferenceError: the target is no sum over rows, new groups have no priors of their own, or the fit
-                has no q.
+            InferenceError: the target is no sum over rows, there are more than 1,000 parameters, or the fit
+                is a mode.
             DataError: the new data do not fit the program, or have fewer groups.
 
         Example:
@@ -585,11 +581,10 @@ class Fit(VariablesOfDraws):
         """
         if not self.result.family.scales(self.result.params).all():
             raise InferenceError(f'A fit by algorithm = "{self.settings.algorithm}" has no q to update.')
-        rng = np.random.default_rng(np.random.SeedSequence(self.settings.seed, spawn_key=(UPDATES_STREAM,)))
+        enough = draws_for_site(self.posterior.param_unc_num())
+        draws = self if len(self.draws_u) >= enough else self.more(enough)
         with threads_of_fit(self.posterior):
-            target = target_of(self.posterior, self.settings)
-            q = matched(target, self.result.family, self.result.params, rng)
-        new = updated(self.posterior, *q, data)
+            new = updated(self.posterior, draws.draws_u, data)
         fit = variational(new, **{"seed": self.settings.seed, **keywords})
         if fit.level is Level.POOR:
             warn_caller(fit.judgement, PoorFitWarning)

@@ -1,37 +1,54 @@
-"""A posterior of new rows, with an earlier fit in place of its prior and of the rows that it has seen."""
+"""A posterior of new rows, with a site for the rows that an earlier fit has seen."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.data import load_data
 from ppl.data.blocks import taken
 from ppl.data.shares import Share
+from ppl.density.conditioning import leaves
 from ppl.density.model import as_declared
 from ppl.density.posterior import Floats, Posterior
-from ppl.density.rows import ROW_SPLIT, ByRows, why_not
-from ppl.density.updated import Earlier, priors_of_groups, whole_rows
+from ppl.density.rows import ROW_SPLIT, ByRows
+from ppl.density.updated import Earlier, Site, positions, site_of, whole_rows
 from ppl.errors import DataError, InferenceError
 from ppl.inference.correct.population import Worth
-from ppl.inference.families import describe, family_from
-from ppl.inference.families.family import Family
+from ppl.inference.diagnose.psis import psis
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS
 from ppl.observed.new_rows import NewRows
 from ppl.observed.refused import not_updated
 from ppl.results.fits.new_rows import Given
+from ppl.stdlib.constraints.table import ELEMENTWISE
 
 P = TypeVar("P", bound=Posterior)
 
 
-def updated(posterior: P, family: Family, params: Floats, worth: Worth, data: Given) -> P:
-    """The posterior of new rows, whose prior is q, fitted to `posterior`; what data leave out stays.
+@dataclass(frozen=True)
+class SiteLimits:
+    """When a site is found."""
+
+    most_dimensions: int = 1000
+    """Coordinates above which it is not: it has their square of numbers."""
+
+    draws_each: int = 4
+    """Draws for each coordinate: a regression on as many draws as coordinates fits their noise."""
+
+
+SITES = SiteLimits()
+
+
+def updated(posterior: P, us: Floats, data: Given) -> P:
+    """The posterior of new rows, with a site for those of `posterior`, whose draws are `us` (n, dim).
+
+    What data leave out stays.
 
     Raises:
-        ModelError, InferenceError: the target is no sum over rows, or new groups have no priors of their
-            own; says which line.
+        ModelError, InferenceError: the target is no sum over rows; says which line.
         DataError: new data do not fit the program, or have fewer groups.
     """
     model: Any = posterior.model
@@ -41,17 +58,43 @@ def updated(posterior: P, family: Family, params: Floats, worth: Worth, data: Gi
     of_rows = {name for name, _ in whole_rows(posterior, rows).split.data} | {rows}
     old = {k: v for k, v in posterior.data.items() if k not in of_rows and not isinstance(v, Share)}
     new: P = model.condition({**old, **given})
-    groups = {size: int(posterior.d.of(size)) for size in sizes_of_groups(posterior, rows)}
-    earlier = Earlier(
-        family,
-        params,
-        tuple(posterior.param_unc_names()),
-        rows,
-        groups,
-        (*(before.worth if before else ()), worth),
-    )
+    earlier = earlier_of(posterior, rows, us)
     require_groups(posterior, new, earlier)
     return replace(new, earlier=earlier)
+
+
+def draws_for_site(dim: int) -> int:
+    """How many draws tell the site of so many coordinates; InferenceError where there are too many."""
+    if dim > SITES.most_dimensions:
+        raise InferenceError(
+            f"A fit of {dim} parameters cannot be updated, only one of at most {SITES.most_dimensions}. "
+            "Fit all data anew."
+        )
+    return SITES.draws_each * dim
+
+
+def earlier_of(posterior: Posterior, rows: str, us: Floats) -> Earlier:
+    """What a posterior and its draws `us` (n, dim) say of the parameters."""
+    values, gradients = np.zeros(len(us)), np.zeros(us.shape)
+    for batch in whole_rows(posterior, rows).in_blocks():
+        more_values, more_gradients = batch.terms.values_and_gradients(us)
+        values, gradients = values + more_values, gradients + more_gradients
+    own = site_of(us, values, gradients)
+    weights = psis(own.values(us) - values)
+    worth: Worth = Worth(len(us), float(weights.khat), float(weights.ess))
+    before, names = posterior.earlier, tuple(posterior.param_unc_names())
+    site = with_site(own, before.site, positions(before.names, posterior)) if before else own
+    groups = {size: int(posterior.d.of(size)) for size in sizes_of_groups(posterior, rows)}
+    worths = (*(before.worth if before else ()), worth)
+    return Earlier(site, names, us.mean(axis=0), rows, groups, worths)
+
+
+def with_site(own: Site, before: Site, at: NDArray[np.intp]) -> Site:
+    """The product of two sites, that of fewer coordinates at `at` among those of the other."""
+    linear, precision = own.linear.copy(), own.precision.copy()
+    linear[at] += before.linear
+    precision[np.ix_(at, at)] += before.precision
+    return Site(own.constant + before.constant, linear, precision)
 
 
 def rows_to_update(posterior: Posterior) -> str:
@@ -116,7 +159,7 @@ def require_groups(old: Posterior, new: Posterior, earlier: Earlier) -> None:
                 size,
             )
         if now > n:
-            require_priors(new, size, earlier.rows)
+            require_elements(new, size)
     lost = [name for name in old.param_unc_names() if name not in set(new.param_unc_names())]
     if lost:
         raise DataError(f"`{lost[0]}` is a parameter of the fit, and of the new data it is none.")
@@ -124,23 +167,22 @@ def require_groups(old: Posterior, new: Posterior, earlier: Earlier) -> None:
         raise DataError("The new data have other parameters than the fit, which no size of groups explains.")
 
 
-def require_priors(new: Posterior, size: str, rows: str) -> None:
-    """Refuse new groups whose effects are not unconstrained, each with a prior given the other parameters."""
-    priors = priors_of_groups(new, size, rows)
-    for name, _ in priors.split.parameters:
-        try:
-            new.unconstrained(name)
-        except InferenceError as why:
-            raise InferenceError(f"New groups of `{size}` cannot be added: {why}") from None
-    if reason := why_not(priors, np.random.default_rng(0)):
-        raise InferenceError(f"New groups of `{size}` have no priors of their own.\n{reason}", "PPL974")
+def require_elements(new: Posterior, size: str) -> None:
+    """Refuse new groups where every element of a parameter changes with their number, as of a simplex."""
+    for d in leaves(new.model.program(ARRAYS).parameters):
+        counts = any(isinstance(a, ir.Var) and a.name == size for a in d.sizes)
+        if counts and d.constraint not in ELEMENTWISE:
+            raise InferenceError(
+                f"New groups of `{size}` cannot be added: the elements of `{d.name}`, a {d.constraint}, "
+                "change with their number. Fit all data anew."
+            )
 
 
 def earlier_to_json(earlier: Earlier | None) -> dict[str, Any] | None:
-    """What an updated fit has in place of a prior, as JSON."""
+    """What an updated fit knows of the rows seen, as JSON."""
     if earlier is None:
         return None
-    return {**vars(earlier), "family": describe(earlier.family)}
+    return {**vars(earlier), "site": vars(earlier.site)}
 
 
 def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
@@ -148,7 +190,12 @@ def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
     found = record.get("earlier")  # fits that were saved before had no such entry
     if not found:
         return None
-    family = family_from(found["family"], len(found["names"]))
-    worth = tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["worth"])
-    names, params = tuple(found["names"]), np.array(found["params"], dtype=float)
-    return Earlier(family, params, names, found["rows"], dict(found["groups"]), worth)
+    site = {name: np.array(value, dtype=float) for name, value in found["site"].items()}
+    return Earlier(
+        Site(float(site["constant"]), site["linear"], site["precision"]),
+        tuple(found["names"]),
+        np.array(found["mean"], dtype=float),
+        found["rows"],
+        dict(found["groups"]),
+        tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["worth"]),
+    )
