@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ppl.inference.correct.population import is_reliable
+from ppl.inference.correct.standard_errors import heaviness
 from ppl.inference.diagnose.psis import Psis, fit_pareto, khat_threshold, pareto_midpoints, psis
 
 
@@ -185,3 +187,13 @@ def test_ratios_that_differ_by_rounding_alone_keep_their_weights(tied):
     assert shape < -1 and scale > 0
     found = psis(np.concatenate([np.zeros(2097 - tied), np.full(tied, 1e-12)]))
     assert found.khat == pytest.approx(shape) and found.ess == pytest.approx(2097)
+
+
+def test_a_heavy_tail_of_next_to_no_weight_makes_weights_no_less_reliable():
+    """Draws of Student's t of which a few have larger weights, up to five, as those by latent blocks have."""
+    rare = ((np.arange(28_000) + 0.5) / 28_000) ** -1.1
+    found = psis(np.log(1 + 4 * rare / rare.max()))
+    assert found.khat > 0.9 and found.ess > 0.98 * 28_000 and not found.reliable
+    assert found.light_tail and is_reliable(found) and heaviness(found) == 1
+    uneven = psis(np.log(1 + 80 * rare / rare.max()))  # 1% of all weight is above the cutoff
+    assert uneven.khat > 0.9 and not uneven.light_tail and not is_reliable(uneven)

@@ -148,4 +148,4 @@ def test_a_heavy_tail_of_weights_that_hardly_differ_does_not_matter():
     verdict = of_draws(weighted_draws_of(u, log_q + np.log1p(1e-5 * u[:, 0] ** 8), log_q))
     assert verdict.khat > 0.5 and verdict.ess > 0.98 * verdict.n
     assert verdict.level is Level.GOOD
-    assert "weights hardly differ" in verdict.details(NAMES)
+    assert "so little weight" in verdict.details(NAMES)

@@ -515,7 +515,7 @@ DETAILS = [
     ),
     (
         {"khat": 1.0, "ess": 3920.0},
-        "The weights hardly differ, so the shape of their tail does not matter.",
+        "The tail holds so little weight that its shape does not matter.",
     ),
     (
         annealed(autocorrelation=-0.02, drift=0.0123, rhats=(1.0042,)),
@@ -531,8 +531,8 @@ DETAILS = [
 ]
 UNTOLD = [
     (annealed(drift=0.1), "Also"),
-    ({"khat": 0.69, "ess": 3920.0}, "hardly differ"),
-    ({"khat": 1.0, "ess": 3919.0}, "hardly differ"),
+    ({"khat": 0.69, "ess": 3920.0}, "so little weight"),
+    ({"khat": 1.0, "ess": 3919.0}, "so little weight"),
     ({"khat": math.nan}, "k-hat"),
     ({}, "Annealing"),
     (trend(math.nan, math.nan), "ELBO"),

@@ -159,8 +159,13 @@ def is_light(weights: Psis) -> bool:
 
 
 def is_reliable(weights: Psis) -> bool:
-    """Whether they have a variance, or most draws count and so many tell their tail: what a verdict asks."""
-    return weights.khat < POPULATION.good_khat or (weights.reliable and most_count(weights))
+    """Whether they have a variance, or most draws count and so many tell their tail, or have next to none.
+
+    The last is for draws of Student's t, whose own tails bound the weights: what a verdict asks.
+    """
+    if weights.khat < POPULATION.good_khat:
+        return True
+    return most_count(weights) and (weights.reliable or weights.light_tail)
 
 
 def most_count(weights: Psis) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.diagnose.psis import ALIKE_SHARE, Psis
+from ppl.inference.diagnose.psis import Psis
 from ppl.inference.objective.target import Array
 
 
@@ -73,7 +73,7 @@ def heaviness(weights: Psis) -> float:
     N^(k-1), so that they are worth N^(2-2k) draws at most.
     """
     n, k = len(weights.log_weights), weights.khat
-    if not k > 0.5 or weights.ess >= ALIKE_SHARE * n:
+    if not k > 0.5 or weights.light_tail:
         return 1.0
     worth = float(n ** max(0.0, 2 - 2 * k))
     return max(1.0, weights.ess / worth)

@@ -27,6 +27,11 @@ class PsisLimits:
     smallest_theta: float = float(np.finfo(float).eps)
     """In units of the largest excess; smaller ones tell no two tails apart."""
 
+    negligible_excess: float = 0.005
+    """A tail with less of all weight above its cutoff may have any shape: without it, means of functions
+    between 0 and 1 move by less.
+    """
+
 
 PSIS = PsisLimits()
 ALIKE_SHARE = 0.98
@@ -51,6 +56,14 @@ class Psis:
     @property
     def ess(self) -> float:
         return float(1 / np.exp(2 * self.log_weights).sum())
+
+    @property
+    def light_tail(self) -> bool:
+        """Whether the weights above the cutoff of the tail exceed it by next to nothing, in sum."""
+        n = len(self.log_weights)
+        weights = np.sort(np.exp(self.log_weights))
+        tail = weights[n - _tail_length(n) :]
+        return bool((tail - tail[0]).sum() < PSIS.negligible_excess)
 
     @property
     def reliable(self) -> bool:

@@ -153,8 +153,9 @@ class Verdict:
             f"Pareto k-hat of q is {self.khat:.2f} (its weights are reliable below {reliable:.2f}); "
             f"effective sample size of {self.n} weighted draws of q: {self.ess:.0f}."
         )
-        alike = " The weights hardly differ, so the shape of their tail does not matter."
-        return text + alike if self.alike and self.khat >= reliable else text
+        light = " The tail holds so little weight that its shape does not matter."
+        drawn_so = self.alike or self.made is DrawSource.NESTED  # whose weights had to be reliable
+        return text + light if drawn_so and self.khat >= reliable else text
 
     def _of_annealing(self) -> str:
         known = self.annealed

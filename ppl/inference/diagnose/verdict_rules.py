@@ -171,7 +171,7 @@ def nothing_to_tell(v: "Verdict", name: Name) -> Finding | None:
 
 def far_from_q(v: "Verdict", name: Name) -> Finding | None:
     """Draws of q, or resampled by weights of which no estimate can be made."""
-    if v.annealed or v.mixture or v.alike or not v.khat >= khat_threshold(v.n):
+    if v.made not in (DrawSource.OF_Q, DrawSource.RESAMPLED) or v.alike or not v.khat >= khat_threshold(v.n):
         return None
     worst = worst_of_q(v, name)
     about = f"; most affected: {worst}" if worst else ""

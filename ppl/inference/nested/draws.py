@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.correct.population import POPULATION, StudentTs
+from ppl.inference.correct.population import StudentTs, is_reliable
 from ppl.inference.diagnose.mixture_sampling import Batch, density_of, missed
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
@@ -128,24 +128,17 @@ def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> D
     for k, share in enumerate(ROUND_SHARES):
         alone = together([go(int(n * share))], outer).weights
         left = n - sum(len(each.u) for each in rounds)
-        if left > 0 and is_enough(alone, GOING_KHAT, (ENOUGH_EFFECTIVE if k else first) * int(n * share)):
+        least = (ENOUGH_EFFECTIVE if k else first) * int(n * share)
+        if left > 0 and alone.ess >= least and (alone.khat < GOING_KHAT or alone.light_tail):
             go(left)
         found = together(rounds, outer)
-        if found.n >= n and is_enough(found.weights, POPULATION.good_khat, ENOUGH_EFFECTIVE * n):
+        if found.n >= n and is_reliable(found.weights) and found.weights.ess >= ENOUGH_EFFECTIVE * n:
             break
         mixture = fitted_to(found.u[:, outer], found.weights, rng, one=k == 0 and left > 0)
-    if (
-        found.weights.khat < POPULATION.good_khat
-        and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n
-    ):
+    if is_reliable(found.weights) and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n:
         go(int(found.n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)))
         found = together(rounds, outer)
     return found._replace(missed=misses(rounds, marginal, own, rng))
-
-
-def is_enough(weights: Psis, most_khat: float, least: float) -> bool:
-    """Whether draws of another mixture would gain little: so many count."""
-    return weights.khat < most_khat and weights.ess >= least
 
 
 def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
