@@ -2,10 +2,14 @@
 
 import inspect
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ppl.cli.site.markdown import entry, fenced, heading, prose, table
+from ppl.cli.site.mathml import displayed
+from ppl.errors import ModelError
+from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
+from ppl.stdlib.reference import constraint_example
 
 LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")
 
@@ -18,46 +22,64 @@ def constraints() -> Iterator[str]:
         "works on free numbers; the map gives the constrained value, and the log of its Jacobian is added to "
         "the target."
     )
-    yield from _entries(c.keyword for c in CONSTRAINTS)
+    for c in CONSTRAINTS:
+        yield f"{heading(c.keyword)}\n\n{prose(c.meaning)}"
+        if c.page:
+            yield f"`{c.page.declared}`"
+            yield from map(line, c.page.transform)
+            yield "The log of the Jacobian determinant:"
+            yield line(c.page.log_jacobian)
+            yield fenced("\n".join(constraint_example(c, c.page)))
 
 
-def distributions(pictured: Collection[str] = ()) -> Iterator[str]:
-    """Each with its density, where there is a picture."""
-    from ppl.stdlib.distributions.table import DISTRIBUTIONS
+def _entries(names: Iterable[str]) -> Iterator[str]:
+    from ppl.stdlib.reference import reference
 
-    yield (
-        "# Distributions\n\n`y ~ name(a, b)` adds the log density of `y` to the target, without the terms "
-        "that do not depend on parameters; so does `target += name_lupdf(y | a, b)`, and `name_lpdf` keeps "
-        "every term."
-    )
-    for d in DISTRIBUTIONS:
-        yield from _entries([d.name])
-        if d.name in pictured:
-            yield f"![{prose(f'Density of {d.name}')}]({density_file(d.name)})"
+    yield from (entry(name, reference()[name]) for name in names)
 
 
-def density_file(name: str) -> str:
-    return f"pictures/density-{name}.svg"
+def line(text: str) -> str:
+    """A formula of the language as mathematics, the words behind it or alone as prose."""
+    formula, _, words = text.partition("; ")
+    left, equals, right = formula.rpartition(" = ")
+    try:
+        return displayed(right, left if equals else "") + (f"\n\n{prose(words)}" if words else "")
+    except ModelError:
+        return prose(text)
 
 
 def functions() -> Iterator[str]:
-    """By topic, then those that take a function."""
-    from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
+    """The names by topic, each topic a page."""
+    yield "# Functions\n\nIn a signature `T` stands for a scalar or any container of them."
+    for name, topic in topics().items():
+        links = ", ".join(
+            f"[`{f}`]({name}.md#{f.lower()})" for f in dict.fromkeys(f.name for f in topic.FUNCTIONS)
+        )
+        yield f"## [{title(name)}]({name}.md)\n\n{links}"
+    links = ", ".join(f"[`{f}`](of_functions.md#{f})" for f in HIGHER_ORDER)
+    yield f"## [Functions of functions](of_functions.md)\n\n{links}"
+
+
+def topics() -> Mapping[str, Any]:
     from ppl.stdlib.functions.table import TOPICS
 
-    yield "# Functions\n\nIn a signature `T` stands for a scalar or any container of them."
-    for topic in TOPICS:
-        yield heading(topic.__name__.rpartition(".")[2].replace("_", " ").capitalize())
-        yield prose((topic.__doc__ or "").partition("\n\n")[0])
-        yield from _entries(dict.fromkeys(f.name for f in topic.FUNCTIONS), level=3)
-    yield heading("Functions of functions")
-    yield from (entry(name, higher_order_page(name), level=3) for name in HIGHER_ORDER)
+    return {topic.__name__.rpartition(".")[2]: topic for topic in TOPICS}
 
 
-def _entries(names: Iterable[str], level: int = 2) -> Iterator[str]:
-    from ppl.stdlib.reference import reference
+def title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
 
-    yield from (entry(name, reference()[name], level) for name in names)
+
+def of_topic(name: str) -> Iterator[str]:
+    """The functions of a topic with their signatures."""
+    topic = topics()[name]
+    yield f"{heading(title(name), 1)}\n\n{prose((topic.__doc__ or '').partition(chr(10) * 2)[0])}"
+    yield from _entries(dict.fromkeys(f.name for f in topic.FUNCTIONS))
+
+
+def of_functions() -> Iterator[str]:
+    yield "# Functions of functions"
+    yield from (entry(name, higher_order_page(name)) for name in HIGHER_ORDER)
 
 
 def messages() -> Iterator[str]:

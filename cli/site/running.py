@@ -25,6 +25,8 @@ from ppl.errors import PPLError
 
 BLOCK = re.compile(r'^```(stan|sh|python)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 PACKAGES = ("ppl", "ppl.cli", "ppl.grammar", "ppl.models")
+UNUSED = ("site", "lsp", "vscode")
+"""Folders of these that no output depends on."""
 
 
 class Output(NamedTuple):
@@ -116,8 +118,11 @@ def _run_command(words: list[str]) -> None:
 def _kept(text: str, package: str) -> list[Output]:
     from ppl.files import writable_cache, write_whole
 
+    blocks = BLOCK.findall(text)
+    if not blocks:
+        return []
     cache = writable_cache()
-    key = _digest(json.dumps([package, BLOCK.findall(text)]))
+    key = _digest(json.dumps([package, blocks]))
     path = cache / "ppl" / "site" / f"{key}.json" if cache else None
     if path and path.exists():
         return [Output(text, tuple(map(tuple, drawn))) for text, drawn in json.loads(path.read_text("utf-8"))]
@@ -144,7 +149,7 @@ def package_digest() -> str:
 
 def _sources(folder: Traversable) -> Iterator[Traversable]:
     for item in sorted(folder.iterdir(), key=lambda item: item.name):
-        if item.is_dir():
+        if item.is_dir() and item.name not in UNUSED:
             yield from _sources(item)
         elif item.name.endswith((".py", ".lark", ".model", ".json")):
             yield item

@@ -5,10 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 
-from ppl.cli.site import reference
+from ppl.cli.site import distributions, reference
+from ppl.cli.site.densities import densities
+from ppl.cli.site.distributions import page as of_distribution
 from ppl.cli.site.gallery import gallery
 from ppl.cli.site.python_api import python_api
+from ppl.cli.site.reference import of_topic, title, topics
 from ppl.cli.site.running import outputs, with_outputs
+from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
 CONFIG = """\
 site_name: ppl
@@ -17,6 +21,7 @@ theme:
   name: material
   font: false
   features:
+    - navigation.indexes
     - navigation.sections
     - navigation.top
     - search.suggest
@@ -48,6 +53,7 @@ nav:
 """
 STYLE = """\
 /* Outputs of code, and pictures drawn on white that become dark with the page. */
+.math { overflow: auto hidden; padding-block: 0.2rem; text-align: center; }
 .output pre > code { background: none; border-left: 0.2rem solid var(--md-default-fg-color--lightest); }
 img[src*="pictures/"] { mix-blend-mode: multiply; }
 [data-md-color-scheme="slate"] img[src*="pictures/"] {
@@ -60,8 +66,9 @@ Made = tuple[str, Callable[[], Iterable[str]]]
 
 MADE: Mapping[str, Made] = {
     "constraints": ("Constraints", reference.constraints),
-    "distributions": ("Distributions", reference.distributions),
-    "functions": ("Functions", reference.functions),
+    "distributions/index": ("Distributions", distributions.overview),
+    "functions/index": ("Functions", reference.functions),
+    "functions/of_functions": ("Functions of functions", reference.of_functions),
     "algorithms": ("Algorithms and settings", reference.algorithms),
     "messages": ("Messages", reference.messages),
     "python": ("Python", python_api),
@@ -71,15 +78,15 @@ MADE: Mapping[str, Made] = {
 }
 """Pages that are made from tables, by their file."""
 
-RUN = ("gallery",)
-"""Those whose code runs."""
+RUN = ("gallery", "distributions/")
+"""Those whose code runs, by their beginnings."""
 
 WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "faq")
 """Pages that are written by hand: a Markdown file each in this folder."""
 
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
     "Start": ("index", "tutorial", "editors", "faq", "coming-from", "gallery"),
-    "Language": ("language", "constraints", "distributions", "functions", "messages"),
+    "Language": ("language", "constraints", "distributions/", "functions/", "messages"),
     "Inference": ("algorithms", "python", "commands", "files", "machines", "glossary"),
 }
 
@@ -118,14 +125,18 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
         MissingPackage: `run`, and matplotlib is not installed.
         PPLError: `run`, and the code of a page fails.
     """
-    made: dict[str, Made] = {**MADE, "commands": ("Command line", partial(reference.commands, commands))}
-    if run:
-        from ppl.cli.site.densities import densities
-
-        curves = dict(densities())
-        yield from ((f"docs/{reference.density_file(name)}", svg) for name, svg in curves.items())
-        made["distributions"] = ("Distributions", partial(reference.distributions, curves))
-    pages = {name: Page(name, title, tuple(make()), name in RUN) for name, (title, make) in made.items()}
+    curves = dict(densities()) if run else {}
+    yield from ((f"docs/{distributions.density_file(name)}", svg) for name, svg in curves.items())
+    made: dict[str, Made] = {
+        **MADE,
+        "commands": ("Command line", partial(reference.commands, commands)),
+        **{f"functions/{name}": (title(name), partial(of_topic, name)) for name in topics()},
+        **{f"distributions/{d.name}": (d.name, partial(of_distribution, d, curves)) for d in DISTRIBUTIONS},
+    }
+    pages = {
+        name: Page(name, heading, tuple(make()), name.startswith(RUN))
+        for name, (heading, make) in made.items()
+    }
     pages = {**written(), **pages}
     yield "mkdocs.yml", CONFIG + "".join(navigation(pages))
     yield "docs/style.css", STYLE
@@ -134,7 +145,8 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
         found = outputs([part for page in running for part in page.parts])
         for page in running:
             printed = [next(found) for _ in page.parts]
-            parts = tuple(map(with_outputs, page.parts, printed))
+            folder = "../" * page.name.count("/") + "pictures"
+            parts = tuple(map(partial(with_outputs, pictures=folder), page.parts, printed))
             pages[page.name] = replace(page, parts=parts)
             drawn = (output.files for part in printed for output in part)
             yield from ((f"docs/pictures/{name}", svg) for files in drawn for name, svg in files.items())
@@ -144,4 +156,16 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
 def navigation(pages: Mapping[str, Page]) -> Iterator[str]:
     for section, names in NAVIGATION.items():
         yield f"  - {section}:\n"
-        yield from (f'      - "{pages[name].title}": {name}.md\n' for name in names)
+        for name in names:
+            yield from (folder(name, pages) if name.endswith("/") else [f"      {item(pages[name])}"])
+
+
+def folder(name: str, pages: Mapping[str, Page]) -> Iterator[str]:
+    """The pages of a folder, below its own."""
+    yield f'      - "{pages[f"{name}index"].title}":\n          - {name}index.md\n'
+    inside = (page for page in pages.values() if page.name.startswith(name))
+    yield from (f"          {item(page)}" for page in inside if page.name != f"{name}index")
+
+
+def item(page: Page) -> str:
+    return f'- "{page.title}": {page.name}.md\n'

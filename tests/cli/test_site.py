@@ -46,7 +46,9 @@ def test_every_word_of_ppl_docs_has_a_heading(site):
     assert headings(site, "messages") == {f"{page.code}: {page.title}" for page in pages().values()}
     assert headings(site, "gallery") == {*examples()}
     assert {*ALGORITHMS} < headings(site, "algorithms")
-    called = {name for page in ("constraints", "distributions", "functions") for name in headings(site, page)}
+    topics = (f"functions/{path.stem}" for path in (site / "docs" / "functions").iterdir())
+    called = {name for page in ("constraints", *topics) for name in headings(site, page)}
+    called |= {path.stem for path in (site / "docs" / "distributions").iterdir()}
     of_distributions = {name for name, callee in standard().callees.items() if callee.kind != "function"}
     assert reference().keys() - of_distributions <= called
 
@@ -58,8 +60,15 @@ def test_every_setting_has_its_row(site):
 
 
 def test_a_page_of_the_terminal_as_a_section(site):
-    text = (site / "docs" / "distributions.md").read_text("utf-8")
-    assert "## normal\n\nnormal with mean mu and standard deviation sigma\n\n```text\n  y ~ normal(" in text
+    text = (site / "docs" / "functions" / "links.md").read_text("utf-8")
+    assert "## logit\n\nlog(x / (1 - x))\n\n```text\n  T logit(T)" in text
+
+
+def test_the_page_of_a_distribution(site):
+    text = (site / "docs" / "distributions" / "inv_gamma.md").read_text("utf-8")
+    assert "| `beta` | positive and finite |" in text and "inv_gamma_lcdf(reals | reals, reals)" in text
+    assert '<p class="math">if <math><mi>α</mi><mo>&gt;</mo><mn>2</mn></math>' in text
+    assert "y = inv_gamma_rng(1, 1);" in text and "[`gamma`](gamma.md)" in text
 
 
 def test_signs_mean_themselves():
@@ -68,8 +77,12 @@ def test_signs_mean_themselves():
 
 
 def test_every_page_is_in_the_navigation(site):
-    named = [name for names in NAVIGATION.values() for name in names]
-    assert sorted(named) == sorted(path.stem for path in (site / "docs").glob("*.md"))
+    named = {name for names in NAVIGATION.values() for name in names}
+    docs = site / "docs"
+    assert named == {path.stem + "/" * path.is_dir() for path in docs.iterdir() if path.suffix != ".css"}
+    in_configuration = re.findall(r"([\w/-]+)\.md$", (site / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    written = [str(path.relative_to(docs).with_suffix("")) for path in docs.rglob("*.md")]
+    assert sorted(in_configuration) == sorted(written)
     by_hand = {path.name for path in files("ppl.cli.site").iterdir() if path.name.endswith(".md")}
     assert {f"{name}.md" for name in WRITTEN} == by_hand
 
@@ -98,7 +111,9 @@ def test_mkdocs_finds_no_broken_link(built):
 
 @needs_chromium
 @pytest.mark.parametrize("width", SCREENS)
-@pytest.mark.parametrize("name", ["index", *sorted({*WRITTEN} - {"index"}), "distributions", "gallery"])
+@pytest.mark.parametrize(
+    "name", ["index", *sorted({*WRITTEN} - {"index"}), "distributions/student_t", "gallery"]
+)
 def test_a_page_in_a_browser(built, name, width):
     said = measured(built, "index.html" if name == "index" else f"{name}/index.html", width)
     assert said["title"].endswith("ppl")

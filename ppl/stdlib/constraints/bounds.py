@@ -196,8 +196,8 @@ LOWER_UPPER = Constraint(
     page=Page(
         "real<lower=a, upper=b> x;",
         ELEMENTWISE,
-        ("x = a + (b - a) inv_logit(u)", "as with one bound, or none, where the other is infinite"),
-        "log(b - a) + log inv_logit(u) + log inv_logit(-u)",
+        ("x = a + (b - a) * inv_logit(u)", "as with one bound, or none, where the other is infinite"),
+        "log(b - a) + log(inv_logit(u)) + log(inv_logit(-u))",
         (),
         (0.0, 2.0),
     ),

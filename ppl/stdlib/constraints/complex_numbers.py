@@ -33,5 +33,5 @@ COMPLEX = Constraint(
     constrain=constrain,
     unconstrain=unconstrain,
     check=check,
-    page=Page("complex z;", "2", ("z = u_1 + i u_2",), "0", ()),
+    page=Page("complex z;", "2", ("z = u[1] + i * u[2]",), "0", ()),
 )

@@ -111,11 +111,11 @@ CHOLESKY_FACTOR_CORR = Constraint(
         "cholesky_factor_corr[K] x;",
         "K * (K - 1) // 2",
         (
-            "z = tanh(u) lies row by row below the diagonal;",
-            "x_ij = z_ij prod_{l<j} sqrt(1 - z_il^2)",
-            "x_ii = prod_{l<i} sqrt(1 - z_il^2)",
+            "z = tanh(u); row by row below the diagonal",
+            "x[i, j] = z[i, j] * prod(l < j, sqrt(1 - z[i, l] ^ 2))",
+            "x[i, i] = prod(l < i, sqrt(1 - z[i, l] ^ 2))",
         ),
-        "sum_{j<i} (1 + (i - j - 1) / 2) log(1 - z_ij^2)",
+        "sum(j < i, (1 + (i - j - 1) / 2) * log(1 - z[i, j] ^ 2))",
         (2, 2),
     ),
 )
@@ -136,10 +136,10 @@ CORR_MATRIX = Constraint(
         "corr_matrix[K] x;",
         "K * (K - 1) // 2",
         (
-            "x = L L', with L as for cholesky_factor_corr;",
-            "z = tanh(u) lies column by column below the diagonal",
+            "x = L * L'; with L as for cholesky_factor_corr",
+            "z = tanh(u); column by column below the diagonal",
         ),
-        "sum_{j<i} (1 + (K - j - 1) / 2) log(1 - z_ij^2)",
+        "sum(j < i, (1 + (K - j - 1) / 2) * log(1 - z[i, j] ^ 2))",
         (2, 2),
     ),
 )

@@ -104,8 +104,8 @@ COV_MATRIX = Constraint(
     page=Page(
         "cov_matrix[K] x;",
         "K * (K + 1) // 2",
-        ("x = L L'", "the lower triangle of L is u row by row, with exp on its diagonal"),
-        "K log(2) + sum_k (K - k + 2) log(L_kk)",
+        ("x = L * L'", "the lower triangle of L is u row by row, with exp on its diagonal"),
+        "K * log(2) + sum(k, (K - k + 2) * log(L[k, k]))",
         (2, 2),
     ),
 )

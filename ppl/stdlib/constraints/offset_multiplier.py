@@ -57,5 +57,5 @@ OFFSET_MULTIPLIER = Constraint(
     contains=contains,
     check=check,
     value="real",
-    page=Page("real<offset=m, multiplier=s> x;", ELEMENTWISE, ("x = m + s u",), "log(s)", (), (1.0, 2.0)),
+    page=Page("real<offset=m, multiplier=s> x;", ELEMENTWISE, ("x = m + s * u",), "log(s)", (), (1.0, 2.0)),
 )

@@ -65,7 +65,7 @@ ORDERED = Constraint(
     contains=MEMBERS.contains,
     check=MEMBERS.check,
     value="vector",
-    page=Page("ordered[K] x;", "K", ("x_1 = u_1", "x_k = x_{k-1} + exp(u_k)"), "u_2 + ... + u_K", (3,)),
+    page=Page("ordered[K] x;", "K", ("x[1] = u[1]", "x[k] = x[k - 1] + exp(u[k])"), "sum(u[2:K])", (3,)),
 )
 
 POSITIVE_ORDERED = Constraint(
@@ -82,8 +82,8 @@ POSITIVE_ORDERED = Constraint(
     page=Page(
         "positive_ordered[K] x;",
         "K",
-        ("x_1 = exp(u_1)", "x_k = x_{k-1} + exp(u_k)"),
-        "u_1 + ... + u_K",
+        ("x[1] = exp(u[1])", "x[k] = x[k - 1] + exp(u[k])"),
+        "sum(u)",
         (3,),
     ),
 )

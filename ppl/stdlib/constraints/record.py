@@ -16,7 +16,9 @@ class Page:
     """The mathematics in words for `ppl docs`, after Stan's Reference Manual 2.37, "Constraint Transforms".
 
     `declared` as in a program, the `size` of u in the letters of the declaration, map and log-Jacobian; u are
-    the free numbers, x is the value.  `shape` and `arguments` are those of the example on the page.
+    the free numbers, x is the value.  A formula is an expression of the language, in which `sum(j < i, e)`
+    and `prod(j < i, e)` say what they run over; words follow it after `; ` or stand alone.  `shape` and
+    `arguments` are those of the example on the page.
     """
 
     declared: str

@@ -88,8 +88,8 @@ SIMPLEX = Constraint(
     page=Page(
         "simplex[K] x;",
         "K - 1",
-        ("x = softmax(z), where z is the sum_to_zero_vector[K] of u",),
-        "sum_k log(x_k) + log(K) / 2",
+        ("x = softmax(z); z is the sum_to_zero_vector[K] of u",),
+        "sum(log(x)) + log(K) / 2",
         (3,),
     ),
 )

@@ -84,7 +84,7 @@ SUM_TO_ZERO_VECTOR = Constraint(
     page=Page(
         "sum_to_zero_vector[K] x;",
         "K - 1",
-        ("x = H u, where the columns of H are orthonormal and sum to zero",),
+        ("x = H * u; the columns of H are orthonormal and sum to zero",),
         "0",
         (3,),
     ),
@@ -106,7 +106,7 @@ SUM_TO_ZERO_MATRIX = Constraint(
     page=Page(
         "sum_to_zero_matrix[M, N] x;",
         "(M - 1) * (N - 1)",
-        ("x = H_M U H_N', with the H of sum_to_zero_vector on either side",),
+        ("x = H_M * U * H_N'; with the H of sum_to_zero_vector on either side",),
         "0",
         (2, 3),
     ),

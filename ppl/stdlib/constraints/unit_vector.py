@@ -38,8 +38,8 @@ UNIT_VECTOR = Constraint(
     page=Page(
         "unit_vector[K] x;  (K at least 2)",
         "K",
-        ("x = u / |u|",),
-        "-u'u / 2, the log density of a standard normal u in place of a Jacobian",
+        ("x = u / norm2(u)",),
+        "-u' * u / 2; the log density of a standard normal u in place of it",
         (3,),
     ),
 )

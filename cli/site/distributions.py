@@ -1,0 +1,115 @@
+"""A page for each distribution, made from its record, its formulas and its picture."""
+
+from collections.abc import Collection, Iterator
+
+from ppl.cli.site.densities import SHOWN
+from ppl.cli.site.markdown import fenced, heading, prose, table
+from ppl.cli.site.mathml import displayed, inline
+from ppl.stdlib.distributions.formulas import FORMULAS
+from ppl.stdlib.distributions.moments import MOMENTS
+from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE
+from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.library import standard
+from ppl.stdlib.record import Distribution
+from ppl.stdlib.reference import OF_DISTRIBUTIONS, meaning, of_draws, signature, where
+from ppl.stdlib.supports import SUPPORTS
+
+
+def overview() -> Iterator[str]:
+    yield (
+        "# Distributions\n\n`y ~ name(a, b)` adds the log density of `y` to the target, without the terms "
+        "that do not depend on parameters; so does `target += name_lupdf(y | a, b)`, and `name_lpdf` keeps "
+        "every term."
+    )
+    rows = ((link(d.name), prose(d.meaning)) for d in DISTRIBUTIONS)
+    yield table(("distribution", "meaning"), rows)
+
+
+def link(name: str) -> str:
+    return f"[`{name}`]({name}.md)"
+
+
+def page(d: Distribution, pictured: Collection[str] = ()) -> Iterator[str]:
+    """What it is, its arguments, log density, moments, picture, functions, an example, and relatives."""
+    variate, *params = d.args
+    yield f"{heading(d.name, 1)}\n\n{prose(d.meaning)}"
+    if d.signatures:
+        yield f"`{variate[0]} ~ {d.name}({', '.join(name for name, _ in params)});`"
+    must_be = [
+        (name, SUPPORTS[support].must_be if support in SUPPORTS else support) for name, support in d.args
+    ]
+    must_be += [(name, f"{text}, in `{d.name}_rng`") for name, text in of_draws(d)]
+    yield table(("argument", "must be"), ((f"`{name}`", text) for name, text in must_be))
+    yield from log_density(d)
+    yield from moments(d)
+    if d.name in pictured:
+        yield f"![{prose(f'Density of {d.name}')}](../{density_file(d.name)})"
+    yield from functions(d)
+    yield from example(d)
+    near = [o.name for o in DISTRIBUTIONS if o is not d and (o.name in d.name or d.name in o.name)]
+    if near:
+        yield f"## See also\n\n{', '.join(map(link, near))}"
+
+
+def density_file(name: str) -> str:
+    return f"pictures/density-{name}.svg"
+
+
+def log_density(d: Distribution) -> Iterator[str]:
+    """Typeset, unless it takes a loop."""
+    (y, _), *params = d.args
+    if text := FORMULAS.get(d.name) or MULTIVARIATE.get(d.name):
+        given = f" | {', '.join(name for name, _ in params)}" if params else ""
+        yield heading(f"Log {'probability' if d.discrete else 'density'}")
+        yield fenced(text) if "for (" in text else displayed(text, f"log(p({y}{given}))")
+
+
+def moments(d: Distribution) -> Iterator[str]:
+    if d.name in MOMENTS:
+        mean, variance, if_mean, if_variance = MOMENTS[d.name]
+        yield "## Mean and variance"
+        yield displayed(mean, "E(y)") + condition(if_mean)
+        yield displayed(variance, "Var(y)") + condition(if_variance)
+
+
+def condition(text: str) -> str:
+    return f'\n<p class="math">if {inline(text)}, else infinite or undefined</p>' if text else ""
+
+
+def functions(d: Distribution) -> Iterator[str]:
+    found = [callee for callee in standard().callees.values() if callee.record is d]
+    if found:
+        yield "## Functions"
+        yield table(
+            ("function", "returns"),
+            (
+                (f"`{c.name}`", prose(meaning(c).partition(":")[0]))
+                for c in found
+                if c.kind in OF_DISTRIBUTIONS
+            ),
+        )
+        overloads = [(c.name, o) for c in found for o in c.overloads]
+        lines = [f"  {signature(name, o)}" for name, o in overloads]
+        yield fenced("\n".join([*lines, *where(lines, [o for _, o in overloads])]))
+
+
+def example(d: Distribution) -> Iterator[str]:
+    """Draws and a density at the arguments of the first curve of the picture."""
+    if d.name not in SHOWN or d.rng is None:
+        return
+    shown = SHOWN[d.name]
+    middle = (shown.low + shown.high) / 2
+    y = f"{int(middle)}" if d.discrete else f"{middle + 0.1 * (shown.high - middle):g}"
+    args = ", ".join(f"{value:g}" for value in shown.curves[0])
+    kind, suffix = ("int", "lpmf") if d.discrete else ("real", "lpdf")
+    program = f"""\
+generated quantities {{
+  {kind} y = {d.name}_rng({args});
+  real log_p = {d.name}_{suffix}({y} |{f" {args}" if args else ""});
+}}"""
+    yield "## Example"
+    yield fenced(
+        f'import ppl\n\nprogram = """\n{program}\n"""\n'
+        "posterior = ppl.compile_model(program).condition({})\nprint(posterior.variational().summary())",
+        "python",
+    )
