@@ -10,9 +10,13 @@ in place of (-x)^n and L = a log x - log(a B(a, b)).
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial, reduce
 
+import jax
 import jax.numpy as jnp
 import jax.scipy.special
+import numpy as np
+from scipy.special import zeta
 
 from ppl.arrays import Array, Namespace, State
 from ppl.compiled import gamma
@@ -26,6 +30,13 @@ SMALL = 1e-2
 """Shapes below it count as small."""
 MOST_SLOPES = 8
 """Terms of Taylor's series in a shape below SMALL."""
+SLOPES_AT_ONE = tuple((-1) ** n * zeta(n) / n for n in range(MOST_SLOPES, 1, -1))
+"""Of log Gamma(1 + a), from the highest power of a: DLMF 5.7.3."""
+
+
+def _log_gamma_one_plus(a: Array) -> Array:
+    """log Gamma(1 + a) for a below SMALL."""
+    return (reduce(lambda total, c: total * a + c, SLOPES_AT_ONE) * a - np.euler_gamma) * a
 
 
 def _log_gamma_rise(c: Array, a: Array) -> Array:
@@ -63,6 +74,7 @@ def _log_rest(xp: Namespace, a: Array, log_head: Array, ratio: Callable[[int], A
     return jnp.log(-jnp.expm1(log_head) - jnp.exp(log_head) * a * total)
 
 
+@partial(jax.jit, static_argnums=(0, 3))
 def gamma_tail(xp: Namespace, a: Array, x: Array, lower: bool) -> tuple[Array, Array]:
     """log P (or log Q) and its derivative in a."""
     a, x = jnp.broadcast_arrays(jnp.asarray(a, float), jnp.minimum(x, HUGE))
@@ -71,7 +83,7 @@ def gamma_tail(xp: Namespace, a: Array, x: Array, lower: bool) -> tuple[Array, A
 
     def log_complement() -> Array:
         shape, inside = jnp.where(small, a, SMALL), jnp.where(small, x, 1.0)
-        log_head = shape * jnp.log(inside) - _log_gamma_rise(jnp.ones_like(shape), shape)
+        log_head = shape * jnp.log(inside) - _log_gamma_one_plus(shape)
         return _log_rest(xp, shape, log_head, lambda n: -inside / n)
 
     near, far = _both(xp, near, small, log_complement)
@@ -88,6 +100,7 @@ def _rounded(x: Array, y: Array) -> Array:
     return jnp.where(x > 0, jnp.log1p(-x) - jnp.log(y), 0.0)
 
 
+@partial(jax.jit, static_argnums=0)
 def beta_tail(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, Array]:
     """log I and its derivatives in (a, b)."""
     a, b, x, y = jnp.broadcast_arrays(*(jnp.asarray(v, float) for v in (a, b, x, y)))
@@ -100,7 +113,7 @@ def beta_tail(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> tuple[Ar
         shape, inside = jnp.where(small, first, SMALL), jnp.where(small, share, 0.1)
         other = jnp.where(small, second, 1.0)
         rise = _log_gamma_rise(other + 1.0, shape) - jnp.log1p(shape / other)
-        log_head = shape * jnp.log(inside) + rise - _log_gamma_rise(jnp.ones_like(shape), shape)
+        log_head = shape * jnp.log(inside) + rise - _log_gamma_one_plus(shape)
         return _log_rest(xp, shape, log_head, lambda n: (n - other) * inside / n)
 
     near, far = _both(xp, near, small, log_complement)
