@@ -13,8 +13,9 @@ from ppl.stdlib.special import incomplete_beta
 
 
 def log_density(program, data, u):
-    """The value at u, once its gradient was seen to be the central difference."""
-    posterior = ppl.compile_model(program).condition(data)
+    """The value at u of a program or its text, once its gradient was seen to be the central difference."""
+    model = ppl.compile_model(program) if isinstance(program, str) else program
+    posterior = model.condition(data)
     u = np.asarray(u, dtype=float)
     value, gradient = posterior.log_density_gradient(u)
     steps = 1e-5 * np.eye(len(u))
@@ -197,9 +198,9 @@ def test_a_chain_of_many_branches():
     """Python nests a hundred blocks at most, in what is prepared from the data too."""
     chain = " else ".join(f"if (which == {k}) target += w[{k}] * x;" for k in range(1, 131))
     model = f"model {{ {chain} else target += -x; }}"
-    program = f"data {{ int which; vector[130] w; }} parameters {{ real x; }} {model}"
+    compiled = ppl.compile_model(f"data {{ int which; vector[130] w; }} parameters {{ real x; }} {model}")
     for which, slope in ((1, 1), (130, 130), (131, -1)):
-        assert log_density(program, {"which": which, "w": np.arange(1, 131)}, [0.5]) == slope * 0.5
+        assert log_density(compiled, {"which": which, "w": np.arange(1, 131)}, [0.5]) == slope * 0.5
 
 
 @pytest.mark.parametrize(
