@@ -84,8 +84,25 @@ RUN = ("gallery", "distributions/")
 WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "faq")
 """Pages that are written by hand: a Markdown file each in this folder."""
 
+GUIDES = (
+    "priors",
+    "predictive-checks",
+    "hierarchical",
+    "mixtures",
+    "time-series",
+    "gaussian-processes",
+    "odes",
+    "missing-data",
+    "prediction",
+    "model-comparison",
+    "from-brms",
+    "coding-agents",
+)
+"""Those that users look for by a topic."""
+
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
     "Start": ("index", "tutorial", "editors", "faq", "coming-from", "gallery"),
+    "Guides": GUIDES,
     "Language": ("language", "constraints", "distributions/", "functions/", "messages"),
     "Inference": ("algorithms", "python", "commands", "files", "machines", "glossary"),
 }
@@ -108,7 +125,7 @@ class Page:
 @cache
 def written() -> Mapping[str, Page]:
     """The pages written by hand, by their name."""
-    return {name: _read(name) for name in WRITTEN}
+    return {name: _read(name) for name in (*WRITTEN, *GUIDES)}
 
 
 def _read(name: str) -> Page:

@@ -15,7 +15,7 @@ from ppl.cli.main import COMMANDS, main
 from ppl.cli.site.gallery import head_comment
 from ppl.cli.site.markdown import prose
 from ppl.cli.site.running import BLOCK, run
-from ppl.cli.site.site import NAVIGATION, WRITTEN, written
+from ppl.cli.site.site import GUIDES, NAVIGATION, WRITTEN, written
 from ppl.frontend.pages import pages
 from ppl.inference.run.settings import ALGORITHMS, Settings
 from ppl.stdlib.library import standard
@@ -84,7 +84,7 @@ def test_every_page_is_in_the_navigation(site):
     written = [str(path.relative_to(docs).with_suffix("")) for path in docs.rglob("*.md")]
     assert sorted(in_configuration) == sorted(written)
     by_hand = {path.name for path in files("ppl.cli.site").iterdir() if path.name.endswith(".md")}
-    assert {f"{name}.md" for name in WRITTEN} == by_hand
+    assert {f"{name}.md" for name in (*WRITTEN, *GUIDES)} == by_hand
 
 
 def test_pages_fit_the_terminal():

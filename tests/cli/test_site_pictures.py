@@ -67,7 +67,9 @@ def test_what_its_commands_give_is_on_the_page(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made = ("Gallery", lambda: ["# Gallery", "\n\n".join(gallery.section("weibull_poisson"))])
     monkeypatch.setattr(site, "MADE", {**site.MADE, "gallery": made})
-    monkeypatch.setattr(site, "written", lambda: {name: site.Page(name, name, ()) for name in site.WRITTEN})
+    monkeypatch.setattr(
+        site, "written", lambda: {name: site.Page(name, name, ()) for name in (*site.WRITTEN, *site.GUIDES)}
+    )
     found = dict(site.site([], run=True))
     _, _, page = found["docs/gallery.md"].partition("## weibull\\_poisson\n")
     assert "--kind marginals -o marginals.svg\n```\n\n``` {.text .output}\nWrote marginals.svg.\n" in page
