@@ -5,10 +5,9 @@ loader fills for one namespace.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from math import isfinite
 
+from ppl.backend.emit_entries import Entries, Text, axes_of_slot, entries_of, mesh, needs_mesh
 from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.unknown import is_unknown
@@ -326,16 +325,8 @@ def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     return listed(index_item, w, base, items)
 
 
-def needs_mesh(items: Sequence[ir.IndexItem]) -> bool:
-    """Whether NumPy would read several lists of indices otherwise than Stan."""
-    several = [isinstance(i, ir.At) and i.index.type != INT for i in items]
-    single = any(isinstance(i, ir.At) and i.index.type == INT for i in items)
-    slices = any(isinstance(i, ir.Between) for i in items)
-    return sum(several) > 1 or (any(several) and single and slices)
-
-
-def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int = 0) -> str:
-    """`shift` axes stand before that of the item."""
+def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
+    """The text of one index, into this axis of what has the name."""
     match item:
         case ir.At(index=at):
             return expr(w, at)
@@ -343,104 +334,48 @@ def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int =
             return ":"
         case ir.Between(lower=lower, upper=upper):
             low = "1" if lower is None else expr(w, lower)
-            size = f"lib.axis({base}, {axis + shift})"
+            size = f"lib.axis({base}, {axis})"
             return f"lib.span({low}, {size if upper is None else expr(w, upper)}, {size})"
 
 
-def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int = 0) -> str:
+def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
     """The same outside brackets, where a lone colon cannot stand."""
-    text = index_item(w, base, axis, item, shift)
+    text = index_item(w, base, axis, item)
     return "slice(None)" if text == ":" else text
 
 
-@dataclass(frozen=True)
-class Places:
-    """How a Gather or a Scatter goes through an array: the indices after the axis of the draws.
-
-    With `draws` the array has that axis, and every draw its own part; `by_draw`, indices differ from draw to
-    draw.  `lifted` marks the items that differ from place to place; with `base_lifted` the array has an axis
-    that is taken at the place itself.
-    """
-
-    items: tuple[ir.IndexItem, ...]
-    lifted: tuple[bool, ...]
-    draws: bool
-    by_draw: bool
-    base_lifted: bool
-
-
-def places(t: Type, picks: Sequence[ir.Expr | None], items: Sequence[ir.IndexItem]) -> Places:
-    """Those of an array of this type."""
-    axes = axes_of(t)
-    draws = axes[:1] == (ir.DRAW,) and picks[0] is None
-    rest = list(zip(axes, picks, strict=True))[draws:]
-    while rest and not items and rest[-1][1] is None:
-        rest.pop()
-    every = (*(ir.At(at) for _, at in rest if at is not None), *items)
-    indices = [axes_of(i.index.type) if isinstance(i, ir.At) else () for i in every]
-    of_some = axes[:1] == (ir.DRAW,) and not draws  # their positions stand for the draws
-    by_draw = any(ir.DRAW in found for found in indices) and not of_some
-    kept = any(at is None for _, at in rest)
-    return Places(every, tuple(bool(found) for found in indices), draws, by_draw, kept)
-
-
 def gather(w: Writer, e: ir.Gather) -> str:
-    """`lib.pick_each` where NumPy's own index does for every draw, brackets where it does for one."""
-    at = places(e.base.type, e.picks, e.items)
-    if at.by_draw:
-        return f"lib.gather_by_draw({expr(w, e.base)}, {at.draws}, {by_draw_items(w, '', at)})"
-    shift, varies = int(at.draws) + int(at.base_lifted), any(at.lifted)
-    if not (shift or varies):
-        return indexed(w, e.base, lambda name: index(w, name, at.items))
-    direct = (not at.base_lifted and after_lifted_only_slices(at)) or not (varies or needs_mesh(at.items))
-    if direct and not at.draws:
-        whole = ":, " if at.base_lifted else ""
-        return indexed(
-            w, e.base, lambda name: whole + listed(partial(index_item, shift=shift), w, name, at.items)
-        )
+    """NumPy's own index where it gives the axes in this order, else index arrays for all of them.
+
+    Of every draw the entries are picked by `lib.pick`, whose adjoint is made for that.
+    """
+    at = entries_of(e.base.type, e.picks, e.items, axes_of(e.type))
+    of_draws = at.whole[:1] == (ir.DRAW,)
+    if at.is_direct and not of_draws:
+        whole = ":, " * len(at.whole)
+        return indexed(w, e.base, lambda name: whole + ", ".join(slots(w, name, at, index_item)))
     base, name = expr(w, e.base), w.temporary()
     if base.isidentifier():
         name = base
-    items = listed(partial(loose_index, shift=shift), w, name, at.items)
-    first = f"({name} := {base})" if name != base and name in items else base
-    if direct:
-        return f"lib.pick_each({first}, ({'slice(None), ' if at.base_lifted else ''}{items},))"
-    return f"lib.gather{'_each' if at.draws else ''}({first}, {at.base_lifted}, {marks(at.lifted)}, {items})"
+    if at.is_direct:
+        where = f"({', '.join([*['slice(None)'] * len(at.whole), *slots(w, name, at, loose_index)])},)"
+    else:
+        where = mesh(w, name, at, loose_index)
+    first = f"({name} := {base})" if name != base and name in where else base
+    return f"lib.{'pick' if at.is_direct else 'gather'}({first}, {where})"
 
 
-def by_draw_items(w: Writer, base: str, at: Places, shift: int = 0) -> str:
-    """Indices that differ from draw to draw, and others, aligned."""
-    along = ir.union((ir.DRAW,), *(axes_of(i.index.type) for i in at.items if isinstance(i, ir.At)))
-
-    def one(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
-        text = loose_index(w, base, axis, item, shift)
-        return aligned(text, axes_of(item.index.type), along) if isinstance(item, ir.At) else text
-
-    return listed(one, w, base, at.items)
+def slots(w: Writer, base: str, at: Entries, text: Text) -> list[str]:
+    """The indices after the axes that are kept, aligned with one another by name."""
+    picked = {axis for item in at.items for axis in axes_of_slot(item)}
+    return [
+        aligned(text(w, base, k, item), axes_of_slot(item), at.axes[: len(picked)])
+        for k, item in enumerate(at.items, len(at.whole))
+    ]
 
 
-def picks_one(item: ir.IndexItem, lifted: bool) -> bool:
-    """Whether an item is one entry, or one at each place, rather than several."""
-    return isinstance(item, ir.At) and rank(item.index.type) == lifted
-
-
-def is_sliced(items: Sequence[ir.IndexItem]) -> bool:
-    """Whether every item is one entry or a range."""
-    return all(isinstance(i, ir.Between) or i.index.type == INT for i in items)
-
-
-def listed(
-    text: Callable[[Writer, str, int, ir.IndexItem], str], w: Writer, base: str, items: Sequence[ir.IndexItem]
-) -> str:
+def listed(text: Text, w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     return ", ".join(text(w, base, k, i) for k, i in enumerate(items))
-
-
-def after_lifted_only_slices(at: Places) -> bool:
-    """Lifted entries first, then whole or partial ranges: NumPy keeps that order."""
-    words = "".join("i" if picks_one(i, m) else
-                    "s" if isinstance(i, ir.Between) and not m else "x"
-                    for i, m in zip(at.items, at.lifted, strict=True))  # fmt: skip
-    return "x" not in words and "si" not in words
 
 
 def dtype(t: Type) -> str:

@@ -5,24 +5,23 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.backend import emit_branches
+from ppl.backend.emit_entries import axes_set, entries_of, mesh, own_axes_set
 from ppl.backend.emit_expr import (
-    after_lifted_only_slices,
-    by_draw_items,
+    aligned,
     condition,
     differs,
     expr,
     index,
     indexed_tuples,
-    is_sliced,
     loose_index,
     marks,
-    places,
+    slots,
 )
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, Type, array_of, axes_of, core, is_complex, rank
+from ppl.types import INT, Tuple, Type, array_of, axes_of, core, entry, is_complex, rank
 
 TRANSPOSE = OPERATORS["'"].name
 
@@ -174,26 +173,16 @@ def changed(w: Writer, name: str, step: ir.Step, value: str) -> str:
 
 
 def scatter(w: Writer, s: ir.Scatter) -> None:
-    name, value = python_name(s.name), expr(w, s.value)
-    at = places(s.type, s.picks, s.items)
-    if at.base_lifted:
-        at = replace(at, items=(ir.Between(None, None), *at.items), lifted=(False, *at.lifted))
-    if at.by_draw:
-        entries = f"lib.entries_by_draw({name}, {by_draw_items(w, name, at, int(at.draws))})"
-        w.line(f"{name} = lib.put({name}, {entries}, {value})")
-        return
-    items = [loose_index(w, name, k, i, int(at.draws)) for k, i in enumerate(at.items)]
-    plain = after_lifted_only_slices(at) or (is_sliced(at.items) and not any(at.lifted))
-    if at.draws:
-        where = f"({', '.join(items)},)"
-        if not plain:
-            where = f"lib.entries_each({name}, {marks(at.lifted)}, {', '.join(items)})"
-        w.line(f"{name} = lib.put_each({name}, {where}, {value}, {ir.DRAW in axes_of(s.value.type)})")
-        return
-    where = f"({', '.join(items)})" if len(items) > 1 else items[0]
-    if not plain:
-        where = f"lib.scatter_index({name}, {marks(at.lifted)}, {', '.join(items)})"
-    w.line(f"{name} = lib.put({name}, {where}, {value})")
+    """The value, aligned with the entries that it sets."""
+    name, axes = python_name(s.name), axes_set(s)
+    at = entries_of(s.type, s.picks, s.items, axes)
+    missing = max(own_axes_set(s) - rank(entry(s.value.type)), 0)
+    value = aligned(expr(w, s.value), axes_of(s.value.type), axes, missing)
+    where = [*["slice(None)"] * len(at.whole), *slots(w, name, at, loose_index)]
+    text = f"({', '.join(where)})" if len(where) > 1 else where[0]
+    if not at.is_direct:
+        text = f"lib.scatter_index({name}, {mesh(w, name, at, loose_index)})"
+    w.line(f"{name} = lib.put({name}, {text}, {value})")
 
 
 # --- Scans ---------------------------------------------------------------------------------------

@@ -240,35 +240,6 @@ def span(xp: Namespace, lower: int, upper: int, size: int) -> slice:
     return slice(int(lower) - 1, int(upper))
 
 
-def mesh(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
-    """Index arrays that pick every combination of `items`, as Stan does; a single int drops its axis."""
-    return items if isinstance(x, list) else open_mesh(x.shape, items, (False,) * len(items))
-
-
-def gather(xp: Namespace, x: Array, base_lifted: bool, lifted: Sequence[bool], *items: Any) -> Array:
-    """x[items] for each entry of a batch, which becomes the leading axis."""
-    if base_lifted:
-        items, lifted = (np.arange(x.shape[0]), *items), (True, *lifted)
-    return x[open_mesh(x.shape, items, lifted)]
-
-
-def scatter_index(xp: Namespace, x: Array, lifted: Sequence[bool], *items: Any) -> tuple[Any, ...]:
-    return open_mesh(x.shape, items, lifted)
-
-
-def open_mesh(shape: Sequence[int], items: Sequence[Any], lifted: Sequence[bool]) -> tuple[Any, ...]:
-    """Index arrays shaped to broadcast: the batch first, then one axis for each index that keeps its own."""
-    whole = [np.arange(shape[k])[i] if isinstance(i, slice) else i for k, i in enumerate(items)]
-    keeps = [np.ndim(i) - bool(m) for m, i in zip(lifted, whole, strict=True)]
-    axes, seen, out = sum(keeps), 0, []
-    for i, marked, kept in zip(whole, lifted, keeps, strict=True):
-        batch, own = np.shape(i)[:1] if marked else (), np.shape(i)[-1:] if kept else ()
-        before, after = (1,) * seen if marked else (), (1,) * (axes - seen - kept)
-        out.append(np.reshape(i, (*batch, *before, *own, *after)) if marked or kept else i)
-        seen += kept
-    return tuple(out)
-
-
 def widen(xp: Namespace, x: Array, batch: int, axes: int) -> Array:
     """Axes of length one after those of the batch, so that entries of different rank line up."""
     return xp.np.reshape(x, tuple(x.shape[:batch]) + (1,) * axes + tuple(x.shape[batch:]))

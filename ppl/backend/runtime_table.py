@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ppl.backend import draws, runtime, tuple_arrays
+from ppl.backend import draws, entries, runtime, tuple_arrays
 from ppl.stdlib.constraints.table import CONSTRAINTS
 
 RUNTIME: tuple[Callable[..., Any], ...] = (
@@ -31,9 +31,10 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.zeros_like,
     runtime.axis,
     runtime.span,
-    runtime.mesh,
-    runtime.gather,
-    runtime.scatter_index,
+    entries.mesh,
+    entries.gather,
+    entries.scatter_index,
+    entries.pick,
     runtime.widen,
     runtime.each,
     runtime.join,
@@ -49,12 +50,6 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.fatal_error,
     runtime.profile,
     runtime.check,
-    draws.pick_each,
-    draws.gather_each,
-    draws.entries_each,
-    draws.put_each,
-    draws.gather_by_draw,
-    draws.entries_by_draw,
     draws.check_each,
 )
 

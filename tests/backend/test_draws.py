@@ -3,7 +3,7 @@
 import numpy as np
 
 from ppl.arrays import NUMPY
-from ppl.backend.draws import put_back
+from ppl.backend.entries import put_back
 
 
 def test_no_entries_put_back_are_reals() -> None:

@@ -1,0 +1,90 @@
+"""Entries of arrays at every place along the axes of loops and draws, and where they are set.
+
+Every function takes the namespace first; library.py binds it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, is_traced, with_vjps
+from ppl.stdlib.functions.complex_parts import to_complex
+
+
+def mesh(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
+    """Index arrays that pick every combination of `items`, as Stan does; a single int drops its axis."""
+    return items if isinstance(x, list) else open_mesh(x.shape, 0, ((),) * len(items), items)
+
+
+def gather(xp: Namespace, x: Array, whole: int, axes: int, places: Sequence[Any], *items: Any) -> Array:
+    """The entries at these indices, after the first `whole` axes of x: along so many axes, then their own.
+
+    Each index varies over the axes at its `places` among these.
+    """
+    where = scatter_index(xp, x, whole, axes, places, *items)
+    return pick(xp, x, where) if whole else x[where]
+
+
+def scatter_index(
+    xp: Namespace, x: Array, whole: int, axes: int, places: Sequence[Any], *items: Any
+) -> tuple[Any, ...]:
+    """The index by which NumPy finds the same entries."""
+    return (slice(None),) * whole + open_mesh(np.shape(x)[whole:], axes, places, items)
+
+
+def open_mesh(
+    shape: Sequence[int], axes: int, places: Sequence[Sequence[int]], items: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Index arrays shaped to broadcast: these axes first, then one for each index that keeps its own."""
+    whole = [np.arange(shape[k])[i] if isinstance(i, slice) else i for k, i in enumerate(items)]
+    keeps = [np.ndim(i) - len(at) for at, i in zip(places, whole, strict=True)]
+    seen, out = 0, []
+    for i, at, kept in zip(whole, places, keeps, strict=True):
+        sizes = [1] * (axes + sum(keeps))
+        for place, size in zip((*at, axes + seen)[: np.ndim(i)], np.shape(i), strict=True):
+            sizes[place] = size
+        out.append(np.reshape(i, sizes) if np.ndim(i) else i)
+        seen += kept
+    return tuple(out)
+
+
+def pick(xp: Namespace, x: Array, index: tuple[Any, ...]) -> Array:
+    """x[index] of each draw; under autograd the adjoint of a single entry is sparse, as x[index] has it."""
+    return x[index] if is_traced(x) and is_basic(index) else picked(xp, x, index)
+
+
+def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Array:
+    return put_back(xp, g, index, np.shape(x))
+
+
+@with_vjps(_put_back, None)
+def picked(xp: Namespace, x: Array, index: Any) -> Array:
+    """x[index] as one entry of the tape; a number of each draw is a copy, as the number of one draw is."""
+    match index:
+        case (slice(start=None, stop=None, step=None), np.ndarray() as at) if isinstance(x, np.ndarray):
+            return np.take(x, at, axis=1)  # in the order of memory that sums and products are fast in
+    found = x[index]
+    return found.copy() if np.ndim(found) == 1 else found
+
+
+def is_basic(index: tuple[Any, ...]) -> bool:
+    """Whether it picks one entry, or ranges, of each axis."""
+    return all(isinstance(i, int | np.integer | slice) for i in index)
+
+
+@with_vjps(lambda xp, g, ans, found, index, shape: picked(xp, g, index), None, None)
+def put_back(xp: Namespace, found: Array, index: Any, shape: tuple[int, ...]) -> Array:
+    """Zeros of the given shape with `found` added at `index`: the transpose of `picked`."""
+    if not isinstance(index, tuple) or is_basic(index):
+        out = np.zeros(shape, np.result_type(found))
+        out[index] = found
+        return out
+    if np.iscomplexobj(found):
+        parts = (put_back(xp, part, index, shape) for part in (found.real, found.imag))
+        return to_complex(xp, *parts)
+    draws, size = shape[0], int(np.prod(shape[1:]))
+    place = np.arange(size).reshape(shape[1:])[index[1:]]  # each draw's entries go to places of its own
+    places = np.add.outer(np.arange(draws) * size, place.ravel())
+    added = np.bincount(places.ravel(), np.ravel(found), draws * size)
+    return added.astype(float, copy=False).reshape(shape)  # of no entries NumPy makes ints
