@@ -22,7 +22,6 @@ class DrawsRejected(Exception):
         self.draws = draws
 
 
-
 def check_each(xp: Namespace, constraint: str, name: str, x: Array, shape: Any, *args: Array) -> None:
     """Raise DrawsRejected when a transformed quantity of some draws breaks its declared constraint."""
     x, bounds = xp.plain(x), [xp.plain(a) for a in args]

@@ -157,9 +157,13 @@ def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
 
 
 def outer(e: ir.Apply) -> int:
-    """How many axes stand before that of the loop in what a loop became: that of the draws."""
-    here = axes_of(e.args[0].type)[:1] if e.callee.impl in OVER_DRAWS else ()
-    return int(here == axes_of(e.type)[:1] == (ir.DRAW,))
+    """How many axes stand before that which a function of stdlib/batching adds or works along."""
+    if e.callee.impl not in OVER_DRAWS:
+        return 0
+    here, there = axes_of(e.type), axes_of(e.args[0].type)
+    fewer, more = (here, there) if len(here) < len(there) else (there, here)
+    changes = [k for k, axis in enumerate(more) if axis not in fewer]
+    return changes[0] if changes else int(there[:1] == (ir.DRAW,))
 
 
 def kept(e: ir.Apply, mode: Mode) -> int:

@@ -141,8 +141,6 @@ class Known:
                 require_same(
                     axes_of(e.type), axes_of_entries(axes_of(base.type), picks, items), f"`{expr(e)}`"
                 )
-            case ir.Apply(callee=ir.Callee(impl=batching.rectangle), args=(values, *sizes)):
-                self.rectangle(axes_of(values.type), [self.size(size) for size in sizes])
             case ir.Apply(callee=callee) if callee.batch != "whole":
                 found = ir.union(*(axes_of(a.type) for a in e.args))
                 require = require_within if callee.reduce else require_same
@@ -157,12 +155,6 @@ class Known:
         """The name of as many entries as a loop has iterations."""
         axis = axis.rstrip("'")
         return self.loops.get(axis, axis if axis.isidentifier() or axis.isdigit() else None)
-
-    def rectangle(self, flat: Sequence[str], sizes: Sequence[str | None]) -> None:
-        """Pairs, laid out along both of their loops."""
-        turned = f"({', '.join(size or '' for size in reversed(sizes))})"
-        if flat[-1] == turned and sizes[0] != sizes[1]:
-            raise OtherAxes(f"pairs {turned} are laid out along ({sizes[0]}, {sizes[1]})")
 
 
 def axes_of_entries(

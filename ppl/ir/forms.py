@@ -20,7 +20,6 @@ from ppl.ir.passes.table import (
     HOIST,
     INDUCTION,
     INLINE,
-    OUTER_BROADCAST,
     PREPARE_NORMALISERS,
     PRIVATISE,
     SHARE,
@@ -107,7 +106,6 @@ ARRAYS = Form(
     (
         VECTORISE,
         WHOLE_ARRAYS,
-        OUTER_BROADCAST,
         DEAD_CODE,
         DEAD_STORES,
         ZERO_BASED,
@@ -158,7 +156,7 @@ VARIABLES = Form(
     "variables",
     "Transformed parameters and generated quantities, loops as operations on arrays.",
     LOOPS,
-    (VECTORISE_VARIABLES, WHOLE_ARRAYS, OUTER_BROADCAST, DEAD_CODE, ZERO_BASED, SOLVER_FUNCTIONS),
+    (VECTORISE_VARIABLES, WHOLE_ARRAYS, DEAD_CODE, ZERO_BASED, SOLVER_FUNCTIONS),
     runs=False,
 )
 DRAWS = Form(

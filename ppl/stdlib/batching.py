@@ -35,16 +35,21 @@ def batch_size(xp: Namespace, batch: Array) -> int:
     return len(batch)
 
 
-def nested_positions(xp: Namespace, batch: Array, lower: Array, upper: Array) -> Array:
-    """The outer position of every pair of an outer entry and an inner iteration; bounds may vary."""
-    counts = np.maximum(np.broadcast_to(upper - lower + 1, (len(batch),)), 0)
-    return np.repeat(np.arange(1, len(batch) + 1), counts)
+def nested_positions(xp: Namespace, batch: Array, lower: Array, upper: Array, axis: int = 0) -> Array:
+    """The outer position of every pair of an outer entry and an inner iteration; bounds may vary.
+
+    Where they vary over several axes, of every entry of these, the position along one of them.
+    """
+    counts = np.maximum(np.broadcast_to(upper - lower + 1, np.shape(upper - lower) or (len(batch),)), 0)
+    entries = np.repeat(np.arange(counts.size), counts.ravel())
+    return np.unravel_index(entries, counts.shape)[axis] + 1
 
 
 def nested_range(xp: Namespace, batch: Array, lower: Array, upper: Array) -> Array:
     """The inner loop variable of every such pair."""
-    lowers = np.broadcast_to(lower, (len(batch),))
-    counts = np.maximum(np.broadcast_to(upper, (len(batch),)) - lowers + 1, 0)
+    shape = np.shape(upper - lower) or (len(batch),)
+    lowers = np.broadcast_to(lower, shape).ravel()
+    counts = np.maximum(np.broadcast_to(upper, shape).ravel() - lowers + 1, 0)
     starts = np.cumsum(counts) - counts
     return np.arange(counts.sum()) - np.repeat(starts - lowers, counts)
 
@@ -146,13 +151,13 @@ def kept(xp: Namespace, values: Array, mask: Array) -> Array:
 
     So what is computed of the others is harmless, and their adjoints end here.
     """
-    return only(xp, values, mask, xp.np.take(xp.plain(values), xp.np.argmax(mask), axis=0))
+    taken = xp.np.reshape(mask, (-1, *(1,) * (np.ndim(values) - 1)))
+    return only(xp, values, taken, xp.np.take(xp.plain(values), xp.np.argmax(mask), axis=0))
 
 
 def only(xp: Namespace, values: Array, mask: Array, otherwise: Array = 0) -> Array:
     """The values that are taken, the others replaced."""
-    axes = max(np.ndim(values), np.ndim(otherwise)) - 1
-    return xp.np.where(xp.np.reshape(mask, (-1, *(1,) * axes)) != 0, values, otherwise)
+    return xp.np.where(xp.np.not_equal(mask, 0), values, otherwise)
 
 
 def of_sizes(xp: Namespace, values: Array, *sizes: Array, outer: int = 0) -> Array:
@@ -186,11 +191,6 @@ def spread_ints(xp: Namespace, value: Any, batch: Array, outer: int = 0) -> Arra
     return np.repeat(one, len(batch), axis=outer)
 
 
-def rectangle(xp: Namespace, values: Array, rows: int, columns: int, outer: int = 0) -> Array:
-    """The values of a nest over all pairs, row by row."""
-    return xp.np.reshape(values, (*np.shape(values)[:outer], rows, columns))
-
-
 def row_by_row(xp: Namespace, values: Array, outer: int = 0) -> Array:
     """The values of a rectangle along the batch of all pairs."""
     shape = np.shape(values)
@@ -202,11 +202,6 @@ def tile(xp: Namespace, values: Array, batch: Array, outer: int = 0) -> Array:
     lead, rest = np.shape(values)[:outer], np.shape(values)[outer:]
     whole = xp.np.broadcast_to(xp.np.reshape(values, (*lead, 1, *rest)), (*lead, len(batch), *rest))
     return row_by_row(xp, whole, outer)
-
-
-def sum_across(xp: Namespace, values: Array, outer: int = 0) -> Array:
-    """For each row of a rectangle the sum over its pairs."""
-    return xp.np.sum(values, axis=outer + 1)
 
 
 def sum_entries(xp: Namespace, values: Array, outer: int = 0) -> Array:
@@ -269,7 +264,7 @@ def last(xp: Namespace, after: Array, outer: int = 0) -> Array:
 
 
 OVER_DRAWS: Mapping[Any, int] = {
-    **dict.fromkeys((spread, spread_ints, rectangle, row_by_row, tile, sum_across, sum_entries), 1),
+    **dict.fromkeys((spread, spread_ints, row_by_row, tile, sum_entries), 1),
     **{before: 2, last: 1, of_sizes: 1},
 }
 """What takes `outer`, and how many of its first arguments have these axes; the others have none."""

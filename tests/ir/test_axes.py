@@ -10,8 +10,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.axes import Known, OtherAxes, check_axes
 from ppl.ir.forms import ARRAYS, KERNELS, points_of
 from ppl.ir.walk import changing_names, rewrite, walk
-from ppl.stdlib import batching
-from ppl.types import VECTOR
+from ppl.types import VECTOR, along, axes_of, entry
 
 PROGRAM = lowered("""
 data { int N; int K; vector[N] y; array[N] int<lower=1, upper=K> g; vector[K] z; }
@@ -43,10 +42,9 @@ def named(old: str, new: str) -> Change:
 
 
 def other_rows(n: object) -> object:
-    """Rows and columns of a rectangle change places."""
-    if isinstance(n, ir.Apply) and n.callee.impl is batching.rectangle:
-        values, rows, columns = n.args
-        return replace(n, args=(values, columns, rows))
+    """Rows and columns of a matrix that is read along both loops change places."""
+    if isinstance(n, ir.Var) and axes_of(n.type)[-2:] == ("N", "K"):
+        return replace(n, type=along(entry(n.type), *axes_of(n.type)[:-2], "K", "N"))
     return n
 
 
@@ -68,8 +66,8 @@ def test_axes_of_a_program_agree(form) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (named("mu", "nu"), "`nu` is read along K'*, but has an entry for each of N"),
-        (everywhere(other_rows), r"pairs \(N, K\) are laid out along \(K, N\)"),
+        (named("mu", "nu"), "`nu` is read along K, but has an entry for each of N"),
+        (everywhere(other_rows), "`b` is read along K, but has an entry for each of N"),
     ],
     ids=["another parameter", "rows and columns"],
 )

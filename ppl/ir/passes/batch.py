@@ -1,7 +1,8 @@
-"""A set of loop iterations laid out along one axis, and the state of an attempt to run them at once."""
+"""A set of loop iterations along the axes of their loops, and the state of an attempt to run them at once."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.printer import expr
@@ -15,19 +16,24 @@ class Dependent(Exception):
     """The iterations cannot run at once; the message says why."""
 
 
+class OneAxis(Exception):
+    """What is written for the iterations along one axis met those of a rectangle."""
+
+
 @dataclass
 class Batch:
-    """`variables` are the loop variables, each an int array along the batch; `locals` are declared inside.
+    """Iterations along one axis, or those of a nest that is a rectangle along an axis for each of its loops.
 
-    `positions` names the entries of `parent` that the entries of this batch belong to; `index` is an array
-    as long as the batch.
+    `indices` has an int array along each axis, the outermost first; `variables` the values of each loop
+    variable, `locals` the axes of variables that are declared inside.  Along the axes of `parent` that this
+    batch has not, its entries stand at `positions`.
     """
 
-    index: ir.Var
+    indices: Mapping[str, ir.Var]
     variables: dict[str, ir.Var]
-    locals: set[str] = field(default_factory=set)
+    locals: dict[str, tuple[str, ...]] = field(default_factory=dict)
     parent: "Batch | None" = None
-    positions: ir.Var | None = None
+    positions: Mapping[str, ir.Var] = field(default_factory=dict)
     triangular: frozenset[frozenset[str]] = frozenset()
     """Pairs of loop variables of which one is always the smaller, or never the greater."""
     segments: frozenset[ir.Between] = frozenset()
@@ -42,14 +48,40 @@ class Batch:
     """Which entries of the parent a branch is taken for; the others have the values of the first of these."""
 
     @property
-    def axis(self) -> str:
-        """The axis that its values vary over."""
-        return axes_of(self.index.type)[0]
+    def axes(self) -> tuple[str, ...]:
+        """The axes that its values may vary over."""
+        return tuple(self.indices)
+
+    @property
+    def index(self) -> ir.Var:
+        """An array along its only axis.
+
+        Raises:
+            OneAxis: it has several.
+        """
+        if len(self.indices) > 1:
+            raise OneAxis
+        return next(iter(self.indices.values()))
+
+    @property
+    def counts(self) -> tuple[ir.Expr, ...]:
+        """How many entries it has along each axis."""
+        return tuple(count_of(index) for index in self.indices.values())
 
     @property
     def taken_by_some(self) -> bool:
         """Whether these are the entries of another batch that go into a branch; there may be none."""
         return self.parent is not None and len(self.variables) == len(self.parent.variables)
+
+    @property
+    def is_rectangle(self) -> bool:
+        """Whether every entry of the parent has as many of these."""
+        return self.parent is not None and not self.positions
+
+    def over(self, *es: ir.Expr) -> tuple[str, ...]:
+        """The axes that several values vary over together, in order."""
+        found = {axis for e in es for axis in axes_of(e.type)}
+        return tuple(axis for axis in self.indices if axis in found)
 
     def common(self, e: ir.Expr) -> ir.Var | None:
         """The value of an int that all entries have in common."""
@@ -58,7 +90,7 @@ class Batch:
         return self.parent.common(e) if self.parent else None
 
     def owner(self, name: str) -> "Batch | None":
-        """The batch along which a local is laid out."""
+        """The batch that a local is declared in."""
         if name in self.locals:
             return self
         return self.parent.owner(name) if self.parent else None
@@ -83,6 +115,9 @@ class Ways:
     def fresh(self, hint: str) -> str:
         self.names[0] += 1
         return f"{hint.rstrip('_')}_{self.names[0]}__"
+
+
+Mark = tuple[Any, ...]
 
 
 @dataclass
@@ -133,6 +168,15 @@ class Lifting:
             self.out = before
             self.stored = {entry: v for entry, v in stored.items() if self.stored.get(entry) == v}
 
+    def mark(self, b: Batch) -> Mark:
+        """What is known so far, for `back_to`."""
+        return len(self.out), dict(b.locals), self.writes, self.sums, dict(self.stored), self.fragile
+
+    def back_to(self, mark: Mark, b: Batch) -> None:
+        """As if nothing had been made since."""
+        made, b.locals, self.writes, self.sums, self.stored, self.fragile = mark
+        del self.out[made:]
+
     def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
         """The work's statements, under a condition where a batch without entries could make them fail."""
         outer, self.fragile = self.fragile, False
@@ -140,9 +184,9 @@ class Lifting:
         if b.mask is not None and made:
             made = (ir.If(helper(batching.any_of, (b.mask,), INT), made, (), self.span),)
         elif self.fragile:
-            made = (ir.If(helper(batching.batch_size, (b.index,), INT), made, (), self.span),)
+            made = (ir.If(b.counts[-1], made, (), self.span),)
         self.out += made
-        self.fragile = outer
+        self.fragile = outer or (self.fragile and b.is_rectangle)
 
 
 def axis_of_range(lower: ir.Expr, upper: ir.Expr, outer: Sequence[str] = ()) -> str:
@@ -170,8 +214,14 @@ def at_positions(value: ir.Expr, at: ir.Expr) -> ir.Gather:
 
 
 def first_entry(value: ir.Expr, t: Type, number: int = 1) -> ir.Gather:
-    """The value of type `t` at the first place along the first axis, where indices count from `number`."""
-    return ir.Gather(value, (ir.Const(number, INT), *at_place(value)[1:]), (), t)
+    """The value of type `t` at the first place along the other axes, where indices count from `number`."""
+    first = ir.Const(number, INT)
+    return ir.Gather(value, tuple(None if a in axes_of(t) else first for a in axes_of(value.type)), (), t)
+
+
+def count_of(index: ir.Expr) -> ir.Expr:
+    """How many entries there are along the axis of an index set."""
+    return helper(batching.batch_size, (index,), INT)
 
 
 def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
@@ -179,7 +229,13 @@ def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
     return ir.Apply(ir.Callee(impl.__name__, impl, "whole"), tuple(args), t)
 
 
-def same_along(e: ir.Expr, batch: ir.Expr) -> ir.Apply:
-    """A value that does not vary, once at every place along the axis of an index set."""
+def same_along(e: ir.Expr, index: ir.Expr, axes: Sequence[str] = ()) -> ir.Apply:
+    """A value that is the same along the axis of an index set, once for each place; `axes` in this order."""
     impl = batching.spread_ints if element_type(e.type) == INT else batching.spread
-    return helper(impl, (e, batch), along(e.type, *axes_of(batch.type)[:1]))
+    t = along(entry(e.type), *axes) if axes else along(e.type, *axes_of(index.type))
+    return helper(impl, (e, index), t)
+
+
+def elementwise(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
+    """A call of stdlib/batching at every place along the axes of its arguments."""
+    return ir.Apply(ir.Callee(impl.__name__, impl, "elementwise"), tuple(args), t)

@@ -23,7 +23,7 @@ from ppl.ir.passes.draws_state import (
     spread,
     whose_var,
 )
-from ppl.ir.passes.lift import indices, may_fail, one_of_each, truth, unset_like
+from ppl.ir.passes.lift import indices, may_fail, truth, unset_like
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.record import Impl
 from ppl.types import INT, REAL, Tuple, Type, along, axes_of, core, entry, rank
@@ -271,7 +271,7 @@ def lift_call(c: Along, e: ir.Apply) -> ir.Expr:
         e = replace(e, callee=replace(e.callee, batch="elementwise"))
     args = lift_all(c, e.args)
     if e.callee.passes == "rng" and not any(map(c.axis, args)):
-        args = one_of_each(e, args, DRAW)
+        args = one_a_draw(args)
     axes = {c.axis(a) for a in args} - {""}
     if not axes:
         return replace(e, args=args)
@@ -289,6 +289,13 @@ def lift_call(c: Along, e: ir.Apply) -> ir.Expr:
     if callee.batch == "none":
         c.note(f"{callee.name} takes one draw at a time")
     return replace(e, callee=callee, args=args, type=over(e.type))
+
+
+def one_a_draw(args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    """The arguments of a random draw, none of which varies, so that each draw gets its own."""
+    if not args or isinstance(core(args[0].type), Tuple):
+        raise Dependent("a random draw has no argument to say how many are wanted")
+    return same_along(args[0], DRAW), *args[1:]
 
 
 def lift_size(c: Along, e: ir.Apply) -> ir.Expr:
@@ -345,7 +352,7 @@ def lift_solve(c: Along, e: ir.Solve) -> ir.Expr:
 def lift_user_call(c: Along, e: ir.CallUser) -> ir.Expr:
     args = lift_all(c, e.args)
     if "rng" in e.passes and not any(map(c.axis, args)):
-        args = one_of_each(e, args, DRAW)
+        args = one_a_draw(args)
     mask = tuple(bool(c.axis(a)) for a in args)
     if not any(mask):
         return replace(e, args=args)

@@ -32,11 +32,15 @@ INDEX_SETS = (batching.where_true, batching.where_false, batching.loop_range)
 
 
 def set_of_all(impl: Impl, args: Sequence[ir.Expr], t: Type) -> tuple[ir.Expr, ir.Expr]:
-    """An index set that differs by draw: the entries of all draws, and the draw that each is of."""
+    """An index set that differs by draw: the entries of all draws, and the draw that each is of.
+
+    Of a test that holds in a rectangle the last argument says along which of its axes.
+    """
     if impl is batching.loop_range:
         bounds = (args[0], *args)
         return helper(batching.nested_range, bounds, t), helper(batching.nested_positions, bounds, t)
-    entries, draws = (helper(impl, (*args, ir.Const(axis, INT)), t) for axis in (1, 0))
+    axis = next((int(a.value) for a in args[1:] if isinstance(a, ir.Const)), 0)
+    entries, draws = (helper(impl, (args[0], ir.Const(k, INT)), t) for k in (axis + 1, 0))
     return entries, draws
 
 

@@ -208,7 +208,9 @@ def index_set(c: Along, s: ir.Assign) -> bool:
     args = lift_all(c, value.args)
     if not any(map(c.axis, args)):
         return False
-    whose = c.flat.get(s.name) or c.functions.fresh("draw")  # a loop finds its index set anew at every step
+    (axis,) = axes_of(value.type)  # of a rectangle, one index set an axis
+    known = c.flat.get(axis) or c.flat.get(s.name)  # a loop finds its index set anew at every step
+    whose = known or c.functions.fresh("draw")
     t = whose_var(whose).type
     if any(map(c.is_set, args)):
         if len(args) > 1:
@@ -216,7 +218,7 @@ def index_set(c: Along, s: ir.Assign) -> bool:
         c.out.append(replace(s, value=replace(value, args=args, type=t)))
         owners: ir.Expr = at_positions(whose_var(c.axis(args[0])), less_one(ir.Var(s.name, t)))
     else:
-        entries, owners = set_of_all(value.callee.impl, [of_each(c, a) for a in args], t)
+        entries, owners = set_of_all(value.callee.impl, [of_each(c, args[0]), *args[1:]], t)
         c.out.append(replace(s, value=entries))
     c.out.append(ir.Assign(whose, owners, s.span, declares=True))
     c.flat[s.name] = c.flat[whose] = whose

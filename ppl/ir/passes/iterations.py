@@ -1,8 +1,9 @@
 """The body of a loop, run once for all of its iterations.
 
-The loop variable becomes the array of all its values and the body runs once on arrays.  A nest becomes one
-flat batch of pairs, ragged or not; an inner loop that cannot (it carries something along) stays a loop over
-arrays.  An `if` runs each branch on its own entries.
+The loop variable becomes the array of all its values and the body runs once on arrays.  A nest is a
+rectangle, with an axis for each loop; where the bounds of the inner loop vary, one flat batch of pairs.  An
+inner loop that can be neither (it carries something along) stays a loop over arrays.  An `if` runs each
+branch on its own entries.
 """
 
 from collections import Counter
@@ -17,10 +18,13 @@ from ppl.ir.passes.batch import (
     Dependent,
     Entry,
     Lifting,
+    OneAxis,
     Ways,
     any_axes,
     at_positions,
     axis_of_range,
+    count_of,
+    elementwise,
     first_entry,
     helper,
 )
@@ -31,7 +35,6 @@ from ppl.ir.passes.lift import (
     is_aligned,
     is_masked,
     is_plain_entry,
-    laid_along,
     lift,
     lift_all,
     lift_items,
@@ -42,6 +45,7 @@ from ppl.ir.passes.lift import (
     require_own_entry,
     restrict,
     restricted,
+    spread,
     taking,
     tells_apart,
     to_batch,
@@ -55,9 +59,10 @@ from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import jumps, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, REAL, Tuple, Type, along, array_of, axes_of, core, rank
+from ppl.types import INT, REAL, Tuple, Type, along, array_of, axes_of, core, element_type, entry, rank
 
 Stmts = tuple[ir.Stmt, ...]
+Sides = frozenset[frozenset[str]]
 
 
 def arrays(s: ir.For, ways: Ways) -> Stmts:
@@ -131,25 +136,39 @@ def lay_out(c: Lifting, s: ir.For) -> Batch:
     """The batch of a loop that stands alone."""
     args = s.lower, s.upper
     values = c.index_set(s.variable, batching.loop_range, args, axis_of_range(*args))
-    return Batch(values, {s.variable: values})
+    return Batch({axes_of(values.type)[0]: values}, {s.variable: values})
 
 
-def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
-    """The flat batch of an inner loop, one entry for each pair."""
+def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
+    """The iterations of an inner loop: a rectangle, or all pairs along one axis."""
     every = without_masks(b)  # how many pairs there are has to be known
     inside = (b.owner(name) is not every.owner(name) for name in used_names((s.lower, s.upper)))
     if every is not b and any(inside):
         raise Dependent("which iterations there are depends on the branch around the loop")
     bounds = lift(c, every, s.lower), lift(c, every, s.upper)
-    args = (every.index, *bounds)
-    axis = "" if any_axes(*bounds) else f"({every.axis}, {axis_of_range(s.lower, s.upper)})"
-    where = c.index_set("at", batching.nested_positions, args, axis)
-    values = c.index_set(s.variable, batching.nested_range, args, axes_of(where.type)[0])
-    outer = {v: c.name(v, at_positions(flat, where)) for v, flat in every.variables.items()}
-    sides = {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
-    variables = {**outer, s.variable: values}
-    pairs = Batch(values, variables, parent=b, positions=where, triangular=b.triangular | sides)
-    return pairs if b.mask is None else with_mask(c, pairs, at_positions(b.mask, where))
+    sides = b.triangular | {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
+    if not (any_axes(*bounds) or flat or is_masked(b)):
+        return rectangle(c, b, s, bounds, sides)
+    over = every.over(*bounds) or every.axes
+    ends = tuple(spread(every, bound, over) if len(over) > 1 else bound for bound in bounds)
+    args = (every.indices[over[0]], *ends)
+    name = "" if any_axes(*bounds) else f"({over[0]}, {axis_of_range(s.lower, s.upper)})"
+    found = {over[0]: c.index_set("at", batching.nested_positions, args, name)}
+    (name,) = axes_of(found[over[0]].type)
+    for k, axis in enumerate(over[1:], 1):
+        found[axis] = c.index_set("at", batching.nested_positions, (*args, ir.Const(k, INT)), name)
+    pairs = restricted(c, every, found)
+    values = c.index_set(s.variable, batching.nested_range, args, name)
+    variables, indices = {**pairs.variables, s.variable: values}, {**pairs.indices, name: values}
+    pairs = Batch(indices, variables, {}, b, pairs.positions, sides)
+    return pairs if b.mask is None else with_mask(c, pairs, at_positions(b.mask, found[over[0]]))
+
+
+def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], sides: Sides) -> Batch:
+    """The iterations of an inner loop that every one of the outer has."""
+    axis = axis_of_range(s.lower, s.upper, b.axes)
+    values = c.index_set(s.variable, batching.loop_range, bounds, axis)
+    return Batch({**b.indices, axis: values}, {**b.variables, s.variable: values}, {}, b, {}, sides)
 
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -249,9 +268,8 @@ def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
     sizes = lift_all(c, b, s.shape)
     if any_axes(*sizes):
         raise Dependent(f"the size of `{s.name}` varies from one iteration to the next")
-    count = helper(batching.batch_size, (b.index,), INT)
-    b.locals.add(s.name)
-    c.out.append(ir.Declare(s.name, along(s.type, b.axis), (count, *sizes), s.span))
+    b.locals[s.name] = b.axes
+    c.out.append(ir.Declare(s.name, along(s.type, *b.axes), (*b.counts, *sizes), s.span))
 
 
 def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
@@ -260,27 +278,37 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     if not s.declares and b.owner(s.name) is None:
         raise Dependent(f"`{s.name}` is carried from one iteration to the next")
     value = lift(c, b, s.value)
-    if (
-        s.declares and s.name in c.once and not any_axes(value)
-    ):  # one value for all entries need not be laid out
-        c.out.append(replace(s, value=value, shape=fixed_shape(c, b, s.shape)))
-        return
+    if s.declares and s.name in c.once:  # it varies over what its value does
+        return declare_once(c, b, s, value)
     if s.declares:
-        b.locals.add(s.name)
+        b.locals[s.name] = b.axes
     owner = b.owner(s.name)
     assert owner is not None
-    value = of_declared_sizes(c, b, s, laid_along(b, value))
-    where = path_to(b, owner)
-    if where is None:
+    value = of_declared_sizes(c, b, s, spread(b, value, b.axes))
+    where, axes = path_to(b, owner), owner.locals[s.name]
+    if b is owner:
         c.out.append(ir.Assign(s.name, value, s.span, s.declares, batch_shape(c, b, s.shape)))
     elif b.mask is not None and is_aligned(b, owner):
         c.out.append(ir.Assign(s.name, where_taken(b.mask, value, ir.Var(s.name, value.type)), s.span))
     elif shares_entries(b, owner):
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
-        whole = along(s.value.type, owner.axis)
-        c.out.append(ir.Scatter(s.name, (where,), (), value, whole, s.span))
+        picks = tuple(where.get(axis) for axis in axes)
+        c.out.append(ir.Scatter(s.name, picks, (), value, along(s.value.type, *axes), s.span))
     return None
+
+
+def declare_once(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> None:
+    """A variable that is set where it is declared and never again."""
+    axes = axes_of(value.type)
+    if not axes:
+        c.out.append(replace(s, value=value, shape=fixed_shape(c, b, s.shape)))
+        return
+    value = of_declared_sizes(c, b, s, value)
+    b.locals[s.name] = axes
+    sizes = fixed_shape(c, b, s.shape)
+    counts = (count_of(b.indices[axis]) for axis in axes)
+    c.out.append(ir.Assign(s.name, value, s.span, True, (*counts, *sizes) if sizes else ()))
 
 
 def is_shared(b: Batch, name: str) -> bool:
@@ -294,51 +322,79 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
     found, owner = addend(s), b.owner(s.name)
     assert found is not None
     sum_, added = found
-    value = taken_alone(b, to_batch(c, b, added))
-    if owner is None and isinstance(s, ir.Assign):
-        args = ir.Var(s.name, sum_.args[0].type), total(value, added.type)
-        c.out.append(replace(s, value=with_sum(s.value, replace(sum_, args=args))))
+    axes = owner.locals[s.name] if owner else ()
+    if isinstance(s, ir.Assign) and {*axes} <= {*b.axes} and not (owner and path_to(b, owner)):
+        whole = ir.Var(s.name, along(sum_.args[0].type, *axes))
+        sums = replace(sum_, args=(whole, summed(c, b, lift(c, b, added), axes)), type=whole.type)
+        c.out.append(replace(s, value=with_sum(s.value, sums)))
         return
-    whole, where = places(c, b, s, owner)
+    whole, at = places(c, b, s, owner)
+    over = b.over(*at) or b.axes[:1]
+    if len(over) > 1:
+        raise OneAxis
+    where = tuple(spread(b, index, over) for index in at)
+    value = spread(b, summed(c, b, lift(c, b, added), over), over)
     sums = replace(sum_, args=(whole, total_at(value, where, whole)), type=whole.type)
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
 
 
+def summed(c: Lifting, b: Batch, value: ir.Expr, left: Sequence[str]) -> ir.Expr:
+    """The sum of a value over all axes of the batch but those that are left."""
+    if b.mask is not None:
+        value = taken_alone(b, spread(b, value, b.axes))
+    same = [index for axis, index in b.indices.items() if axis not in (*axes_of(value.type), *left)]
+    for axis in reversed(axes_of(value.type)):
+        if axis not in left:
+            value = total(value, along(entry(value.type), *(a for a in axes_of(value.type) if a != axis)))
+    return counted(c, value, same)
+
+
+def counted(c: Lifting, value: ir.Expr, indices: Sequence[ir.Expr]) -> ir.Expr:
+    """The sum of what is the same along the axes of some index sets."""
+    for index in indices:
+        c.fragile = True  # 0 times infinity is nan
+        times = binary("*", count_of(index), value, element_type(value.type))
+        value = replace(times, type=value.type)
+    return value
+
+
 def taken_alone(b: Batch, value: ir.Expr) -> ir.Expr:
     """The values of a batch, zero where they do not count."""
-    return value if b.mask is None else helper(batching.only, (value, b.mask), value.type)
+    return value if b.mask is None else elementwise(batching.only, (value, b.mask), value.type)
 
 
 def places(
     c: Lifting, b: Batch, s: ir.Assign | ir.Update, owner: Batch | None
 ) -> tuple[ir.Var, tuple[ir.Expr, ...]]:
-    """A variable, and where in it each entry of the batch adds something, an index an axis."""
+    """A variable, and where in it entries of the batch add something, an index an axis."""
     if isinstance(s, ir.Assign):
         assert owner is not None
-        where = path_to(b, owner)
-        assert where is not None
-        return ir.Var(s.name, along(s.value.type, owner.axis)), (where,)
+        axes, where = owner.locals[s.name], path_to(b, owner)
+        own = {axis: helper(batching.positions, (index,), index.type) for axis, index in b.indices.items()}
+        return ir.Var(s.name, along(s.value.type, *axes)), tuple({**own, **where}[axis] for axis in axes)
     found = addend(s)
     assert found is not None
     base = found[0].args[0]
     if owner is None and isinstance(base, ir.Index) and isinstance(base.base, ir.Var):
         at = tuple(i.index for i in base.items if isinstance(i, ir.At) and i.index.type == INT)
         if len(at) == len(base.items):
-            return base.base, tuple(to_batch(c, b, index) for index in at)
+            return base.base, lift_all(c, b, at)
     raise Dependent(f"`{s.name}` may get two values for one entry")
 
 
 def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
     """The declared sizes after the batch axis; () when there are none, or they vary."""
     fixed = fixed_shape(c, b, sizes)
-    return (helper(batching.batch_size, (b.index,), INT), *fixed) if fixed else ()
+    return (*b.counts, *fixed) if fixed else ()
 
 
 def of_declared_sizes(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> ir.Expr:
     """The value, held to sizes that vary; the statement itself is to those that do not."""
     if not s.shape or fixed_shape(c, b, s.shape):
         return value
-    return helper(batching.of_sizes, (value, *(to_batch(c, b, size) for size in s.shape)), value.type)
+    index = b.index
+    sizes = (spread(b, lift(c, b, size), axes_of(index.type)) for size in s.shape)
+    return helper(batching.of_sizes, (value, *sizes), value.type)
 
 
 def fixed_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
@@ -374,15 +430,12 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if owner is None and b.mask is not None and is_plain_entry(b, step):
         return update_all(c, b, s, step, value)
     items = lift_items(c, b, step)
-    picks: tuple[ir.Expr | None, ...] = ()
-    if owner is b and not any_axes(*indices(items)):  # the same entry of the value of each
-        picks = (None,)
-    elif owner is not None:
-        picks = (path_to(b, owner) or helper(batching.positions, (b.index,), b.index.type),)
+    axes = owner.locals[s.name] if owner else ()
+    where = path_to(b, owner) if owner else {}
     if not any_axes(value) and rank(s.value.type) > 0:
         value = to_batch(c, b, s.value)
-    whole = along(updated(s), *((owner.axis,) if owner else ()))
-    c.out.append(ir.Scatter(s.name, picks, items, value, whole, s.span))
+    picks = tuple(where.get(axis) for axis in axes)
+    c.out.append(ir.Scatter(s.name, picks, items, value, along(updated(s), *axes), s.span))
     return None
 
 
@@ -399,7 +452,7 @@ def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem],
     assert b.mask is not None
     items = lift_items(c, without_masks(b), step)
     whole = ir.Var(s.name, array_of(s.value.type, len(step)))
-    old = ir.Gather(whole, (), items, along(s.value.type, b.axis))
+    old = ir.Gather(whole, (), items, along(s.value.type, *b.over(*indices(items))))
     c.out.append(ir.Scatter(s.name, (), items, where_taken(b.mask, value, old), whole.type, s.span))
 
 
@@ -427,25 +480,20 @@ def forget_entries_at(c: Lifting, name: str) -> None:
 
 
 def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
+    """One sum over everything, of what is the same along an axis as many times as that has entries."""
     value = lift(c, b, s.value)
-    varies = any_axes(value)
-    if b.mask is not None and varies:
-        value = taken_alone(b, value)
-    elif (
-        varies
-        and isinstance(value, ir.Apply)
-        and value.callee.reduce == "sum"
-        and value.callee.batch not in ("none", "whole")
-    ):
-        value = replace(value, type=REAL)  # one sum over everything
-    if not varies:
-        if rank(s.value.type) > 0:
-            raise Dependent("a container that does not vary is added in every iteration")
-        size = (batching.batch_size, b.index) if b.mask is None else (batching.count_of, b.mask)
-        count = helper(size[0], size[1:], INT)
-        value = binary("*", count, value, REAL)
-        c.fragile = True  # 0 times infinity is nan
-    c.out.append(replace(s, value=value))
+    if not any_axes(value) and rank(s.value.type) > 0:
+        raise Dependent("a container that does not vary is added in every iteration")
+    if b.mask is not None:
+        count = helper(batching.count_of, (b.mask,), INT)
+        value = taken_alone(b, value) if any_axes(value) else binary("*", count, value, REAL)
+        c.fragile |= not any_axes(value)
+        c.out.append(replace(s, value=value))
+        return
+    same = [index for axis, index in b.indices.items() if axis not in axes_of(value.type)]
+    if isinstance(value, ir.Apply) and value.callee.reduce == "sum" and any_axes(value):
+        value = value if value.callee.batch in ("none", "whole") else replace(value, type=REAL)
+    c.out.append(replace(s, value=counted(c, value, same)))
 
 
 # --- Control flow --------------------------------------------------------------------------------
@@ -490,18 +538,28 @@ def afresh(c: Lifting, forget: Collection[str], work: Callable[[], None]) -> Non
 
 
 def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
-    """One flat batch of pairs if that can be; else a loop that stays, over arrays."""
-    mark, known, writes, sums = len(c.out), set(b.locals), c.writes, c.sums
-    own = {name for name in accumulated(s.body) if not is_shared(b, name)}
-    c.sums = accumulated(s.body) & (own | sums)
+    """A rectangle, or one flat batch of pairs, if that can be; else a loop that stays, over arrays."""
+    before = c.mark(b)
+    if len(b.axes) > 1:
+        return pairs_or_loop(c, b, s, flat=False)
     try:
-        c.writes = outer_writes(s) | writes
-        pairs = nest(c, b, s)
+        pairs_or_loop(c, b, s, flat=False)
+    except OneAxis:
+        c.back_to(before, b)
+        pairs_or_loop(c, b, s, flat=True)
+    return None
+
+
+def pairs_or_loop(c: Lifting, b: Batch, s: ir.For, flat: bool) -> None:
+    before, writes, sums = c.mark(b), c.writes, c.sums
+    own = {name for name in accumulated(s.body) if not is_shared(b, name)}
+    try:
+        c.writes, c.sums = outer_writes(s) | writes, accumulated(s.body) & (own | sums)
+        pairs = nest(c, b, s, flat)
         c.unless_empty(pairs, partial(run, c, pairs, s.body))
         c.writes, c.sums = writes, sums
     except Dependent:
-        del c.out[mark:]
-        b.locals, c.writes, c.sums = known, writes, sums
+        c.back_to(before, b)
         lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
         if any_axes(lower, upper):
             return abreast(c, b, s)
@@ -514,6 +572,8 @@ def abreast(c: Lifting, b: Batch, s: ir.For) -> None:
     """Loops of different bounds, one for each entry of the batch: a step is run for those it belongs to."""
     if is_masked(b):
         raise Dependent("which iterations there are depends on the branch around the loop")
+    if len(b.axes) > 1:
+        raise OneAxis
     lower, upper = (c.name("bound", to_batch(c, b, bound)) for bound in (s.lower, s.upper))
 
     def step() -> None:
@@ -528,6 +588,8 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     """`while`, until every entry is done: a step is run for those that go on."""
     if is_masked(b) or has_mask(c, b, s.condition):
         raise Dependent("parameters decide how often a loop runs")
+    if len(b.axes) > 1:
+        raise OneAxis
     name = c.fresh("running")
     running = ir.Var(name, along(INT, name))
 
@@ -536,7 +598,7 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
         c.out.append(ir.Assign(running.name, going, s.span, declares=True))
 
     def step() -> None:
-        run(c, restricted(c, b, c.name("at", running)), s.body)
+        run(c, restricted(c, b, {b.axes[0]: c.name("at", running)}), s.body)
         look()
 
     look()

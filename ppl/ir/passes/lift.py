@@ -16,9 +16,10 @@ from ppl.ir.passes.batch import (
     Batch,
     Dependent,
     Lifting,
+    OneAxis,
     any_axes,
     at_place,
-    at_positions,
+    elementwise,
     first_entry,
     helper,
     same_along,
@@ -42,6 +43,7 @@ from ppl.types import (
     axes_of,
     core,
     element_type,
+    entry,
     is_complex,
     rank,
 )
@@ -112,17 +114,20 @@ def differs(b: Batch, n: Any) -> bool:
 
 
 def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
-    """The expression laid out along the batch, varying or not."""
-    return laid_along(b, lift(c, b, e))
+    """The value of every entry of the batch, varying or not."""
+    return spread(b, lift(c, b, e), b.axes)
 
 
-def laid_along(b: Batch, lifted: ir.Expr) -> ir.Expr:
-    """What lifting made, laid out along the batch."""
-    if any_axes(lifted):
-        return lifted
-    if isinstance(core(lifted.type), Tuple):
+def spread(b: Batch, value: ir.Expr, axes: Sequence[str]) -> ir.Expr:
+    """What lifting made, once for each place along these axes."""
+    have = {*axes_of(value.type)}
+    if have != {*axes} and isinstance(core(value.type), Tuple):
         raise Dependent("a tuple is set inside the loop")
-    return same_along(lifted, b.index)
+    for axis in axes:
+        if axis not in have:
+            have.add(axis)
+            value = same_along(value, b.indices[axis], [a for a in b.axes if a in have])
+    return value
 
 
 # --- Variables -----------------------------------------------------------------------------------
@@ -134,30 +139,39 @@ def lift_variable(c: Lifting, b: Batch, e: ir.Var) -> ir.Expr:
     if e.name in c.writes:
         raise Dependent(f"`{e.name}` is read whole while the loop fills it")
     owner = b.owner(e.name)
-    return e if owner is None else laid_out(c, b, e, owner)
+    return e if owner is None else local(b, e, owner)
 
 
-def laid_out(c: Lifting, b: Batch, e: ir.Var, owner: Batch) -> ir.Expr:
+def local(b: Batch, e: ir.Var, owner: Batch) -> ir.Expr:
     """A local variable of this batch or an outer one, for every entry of this one."""
-    return down(b, owner, ir.Var(e.name, along(e.type, owner.axis)), e.type)
+    return down(b, owner, ir.Var(e.name, along(e.type, *owner.locals[e.name])), e.type)
 
 
 def down(b: Batch, owner: Batch, whole: ir.Expr, t: Type) -> ir.Expr:
-    """A value along an outer batch for every entry of this one."""
+    """A value of an outer batch for every entry of this one."""
     if b.mask is not None and b is not owner:
         assert b.parent is not None
         return kept(b, down(b.parent, owner, whole, t), t)
-    where = path_to(b, owner)
-    return whole if where is None else at_positions(whole, where)
+    return taken(b, whole, path_to(b, owner))
 
 
-def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
-    """Positions of this batch's entries in an outer one; None when it is the same."""
+def taken(b: Batch, value: ir.Expr, positions: Mapping[str, ir.Expr]) -> ir.Expr:
+    """The entries of a value at positions along some axes."""
+    picks = tuple(positions.get(axis) for axis in axes_of(value.type))
+    if not any(picks):
+        return value
+    kept = {axis for axis, at in zip(axes_of(value.type), picks, strict=True) if at is None}
+    kept |= {axis for at in picks if at is not None for axis in axes_of(at.type)}
+    return ir.Gather(value, picks, (), along(entry(value.type), *(a for a in b.axes if a in kept)))
+
+
+def path_to(b: Batch, owner: Batch) -> dict[str, ir.Expr]:
+    """The positions of this batch's entries along those axes of an outer one that it has not."""
     if b is owner:
-        return None
-    assert b.parent is not None and b.positions is not None
-    outer = path_to(b.parent, owner)
-    return b.positions if outer is None else at_positions(outer, b.positions)
+        return {}
+    assert b.parent is not None
+    outer = {axis: taken(b, at, b.positions) for axis, at in path_to(b.parent, owner).items()}
+    return {**outer, **{axis: at for axis, at in b.positions.items() if axis in owner.axes}}
 
 
 # --- Calls ---------------------------------------------------------------------------------------
@@ -171,23 +185,26 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
-    if e.callee.passes and not any_axes(*args):
-        args = one_of_each(e, args, b.index)
+    if e.callee.passes:
+        args = one_of_each(e, args, b)
     if not any_axes(*args):
         c.fragile |= e.callee.batch == "none" and b.taken_by_some
         return replace(e, args=args)
     if e.callee.impl in TRANSPARENT and e.type == INT:
         c.fragile = True
         size = replace(e, args=(first_entry(args[0], e.args[0].type),))  # which all have
-        return same_along(size, b.index)
+        return spread(b, size, b.over(*args))
     refuse_ragged(e, args)
     callee = e.callee
     if callee.batch == "leading" and not fits_leading(e, args):
         callee = replace(callee, batch="none")
     if callee.reduce == "prod" and any(rank(a.type) for a in e.args):
         callee = replace(callee, batch="none")  # one product for each entry
+    axes = b.over(*args)
+    if callee.batch == "none" and len(axes) > 1:
+        raise OneAxis
     c.fragile |= callee.batch == "none"
-    return replace(e, callee=callee, args=args, type=along(e.type, b.axis))
+    return replace(e, callee=callee, args=args, type=along(e.type, *axes))
 
 
 def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
@@ -207,13 +224,14 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
     assert span.lower is not None and span.upper is not None
     base = lift_base(c, b, part)
     at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
+    axis = b.index.type
     match base:
         case ir.Gather(base=whole, items=(), picks=(where,)) if where is not None:
             base, at = whole, [where, *at]
         case _ if any_axes(base):
-            at = [helper(batching.positions, (b.index,), b.index.type), *at]
+            at = [helper(batching.positions, (b.index,), axis), *at]
     ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
-    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, b.axis))
+    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, *axes_of(axis)))
 
 
 def fits_leading(e: ir.Apply, args: Sequence[ir.Expr]) -> bool:
@@ -250,8 +268,8 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     args = lift_all(c, b, e.args)
     if e.passes and not (c.ways.any_order and e.passes == ("rng",)):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
-    if e.passes and not any_axes(*args):
-        args = one_of_each(e, args, b.index)
+    if e.passes:
+        args = one_of_each(e, args, b)
     if not any_axes(*args):
         c.fragile |= b.taken_by_some
         return replace(e, args=args)
@@ -259,7 +277,10 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
         raise Dependent(f"`{e.name.rstrip('_')}` returns a tuple")
     refuse_ragged(e, args)
     c.fragile = True
-    return replace(e, args=args, type=along(e.type, b.axis), lifted=tuple(any_axes(a) for a in args))
+    axes = b.over(*args)
+    if len(axes) > 1:
+        raise OneAxis
+    return replace(e, args=args, type=along(e.type, *axes), lifted=tuple(any_axes(a) for a in args))
 
 
 def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> ir.Expr:
@@ -269,22 +290,23 @@ def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> ir.Expr:
     return replace(e, args=args, settings=settings)
 
 
-def one_of_each(e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...], index: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The arguments of a random draw, none of which varies, so that each place along an index gets its own.
+def one_of_each(e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
+    """The arguments of a random draw, the first of which says how many are wanted.
 
     Raises:
         Dependent: there is no first argument that could get an axis.
     """
+    if b.over(*args) == b.axes:
+        return args
     if not args or isinstance(core(args[0].type), Tuple):
         raise Dependent("a random draw has no argument to say how many are wanted")
-    return same_along(args[0], index), *args[1:]
+    return spread(b, args[0], b.axes), *args[1:]
 
 
 def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> ir.Expr:
     items = lift_all(c, b, e.items)
-    if not any_axes(*items):
-        return replace(e, items=items)
-    return replace(e, items=tuple(laid_along(b, i) for i in items), type=along(e.type, b.axis))
+    axes = b.over(*items)
+    return replace(e, items=tuple(spread(b, i, axes) for i in items), type=along(e.type, *axes))
 
 
 # --- Conditions ----------------------------------------------------------------------------------
@@ -302,7 +324,7 @@ def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> ir.Expr:
         return in_branches(c, b, INT, ir.Const(decided, INT), sides, has_mask(c, b, e.left))
     c.out += made
     impl = batching.both if e.op == "and" else batching.either
-    return helper(impl, (left, right), along(INT, b.axis))
+    return elementwise(impl, (left, right), along(INT, *b.over(left, right)))
 
 
 def truth(e: ir.Expr) -> ir.Expr:
@@ -336,7 +358,7 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     masked = has_mask(c, b, e.condition)
     if masked and is_linear(e.then) and is_linear(e.otherwise):
         sides = tuple(to_batch(c, b, side) for side in (e.then, e.condition, e.otherwise))
-        return helper(batching.only, sides, along(e.type, b.axis))
+        return elementwise(batching.only, sides, along(e.type, *b.axes))
     test = c.name("test", to_batch(c, b, e.condition))
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
     return in_branches(c, b, e.type, unset_like(e.type), branches, masked)
@@ -371,22 +393,23 @@ def in_branches(
 ) -> ir.Var:
     """A local that starts the same everywhere and is set where a test comes out as each branch wants it."""
     name = c.fresh("chosen")
-    b.locals.add(name)
+    b.locals[name] = b.axes
     c.out.append(ir.Assign(name, to_batch(c, b, start), c.span, declares=True))
     for impl, test, value in branches:
         inner = taking(c, b, impl, test, masked)
         c.unless_empty(inner, partial(set_entries, c, inner, name, value))
-    return ir.Var(name, along(t, b.axis))
+    return ir.Var(name, along(t, *b.axes))
 
 
 def set_entries(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
-    assert inner.positions is not None and inner.parent is not None
+    assert inner.parent is not None
     values = to_batch(c, inner, value)
     if inner.mask is not None:
         c.out.append(ir.Assign(name, where_taken(inner.mask, values, ir.Var(name, values.type)), c.span))
         return
-    whole = along(value.type, inner.parent.axis)
-    c.out.append(ir.Scatter(name, (inner.positions,), (), values, whole, c.span))
+    axes = inner.parent.axes
+    picks = tuple(inner.positions.get(axis) for axis in axes)
+    c.out.append(ir.Scatter(name, picks, (), values, along(value.type, *axes), c.span))
 
 
 def unset_like(t: Type) -> ir.Expr:
@@ -396,14 +419,22 @@ def unset_like(t: Type) -> ir.Expr:
 
 
 def restrict(c: Lifting, b: Batch, impl: Impl, args: Sequence[ir.Expr]) -> Batch:
-    """The batch of the entries at those positions of `b` that a function finds."""
-    return restricted(c, b, c.index_set("at", impl, args))
+    """The batch of the entries of `b` at which a function finds its first argument to hold."""
+    at = c.index_set("at", impl, args if len(b.axes) == 1 else (*args, ir.Const(0, INT)))
+    name, found = axes_of(at.type)[0], {b.axes[0]: at}
+    for k, axis in enumerate(b.axes[1:], 1):
+        found[axis] = c.index_set("at", impl, (*args, ir.Const(k, INT)), name)
+    return restricted(c, b, found)
 
 
-def restricted(c: Lifting, b: Batch, where: ir.Var) -> Batch:
-    """The batch of the entries at the given positions of `b`."""
-    variables = {v: c.name(v, at_positions(flat, where)) for v, flat in b.variables.items()}
-    return Batch(where, variables, set(), b, where, b.triangular, b.segments, b.ranges)
+def restricted(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
+    """The batch of the entries of `b` at the given positions along some of its axes, which become one."""
+    at = next(iter(positions.values()))
+    indices = {(axes_of(at.type)[0] if axis in positions else axis): at if axis in positions else index
+               for axis, index in b.indices.items()}  # fmt: skip
+    made = Batch(indices, {}, {}, b, positions, b.triangular, b.segments, b.ranges)
+    variables = {v: c.name(v, taken(made, values, positions)) for v, values in b.variables.items()}
+    return replace(made, variables=variables)
 
 
 # --- Masks ---------------------------------------------------------------------------------------
@@ -421,7 +452,7 @@ def is_masked(b: Batch) -> bool:
 def taking(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> Batch:
     """The batch of the entries for which a test holds or fails, as `impl` says."""
     if not masked:
-        return restrict(c, b, impl, (test,))
+        return restrict(c, b, impl, (spread(b, test, b.axes),))
     of_test = batching.holds if impl is batching.where_true else batching.fails
     mask = helper(of_test, (test,), b.index.type)
     return with_mask(c, b, mask if b.mask is None else helper(batching.both, (mask, b.mask), b.index.type))
@@ -432,17 +463,18 @@ def with_mask(c: Lifting, b: Batch, taken: ir.Expr) -> Batch:
     made = replace(b, parent=b, mask=c.name("mask", taken))
     where = c.name("at", kept(made, helper(batching.positions, (b.index,), b.index.type), INT))
     variables = {v: c.name(v, kept(made, values, INT)) for v, values in b.variables.items()}
-    return replace(made, index=where, variables=variables, locals=set(), positions=where)
+    (axis,) = b.axes
+    return replace(made, indices={axis: where}, variables=variables, locals={}, positions={axis: where})
 
 
 def kept(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:
     """The values of the parent for a batch with a mask."""
     assert b.mask is not None
-    return helper(batching.kept, (values, b.mask), along(t, b.axis))
+    return helper(batching.kept, (values, b.mask), along(t, *axes_of(b.index.type)))
 
 
 def where_taken(mask: ir.Expr, values: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
-    return helper(batching.only, (values, mask, otherwise), otherwise.type)
+    return elementwise(batching.only, (values, mask, otherwise), otherwise.type)
 
 
 def is_aligned(b: Batch, owner: Batch | None) -> bool:
@@ -486,8 +518,8 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
         c.fragile = True
         return replace(e, base=base, items=items)
     if isinstance(base, ir.Gather) and not base.items:  # the entries of entries: none is copied twice
-        return replace(base, items=items, type=along(e.type, b.axis))
-    return ir.Gather(base, at_place(base), items, along(e.type, b.axis))
+        return replace(base, items=items, type=along(e.type, *b.over(base, *indices(items))))
+    return ir.Gather(base, at_place(base), items, along(e.type, *b.over(base, *indices(items))))
 
 
 def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
@@ -498,7 +530,7 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
     for written in c.writes[e.base.name]:
         if not apart(b, written, e.items):
             require_own_entry(b, own_places(b, owner), e.base.name, written, e.items)
-    return e.base if owner is None else laid_out(c, b, e.base, owner)
+    return e.base if owner is None else local(b, e.base, owner)
 
 
 def own_places(b: Batch, owner: Batch | None) -> list[str]:
@@ -596,4 +628,4 @@ def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
         raise Dependent("a range of indices varies from one iteration to the next")
     assert item.lower is not None and item.upper is not None
     ends = to_batch(c, b, item.lower), to_batch(c, b, item.upper)
-    return helper(batching.spans, ends, along(Array(INT), b.axis))
+    return helper(batching.spans, ends, along(Array(INT), *axes_of(b.index.type)))

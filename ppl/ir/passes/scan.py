@@ -76,7 +76,7 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     for name, value in found.items():
         if name not in varying and value != ir.Var(name, value.type):
             c.out.append(ir.Assign(name, value, c.span, declares=True))
-    batch, batch_next = at_once(c, r, body, carried, tuple(varying), b.axis)
+    batch, batch_next = at_once(c, r, body, carried, tuple(varying), b.axes[0])
     start = tuple(named(c, s.start) for s in r.states)
     body, after = own_copy(c, body, r, {*carried_names, *varying})
     step = steady_out(c, finish(body), {*carried_names, *varying})
@@ -144,7 +144,7 @@ def at_once(
     inner = Lifting(c.span, Ways(c.ways.names))
     body, last = own_copy(c, body, r, own)
     enter(inner, body, r)
-    b = Batch(values, {r.loop.variable: values}, locals=own - {r.loop.variable})
+    b = Batch({axis: values}, {r.loop.variable: values}, dict.fromkeys(own - {r.loop.variable}, (axis,)))
     run(inner, b, body)
     after = tuple(to_batch(inner, b, e) for e in last)
     return tuple(inner.out), after
@@ -162,18 +162,18 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     body = statements_left(r, scan)
     read = used_names(body) | assigned_names(body)  # a branch of some steps sets some entries
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
-        b.locals.add(s.var.name)
-        values = ir.Var(after, along(s.var.type, b.axis))
+        b.locals[s.var.name] = b.axes
+        values = ir.Var(after, along(s.var.type, *b.axes))
         before = helper(batching.before, (start, values), values.type)
         if s.var.name in read:
             c.out.append(ir.Assign(s.var.name, before, c.span, declares=True))
     enter(c, body, r)
     for name in scan.after:
-        b.locals.add(name)
+        b.locals[name] = b.axes
     run(c, b, body)
     for s, after in zip(r.states, scan.after, strict=True):
         if s.outer:
-            last = helper(batching.last, (ir.Var(after, along(s.var.type, b.axis)),), s.var.type)
+            last = helper(batching.last, (ir.Var(after, along(s.var.type, *b.axes)),), s.var.type)
             c.out.append(ir.Assign(s.outer, last, c.span))
 
 

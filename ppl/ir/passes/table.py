@@ -74,11 +74,6 @@ WHOLE_ARRAYS = Pass(
     "A variable that is filled or read from end to end is set or taken as a whole.",
     late("whole_arrays", "whole_arrays"),
 )
-OUTER_BROADCAST = Pass(
-    "outer-broadcast",
-    "A nest of two loops over all pairs becomes a rectangle, whose axes broadcast.",
-    late("outer_broadcast", "outer_broadcast"),
-)
 DEAD_CODE = Pass(
     "dead-code",
     "Index sets that nothing reads any more are dropped.",
@@ -186,7 +181,6 @@ PASSES: tuple[Pass, ...] = (
     VECTORISE_WITH_MASKS,
     VECTORISE_VARIABLES,
     WHOLE_ARRAYS,
-    OUTER_BROADCAST,
     DEAD_CODE,
     DEAD_STORES,
     ZERO_BASED,

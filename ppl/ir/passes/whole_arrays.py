@@ -1,8 +1,8 @@
 """Variables that a loop filled or read from end to end, set and taken as a whole.
 
 `vector[N] mu; for (n in 1:N) mu[n] = ...` has become an assignment to the entries 1, ..., N of mu, which are
-all that it has: no copy of the old entries is needed, nor its adjoint.  The same goes for a rectangle, and
-for the `x[n]` of such a loop.
+all that it has: no copy of the old entries is needed, nor its adjoint.  The same goes for the `x[n]` of such
+a loop, and for the rectangle that a nest fills.
 """
 
 from collections import Counter
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import axis_of_range, helper, same_along
+from ppl.ir.passes.batch import same_along
 from ppl.ir.walk import rewrite, used_names, walk, with_blocks
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Type, along, array_of, axes_of, entry, rank
+from ppl.types import INT, along, array_of, axes_of, entry
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -37,13 +37,12 @@ def whole_arrays(p: ir.Program) -> ir.Program:
 
 @dataclass(frozen=True)
 class Definitions:
-    """The sizes of containers and their types, and how variables that are set once were made.
+    """The sizes of containers, and how variables that are set once were made.
 
     The steps of a scan see but one entry of its inputs, under the same name: these are left to `steps`.
     """
 
     sizes: dict[str, tuple[ir.Expr, ...]]
-    types: dict[str, Type]
     made: dict[str, ir.Expr]
     inputs: frozenset[str] = frozenset()
     whole: list[ir.Stmt] = field(default_factory=list)
@@ -71,11 +70,8 @@ class Definitions:
             if once[n.name] == 1 and isinstance(n.shape, tuple) and not used_names(n.shape) & changing
         }
         sizes |= {d.name: (*d.dims, *d.sizes) for d in variables if not d.items}
-        types = {n.name: n.type if isinstance(n, ir.Declare) else n.value.type for n in declared}
         made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
-        return cls(
-            sizes, types, made, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs)
-        )
+        return cls(sizes, made, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs))
 
     def filled(self, body: Sequence[ir.Stmt]) -> Stmts:
         return self.declared_once(tuple(rewrite(s, self.change) for s in body))
@@ -109,72 +105,53 @@ class Definitions:
 
     def set_whole(self, n: ir.Scatter) -> ir.Stmt:
         """One assignment, where the entries that are set are all there are."""
-        sizes, value = self.sizes[n.name], n.value
-        match n.items:
-            case (ir.At(index=i),) if not n.picks and axes_of(i.type) and self.is_range(i, sizes[0]):
-                whole = value if axes_of(value.type) else same_along(value, i)
-                return ir.Assign(n.name, whole, n.span, declares=True)
-            case (ir.At(index=k),) if len(n.picks) == 1 and n.picks[0] is not None:
-                return self.set_rectangle(n, n.picks[0], k)
-            case (ir.At(index=i), ir.At(index=k)) if not n.picks:
-                return self.set_rectangle(n, i, k)
-        return n
+        sizes = self.sizes[n.name][len(n.picks) :]
+        loops = [self.whole_axis(item, size) for item, size in zip(n.items, sizes, strict=False)]
+        axes = (*axes_of(n.type), *(axis for axis in loops if axis))
+        if any(n.picks) or not loops or None in loops or len({*axes}) < len(axes):
+            return n
+        indices = {i.index.type: i.index for i in n.items if isinstance(i, ir.At)}
+        value, here = n.value, axes_of(n.value.type)
+        if [a for a in axes if a in here] != [*here] or any(a not in here for a in axes_of(n.type)):
+            return n
+        for index in indices.values():
+            here = axes_of(value.type)
+            if axes_of(index.type)[0] not in here:
+                found = {*here, *axes_of(index.type)}
+                value = same_along(value, index, [axis for axis in axes if axis in found])
+        return ir.Assign(n.name, value, n.span, declares=True)
 
-    def set_rectangle(self, n: ir.Scatter, i: ir.Expr, k: ir.Expr) -> ir.Stmt:
-        """The same of all pairs, row by row."""
-        sizes, value = self.sizes[n.name], n.value
-        if (
-            len(sizes) == 2
-            and axes_of(value.type)
-            and rank(value.type) == 1
-            and self.is_rectangle(i, k, sizes)
-        ):
-            whole = helper(batching.rectangle, (value, *sizes), self.types[n.name])
-            return ir.Assign(n.name, whole, n.span, declares=True)
-        return n
+    def whole_axis(self, item: ir.IndexItem, size: ir.Expr) -> str | None:
+        """The axis of the loop, where an index runs once through all entries there are."""
+        if isinstance(item, ir.At) and len(axes_of(item.index.type)) == 1 and self.is_range(item.index, size):
+            return axes_of(item.index.type)[0]
+        return None
 
     def read_whole(self, n: ir.Gather) -> ir.Expr:
-        """The variable itself, a column, row by row, or all over again for each entry of an outer batch."""
-        match n:
-            case ir.Gather(ir.Var(name), (), (ir.At(i),)) if axes_of(i.type):
-                sizes = () if name in self.inputs else self.sizes.get(name, ())
-                if sizes and self.is_range(i, sizes[0]):
-                    return ir.Var(name, n.type)
-                nest = self.maker(i, batching.nested_range)
-                if sizes and nest is not None and nest[1:] == (ir.Const(1, INT), sizes[0]):
-                    along_inner = along(entry(n.type), self.rectangle_axes(i)[-1])
-                    return helper(batching.tile, (ir.Var(name, along_inner), nest[0]), n.type)
-            case (
-                ir.Gather(ir.Gather(whole, (), (ir.At(i),)), (None,), (ir.At(k),))
-                | ir.Gather(whole, (), (ir.At(i), ir.At(k)))
-                | ir.Gather(whole, (ir.Var() as i,), (ir.At(k),))
-            ) if isinstance(whole, ir.Var) and axes_of(i.type) and axes_of(k.type):
-                sizes = () if whole.name in self.inputs else self.sizes.get(whole.name, ())
-                if len(sizes) == 2 and self.is_rectangle(i, k, sizes):
-                    t = along(entry(n.type), *self.rectangle_axes(k))
-                    return helper(batching.row_by_row, (replace(whole, type=t),), n.type)
-            case ir.Gather(ir.Var(name) as base, (), (ir.At(i), ir.At() as column)):
-                of_rows = name in self.sizes and name not in self.inputs and axes_of(i.type)
-                if of_rows and not axes_of(column.index.type) and self.is_range(i, self.sizes[name][0]):
-                    row = array_of(entry(n.type), int(column.index.type == INT))
-                    rows = replace(base, type=along(row, *axes_of(n.type)))
-                    return ir.Gather(rows, (None,), (column,), n.type)
-        return n
+        """The variable itself along the loops that run through it, or what other indices pick of that."""
+        if not isinstance(n.base, ir.Var) or any(n.picks) or n.base.name in self.inputs:
+            return n
+        sizes = self.sizes.get(n.base.name, ())[len(n.picks) :]
+        axes, items = list(axes_of(n.base.type)), list(n.items)
+        for size in sizes:
+            axis = self.whole_axis(items[0], size) if items else None
+            others = {a for i in items[1:] if isinstance(i, ir.At) for a in axes_of(i.index.type)}
+            if axis is None or axis in (*axes, *others):
+                break
+            axes.append(axis)
+            items.pop(0)
+        if len(items) == len(n.items) or [a for a in axes_of(n.type) if a in axes] != axes:
+            return n
+        entries = sum(isinstance(i, ir.At) and entry(i.index.type) == INT for i in items)
+        of_each = ir.Var(n.base.name, along(array_of(entry(n.type), entries), *axes))
+        return ir.Gather(of_each, (None,) * len(axes), tuple(items), n.type) if items else of_each
 
     def steps(self, n: ir.Scan) -> ir.Scan:
         """The scan, its steps reading whole entries of the inputs where they read all of one."""
         inside = Definitions(
-            {name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, {}, self.made
+            {name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, self.made
         )
         return replace(n, step=inside.filled(n.step), next=tuple(rewrite(e, inside.change) for e in n.next))
-
-    def rectangle_axes(self, k: ir.Expr) -> tuple[str, ...]:
-        """The axes of the rectangle that an inner loop variable runs through row by row."""
-        nest = self.maker(k, batching.nested_range)
-        assert nest is not None
-        batch, lower, upper = nest
-        outer = axes_of(batch.type)
-        return (*outer, axis_of_range(lower, upper, outer))
 
     def maker(self, e: ir.Expr | None, impl: Impl) -> tuple[ir.Expr, ...] | None:
         """The arguments of the call of `impl` that made a variable."""
@@ -196,17 +173,3 @@ class Definitions:
                 of_each = len(sizes) == (1 if asked == "size" else 2)
                 return sizes[AXES[asked]] if of_each else size
         return size
-
-    def is_rectangle(self, i: ir.Expr, k: ir.Expr, sizes: tuple[ir.Expr, ...]) -> bool:
-        """Whether i and k run through all pairs, row by row."""
-        outer = self.made.get(i.name) if isinstance(i, ir.Var) else None
-        at = outer.picks[0] if isinstance(outer, ir.Gather) and not outer.items else i
-        nest = self.maker(at, batching.nested_positions)
-        if nest is None or nest != self.maker(k, batching.nested_range):
-            return False
-        rows, lower, upper = nest
-        if lower != ir.Const(1, INT) or upper != sizes[1]:
-            return False
-        if isinstance(outer, ir.Gather):
-            return outer.base == rows and self.is_range(rows, sizes[0])
-        return self.maker(sizes[0], batching.batch_size) == (rows,)
