@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, is_traced, with_vjps
+from ppl.arrays import Array, Namespace, Traced, is_traced, with_vjps
 from ppl.stdlib.functions.complex_parts import to_complex
 
 
@@ -50,8 +50,10 @@ def open_mesh(
 
 
 def pick(xp: Namespace, x: Array, index: tuple[Any, ...]) -> Array:
-    """x[index] of each draw; under autograd the adjoint of a single entry is sparse, as x[index] has it."""
-    return x[index] if is_traced(x) and is_basic(index) else picked(xp, x, index)
+    """x[index] after axes that are kept; a tape that is compiled finds the places of entries once."""
+    if isinstance(x, Traced) or (is_traced(x) and is_basic(index)):
+        return x[index]
+    return picked(xp, x, index)
 
 
 def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Array:

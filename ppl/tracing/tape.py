@@ -53,6 +53,8 @@ class Writer:
     bound: dict[str, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     """Of constants and functions, by identity."""
+    found: dict[int, Array] = field(default_factory=dict)
+    """Where the entries at an index lie, by its identity."""
     adjoints: dict[Tracer, bool] = field(default_factory=dict)
     """Those that have one so far, and whether it may be changed in place."""
 
@@ -123,7 +125,9 @@ class Writer:
         if function in ARITHMETIC:
             return ARITHMETIC[function][0].format(*map(self.name, args))
         if function is ITEM:
-            return f"{self.name(args[0])}[{self.name(args[1])}]"
+            x, index = args
+            places = self.places(x, index)
+            return f"{self.name(x)}[{self.name(index)}]" if places is None else self.call(np.take, x, places)
         if keywords:
             return f"{self.call(function.fun, *args)[:-1]}, **{self.name(keywords)})"
         return self.call(function.fun, *args)
@@ -182,17 +186,48 @@ class Writer:
             self.line(f"{g} = {g} + {part}")
             self.adjoints[parent] = True
 
+    def places(self, x: Tracer, index: Any) -> Array | None:
+        """Where entries lie in `x` from end to end, found once; None for a number, a range or one list."""
+        if not isinstance(index, tuple) or not any(isinstance(i, np.ndarray) for i in index):
+            return None
+        if id(index) not in self.found:
+            self.found[id(index)] = np.arange(x.size).reshape(x.shape)[index]
+        return self.found[id(index)]
+
     def scatter(self, x: Tracer, parent: Tracer, index: Any) -> None:
         """Add the adjoint of an entry or entries to that of the whole."""
-        g, to = f"g{x.number}", f"g{parent.number}"
+        g, to, places = f"g{x.number}", f"g{parent.number}", self.places(parent, index)
         if parent not in self.adjoints and counts(parent, index):
             self.line(f"{to} = {self.name(np.bincount)}({self.name(index)}, {g}, {parent.size})")
+        elif parent not in self.adjoints and places is not None and x.size and x.dtype.kind == "f":
+            counted = f"{self.name(np.bincount)}({self.name(places.ravel())}, {g}.ravel(), {parent.size})"
+            self.line(f"{to} = {counted}.reshape({self.name(parent.shape)})")
         else:
             before = to if parent in self.adjoints else "0.0"
             if not self.adjoints.get(parent):
                 self.line(f"{to} = {self.name(np.zeros)}({self.name(parent.shape)}) + {before}")
-            self.line(f"{self.name(np.add.at)}({to}, {self.name(index)}, {g})")
+            if places is not None:
+                self.line(f"{self.name(add_at)}({to}, {self.name(places)}, {g})")
+            elif is_basic(index):
+                self.line(f"{to}[{self.name(index)}] += {g}")
+            else:
+                self.line(f"{self.name(np.add.at)}({to}, {self.name(index)}, {g})")
         self.adjoints[parent] = True
+
+
+def add_at(to: Array, places: Array, g: Array) -> None:
+    """Add at some places of an array, counted from end to end."""
+    if to.flags.c_contiguous:
+        np.add.at(to.reshape(-1), places.ravel(), g.ravel())
+    else:
+        np.add.at(to, np.unravel_index(places, to.shape), g)
+
+
+def is_basic(index: Any) -> bool:
+    """Whether no entry is picked twice: one of each axis, or a range."""
+    return all(
+        isinstance(i, int | np.integer | slice) for i in (index if isinstance(index, tuple) else (index,))
+    )
 
 
 def counts(x: Tracer, index: Any) -> bool:

@@ -11,6 +11,7 @@ from ppl.tracing.tape import compiled
 from ppl.tracing.tracer import MOST_TRACED
 
 INDEX = np.array([0, 2, 2, 1])
+PAIRS = np.array([[0], [2], [2]]), np.array([[1, 1, 0, 2]])
 A = np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]])
 
 TRACEABLE = {
@@ -22,6 +23,14 @@ TRACEABLE = {
     "a matrix of entries": lambda xp, x, s: xp.np.sum(x[np.array([[0, 1], [1, 1]])]) * s,
     "an entry counted from the end": lambda xp, x, s: xp.np.sum(x[np.array([-1, -1, 0])]) * s,
     "entries after a sum": lambda xp, x, s: xp.np.sum(x * s) + xp.np.sum(x[INDEX]) + xp.np.sum(x[INDEX]),
+    "entries of a matrix": lambda xp, x, s: xp.np.sum((x[:, None] * x)[PAIRS] * s + x[1]),
+    "entries of a matrix, added to a sum": lambda xp, x, s: (
+        xp.np.sum(x[:, None] * x) * s + xp.np.sum((m := x[:, None] * s - x)[PAIRS] / 3) + xp.np.sum(m.T / 7)
+    ),
+    "columns and rows of a matrix": lambda xp, x, s: (
+        xp.np.sum((m := x[:, None] * x)[:, INDEX] / s) + xp.np.sum(m[1] / 3) + xp.np.sum(m[:2, 1] / 7)
+    ),
+    "no entries": lambda xp, x, s: xp.np.sum((x[:, None] * x)[PAIRS[0][:0], PAIRS[1]]) + x[0],
     "a product": lambda xp, x, s: xp.np.sum(A @ x) * s,
     "where": lambda xp, x, s: xp.np.sum(xp.np.where((x > 0) & (x < 5), x * s, -x)),
     "joining": lambda xp, x, s: xp.np.sum(xp.np.concatenate([x, x * s]) * np.arange(6.0)),
