@@ -61,6 +61,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is marked by a name in WHOLE that is not asked for."""
     marks = [mark for mark in WHOLE if not config.getoption(mark)]
-    left_out = [item for item in items if any(map(item.get_closest_marker, marks))]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
+    left_out = {item for item in items if any(map(item.get_closest_marker, marks))}
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]

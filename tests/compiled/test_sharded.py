@@ -73,9 +73,15 @@ def alone(name):
 
 @pytest.mark.parametrize(
     ("processes", "devices", "names"),
-    [(2, 1, FITS), (4, 1, ["hierarchical", "effects"]), (1, 3, FITS), (2, 2, ["logistic", "minibatches"])],
+    [
+        (2, 1, ["mixture"]),
+        (4, 1, ["hierarchical", "effects"]),
+        (2, 2, ["logistic", "minibatches"]),
+        (1, 3, FITS),
+    ],
 )
 def test_the_same_fit_as_by_one_process(tmp_path, processes, devices, names):
+    """Every program by several processes, and by one with several devices."""
     out = tmp_path / "fits.npz"
 
     def arguments(i, address):

@@ -1,5 +1,7 @@
 """Differential equations, roots and integrals in compiled code: as under autograd, draw by draw."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import beta
@@ -123,11 +125,18 @@ CASES = {
 }
 
 
+@cache
+def both(name):
+    """The posterior of a case, and its compiled target, whose code all tests of it share."""
+    program, data, *_ = CASES[name]
+    posterior = ppl.compile_model(program).condition(data)
+    return posterior, compiled_target(posterior)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_gradients_are_those_of_autograd(name) -> None:
-    program, data, point, sd = CASES[name]
-    posterior = ppl.compile_model(program).condition(data)
-    target = compiled_target(posterior)
+    *_, point, sd = CASES[name]
+    posterior, target = both(name)
     us = point + sd * np.random.default_rng(1).standard_normal((9, len(point)))
     expected, slopes = posterior.log_density_gradients(us)
     values, gradients = target.log_density_gradients(us)
@@ -140,10 +149,9 @@ def test_values_and_gradients_are_those_of_autograd(name) -> None:
 
 def test_draws_that_need_many_steps_and_few_go_through_one_loop() -> None:
     """More draws than a round takes, some of them stiff, so that their places are taken by others."""
-    program, _, point, _ = CASES["stiff"]
-    posterior = ppl.compile_model(program).condition({})
+    (*_, point, _), (posterior, target) = CASES["stiff"], both("stiff")
     us = point + np.random.default_rng(2).uniform(-4, 2, (2 * DRAWS_A_ROUND + 7, 1)) * [1, 1, 1, 0]
-    values, gradients = compiled_target(posterior).log_density_gradients(us)
+    values, gradients = target.log_density_gradients(us)
     expected, slopes = posterior.log_density_gradients(us)
     assert values == pytest.approx(expected, rel=1e-6, abs=1e-5)
     assert gradients == pytest.approx(slopes, rel=1e-4, abs=1e-4)
@@ -165,8 +173,8 @@ def test_what_has_no_solution_has_no_density() -> None:
 
 @pytest.mark.parametrize("name", ["roots", "steady", "integrals"])
 def test_slopes_are_finite_differences(name) -> None:
-    program, data, point, _ = CASES[name]
-    target = compiled_target(ppl.compile_model(program).condition(data))
+    *_, point, _ = CASES[name]
+    _, target = both(name)
     u = point + 0.1
     steps = 1e-4 * np.eye(len(u))
     differences = [(target.log_density(u + h) - target.log_density(u - h)) / 2e-4 for h in steps]
