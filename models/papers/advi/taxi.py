@@ -82,7 +82,7 @@ class Sizes:
 
 
 FULL = Sizes(None, 100, 3000, 50, 16_000, 1_700_000, 4000)
-QUICK = Sizes(60, 12, 20, 5, 20, 2_000, 20)
+QUICK = Sizes(60, 12, 20, 5, 20, 400, 20)
 
 
 def run(quick: bool, data: Path | None) -> Result:
