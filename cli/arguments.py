@@ -20,7 +20,7 @@ class Missing(StrEnum):
 
 def is_program(path: Path | None) -> Path | None:
     """Refuse data where the program belongs, the commonest slip."""
-    if path is not None and path.suffix in (".json", ".gz", ".npz", ".csv", ".R"):
+    if path is not None and path.suffix in (".json", ".gz", ".npz", ".csv", ".parquet", ".R"):
         raise typer.BadParameter(
             f"'{path}' holds data; MODEL is a program (.model or .stan), and comes first."
         )
@@ -68,7 +68,7 @@ def data_files_there(paths: Path | list[Path] | None) -> Path | list[Path] | Non
 
 def data(metavar: str) -> Any:
     """An argument that names files of data."""
-    text = "Its data: .json, .csv, .R, .npz; -: stdin."
+    text = "Its data: .json, .csv, .R, .npz, .parquet; -: stdin."
     return typer.Argument(metavar=metavar, callback=data_files_there, help=text)
 
 
@@ -94,4 +94,4 @@ OwnData = Annotated[
     typer.Option("--data", metavar="FILE", exists=True, dir_okay=False, readable=True, help=ITS_DATA),
 ]
 
-DrawsFiles = Annotated[list[Path], existing("FILE...", "Draws: .csv, .npz, .nc, .parquet.")]
+DrawsFiles = Annotated[list[Path], existing("FILE...", "Draws: .csv, .npz, .nc, .parquet; or saved fits.")]

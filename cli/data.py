@@ -73,6 +73,8 @@ def rows_of(runs: "Sequence[DrawsFile]", log_lik: str, model: Path | None, data:
     from ppl.results.fits import by_row
     from ppl.results.report.log_lik import POINTWISE, in_files
 
+    named = runs[0].config.get("ppl.program")
+    model = model or (Path(named) if named else None)
     if model is None or log_lik in variables(runs[0].columns) or log_lik != POINTWISE:
         return in_files(runs, log_lik)
     return by_row.in_files(conditioned_as(model, runs[0], data), runs)

@@ -98,6 +98,7 @@ class Model(model.Model):
         cores: int | None = None,
         seed: int = 1,
         simulator: "Model | None" = None,
+        missing: Literal["refuse", "model"] = "refuse",
         progress: "CalibrationListener | None" = None,
     ) -> "Calibration":
         """Simulation-based calibration: whether fits to data that the program itself draws find the truth.
@@ -111,6 +112,7 @@ class Model(model.Model):
         Args:
             simulator: a compiled program without parameters, whose generated quantities are the parameters
                 and the data; without one the `~` statements are simulated.
+            missing: "model" hides from the fits the simulated values where `data` have missing ones.
             progress: called after each simulation with the ranks so far.
 
         Raises:
@@ -131,7 +133,8 @@ class Model(model.Model):
         asked = SbcSettings(
             simulations=simulations, draws=draws, algorithm=algorithm, backend=backend, cores=cores, seed=seed
         )
-        return calibrated(simulations_of(self, data, simulator), asked, progress or (lambda so_far: None))
+        drawn = simulations_of(self, data, simulator, missing)
+        return calibrated(drawn, asked, progress or (lambda so_far: None))
 
     @checks
     def prior_predictive(

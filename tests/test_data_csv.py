@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.errors import DataError
 
 PROGRAM = """
 data { int<lower=0> N; vector[N] y; array[N] int<lower=1, upper=2> g; }
@@ -90,3 +91,17 @@ def test_refusals_name_column_line_and_what_was_expected(tmp_path, text, message
     with pytest.raises(ppl.DataError) as caught:
         condition(tmp_path, text)
     assert message in str(caught.value) and str(caught.value).startswith(str(tmp_path / "d.csv"))
+
+
+def test_a_parquet_table_is_read_by_columns(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    table = arrow.table({"x": [0.5, None, 2.0], "g": [1, 2, 1]})
+    write_table(table, tmp_path / "d.parquet")
+    found = ppl.data.load_data(tmp_path / "d.parquet")
+    np.testing.assert_array_equal(found.values["x"], [0.5, np.nan, 2.0])
+    assert found.values["g"].tolist() == [1, 2, 1] and found.values["g"].dtype.kind == "i"
+    (tmp_path / "bad.parquet").write_text("nonsense")
+    with pytest.raises(DataError, match=r"bad\.parquet: cannot be read"):
+        ppl.data.load_data(tmp_path / "bad.parquet")

@@ -44,9 +44,9 @@ def compare(
     model's own where all have the same before the data.
     """
     from ppl.cli.data import rows_of
+    from ppl.cli.fits import read_run
     from ppl.cli.output import screen_width, wrapped
     from ppl.inference.diagnose.level import Level
-    from ppl.results.files.readers import read_file
     from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
     from ppl.results.report.compare import Comparison
     from ppl.results.report.compare import compare as compared
@@ -58,7 +58,8 @@ def compare(
     if len(model) not in (0, 1, len(files)):
         raise typer.BadParameter(f"{len(model)} programs for {len(files)} FILEs.", param_hint="--model")
     of_each: list[Path | None] = [*model] * len(files) if len(model) == 1 else [*model] or [None] * len(files)
-    read = dict(zip(names, map(read_file, files), strict=True))
+    runs = (read_run(file, program, data) for file, program in zip(files, of_each, strict=True))
+    read = dict(zip(names, runs, strict=True))
     found: Comparison | EvidenceComparison
     if evidence:
         found = by_evidence({name: evidence_in(file) for name, file in read.items()})

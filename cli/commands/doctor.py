@@ -65,10 +65,10 @@ def doctor(
 def examined(model: Path, data: list[Path], arrays: list[str], fit: Path | None, seed: int) -> "Examination":
     """The examination at the draws of a file, or of a default fit."""
     from ppl.cli.data import conditioned_as_draws, inputs_from
+    from ppl.cli.fits import read_run
     from ppl.compile import model_of
     from ppl.results.doctor.doctor import examine
     from ppl.results.doctor.gather import gather
-    from ppl.results.files.readers import read_file
     from ppl.results.fits.by_row import log_likelihood, predictive
     from ppl.results.fits.fit import variational
     from ppl.results.fits.log_prob import unconstrained_of
@@ -79,7 +79,7 @@ def examined(model: Path, data: list[Path], arrays: list[str], fit: Path | None,
     if fit is None:
         made = variational(compiled.condition(inputs), seed=seed)
         return replace(made.doctor(seed=seed), verdict=made.provenance.judgement)
-    run = read_file(fit)
+    run = read_run(fit, model, data)
     posterior = conditioned_as_draws(compiled, inputs, run.columns)
     us = unconstrained_of(posterior, run.columns, run.draws)
     found = gather(

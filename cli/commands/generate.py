@@ -12,7 +12,7 @@ from ppl.cli.options import CSV, output_file, quietly, whole
 def generate(
     model: ModelPath,
     data: DataFile,
-    fit: Annotated[Path, existing("FIT", "CSV of draws.")],
+    fit: Annotated[Path, existing("FIT", "Draws, or a saved fit.")],
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o", suffixes=CSV)] = Path(
         "generated.csv"
@@ -31,16 +31,16 @@ def generate(
     MODEL may be an edited program, so long as its parameters are those the
     draws have: add quantities after the fit, without another fit.
     """
+    from ppl.cli.fits import read_run
     from ppl.cli.progress import on_stderr
     from ppl.compile import model_of
     from ppl.inference.run.phases import Phase
-    from ppl.results.files.readers import read_file
     from ppl.results.fits.generate import generate as generated
 
     inputs, compiled = inputs_from([data], arrays), model_of(model)
     if not quiet:
         say_misspelt(inputs, compiled.data_schema)
-    old = read_file(fit)
+    old = read_run(fit)
     posterior = conditioned_as_draws(compiled, inputs, old.columns, seed)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         table = generated(posterior, old.columns, old.draws, seed, listen)

@@ -34,14 +34,14 @@ def loo(
     can be relied on; draws of q are weighted towards the posterior.
     """
     from ppl.cli.data import rows_of
+    from ppl.cli.fits import read_runs
     from ppl.cli.output import wrapped
     from ppl.files import write_whole
-    from ppl.results.files.readers import read_all
     from ppl.results.report.loo import csv_lines, loo_of, table
     from ppl.results.report.machine import document, of_loo
     from ppl.results.report.reading import judgement, level
 
-    runs = read_all(files)
+    runs = read_runs(files, model, data)
     found = loo_of(rows_of(runs, log_lik, model, data))
     if csv:
         write_whole(csv, csv_lines(found))

@@ -145,13 +145,13 @@ def gather(
     observed: str,
 ) -> tuple[Any, Any]:
     """The pictures' material, and the posterior where a program is given."""
+    from ppl.cli.fits import read_run, read_runs
     from ppl.compile import model_of
     from ppl.data import load_data
     from ppl.results.files.columns import chosen
-    from ppl.results.files.readers import read_all, read_file
     from ppl.results.report.pictures import Material, as_numbers, read_trace
 
-    runs = read_all(files)
+    runs = read_runs(files, model, [data] if data else [])
     trace = trace or named_in(runs[0], "output.diagnostic_file")
     data = data or named_in(runs[0], "data.file")
     given = load_data(data or {})
@@ -162,7 +162,7 @@ def gather(
         runs,
         chosen(runs[0].columns, listed(variables), usual),
         read_trace(trace) if trace else None,
-        read_file(reference) if reference else None,
+        read_run(reference) if reference else None,
         as_numbers(values[observed]) if observed in values else None,
         asked=bool(listed(variables)),
     )

@@ -7,6 +7,7 @@ import typer
 
 from ppl.cli.arguments import Arrays, ModelPath, data_files_there
 from ppl.cli.data import conditioned_as, inputs_from, recorded
+from ppl.cli.fits import is_saved_fit
 from ppl.cli.generated import write_table
 from ppl.cli.options import CSV, flag, output_file, quietly, say, whole
 
@@ -48,7 +49,7 @@ def predict(
       ppl predict eight_schools/eight_schools.model output.csv
 
     \b
-    FIT has draws, as `ppl variational` writes them. Without DATA the data
+    FIT has draws, or is a saved fit, by `ppl variational`. Without DATA the data
     of the fit are drawn anew, as y_rep, at each draw; with DATA the
     outcomes of new rows, as y, which DATA need not have. What else DATA
     leave out stays as at the fit. A size of groups larger than at the fit
@@ -69,10 +70,10 @@ def predict(
     if prior:
         from_prior(model, given, arrays, output or Path("prior.csv"), draws, seed, simulator, quiet)
         return
-    if not given or given[0].suffix in (".json", ".R", ".gz"):
+    if not given or (given[0].suffix in (".json", ".R", ".gz") and not is_saved_fit(given[0])):
         raise typer.BadParameter(
-            "expected FIT, draws of the program (.csv, .npz, .nc, .parquet), then data of new rows, if any; "
-            "or --prior. `ppl generate` computes generated quantities from draws.",
+            "expected FIT, draws of the program (.csv, .npz, .nc, .parquet) or a saved fit, then data of new "
+            "rows, if any; or --prior. `ppl generate` computes generated quantities from draws.",
             param_hint="FIT",
         )
     at_fit(model, given[0], given[1:], arrays, fit_data, output or Path("predicted.csv"), seed, quiet)
@@ -89,12 +90,12 @@ def at_fit(
     quiet: bool,
 ) -> None:
     """The data of the fit, or of new rows, at the draws of a file."""
-    from ppl.results.files.readers import read_file
+    from ppl.cli.fits import read_run
     from ppl.results.fits.by_row import predictive_table
     from ppl.results.fits.log_prob import unconstrained_of
     from ppl.results.fits.new_rows import table_of
 
-    run = read_file(fit)
+    run = read_run(fit, model, fit_data)
     posterior = conditioned_as(model, run, fit_data, "--fit-data")
     us = unconstrained_of(posterior, run.columns, run.draws)
     if data or arrays:

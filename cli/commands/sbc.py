@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPaths, ModelPath
+from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
 from ppl.cli.data import inputs_from
 from ppl.cli.options import CSV, flag, output_file, quietly
 from ppl.cli.settings import plain, with_settings
@@ -30,6 +30,7 @@ def sbc(
         Path | None, typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="A program that draws.")
     ] = None,
     picture: Annotated[Path | None, output_file("Rank histograms: .png, .svg, .pdf.")] = None,
+    missing: MissingData = Missing.refuse,
     resume: Annotated[bool, flag("--resume", "Continue from the ranks in the file.")] = False,
     show_simulator: Annotated[bool, flag("--show-simulator", "Print the simulator and exit.")] = False,
     quiet: Annotated[bool, quietly()] = False,
@@ -46,7 +47,8 @@ def sbc(
     Each simulation draws parameters from the prior and data given them, by
     the `~` statements, and fits these data. Where draws are those of the
     posterior, the ranks of the parameters among them are uniform. DATA need
-    not have what is simulated. A program that cannot be simulated is
+    not have what is simulated; with --missing model, fits lack the simulated
+    values that DATA lack. A program that cannot be simulated is
     refused with the line; give one of _rng's by --simulator then.
     """
     from ppl.cli.output import wrapped
@@ -63,7 +65,8 @@ def sbc(
         typer.echo(program_text(compiled), nl=False)
         return
     inputs = inputs_from(data or [], arrays)
-    simulations = simulations_of(compiled, inputs, model_of(simulator) if simulator else None)
+    drawing = model_of(simulator) if simulator else None
+    simulations = simulations_of(compiled, inputs, drawing, missing.value)
     about = identity(simulations, asked)
     before = read_csv(output, about) if resume and output.exists() else None
     last = [perf_counter()]

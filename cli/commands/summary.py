@@ -36,16 +36,16 @@ def summary(
     densities, tells whether the draws can be trusted for that column's mean
     (below 0.7); nan draws, where there are any, are counted and left out.
     """
+    from ppl.cli.fits import read_runs
     from ppl.cli.output import screen_width, wrapped
     from ppl.files import write_whole
     from ppl.results.files.columns import chosen
-    from ppl.results.files.readers import read_all
     from ppl.results.report.machine import document, of_evidence, of_rows
     from ppl.results.report.reading import evidence, judgement, level
     from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)
-    whole = read_all(files)
+    whole = read_runs(files)
     worst, said = level(whole), judgement(whole)
     columns = chosen(whole[0].columns, listed(variables), whole[0].columns)
     runs = tuple(run.only(columns) for run in whole)

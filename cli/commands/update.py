@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, ModelPath, data_files_there, existing
+from ppl.cli.arguments import Arrays, data_files_there, existing, program
 from ppl.cli.data import inputs_from, recorded
+from ppl.cli.fits import saved_fit
 from ppl.cli.options import DRAWS, flag, output_file, quietly, whole
 from ppl.cli.required import Require, status_of
 
 
 def update(
-    model: ModelPath,
     fit: Annotated[Path, existing("FIT", "Written by --save-fit.")],
     data: Annotated[
         list[Path], typer.Argument(metavar="NEW_DATA", callback=data_files_there, help="The new rows.")
@@ -22,10 +22,13 @@ def update(
         Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o", suffixes=DRAWS)
     ] = Path("updated.csv"),
     *,
+    model: Annotated[Path | None, program("The program, if FIT's is not there.")] = None,
     fit_data: Annotated[
         list[Path],
-        typer.Option("--fit-data", metavar="FILE", exists=True, dir_okay=False, help="The data of FIT."),
-    ],
+        typer.Option(
+            "--fit-data", metavar="FILE", exists=True, dir_okay=False, help="The fit's, if FIT names none."
+        ),
+    ] = [],  # noqa: B006
     save_fit: Annotated[Path | None, output_file("The fit, for the next update.")] = None,
     draws: Annotated[int, whole(1, "Draws to write.")] = 1000,
     seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
@@ -33,19 +36,19 @@ def update(
     verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict.")] = False,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
-    """Update a fit of MODEL by new rows, without the old ones.
+    """Update a saved fit by new rows.
 
     \b
     First example:
       ppl variational polls.model day1.json --save-fit day1.fit.json
-      ppl update polls.model day1.fit.json day2.json \\
-          --fit-data day1.json --save-fit day2.fit.json
+      ppl update day1.fit.json day2.json --save-fit day2.fit.json
 
     \b
-    The priors are those of MODEL, and a Gaussian factor stands for the
-    likelihood of the rows seen. --fit-data are the rows of FIT alone, not
-    those before them. What NEW_DATA leave out, but for rows, stays as there.
-    Sizes of groups may grow: new groups follow those of FIT.
+    The priors are those of the program, and a Gaussian factor stands for
+    the likelihood of the rows seen. FIT names its program and the rows that
+    it was last fitted to, which are read; rows before these are not needed.
+    What NEW_DATA leave out, but for rows, stays as there. Sizes of groups
+    may grow: new groups follow those of FIT.
 
     \b
     The target must be a sum over rows, and priors; other programs are
@@ -57,22 +60,19 @@ def update(
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import report
     from ppl.cli.table_columns import table_columns
-    from ppl.compile import model_of
-    from ppl.inference.run.phases import Phase, phases_of
+    from ppl.inference.run.phases import phases_of
     from ppl.inference.run.settings import Settings
     from ppl.results.files.formats import save_draws
-    from ppl.results.fits.fit import load_fit
 
-    compiled = model_of(model)
-    with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
-        old = load_fit(fit, compiled, inputs_from(fit_data), progress=listen)
+    old = saved_fit(fit, model, fit_data, quiet)
     asked = Settings(draws=draws, seed=seed)
     with on_stderr(phases_of(asked), quiet=quiet) as listen:
         found = old.update(inputs_from(data, arrays), draws=draws, seed=seed, progress=listen)
     files = [output]
-    save_draws(found, output, {"data.file": recorded(data, arrays)})
+    arguments = {"data.file": recorded(data, arrays)}
+    save_draws(found, output, arguments)
     if save_fit:
-        found.save(save_fit)
+        found.save(save_fit, arguments)
         files.append(save_fit)
     columns = table_columns(found.posterior, [])
     report(Console(quiet=quiet), found, files, columns, verbose=verbose)

@@ -178,7 +178,7 @@ def variational(
         if diagnostic_file:
             fit.save_diagnostics(diagnostic_file, arguments)
         if save_fit:
-            fit.save(save_fit)
+            fit.save(save_fit, arguments)
         if save_cmdstan_config:
             files.append(fit.save_config(output, arguments))
         if save_metric:

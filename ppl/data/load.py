@@ -1,4 +1,4 @@
-"""Where data come from: a mapping, a DataFrame, or a file of JSON, CSV, R's dump or NumPy's, also gzipped."""
+"""Where data come from: a mapping, a DataFrame, or a file of JSON, CSV, R's dump, NumPy's or Parquet."""
 
 import zipfile
 import zlib
@@ -13,7 +13,8 @@ from ppl.data.inputs import Inputs, Rows
 from ppl.data.json_text import Malformed, parse_json
 from ppl.data.r_dump import parse_r_dump
 from ppl.data.text import BadText
-from ppl.errors import DataError
+from ppl.distribution import requirements
+from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
 
 
@@ -28,15 +29,17 @@ class Frame(Protocol):
 
 
 def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
-    """The given mapping, a DataFrame by column, the contents of a .json, .csv, .R or .npz file; or
-    inputs.
+    """The given mapping, a DataFrame by column, the contents of a .json, .csv, .R, .npz or .parquet
+    file; or inputs.
 
     JSON is Stan's: one object, name to number or nested lists, a matrix as the list of its rows, a tuple as
     {"1": ..., "2": ...}.  Long arrays are turned into ndarrays piece by piece, so that memory stays within a
-    few times the size of the file.  CSV has a header, which names a variable a column.  Both may be gzipped.
+    few times the size of the file.  CSV has a header, which names a variable a column, as Parquet's
+    columns do.  JSON and CSV may be gzipped.
 
     Raises:
         MissingFile: the file is not there.
+        MissingPackage: Parquet needs pyarrow.
         DataError: it cannot be read; malformed JSON is placed by file:line:column, CSV and R's
             dump by file:line.
 
@@ -117,6 +120,20 @@ def _csv(path: Path, packed: bool) -> Inputs:
     return Inputs(table.columns, str(path), columns=dict.fromkeys(table.columns, rows))
 
 
+def _parquet(path: Path, packed: bool) -> Inputs:
+    """A variable a column; missing values are nan."""
+    try:
+        from pyarrow.parquet import read_table
+    except ImportError:
+        raise MissingPackage(str(path), "pyarrow", *requirements("parquet")) from None
+    try:
+        table = read_table(path)
+    except ValueError as error:  # pyarrow's errors are ValueErrors
+        raise DataError(f"{path}: cannot be read: {error}", code="PPL905") from None
+    values = {name: table.column(name).to_numpy() for name in table.column_names}
+    return Inputs(values, str(path), columns=dict.fromkeys(values, Rows(len(table))))
+
+
 def _r_dump(path: Path, packed: bool) -> Inputs:
     return Inputs(parse_r_dump(read_bytes(path, packed)), str(path))
 
@@ -129,7 +146,8 @@ READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {
     ".json": _json,
     ".csv": _csv,
     ".npz": _npz,
+    ".parquet": _parquet,
     ".r": _r_dump,
 }
 """By suffix, without the .gz of a file that is packed."""
-KNOWN = ".json, .json.gz, .csv, .csv.gz, .npz, .R"
+KNOWN = ".json, .json.gz, .csv, .csv.gz, .npz, .parquet, .R"

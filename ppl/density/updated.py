@@ -9,7 +9,7 @@ draws of the posterior (statistical linearisation; Gelb 1974, "Applied optimal e
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +64,8 @@ class Earlier:
 
     `site` stands for the rows seen, over the coordinates called `names`, of which `mean` (names,) is the mean
     of the draws. `rows` is the size of the data that counts rows, `groups` those that parameters have, with
-    their values at the fit. `worth` has for each site the draws by which it was found, and the k-hat and
-    effective sample size of their weights by it.
+    their values at the fit, `kept` the data of the fit that new data left out. `worth` has for each site
+    the draws by which it was found, and the k-hat and effective sample size of their weights by it.
     """
 
     site: Site
@@ -73,6 +73,7 @@ class Earlier:
     mean: Floats
     rows: str
     groups: Mapping[str, int]
+    kept: Mapping[str, Any]
     worth: tuple[tuple[int, float, float], ...]
 
 

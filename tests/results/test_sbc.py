@@ -92,6 +92,18 @@ def test_failures_are_counted_and_left_out(tmp_path):
     assert f"{len(found.failed)} simulations failed" in found.judgement
 
 
+def test_fits_lack_the_values_that_the_data_lack(model, monkeypatch):
+    monkeypatch.setattr(processes, "can_fork", lambda: False)
+    data = {"N": 5, "y": [0, None, 0, None, None]}
+    simulations = simulations_of(model, data, missing="model")
+    posterior = simulations.condition(simulations.draw(1, 1))
+    assert posterior.missing == {"y": ["y[2]", "y[4]", "y[5]"]}
+    found = model.sbc(data, simulations=40, draws=99, algorithm="laplace", missing="model")
+    assert found.columns == ("m",) and found.uniformity()["m"].p > 0.01
+    asked = SbcSettings()
+    assert identity(simulations, asked) != identity(simulations_of(model, {"N": 5}), asked)
+
+
 def test_chains_can_be_calibrated(model):
     pytest.importorskip("nutpie")
     found = model.sbc({"N": 2}, simulations=4, draws=19, algorithm="nuts", backend="autograd")

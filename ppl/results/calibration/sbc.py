@@ -218,10 +218,10 @@ def ranked(simulations: Simulations, settings: SbcSettings, number: int) -> Rank
     try:
         values = simulations.draw(number, settings.seed)
         posterior = simulations.condition(values, seed)
-        draws = draws_of(posterior, settings, seed)
+        truth = simulations.row(values)
+        draws = draws_of(posterior, settings, seed)[:, : len(truth)]  # missing values follow the parameters
     except PPLError as error:
         return Ranked(number, failed=str(error))
-    truth = simulations.row(values)
     if len(draws) < settings.draws or not np.isfinite(draws).all():
         return Ranked(number, failed=f"only {len(draws)} draws, or some are not finite")
     ties = (draws == truth).sum(axis=0)
@@ -252,10 +252,11 @@ def draws_of(posterior: Any, settings: SbcSettings, seed: int) -> Floats:
 
 def identity(simulations: Simulations, settings: SbcSettings) -> dict[str, Any]:
     """What the ranks of a file belong to: program, simulator, data, algorithm, seed, number of draws."""
+    missing = {f"{name} missing": places for name, places in simulations.missing.items()}
     return {
         "program_sha256": program_hash(simulations.model.source.text),
         "simulator_sha256": program_hash(simulations.posterior.source.text),
-        "data_sha256": data_hash(simulations.data),
+        "data_sha256": data_hash({**simulations.data, **missing}),
         "algorithm": settings.algorithm,
         "backend": settings.backend,
         "seed": settings.seed,

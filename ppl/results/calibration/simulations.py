@@ -1,12 +1,14 @@
 """Parameters and data drawn from a program: read forward, or by a program that simulates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.data import Inputs, load_data
+from ppl.data.missing import holes_in
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError, InferenceError, Rejection
 from ppl.fitting.memory_needed import require_memory_of_rows
@@ -34,7 +36,8 @@ UNDRAWN = -(2**31)
 class Simulations:
     """A simulator with its data, of the program `model`, with the data that are not simulated.
 
-    `parameters` and `simulated` are the names of what each simulation draws.
+    `parameters` and `simulated` are the names of what each simulation draws, `missing` the places (missing,
+    axes) in the simulated data, counted from 0, whose values are hidden from the program.
     """
 
     model: Any
@@ -42,6 +45,7 @@ class Simulations:
     data: Mapping[str, Any]
     parameters: tuple[str, ...]
     simulated: tuple[str, ...]
+    missing: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
 
     def draw(self, number: int, seed: int) -> dict[str, Any]:
         """Every variable of the simulator in simulation `number`, by name, as arrays of its own shape.
@@ -70,8 +74,12 @@ class Simulations:
                 raise InferenceError(f"The simulation leaves entries of `{name}` without a value.")
 
     def condition(self, values: Mapping[str, Any], seed: int = 0) -> Any:
-        """The posterior of the program given the data of a simulation."""
-        return self.model.condition({**self.data, **{n: values[n] for n in self.simulated}}, seed)
+        """The posterior of the program given the data of a simulation, less what is missing."""
+        simulated = {name: values[name] for name in self.simulated}
+        for name, places in self.missing.items():
+            simulated[name] = np.array(simulated[name], dtype=float)
+            simulated[name][tuple(places.T)] = np.nan
+        return self.model.condition({**self.data, **simulated}, seed, "model" if self.missing else "refuse")
 
     def columns(self) -> list[Sized]:
         """The parameters with their shapes."""
@@ -92,11 +100,14 @@ def program_text(model: Any) -> str:
     return simulator_of(*model.compilation.checked).text
 
 
-def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
+def simulations_of(
+    model: Any, data: Any, simulator: Any = None, missing: Literal["refuse", "model"] = "refuse"
+) -> Simulations:
     """Simulations of a program with data, of which those that are simulated may be left out.
 
     `simulator` is a compiled program without parameters that has the parameters, and the data to simulate,
-    among its generated quantities; without one the program is read forward.
+    among its generated quantities; without one the program is read forward. With `missing` "model" the
+    simulated data lack the values that the given ones lack.
 
     Raises:
         ModelError: the program cannot be simulated; says why, where, and what to do.
@@ -110,14 +121,16 @@ def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
     posterior = simulator.condition(inputs)
     own = {v.name for v in posterior.declared(include_tp=True, include_gq=True)}
     simulated = tuple(name for name in model.data_schema if name in own)
-    if missing := [name for name in parameters if name not in own]:
-        raise DataError(f"the simulator does not draw the parameter `{missing[0]}`.", missing[0])
+    if undrawn := [name for name in parameters if name not in own]:
+        raise DataError(f"the simulator does not draw the parameter `{undrawn[0]}`.", undrawn[0])
     if posterior.param_unc_num():
         raise DataError("the simulator has parameters; it should draw all in generated quantities.")
     if not simulated:
         raise DataError("the simulator draws no data of the program, so that there is nothing to learn from.")
     fixed = {name: value for name, value in inputs.values.items() if name not in simulated}
-    return Simulations(model, posterior, fixed, parameters, simulated)
+    found = {name: holes_in(inputs.values[name]) for name in simulated if name in inputs.values}
+    places = {name: holes.at for name, holes in found.items() if holes and missing == "model"}
+    return Simulations(model, posterior, fixed, parameters, simulated, places)
 
 
 def prior_draws(simulations: Simulations, draws: int, seed: int, listen: Listener = silent) -> Table:

@@ -54,7 +54,11 @@ def read_file(path: str | Path) -> DrawsFile:
 
 def read_all(paths: Sequence[str | Path]) -> tuple[DrawsFile, ...]:
     """Files of the same columns, as runs of one program give them; DataError where they differ."""
-    files = tuple(map(read_file, paths))
+    return same_columns(tuple(map(read_file, paths)))
+
+
+def same_columns(files: tuple[DrawsFile, ...]) -> tuple[DrawsFile, ...]:
+    """These files; DataError where their columns differ."""
     for other in files[1:]:
         if other.columns != files[0].columns:
             names = sorted({*files[0].columns} ^ {*other.columns})[:3]

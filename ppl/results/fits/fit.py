@@ -55,7 +55,7 @@ from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
-from ppl.results.fits.updating import draws_for_site, earlier_from_json, updated
+from ppl.results.fits.updating import draws_for_site, earlier_from_json, updated, with_kept
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.log_lik import POINTWISE
 from ppl.results.report.loo import Loo, loo_of
@@ -691,8 +691,10 @@ class Fit(VariablesOfDraws):
         )
 
     @checks
-    def save(self, path: str | Path) -> None:
-        """Writes the fit as JSON for `load_fit`; program and data go in as hashes only.
+    def save(self, path: str | Path, arguments: Values | None = None) -> None:
+        """Writes the fit as JSON for `load_fit`; program and data go in as names and hashes only.
+
+        `arguments` is as in `save_csv`: its "data.file" names the data for commands that read the fit.
 
         Raises:
             OSError: the file cannot be written; an older one is then left as it was.
@@ -700,7 +702,9 @@ class Fit(VariablesOfDraws):
         Example:
             >>> fit.save("again.json")
         """
-        write_whole(path, [saved.to_json(self.posterior, self.settings, self.result, self.provenance)])
+        named = str((arguments or {}).get("data.file", ""))
+        text = saved.to_json(self.posterior, self.settings, self.result, self.provenance, named)
+        write_whole(path, [text])
 
 
 @takes(VariationalKeywords)
@@ -772,10 +776,11 @@ def load_fit(
     record = saved.read(path)
     with damage_reported(path):
         missing = missing_of(record["unconstrained"], model.data_schema)
-    posterior = model.condition(data, missing=missing)
+        earlier = earlier_from_json(record)
+    posterior = model.condition(with_kept(earlier, data), missing=missing)
     with damage_reported(path):
         refuse_mismatch(path, record, posterior)
-        if earlier := earlier_from_json(record):
+        if earlier:
             posterior = replace(posterior, earlier=earlier)
         settings = Settings(**record["settings"])
     require_memory(posterior, settings)

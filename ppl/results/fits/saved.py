@@ -30,11 +30,17 @@ from ppl.results.files.provenance import Provenance
 from ppl.results.fits.updating import earlier_to_json
 
 
-def to_json(posterior: Posterior, settings: Settings, result: Result, about: Provenance) -> str:
-    """Everything a fit is, beside program and data, as one JSON object; `about` is for who reads it."""
+def to_json(
+    posterior: Posterior, settings: Settings, result: Result, about: Provenance, data_file: str = ""
+) -> str:
+    """Everything a fit is, beside program and data, as one JSON object; `about` is for who reads it.
+
+    `data_file` names the files of the data, separated by spaces.
+    """
     record = {
         "format": FORMAT,
         "program": posterior.model.source.name,
+        "data_file": data_file,
         **identity(posterior),
         "settings": asdict(settings),
         "run_seed": result.settings.seed,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.data import load_data
+from ppl.data import Inputs, load_data
 from ppl.data.blocks import taken
 from ppl.data.shares import Share
 from ppl.density.conditioning import leaves
@@ -58,7 +58,8 @@ def updated(posterior: P, us: Floats, data: Given) -> P:
     of_rows = {name for name, _ in whole_rows(posterior, rows).split.data} | {rows}
     old = {k: v for k, v in posterior.data.items() if k not in of_rows and not isinstance(v, Share)}
     new: P = model.condition({**old, **given})
-    earlier = earlier_of(posterior, rows, us)
+    kept = {name: value for name, value in old.items() if name not in given}
+    earlier = replace(earlier_of(posterior, rows, us), kept=kept)
     require_groups(posterior, new, earlier)
     return replace(new, earlier=earlier)
 
@@ -86,7 +87,7 @@ def earlier_of(posterior: Posterior, rows: str, us: Floats) -> Earlier:
     site = with_site(own, before.site, positions(before.names, posterior)) if before else own
     groups = {size: int(posterior.d.of(size)) for size in sizes_of_groups(posterior, rows)}
     worths = (*(before.worth if before else ()), worth)
-    return Earlier(site, names, us.mean(axis=0), rows, groups, worths)
+    return Earlier(site, names, us.mean(axis=0), rows, groups, {}, worths)
 
 
 def with_site(own: Site, before: Site, at: NDArray[np.intp]) -> Site:
@@ -95,6 +96,12 @@ def with_site(own: Site, before: Site, at: NDArray[np.intp]) -> Site:
     linear[at] += before.linear
     precision[np.ix_(at, at)] += before.precision
     return Site(own.constant + before.constant, linear, precision)
+
+
+def with_kept(earlier: Earlier | None, data: Given) -> Inputs:
+    """Data of an updated fit, with those that they leave out and that stayed."""
+    inputs = load_data(data)
+    return replace(inputs, values={**earlier.kept, **inputs.values}) if earlier else inputs
 
 
 def rows_to_update(posterior: Posterior) -> str:
@@ -197,5 +204,6 @@ def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
         np.array(found["mean"], dtype=float),
         found["rows"],
         dict(found["groups"]),
+        found["kept"],
         tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["worth"]),
     )

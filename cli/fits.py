@@ -1,0 +1,85 @@
+"""The fits that commands are given: files of draws, and saved fits, whose draws are made again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ppl.cli.data import inputs_from
+
+if TYPE_CHECKING:
+    from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.fits.fit import Fit
+
+
+def is_saved_fit(path: Path) -> bool:
+    """Whether a file is one that --save-fit wrote, by how it begins."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    from ppl.fitting.initial import FIT_FORMAT
+
+    with path.open("rb") as file:
+        return FIT_FORMAT.encode() in file.read(100)
+
+
+def saved_fit(path: Path, model: Path | None = None, data: Sequence[Path] = (), quiet: bool = True) -> "Fit":
+    """The fit in a file of --save-fit, of this program and these data, else of those that it names.
+
+    Raises:
+        DataError: it is no saved fit, was made with others, or those that it names are not there.
+    """
+    from ppl.cli.progress import on_stderr
+    from ppl.compile import model_of
+    from ppl.errors import DataError
+    from ppl.inference.run.phases import Phase
+    from ppl.results.fits.fit import load_fit
+    from ppl.results.fits.saved import read
+
+    record = read(path)
+    program = model or Path(record["program"])
+    words = [*map(str, data)] or record.get("data_file", "").split()
+    if not program.is_file():
+        raise DataError(
+            f"{path} names the program {program}: there is no such file. Run in the folder of the fit, or "
+            "give the program (MODEL or --model)."
+        )
+    compiled = model_of(program, record["positive_transform"])
+    if compiled.data_schema and not words:
+        raise DataError(f"{path} does not name the data of {program}: give them.")
+    with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
+        return load_fit(path, compiled, inputs_from((), words), progress=listen)
+
+
+def read_run(path: Path, model: Path | None = None, data: Sequence[Path] = ()) -> "DrawsFile":
+    """The draws in a file, or of a saved fit of this program and these data.
+
+    Raises:
+        DataError: as `readers.read_file` and `saved_fit` do.
+    """
+    from ppl.results.files.readers import read_file
+
+    if not is_saved_fit(path):
+        return read_file(path)
+    from ppl.fitting.posterior_target import parameters_of
+    from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.fits.saved import read
+
+    fit, record = saved_fit(path, model, data), read(path)
+    program = str(model or record["program"])
+    config = {
+        "method": "variational",
+        "model": f"{Path(program).stem}_model",
+        "ppl.program": program,
+        "data.file": " ".join(map(str, data)) or record.get("data_file", ""),
+        "parameters": ",".join(parameters_of(fit.posterior)),
+        **fit.provenance.entries(),
+    }
+    return DrawsFile(path, config, fit.column_names, fit.draws(), fit.method_variables(), fit.at_mean())
+
+
+def read_runs(
+    paths: Sequence[Path], model: Path | None = None, data: Sequence[Path] = ()
+) -> tuple["DrawsFile", ...]:
+    """The same of the runs of one program; DataError where their columns differ."""
+    from ppl.results.files.readers import same_columns
+
+    return same_columns(tuple(read_run(path, model, data) for path in paths))
