@@ -72,7 +72,6 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     """Names by kind, each kind with what makes the page of a name."""
     from ppl.cli.commands.explain import page_text
     from ppl.cli.glossary import GLOSSARY
-    from ppl.cli.guides import GUIDES
     from ppl.cli.site.sections import WORDS, section, sections
     from ppl.cli.site.site import written
     from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
@@ -93,7 +92,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         return f"{text.rstrip()}\n\n{stages(name == 'sample')}" if name in ("variational", "sample") else text
 
     entry = reference().__getitem__
-    guides = {**GUIDES, **{name: page.text.rstrip() for name, page in written().items() if name != "index"}}
+    guides = {name: page.text.rstrip() for name, page in written().items() if name != "index"}
     return {
         "Commands": (list(commands), command_page),
         "Constraints": ([c.keyword for c in CONSTRAINTS], entry),

@@ -106,13 +106,6 @@ def commands(pages: Iterable[tuple[str, str]]) -> Iterator[str]:
     yield from (f"{heading(f'ppl {name}')}\n\n{fenced(text)}" for name, text in pages)
 
 
-def machines() -> Iterator[str]:
-    from ppl.cli.guides import MACHINES
-
-    title, _, text = MACHINES.partition("\n\n")
-    yield f"# {title}\n\n{fenced(text)}"
-
-
 # --- Algorithms ----------------------------------------------------------------------------------
 
 

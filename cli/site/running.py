@@ -73,7 +73,7 @@ def run(text: str) -> Iterator[Output]:
     drawn: dict[str, str] = {}
     for language, title, code in BLOCK.findall(text):
         printed = StringIO()
-        with redirect_stdout(printed):
+        with redirect_stdout(printed), redirect_stderr(StringIO()):
             _run_block(language, title, code, scope)
         now = {path.stem: path.read_text("utf-8") for path in sorted(Path().glob("*.svg"))}
         yield Output(printed.getvalue(), tuple(sorted(now.items() - drawn.items())))

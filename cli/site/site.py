@@ -73,7 +73,6 @@ MADE: Mapping[str, Made] = {
     "messages": ("Messages", reference.messages),
     "python": ("Python", python_api),
     "glossary": ("Glossary", reference.glossary),
-    "machines": ("Beyond one machine", reference.machines),
     "gallery": ("Gallery", gallery),
 }
 """Pages that are made from tables, by their file."""
@@ -81,7 +80,7 @@ MADE: Mapping[str, Made] = {
 RUN = ("gallery", "distributions/")
 """Those whose code runs, by their beginnings."""
 
-WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "faq")
+WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "faq", "machines")
 """Pages that are written by hand: a Markdown file each in this folder."""
 
 GUIDES = (

@@ -9,7 +9,6 @@ import typer
 
 from ppl.cli.commands.docs import algorithm_page
 from ppl.cli.glossary import GLOSSARY
-from ppl.cli.guides import GUIDES
 from ppl.cli.main import COMMANDS, app
 from ppl.cli.site.sections import WORDS, section, sections
 from ppl.cli.site.site import written
@@ -128,14 +127,14 @@ def test_the_commands_of_the_guide_to_many_machines_have_options_that_there_are(
     variational = typer.main.get_command(app).commands["variational"]
     options = {name for option in variational.params for name in option.opts}
     of_slurm = {"--nodes", "--ntasks-per-node", "--cpus-per-task", "--time"}
-    named = {*re.findall(r"(?<![\w-])--[a-z][\w-]*", GUIDES["machines"])}
+    named = {*re.findall(r"(?<![\w-])--[a-z][\w-]*", written()["machines"].text)}
     assert {"--coordinator", "--processes", "--process", "--hosts", "--sharded"} <= named
     assert named - options == of_slurm
 
 
 def test_the_containers_of_the_guide_are_yaml():
     yaml = pytest.importorskip("yaml")
-    text = GUIDES["machines"].split("process 0:\n\n")[1].split("\n\nFrom Python")[0]
-    services = yaml.safe_load(textwrap.dedent(text))["services"]
+    _, _, text = written()["machines"].text.partition('title="compose.yaml"\n')
+    services = yaml.safe_load(text.partition("```")[0])["services"]
     assert [s["environment"]["PROCESS"] for s in services.values()] == ["0", "1"]
     assert all("--coordinator first:9000 --processes 2" in s["command"] for s in services.values())
