@@ -139,7 +139,9 @@ def typeset(expr: ast.Expr | None) -> Typeset:
         case ast.Call(name=function, args=args) if function in NOTATIONS:
             return NOTATIONS[function](*args)
         case ast.Call(name=function, args=args, bar=bar):
-            word = f"<mtext>{function}</mtext>" if "_" in function else name(function)
+            word = (
+                name(function) if "_" not in function or function == "E_q" else f"<mtext>{function}</mtext>"
+            )
             first, *rest = [typeset(arg).text for arg in args] or [""]
             inner = first + (mo("|") if bar else mo(",")) + mo(",").join(rest) if rest else first
             return Typeset(row(word, between("(", inner, ")")))
@@ -288,5 +290,5 @@ NOTATIONS: Mapping[str, Callable[..., Typeset]] = {
     "sqrt": lambda x: Typeset(f"<msqrt>{typeset(x).text}</msqrt>"),
     "sum": _over("∑"),
 }
-BARE = ("B", "Gamma", "abs", "bessel", "choose", "multigamma", "p")
+BARE = ("B", "Gamma", "abs", "bessel", "choose", "multigamma", "p", "q")
 """Functions whose logarithm needs no parentheses."""

@@ -109,6 +109,18 @@ def commands(pages: Iterable[tuple[str, str]]) -> Iterator[str]:
 # --- Algorithms ----------------------------------------------------------------------------------
 
 
+OWN: Mapping[str, tuple[str, str]] = {
+    "meanfield": ("q(u)", "N(u | mu, diag(exp(2 * omega)))"),
+    "fullrank": ("q(u)", "N(u | mu, L * L')"),
+    "lowrank": ("q(u)", "N(u | mu, B * B' + diag(d ^ 2))"),
+    "nested": ("q(u)", "q(v) * p(w | v, y)"),
+    "fixed-draws": ("ELBO(q)", "sum(m, log(p(y, mu + exp(omega) .* z[m]))) / M + H(q)"),
+    "laplace": ("q(u)", "N(u | m, (-H(m)) ^ (-1))"),
+    "optimize": ("u", "argmax(log(p(y, x(u))))"),
+}
+"""What is an algorithm's own: its approximation or objective, as two sides of an equation."""
+
+
 def algorithms() -> Iterator[str]:
     """What each is, its source, and the table of settings."""
     from ppl.inference.run import settings
@@ -118,8 +130,24 @@ def algorithms() -> Iterator[str]:
         "# Algorithms\n\n`ppl variational MODEL DATA --algorithm NAME`, or in Python "
         "`posterior.variational(algorithm=NAME)`. [Which one?](faq.md#which-algorithm)"
     )
+    yield (
+        "Inference works on the free numbers u, from which the program makes its parameters x. Their density "
+        "has the Jacobian J of [the maps of the constraints](constraints.md):"
+    )
+    yield displayed("log(p(y, x(u))) + log(abs(J(u)))", "log(p(y, u))")
+    yield "Variational algorithms maximise the evidence lower bound of an approximation q:"
+    yield displayed("E_q(log(p(y, u)) - log(q(u)))", "ELBO(q)")
+    yield (
+        "Below, ω are log standard deviations, z fixed draws of a standard normal, v the coordinates that "
+        "the latent w depend on, m the mode of log p(y, u) and H the Hessian there."
+    )
+    shown = dict[str, str]()
     for name, meaning in ALGORITHMS.items():
-        yield f"{heading(name)}\n\n{prose(meaning)}.\n\n{prose(source_of(name))}"
+        yield f"{heading(name)}\n\n{prose(meaning)}."
+        if name in OWN:
+            yield displayed(OWN[name][1], OWN[name][0])
+        first = shown.setdefault(source_of(name), name)
+        yield prose(source_of(name)) if first == name else f"As [{first}](#{first})."
     yield "## Settings\n\nThe same in Python, as options of the command, and as words of an executable."
     records = (
         ("Every algorithm", settings.RunSettings),
