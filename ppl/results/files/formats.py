@@ -47,7 +47,7 @@ def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) ->
         try:
             writer(fit, part)
         except ImportError as error:
-            raise MissingPackage(str(path), str(error.name), *requirements(EXTRAS[suffix])) from None
+            raise MissingPackage(str(path), error.name or "h5py", *requirements(EXTRAS[suffix])) from None
 
 
 def _npz(fit: "Fit", path: Path) -> None:
