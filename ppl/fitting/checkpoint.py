@@ -132,14 +132,14 @@ class Checkpoint:
         write_whole(path, [as_text(self.owner(), self.stages), "\n"])
 
 
-def _place(generator: Generator) -> dict[str, Any]:
+def _place(rng: Generator) -> dict[str, Any]:
     """Where a generator stands: its state, and how many children its seed has, for Sobol's takes one each."""
-    bits: Any = generator.bit_generator
+    bits: Any = rng.bit_generator
     return {"state": bits.state, "children": bits.seed_seq.n_children_spawned}
 
 
-def _set(generator: Generator, place: Mapping[str, Any]) -> None:
-    bits: Any = generator.bit_generator
+def _set(rng: Generator, place: Mapping[str, Any]) -> None:
+    bits: Any = rng.bit_generator
     bits.state = place["state"]
     if place["children"] > MOST_CHILDREN:
         raise ValueError(f"children = {place['children']}")

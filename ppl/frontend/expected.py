@@ -64,12 +64,6 @@ def expected(source: SourceText, offset: int, include_paths: Sequence[str | Path
     return Expected(words, place, block)
 
 
-def block_at(source: SourceText, offset: int) -> Block | None:
-    """The block of the program that an offset is in."""
-    head = source.text[:offset]
-    return block_of(Stop(plain(source, head), offset, frozenset()))
-
-
 def call_at(source: SourceText, offset: int) -> tuple[str, bool, int] | None:
     """The innermost call around an offset: its name, whether it follows `~`, and which argument is there."""
     stop = Stop(plain(source, source.text[:offset]), offset, frozenset())

@@ -20,14 +20,14 @@ def drawn(family: Distribution) -> Impl:
     names = [name for name, _ in rng_args(family)]
     supports = [SUPPORTS[support] for _, support in rng_args(family)]
 
-    def checked(generator: np.random.Generator, *args: Any) -> Any:
+    def checked(rng: np.random.Generator, *args: Any) -> Any:
         for name, support, value in zip(names, supports, args, strict=True):
             if not everywhere(support.contains(value)):
                 raise refused(family, name, fault(support, value))
         for relation in relations:
             if not everywhere(relation.holds(*args)):
                 raise refused(family, relation.name, unrelated(relation, names, args))
-        return draw(generator, *args)
+        return draw(rng, *args)
 
     return checked
 

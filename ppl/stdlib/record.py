@@ -85,7 +85,7 @@ class Distribution:
     log_density  (xp, y, *args): elementwise with broadcasting when univariate; otherwise one value for
                  each leading index.  -inf outside the support, nan for a parameter outside its domain.
     cdf          (xp, y, *args), elementwise; lcdf, lccdf are its logs, each accurate in its own tail
-    rng          (generator, *args): a draw, or with leading axes one for each of their entries.  Each
+    rng          (rng, *args): a draw, or with leading axes one for each of their entries.  Each
                  argument is (*lead, *core): no core where elementwise, else the axes that `cores` names for
                  it or its type has, array axes aside.  The leads broadcast, and the result is (*lead, *core
                  of the variate); an argument without lead is the same for all, as a size has to be.  Leads

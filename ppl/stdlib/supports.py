@@ -24,7 +24,7 @@ class Support:
 
     must_be   completes "sigma must be ..."
     contains  number or array -> bool or bool array: one for each number, or for each value of `axes` axes
-    sample    (generator, shape) -> points of the set, an array of that shape
+    sample    (rng, shape) -> points of the set, an array of that shape
     wrong     a structured value outside -> what is wrong with it, None for no more than `must_be` says
     """
 
@@ -47,12 +47,12 @@ def fault(support: Support, value: Any) -> str:
     return f"{position(index)} {sentence}".lstrip()
 
 
-def _log_normal(generator: np.random.Generator, shape: Shape) -> Any:
-    return np.exp(generator.normal(0.2, 0.5, shape))
+def _log_normal(rng: np.random.Generator, shape: Shape) -> Any:
+    return np.exp(rng.normal(0.2, 0.5, shape))
 
 
 def _inner(low: float, high: float) -> Callable[[np.random.Generator, Shape], Any]:
-    return lambda generator, shape: generator.uniform(low, high, shape)
+    return lambda rng, shape: rng.uniform(low, high, shape)
 
 
 def _between(low: float, high: float) -> Callable[[Any], Any]:
@@ -63,8 +63,8 @@ def _is_finite(x: Any) -> Any:
     return (x > -np.inf) & (x < np.inf)
 
 
-def _counts(generator: np.random.Generator, shape: Shape) -> Any:
-    return generator.integers(1, 12, shape)
+def _counts(rng: np.random.Generator, shape: Shape) -> Any:
+    return rng.integers(1, 12, shape)
 
 
 MOST_RATE = 2.0**30
@@ -122,9 +122,9 @@ def _structured(keyword: str, must_be: str, axes: int) -> Support:
     def wrong(x: Any) -> str | None:
         return constraint.check(x, np.shape(x))
 
-    def sample(generator: np.random.Generator, shape: Shape) -> Any:
+    def sample(rng: np.random.Generator, shape: Shape) -> Any:
         one = shape[len(shape) - axes :]
-        u = generator.normal(0.0, 0.7, (*shape[: len(shape) - axes], *constraint.free_shape(one)))
+        u = rng.normal(0.0, 0.7, (*shape[: len(shape) - axes], *constraint.free_shape(one)))
         return constraint.constrain(NUMPY, u, one)[0]
 
     return Support(keyword, must_be, partial(constraint.contains, NUMPY), sample, False, axes, wrong)

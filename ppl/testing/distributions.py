@@ -78,26 +78,26 @@ def is_univariate(d: Distribution) -> bool:
 # --- Points ----------------------------------------------------------------------------------------
 
 
-def sample_parameters(d: Distribution, generator: np.random.Generator) -> Parameters:
-    return [SUPPORTS[support].sample(generator, ()).item() for _, support in d.args[1:]]
+def sample_parameters(d: Distribution, rng: np.random.Generator) -> Parameters:
+    return [SUPPORTS[support].sample(rng, ()).item() for _, support in d.args[1:]]
 
 
-def sample_variate(d: Distribution, generator: np.random.Generator, parameters: Sequence[Any]) -> float | int:
+def sample_variate(d: Distribution, rng: np.random.Generator, parameters: Sequence[Any]) -> float | int:
     if d.rng is not None:
-        drawn: float | int = np.asarray(d.rng(generator, *parameters)).item()
+        drawn: float | int = np.asarray(d.rng(rng, *parameters)).item()
         return drawn
-    found: float | int = SUPPORTS[d.args[0][1]].sample(generator, ()).item()
+    found: float | int = SUPPORTS[d.args[0][1]].sample(rng, ()).item()
     return found
 
 
 def sample_points(d: Distribution, n: int, seed: int = 1) -> Points:
     """n points (y, *parameters) of positive density, one array of shape (n,) for each argument."""
-    generator, points = np.random.default_rng(seed), []
+    rng, points = np.random.default_rng(seed), []
     for _ in range(1000):
-        parameters = sample_parameters(d, generator)
+        parameters = sample_parameters(d, rng)
         if np.isnan(d.log_density(NUMPY, 0, *parameters)):
             continue
-        point = [sample_variate(d, generator, parameters), *parameters]
+        point = [sample_variate(d, rng, parameters), *parameters]
         if np.isfinite(d.log_density(NUMPY, *point)):
             points.append(point)
         if len(points) == n:
@@ -219,8 +219,8 @@ def empty_variates_have_empty_densities(s: Subject) -> None:
 
 def panels(d: Distribution, parameters: Parameters, seed: int = 3) -> list[tuple[float, float]]:
     """Intervals on which the density is smooth: between quantiles of draws, parameters and ends."""
-    generator = np.random.default_rng(seed)
-    draws = [sample_variate(d, generator, parameters) for _ in range(400)]
+    rng = np.random.default_rng(seed)
+    draws = [sample_variate(d, rng, parameters) for _ in range(400)]
     low, high = ends(d.args[0][1])
     inner = [*np.quantile(draws, [0.0, 0.1, 0.35, 0.65, 0.9, 1.0]), *parameters]
     edges = [low, *sorted({x for x in inner if low < x < high}), high]
@@ -287,21 +287,21 @@ def cdfs_agree(s: Subject) -> None:
 def draws_broadcast(s: Subject) -> None:
     d, parameters = s.d, sample_points(s.d, 4)[1:]
     assert d.rng is not None
-    generator = np.random.default_rng(1)
-    assert np.shape(d.rng(generator, *(p[0].item() for p in parameters))) == ()
+    rng = np.random.default_rng(1)
+    assert np.shape(d.rng(rng, *(p[0].item() for p in parameters))) == ()
     if parameters:
-        assert np.shape(d.rng(generator, *parameters)) == (4,)
-        assert np.shape(d.rng(generator, parameters[0], *(p[0].item() for p in parameters[1:]))) == (4,)
+        assert np.shape(d.rng(rng, *parameters)) == (4,)
+        assert np.shape(d.rng(rng, parameters[0], *(p[0].item() for p in parameters[1:]))) == (4,)
     kind = "iu" if d.discrete else "f"
-    assert np.asarray(d.rng(generator, *(p[0].item() for p in parameters))).dtype.kind in kind
+    assert np.asarray(d.rng(rng, *(p[0].item() for p in parameters))).dtype.kind in kind
 
 
 def many_draws(d: Distribution, parameters: Parameters, n: int) -> NDArray[Any]:
     assert d.rng is not None
-    generator = np.random.default_rng(11)
+    rng = np.random.default_rng(11)
     if not parameters:
-        return np.array([d.rng(generator) for _ in range(n)])
-    return np.asarray(d.rng(generator, np.full(n, parameters[0]), *parameters[1:]))
+        return np.array([d.rng(rng) for _ in range(n)])
+    return np.asarray(d.rng(rng, np.full(n, parameters[0]), *parameters[1:]))
 
 
 def draws_follow_the_cdf(s: Subject) -> None:

@@ -51,17 +51,17 @@ class Domain:
 
 
 def interval(low: float, high: float) -> Domain:
-    return Domain(lambda generator, shape: generator.uniform(low, high, shape))
+    return Domain(lambda rng, shape: rng.uniform(low, high, shape))
 
 
 def exactly(value: Any) -> Domain:
-    return Domain(lambda generator, shape: np.full(np.shape(value) or shape, value)[()])
+    return Domain(lambda rng, shape: np.full(np.shape(value) or shape, value)[()])
 
 
 UNIT = interval(0.2, 0.9)
-ANY = Domain(lambda generator, shape: generator.normal(size=shape))
+ANY = Domain(lambda rng, shape: rng.normal(size=shape))
 COMPLEX = Domain(
-    lambda generator, shape: generator.normal(size=(*shape, 2)),
+    lambda rng, shape: rng.normal(size=(*shape, 2)),
     lambda xp, x: to_complex(xp, x[..., 0], x[..., 1]),
 )
 """Complex numbers, whose free numbers are their parts along one more axis."""
@@ -104,9 +104,9 @@ def default_domain(t: Type, batch: Batch) -> Domain:
     return ANY if t == MATRIX and batch != "elementwise" else UNIT
 
 
-def _permutation(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
+def _permutation(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     """2, or the numbers 1, 2, 3 in any order, which are indices and sizes within every axis."""
-    return generator.permuted(np.broadcast_to(np.arange(1, N + 1), shape), axis=-1) if shape else 2
+    return rng.permuted(np.broadcast_to(np.arange(1, N + 1), shape), axis=-1) if shape else 2
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,10 @@ class Case:
     def __str__(self) -> str:
         return f"{self.record.name}({', '.join(map(str, self.types))})"
 
-    def draw(self, generator: np.random.Generator) -> list[Any]:
-        return [d.draw(generator, (N,) * rank(t)) for d, t in zip(self.domains, self.types, strict=True)]
+    def draw(self, rng: np.random.Generator) -> list[Any]:
+        return [d.draw(rng, (N,) * rank(t)) for d, t in zip(self.domains, self.types, strict=True)]
 
-    def generator(self) -> np.random.Generator:
+    def rng(self) -> np.random.Generator:
         return np.random.default_rng(zlib.crc32(str(self).encode()))
 
     @property
@@ -232,7 +232,7 @@ def own(x: Any) -> Any:
 
 
 def has_its_type(case: Case) -> None:
-    value, t = case.call(NUMPY, *map(own, case.draw(case.generator()))), case.result.returns
+    value, t = case.call(NUMPY, *map(own, case.draw(case.rng()))), case.result.returns
     items, types = (value, t.items) if isinstance(t, Tuple) else ((value,), (t,))
     assert len(items) == len(types), f"{len(items)} items of {t}"
     for item, of in zip(items, types, strict=True):
@@ -243,7 +243,7 @@ def has_its_type(case: Case) -> None:
 
 
 def namespaces_agree(case: Case) -> None:
-    free = case.draw(case.generator())
+    free = case.draw(case.rng())
     plain = flat(case.call(NUMPY, *map(own, free)))
     assert not case.finite or np.all(np.isfinite(plain)), f"it is {plain} at {free}"
     traced = flat(case.call(AUTOGRAD, *free))
@@ -251,7 +251,7 @@ def namespaces_agree(case: Case) -> None:
 
 
 def gradient_is_the_difference(case: Case) -> None:
-    free = case.draw(case.generator())
+    free = case.draw(case.rng())
     for i in case.real:
 
         def of_one(xp: Namespace, x: Any, i: int = i) -> Any:
@@ -280,8 +280,8 @@ def batchable(case: Case) -> list[int]:
 
 
 def leading_axis_is_a_loop(case: Case) -> None:
-    generator, may = case.generator(), batchable(case)
-    sets = [case.draw(generator) for _ in range(4)]
+    rng, may = case.rng(), batchable(case)
+    sets = [case.draw(rng) for _ in range(4)]
     for batched in {tuple(may), *[(i,) for i in may]}:
         rows = [[s[i] if i in batched else x for i, x in enumerate(sets[0])] for s in sets]
         args = [np.stack([r[i] for r in rows]) if i in batched else x for i, x in enumerate(sets[0])]

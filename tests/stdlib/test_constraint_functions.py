@@ -23,7 +23,7 @@ def sibling(case, table, suffix):
 
 
 def applied(case):
-    free = case.draw(case.generator())
+    free = case.draw(case.rng())
     return [d.into(NUMPY, x) for d, x in zip(case.domains, free, strict=True)]
 
 

@@ -54,7 +54,7 @@ def assert_three_derivatives(f: Scalar, x: np.ndarray) -> None:
 
 def joint(case: Case) -> tuple[Scalar, np.ndarray]:
     """A number that depends on all results, as a function of all real arguments in one vector."""
-    free = case.draw(case.generator())
+    free = case.draw(case.rng())
     parts = [np.asarray(free[i], float) for i in case.real]
     ends = np.cumsum([p.size for p in parts])
 

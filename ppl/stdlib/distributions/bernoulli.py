@@ -46,8 +46,8 @@ def lccdf(xp: Namespace, y: Array, theta: Array) -> Array:
     return guarded(xp, _is_chance(theta), supported(xp, y < 1, value))
 
 
-def rng(generator: np.random.Generator, theta: Any) -> Any:
-    return generator.binomial(1, theta)
+def rng(rng: np.random.Generator, theta: Any) -> Any:
+    return rng.binomial(1, theta)
 
 
 def _sign(y: Array) -> Array:
@@ -59,8 +59,8 @@ def logit_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
     return log_support(xp, _is_outcome(y)) - softplus(xp, -_sign(y) * alpha)
 
 
-def logit_rng(generator: np.random.Generator, alpha: Any) -> Any:
-    return generator.binomial(1, special.expit(alpha))
+def logit_rng(rng: np.random.Generator, alpha: Any) -> Any:
+    return rng.binomial(1, special.expit(alpha))
 
 
 BERNOULLI = Distribution(

@@ -47,16 +47,16 @@ lcdf = _through(incomplete_beta.log_lower, -math.inf, 0.0)
 lccdf = _through(incomplete_beta.log_upper, 0.0, -math.inf)
 
 
-def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return generator.beta(alpha, beta)
+def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return rng.beta(alpha, beta)
 
 
 def _by_proportion(of_shapes: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, mu, kappa: of_shapes(xp, y, mu * kappa, (1.0 - mu) * kappa)
 
 
-def proportion_rng(generator: np.random.Generator, mu: Any, kappa: Any) -> Any:
-    return generator.beta(np.multiply(mu, kappa), np.multiply(np.subtract(1.0, mu), kappa))
+def proportion_rng(rng: np.random.Generator, mu: Any, kappa: Any) -> Any:
+    return rng.beta(np.multiply(mu, kappa), np.multiply(np.subtract(1.0, mu), kappa))
 
 
 BETA = Distribution(

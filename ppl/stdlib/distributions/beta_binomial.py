@@ -56,9 +56,9 @@ def cdf(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Array) -> Ar
     return xp.np.exp(lcdf(xp, y, trials, alpha, beta))
 
 
-def rng(generator: np.random.Generator, trials: Any, alpha: Any, beta: Any) -> Any:
+def rng(rng: np.random.Generator, trials: Any, alpha: Any, beta: Any) -> Any:
     trials, alpha, beta = np.broadcast_arrays(trials, alpha, beta)
-    return generator.binomial(trials, generator.beta(alpha, beta))
+    return rng.binomial(trials, rng.beta(alpha, beta))
 
 
 BETA_BINOMIAL = Distribution(

@@ -62,10 +62,10 @@ def cdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
     return xp.np.exp(lcdf(xp, y, r, alpha, beta))
 
 
-def rng(generator: np.random.Generator, r: Any, alpha: Any, beta: Any) -> Any:
+def rng(rng: np.random.Generator, r: Any, alpha: Any, beta: Any) -> Any:
     r, alpha, beta = np.broadcast_arrays(r, alpha, beta)
-    chance = generator.beta(alpha, beta)
-    return generator.poisson(generator.gamma(r, np.divide(1.0 - chance, chance)))
+    chance = rng.beta(alpha, beta)
+    return rng.poisson(rng.gamma(r, np.divide(1.0 - chance, chance)))
 
 
 BETA_NEG_BINOMIAL = Distribution(

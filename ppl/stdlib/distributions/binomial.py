@@ -58,8 +58,8 @@ lcdf = _through(incomplete_beta.log_upper, -math.inf, 0.0)
 lccdf = _through(incomplete_beta.log_lower, 0.0, -math.inf)
 
 
-def rng(generator: np.random.Generator, trials: Any, theta: Any) -> Any:
-    return generator.binomial(trials, theta)
+def rng(rng: np.random.Generator, trials: Any, theta: Any) -> Any:
+    return rng.binomial(trials, theta)
 
 
 @with_partials(None, None, _score)

@@ -35,9 +35,9 @@ def logit_log_density(xp: Namespace, y: Array, beta: Array) -> Array:
     return pick(xp, log_softmax(xp, beta), y)
 
 
-def rng(generator: np.random.Generator, theta: Any) -> Any:
+def rng(rng: np.random.Generator, theta: Any) -> Any:
     reached = np.cumsum(theta, axis=-1)
-    level = generator.uniform(size=(*reached.shape[:-1], 1)) * reached[..., -1:]
+    level = rng.uniform(size=(*reached.shape[:-1], 1)) * reached[..., -1:]
     return 1 + np.sum(reached[..., :-1] <= level, axis=-1)
 
 

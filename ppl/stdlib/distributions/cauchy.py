@@ -37,9 +37,9 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return standard_lcdf(xp, -z)
 
 
-def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
+def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
     size = np.broadcast_shapes(np.shape(mu), np.shape(sigma))
-    return mu + sigma * generator.standard_cauchy(size)
+    return mu + sigma * rng.standard_cauchy(size)
 
 
 CAUCHY = Distribution(

@@ -28,17 +28,17 @@ def log_density(xp: Namespace, theta: Array, alpha: Array) -> Array:
     return on_simplex(xp, theta, guarded(xp, xp.np.all(alpha > 0, axis=-1), value))
 
 
-def rng(generator: np.random.Generator, alpha: Any) -> Any:
+def rng(rng: np.random.Generator, alpha: Any) -> Any:
     """Gamma variates over their sum; of many simplexes on the log scale, where the smallest do not vanish.
 
     A gamma(a) is a gamma(a + 1) times u^(1 / a), u uniform (Marsaglia and Tsang 2000).
     """
     if np.ndim(alpha) == 1:
-        return generator.dirichlet(alpha)
+        return rng.dirichlet(alpha)
     if np.any(np.less(alpha, 0.0)):
         raise ValueError("alpha < 0")
-    gammas = generator.standard_gamma(np.add(alpha, 1.0))
-    powers = np.divide(generator.standard_exponential(np.shape(alpha)), alpha)
+    gammas = rng.standard_gamma(np.add(alpha, 1.0))
+    powers = np.divide(rng.standard_exponential(np.shape(alpha)), alpha)
     return special.softmax(np.log(gammas) - powers, axis=-1)
 
 

@@ -29,11 +29,11 @@ def _log_counts(xp: Namespace, y: Array) -> Array:
     return np.log(counts) - np.sum(np.log(np.maximum(y, 1)), axis=-1)
 
 
-def rng(generator: np.random.Generator, alpha: Any, trials: Any) -> Any:
+def rng(rng: np.random.Generator, alpha: Any, trials: Any) -> Any:
     """Probabilities of their own for all counts, also where only the trials differ."""
     lead = np.broadcast_shapes(np.shape(alpha)[:-1], np.shape(trials))
     alpha = np.broadcast_to(alpha, (*lead, np.shape(alpha)[-1]))
-    return generator.multinomial(trials, dirichlet.rng(generator, alpha))
+    return rng.multinomial(trials, dirichlet.rng(rng, alpha))
 
 
 DIRICHLET_MULTINOMIAL = Distribution(

@@ -32,8 +32,8 @@ def lccdf(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
     return xp.np.log(_share(xp, upper - y + 0.0, lower, upper))
 
 
-def rng(generator: np.random.Generator, lower: Any, upper: Any) -> Any:
-    return generator.integers(lower, upper, endpoint=True)
+def rng(rng: np.random.Generator, lower: Any, upper: Any) -> Any:
+    return rng.integers(lower, upper, endpoint=True)
 
 
 DISCRETE_RANGE = Distribution(

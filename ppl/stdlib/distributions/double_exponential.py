@@ -25,8 +25,8 @@ def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     return guarded(xp, sigma > 0, -xp.np.abs((y - mu) / sigma) - xp.np.log(sigma) - LOG_TWO)
 
 
-def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return generator.laplace(mu, sigma)
+def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    return rng.laplace(mu, sigma)
 
 
 def _weight(xp: Namespace, z: Array, tau: Array) -> Array:
@@ -85,9 +85,9 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return skew_standard_lcdf(xp, -z, 0.5)
 
 
-def skew_rng(generator: np.random.Generator, mu: Any, sigma: Any, tau: Any) -> Any:
+def skew_rng(rng: np.random.Generator, mu: Any, sigma: Any, tau: Any) -> Any:
     size = np.broadcast_shapes(np.shape(mu), np.shape(sigma), np.shape(tau))
-    left, right = generator.standard_exponential(size), generator.standard_exponential(size)
+    left, right = rng.standard_exponential(size), rng.standard_exponential(size)
     return mu + 0.5 * sigma * (np.divide(right, tau) - np.divide(left, np.subtract(1.0, tau)))
 
 

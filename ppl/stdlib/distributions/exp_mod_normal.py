@@ -79,9 +79,9 @@ def standard_lccdf(xp: Namespace, z: Array, v: Array) -> Array:
     return xp.np.logaddexp(xp.special.log_ndtr(-z), log_tilted_tail(xp, z, v))
 
 
-def rng(generator: np.random.Generator, mu: Any, sigma: Any, rate: Any) -> Any:
+def rng(rng: np.random.Generator, mu: Any, sigma: Any, rate: Any) -> Any:
     size = np.broadcast_shapes(np.shape(mu), np.shape(sigma), np.shape(rate))
-    return generator.normal(mu, sigma, size) + np.divide(generator.standard_exponential(size), rate)
+    return rng.normal(mu, sigma, size) + np.divide(rng.standard_exponential(size), rate)
 
 
 EXP_MOD_NORMAL = Distribution(

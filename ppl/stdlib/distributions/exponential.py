@@ -37,8 +37,8 @@ def lccdf(xp: Namespace, y: Array, beta: Array) -> Array:
     return guarded(xp, beta > 0, -beta * xp.np.where(y >= 0, y, 0.0))
 
 
-def rng(generator: np.random.Generator, beta: Any) -> Any:
-    return generator.exponential(np.divide(1.0, beta))
+def rng(rng: np.random.Generator, beta: Any) -> Any:
+    return rng.exponential(np.divide(1.0, beta))
 
 
 EXPONENTIAL = Distribution(

@@ -45,16 +45,16 @@ lcdf = _through(incomplete_gamma.log_lower, -math.inf)
 lccdf = _through(incomplete_gamma.log_upper, 0.0)
 
 
-def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return generator.gamma(alpha, np.divide(1.0, beta))
+def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return rng.gamma(alpha, np.divide(1.0, beta))
 
 
 def _chi_square(of_gamma: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, nu: of_gamma(xp, y, 0.5 * nu, 0.5)
 
 
-def chi_square_rng(generator: np.random.Generator, nu: Any) -> Any:
-    return generator.chisquare(nu)
+def chi_square_rng(rng: np.random.Generator, nu: Any) -> Any:
+    return rng.chisquare(nu)
 
 
 GAMMA = Distribution(

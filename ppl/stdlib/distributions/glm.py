@@ -108,8 +108,8 @@ def _ordered_logistic(xp: Namespace, y: Array, x: Array, beta: Array, c: Array) 
     return ordered.logistic_log_density(xp, y, inner(xp, x, beta), c)
 
 
-def bernoulli_logit_rng(generator: np.random.Generator, x: Any, alpha: Any, beta: Any) -> Any:
-    return generator.binomial(1, special.expit(alpha + inner(NUMPY, x, beta)))
+def bernoulli_logit_rng(rng: np.random.Generator, x: Any, alpha: Any, beta: Any) -> Any:
+    return rng.binomial(1, special.expit(alpha + inner(NUMPY, x, beta)))
 
 
 def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:

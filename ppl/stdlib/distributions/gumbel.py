@@ -41,8 +41,8 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return xp.np.where(near, inside, xp.np.where(z <= SURE, 0.0, -z))
 
 
-def rng(generator: np.random.Generator, mu: Any, beta: Any) -> Any:
-    return generator.gumbel(mu, beta)
+def rng(rng: np.random.Generator, mu: Any, beta: Any) -> Any:
+    return rng.gumbel(mu, beta)
 
 
 GUMBEL = Distribution(

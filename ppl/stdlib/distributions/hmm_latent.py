@@ -23,7 +23,7 @@ def log_density(xp: Namespace, states: Array, log_omega: Array, gamma: Array, rh
     return emitted + moved - marginal(xp, log_omega, gamma, rho)
 
 
-def rng(generator: np.random.Generator, log_omega: Any, gamma: Any, rho: Any) -> Any:
+def rng(rng: np.random.Generator, log_omega: Any, gamma: Any, rho: Any) -> Any:
     """Filter forwards, then draw the states backwards."""
     filtered, log_evidence = forward(NUMPY, log_omega, gamma, rho)
     if not log_evidence > -np.inf:
@@ -31,7 +31,7 @@ def rng(generator: np.random.Generator, log_omega: Any, gamma: Any, rho: Any) ->
     states: list[int] = []
     for p in reversed(filtered):
         chances = p * gamma[:, states[-1] - 1] if states else p
-        states.append(int(categorical.rng(generator, chances)))
+        states.append(int(categorical.rng(rng, chances)))
     return np.array(states[::-1])
 
 

@@ -23,8 +23,8 @@ def _log_choose(xp: Namespace, n: Array, k: Array) -> Array:
     return log_choose(xp, n, xp.np.clip(k, 0, n))
 
 
-def rng(generator: np.random.Generator, draws: Any, good: Any, bad: Any) -> Any:
-    return generator.hypergeometric(good, bad, draws)
+def rng(rng: np.random.Generator, draws: Any, good: Any, bad: Any) -> Any:
+    return rng.hypergeometric(good, bad, draws)
 
 
 HYPERGEOMETRIC = Distribution(

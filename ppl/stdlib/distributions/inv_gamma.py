@@ -46,16 +46,16 @@ lcdf = _through(incomplete_gamma.log_upper, -math.inf)
 lccdf = _through(incomplete_gamma.log_lower, 0.0)
 
 
-def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return np.divide(beta, generator.gamma(alpha, 1.0, np.broadcast_shapes(np.shape(alpha), np.shape(beta))))
+def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return np.divide(beta, rng.gamma(alpha, 1.0, np.broadcast_shapes(np.shape(alpha), np.shape(beta))))
 
 
 def _inv_chi_square(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, nu: of_inv_gamma(xp, y, 0.5 * nu, 0.5)
 
 
-def inv_chi_square_rng(generator: np.random.Generator, nu: Any) -> Any:
-    return np.divide(1.0, generator.chisquare(nu))
+def inv_chi_square_rng(rng: np.random.Generator, nu: Any) -> Any:
+    return np.divide(1.0, rng.chisquare(nu))
 
 
 def _scaled(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,9 +66,9 @@ def _scaled(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def scaled_rng(generator: np.random.Generator, nu: Any, s: Any) -> Any:
+def scaled_rng(rng: np.random.Generator, nu: Any, s: Any) -> Any:
     size = np.broadcast_shapes(np.shape(nu), np.shape(s))
-    return nu * np.square(s) / generator.chisquare(nu, size)
+    return nu * np.square(s) / rng.chisquare(nu, size)
 
 
 def _scaled_shape_term(xp: Namespace, nu: Array) -> Array:

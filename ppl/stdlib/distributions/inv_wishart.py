@@ -47,8 +47,8 @@ def cholesky_log_density(xp: Namespace, lower: Array, nu: Array, scale: Array) -
     )
 
 
-def rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
-    return np.linalg.inv(wishart.rng(generator, nu, np.linalg.inv(scale)))
+def rng(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
+    return np.linalg.inv(wishart.rng(rng, nu, np.linalg.inv(scale)))
 
 
 def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:

@@ -49,27 +49,27 @@ def covariance_log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, eta
     return xp.np.sum(lognormal.log_density(xp, scales, mu, sigma), axis=-1) + log_density(xp, omega, eta)
 
 
-def cholesky_rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
+def cholesky_rng(rng: np.random.Generator, size: int, eta: Any) -> Any:
     """Canonical partial correlations of column j are 2 beta(b, b) - 1 with b = eta + (K - 1 - j) / 2."""
     _, columns = strictly_lower_by_rows(size)
     b = lifted(NUMPY, eta, 1) + 0.5 * (size - 2 - columns)
-    difference = _log_gamma_variates(generator, b) - _log_gamma_variates(generator, b)
+    difference = _log_gamma_variates(rng, b) - _log_gamma_variates(rng, b)
     u = np.clip(0.5 * difference, -300.0, 300.0)
     return constrain_cholesky(NUMPY, u, (size, size))[0]
 
 
-def _log_gamma_variates(generator: np.random.Generator, b: Array) -> Array:
+def _log_gamma_variates(rng: np.random.Generator, b: Array) -> Array:
     """Logarithms of gamma(b) variates, those that underflow too: their density is as x^(b - 1) there."""
-    variates = generator.gamma(b)
+    variates = rng.gamma(b)
     below = variates < SMALLEST
     logs = np.log(np.where(below, SMALLEST, variates))
     if below.any():
-        logs[below] -= generator.standard_exponential(np.count_nonzero(below)) / b[below]
+        logs[below] -= rng.standard_exponential(np.count_nonzero(below)) / b[below]
     return logs
 
 
-def rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
-    return squared(NUMPY, cholesky_rng(generator, size, eta))
+def rng(rng: np.random.Generator, size: int, eta: Any) -> Any:
+    return squared(NUMPY, cholesky_rng(rng, size, eta))
 
 
 def _eta_term(xp: Namespace, eta: Array, omega: Array) -> Array:

@@ -35,8 +35,8 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return -softplus(xp, z)
 
 
-def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return generator.logistic(mu, sigma)
+def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    return rng.logistic(mu, sigma)
 
 
 LOGISTIC = Distribution(

@@ -36,9 +36,9 @@ def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, (alpha > 0) & (beta > 0), xp.np.where(inside, value, 0.0))
 
 
-def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
+def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
     size = np.broadcast_shapes(np.shape(alpha), np.shape(beta))
-    return alpha * np.exp(np.divide(generator.logistic(size=size), beta))
+    return alpha * np.exp(np.divide(rng.logistic(size=size), beta))
 
 
 LOGLOGISTIC = Distribution(

@@ -38,8 +38,8 @@ def _through(standard: Callable[..., Any], at_zero: float) -> Callable[..., Any]
     return function
 
 
-def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return generator.lognormal(mu, sigma)
+def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    return rng.lognormal(mu, sigma)
 
 
 LOGNORMAL = Distribution(

@@ -94,12 +94,12 @@ def precision_log_density(xp: Namespace, y: Array, mu: Array, omega: Array) -> A
     return -0.5 * xp.np.sum(z * z, axis=-1) + log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
 
 
-def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return cholesky_rng(generator, mu, np.linalg.cholesky(sigma))
+def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    return cholesky_rng(rng, mu, np.linalg.cholesky(sigma))
 
 
-def cholesky_rng(generator: np.random.Generator, mu: Any, lower: Any) -> Any:
-    z = generator.standard_normal(np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1]))
+def cholesky_rng(rng: np.random.Generator, mu: Any, lower: Any) -> Any:
+    z = rng.standard_normal(np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1]))
     return mu + np.matmul(lower, z[..., None])[..., 0]
 
 

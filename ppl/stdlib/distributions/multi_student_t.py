@@ -45,14 +45,14 @@ def _tail(xp: Namespace, square: Array, nu: Array, size: int) -> Array:
     return guarded(xp, nu > 0, xp.np.where(limit, normal, value))
 
 
-def rng(generator: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
-    return cholesky_rng(generator, nu, mu, np.linalg.cholesky(sigma))
+def rng(rng: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
+    return cholesky_rng(rng, nu, mu, np.linalg.cholesky(sigma))
 
 
-def cholesky_rng(generator: np.random.Generator, nu: Any, mu: Any, lower: Any) -> Any:
+def cholesky_rng(rng: np.random.Generator, nu: Any, mu: Any, lower: Any) -> Any:
     shape = np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1], (*np.shape(nu), 1))
     half, scale = lifted(NUMPY, 0.5 * nu, 1), lifted(NUMPY, 2.0 / nu, 1)
-    z = generator.standard_normal(shape) / np.sqrt(generator.gamma(half, scale, (*shape[:-1], 1)))
+    z = rng.standard_normal(shape) / np.sqrt(rng.gamma(half, scale, (*shape[:-1], 1)))
     return mu + np.matmul(lower, z[..., None])[..., 0]
 
 

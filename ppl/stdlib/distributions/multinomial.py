@@ -43,12 +43,12 @@ def logit_log_density(xp: Namespace, y: Array, gamma: Array) -> Array:
     return _counts(xp, y, log_coefficient(xp, y) + xp.np.sum(weighted, axis=-1))
 
 
-def rng(generator: np.random.Generator, theta: Any, trials: Any) -> Any:
-    return generator.multinomial(trials, theta / np.sum(theta, axis=-1, keepdims=True))
+def rng(rng: np.random.Generator, theta: Any, trials: Any) -> Any:
+    return rng.multinomial(trials, theta / np.sum(theta, axis=-1, keepdims=True))
 
 
-def logit_rng(generator: np.random.Generator, gamma: Any, trials: Any) -> Any:
-    return generator.multinomial(trials, special.softmax(gamma, axis=-1))
+def logit_rng(rng: np.random.Generator, gamma: Any, trials: Any) -> Any:
+    return rng.multinomial(trials, special.softmax(gamma, axis=-1))
 
 
 MULTINOMIAL = Distribution(

@@ -115,15 +115,15 @@ lcdf, mean_lcdf = _through(incomplete_beta.log_lower, -math.inf)
 lccdf, mean_lccdf = _through(incomplete_beta.log_upper, 0.0)
 
 
-def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return _counts(generator, "neg_binomial_rng", generator.gamma(alpha, np.divide(1.0, beta)))
+def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return _counts(rng, "neg_binomial_rng", rng.gamma(alpha, np.divide(1.0, beta)))
 
 
-def _counts(generator: np.random.Generator, name: str, rate: Any) -> Any:
+def _counts(rng: np.random.Generator, name: str, rate: Any) -> Any:
     """Poisson counts whose rates are gamma variates."""
     if not np.all(rate < MOST_RATE):
         raise Rejection(f"`{name}`: the rate that it drew is {np.max(rate):.8g}, but must be below 2^30.")
-    return generator.poisson(rate)
+    return rng.poisson(rate)
 
 
 def _mean_slope(xp: Namespace, ans: Array, y: Array, mu: Array, phi: Array) -> Array:
@@ -159,8 +159,8 @@ def mean_kernel(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
     return guarded(xp, _is_positive(mu) & _is_positive(phi), value)
 
 
-def mean_rng(generator: np.random.Generator, mu: Any, phi: Any) -> Any:
-    return _counts(generator, "neg_binomial_2_rng", generator.gamma(phi, np.divide(mu, phi)))
+def mean_rng(rng: np.random.Generator, mu: Any, phi: Any) -> Any:
+    return _counts(rng, "neg_binomial_2_rng", rng.gamma(phi, np.divide(mu, phi)))
 
 
 def _log_mean_gap(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
@@ -198,8 +198,8 @@ def log_mean_kernel(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
     return guarded(xp, _is_positive(phi), value)
 
 
-def log_mean_rng(generator: np.random.Generator, eta: Any, phi: Any) -> Any:
-    return _counts(generator, "neg_binomial_2_log_rng", generator.gamma(phi, np.divide(np.exp(eta), phi)))
+def log_mean_rng(rng: np.random.Generator, eta: Any, phi: Any) -> Any:
+    return _counts(rng, "neg_binomial_2_log_rng", rng.gamma(phi, np.divide(np.exp(eta), phi)))
 
 
 NEG_BINOMIAL = Distribution(

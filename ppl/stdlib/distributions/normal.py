@@ -22,8 +22,8 @@ def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     return guarded(xp, sigma > 0, -0.5 * z * z - xp.np.log(sigma) - HALF_LOG_TWO_PI)
 
 
-def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return generator.normal(mu, sigma)
+def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    return rng.normal(mu, sigma)
 
 
 @with_partials(lambda xp, ans, y: -y)
@@ -45,8 +45,8 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return standard_lcdf(xp, -z)
 
 
-def standard_rng(generator: np.random.Generator) -> float:
-    return generator.standard_normal()
+def standard_rng(rng: np.random.Generator) -> float:
+    return rng.standard_normal()
 
 
 NORMAL = Distribution(

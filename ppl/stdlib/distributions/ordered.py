@@ -101,12 +101,12 @@ def _shape(eta: Any, c: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(np.shape(eta), np.shape(c)[:-1])
 
 
-def logistic_rng(generator: np.random.Generator, eta: Any, c: Any) -> Any:
-    return _category(generator.logistic(eta, size=_shape(eta, c)), c)
+def logistic_rng(rng: np.random.Generator, eta: Any, c: Any) -> Any:
+    return _category(rng.logistic(eta, size=_shape(eta, c)), c)
 
 
-def probit_rng(generator: np.random.Generator, eta: Any, c: Any) -> Any:
-    return _category(generator.normal(eta, size=_shape(eta, c)), c)
+def probit_rng(rng: np.random.Generator, eta: Any, c: Any) -> Any:
+    return _category(rng.normal(eta, size=_shape(eta, c)), c)
 
 
 ORDERED_LOGISTIC = Distribution(

@@ -41,9 +41,9 @@ def lcdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
     return guarded(xp, (y_min > 0) & (alpha > 0), supported(xp, inside, value))
 
 
-def rng(generator: np.random.Generator, y_min: Any, alpha: Any) -> Any:
+def rng(rng: np.random.Generator, y_min: Any, alpha: Any) -> Any:
     size = np.broadcast_shapes(np.shape(y_min), np.shape(alpha))
-    return y_min * (1.0 + generator.pareto(alpha, size))
+    return y_min * (1.0 + rng.pareto(alpha, size))
 
 
 @reals
@@ -76,9 +76,9 @@ def type_2_lcdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) 
     return guarded(xp, (scale > 0) & (alpha > 0), supported(xp, inside, value))
 
 
-def type_2_rng(generator: np.random.Generator, mu: Any, scale: Any, alpha: Any) -> Any:
+def type_2_rng(rng: np.random.Generator, mu: Any, scale: Any, alpha: Any) -> Any:
     size = np.broadcast_shapes(np.shape(mu), np.shape(scale), np.shape(alpha))
-    return mu + scale * generator.pareto(alpha, size)
+    return mu + scale * rng.pareto(alpha, size)
 
 
 PARETO = Distribution(

@@ -56,8 +56,8 @@ lcdf = _through(incomplete_gamma.log_upper, -math.inf)
 lccdf = _through(incomplete_gamma.log_lower, 0.0)
 
 
-def rng(generator: np.random.Generator, lam: Any) -> Any:
-    return generator.poisson(lam)
+def rng(rng: np.random.Generator, lam: Any) -> Any:
+    return rng.poisson(lam)
 
 
 @with_partials(None, lambda xp, ans, y, alpha: y - xp.np.exp(alpha))
@@ -71,8 +71,8 @@ def log_rate_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
     return supported(xp, y >= 0, log_rate_kernel(xp, y, alpha) - log_factorial(xp, y))
 
 
-def log_rate_rng(generator: np.random.Generator, alpha: Any) -> Any:
-    return generator.poisson(np.exp(alpha))
+def log_rate_rng(rng: np.random.Generator, alpha: Any) -> Any:
+    return rng.poisson(np.exp(alpha))
 
 
 def term(xp: Namespace, times: Array, y: Array) -> Array:

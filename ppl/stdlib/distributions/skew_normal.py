@@ -86,9 +86,9 @@ def _standard(xp: Namespace, z: Array, alpha: Array) -> Array:
     return log_density(xp, z, 0.0, 1.0, alpha)
 
 
-def rng(generator: np.random.Generator, xi: Any, omega: Any, alpha: Any) -> Any:
+def rng(rng: np.random.Generator, xi: Any, omega: Any, alpha: Any) -> Any:
     size = np.broadcast_shapes(np.shape(xi), np.shape(omega), np.shape(alpha))
-    folded, free = np.abs(generator.standard_normal(size)), generator.standard_normal(size)
+    folded, free = np.abs(rng.standard_normal(size)), rng.standard_normal(size)
     return xi + omega * (alpha * folded + free) / np.hypot(1.0, alpha)
 
 

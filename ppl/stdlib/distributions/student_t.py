@@ -103,9 +103,9 @@ def _reordered(of_standard: Callable[..., Any]) -> Callable[..., Any]:
     return reordered
 
 
-def rng(generator: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
+def rng(rng: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
     size = np.broadcast_shapes(np.shape(nu), np.shape(mu), np.shape(sigma))
-    return mu + sigma * generator.standard_t(nu, size)
+    return mu + sigma * rng.standard_t(nu, size)
 
 
 STUDENT_T = Distribution(

@@ -46,8 +46,8 @@ def _log_clipped(xp: Namespace, fraction: Array) -> Array:
     )
 
 
-def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return generator.uniform(alpha, beta)
+def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return rng.uniform(alpha, beta)
 
 
 UNIFORM = Distribution(

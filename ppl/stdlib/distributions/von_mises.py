@@ -112,8 +112,8 @@ def cdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
     return xp.np.exp(lcdf(xp, y, mu, kappa))
 
 
-def rng(generator: np.random.Generator, mu: Any, kappa: Any) -> Any:
-    return generator.vonmises(mu, kappa)
+def rng(rng: np.random.Generator, mu: Any, kappa: Any) -> Any:
+    return rng.vonmises(mu, kappa)
 
 
 VON_MISES = Distribution(

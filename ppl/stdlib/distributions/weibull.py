@@ -102,18 +102,18 @@ def _rayleigh(of_weibull: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, sigma: of_weibull(xp, y, 2.0, SQRT_TWO * sigma)
 
 
-def rng(generator: np.random.Generator, alpha: Any, sigma: Any) -> Any:
+def rng(rng: np.random.Generator, alpha: Any, sigma: Any) -> Any:
     size = np.broadcast_shapes(np.shape(alpha), np.shape(sigma))
-    return sigma * generator.weibull(alpha, size)
+    return sigma * rng.weibull(alpha, size)
 
 
-def frechet_rng(generator: np.random.Generator, alpha: Any, sigma: Any) -> Any:
+def frechet_rng(rng: np.random.Generator, alpha: Any, sigma: Any) -> Any:
     size = np.broadcast_shapes(np.shape(alpha), np.shape(sigma))
-    return np.divide(sigma, generator.weibull(alpha, size))
+    return np.divide(sigma, rng.weibull(alpha, size))
 
 
-def rayleigh_rng(generator: np.random.Generator, sigma: Any) -> Any:
-    return generator.rayleigh(sigma)
+def rayleigh_rng(rng: np.random.Generator, sigma: Any) -> Any:
+    return rng.rayleigh(sigma)
 
 
 WEIBULL = Distribution(

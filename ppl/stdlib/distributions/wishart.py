@@ -56,17 +56,17 @@ def cholesky_log_density(xp: Namespace, lower: Array, nu: Array, scale: Array) -
     )
 
 
-def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
+def cholesky_rng(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
     """Bartlett's decomposition."""
     size = np.shape(scale)[-1]
     lead = np.broadcast_shapes(np.shape(nu), np.shape(scale)[:-2])
-    below = np.tril(generator.standard_normal((*lead, size, size)), -1)
-    squares = generator.chisquare(lifted(NUMPY, nu, 1) - np.arange(size), (*lead, size))
+    below = np.tril(rng.standard_normal((*lead, size, size)), -1)
+    squares = rng.chisquare(lifted(NUMPY, nu, 1) - np.arange(size), (*lead, size))
     return np.matmul(scale, np.where(np.eye(size) == 1.0, np.sqrt(squares)[..., None, :], below))
 
 
-def rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
-    lower = cholesky_rng(generator, nu, np.linalg.cholesky(scale))
+def rng(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
+    lower = cholesky_rng(rng, nu, np.linalg.cholesky(scale))
     return squared(NUMPY, lower)
 
 

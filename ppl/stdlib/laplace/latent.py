@@ -12,14 +12,14 @@ from ppl.stdlib.laplace.mode import modes, solved, spread
 
 
 def latent_of(like: Likelihood) -> Callable[..., Array]:
-    """(generator, y, y_index, *dispersion, m, K, tolerance, most steps) -> a draw of theta given y.
+    """(rng, y, y_index, *dispersion, m, K, tolerance, most steps) -> a draw of theta given y.
 
     theta is the mode and f - K root(W) B^-1 (root(W) f + z), of f from normal(0, K) and z from normal(0, I):
     its covariance is that of the approximation, K - K root(W) B^-1 root(W) K, and K may be singular.
     """
     name = f"laplace_latent_{like.name}_rng"
 
-    def latent(generator: np.random.Generator, y: Array, index: Array, *args: Array) -> Array:
+    def latent(rng: np.random.Generator, y: Array, index: Array, *args: Array) -> Array:
         *rest, m, k, tolerance, most_steps = args
         refuse(name, Rows(y, index), m, k)
         _, p = problem(like, Rows(y, index), m, k, list(rest))
@@ -29,14 +29,14 @@ def latent_of(like: Likelihood) -> Callable[..., Array]:
             raise Rejection(f"`{name}`: no mode was found in {int(most_steps)} steps of Newton's method.")
         root = np.sqrt(p.local(theta).weight)
         values, vectors = np.linalg.eigh(k)
-        f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * generator.standard_normal(len(m)))
-        seen = root * f + generator.standard_normal(len(m))
+        f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(len(m)))
+        seen = root * f + rng.standard_normal(len(m))
         return np.asarray(theta[0] + f - k @ (root * solved(spread(p.k, root), seen))[0])
 
     return latent
 
 
-def drawn_about(generator: np.random.Generator, solution: Array) -> Array:
+def drawn_about(rng: np.random.Generator, solution: Array) -> Array:
     """Mode + F z of z from normal(0, I): the first column of `solution` is the mode, the others are F."""
     mode, factor = solution[:, 0], solution[:, 1:]
-    return np.asarray(mode + factor @ generator.standard_normal(len(mode)))
+    return np.asarray(mode + factor @ rng.standard_normal(len(mode)))
