@@ -249,6 +249,34 @@ def test_draws_that_go_different_ways(text: str) -> None:
     assert not errors
 
 
+INDEXED = """
+data {{ int N; matrix[N, 3] m; vector[N] y; }}
+parameters {{ vector[3] b; matrix[N, 3] V; }}
+model {{ {} }}
+"""
+RANKS = "array[3] int o = sort_indices_asc(b); "
+INDICES = (
+    RANKS + "for (n in 1:N) target += V[n, o[1]] * y[n];",
+    RANKS + "for (n in 1:N) target += dot_product(V[n, o], b) + sum(V[o, n]);",
+    RANKS + "target += sum(V[1:2, o] * b);",
+    RANKS + "matrix[N, 3] W = V; W[, o] = m; target += sum(W * b);",
+    RANKS + "for (n in 1:N) { vector[3] w; for (k in 1:3) w[k] = y[n] * b[k]; target += w[o[n]]; }",
+    RANKS + "matrix[N, 3] W = V; for (n in 1:N) W[n, o[n]] = y[n] * b[n]; target += sum(W * b);",
+    "int k = b[1] > 0 ? 1 : 2; for (n in 1:N) target += m[n, k] * V[4 - n, k];",
+)
+
+
+@pytest.mark.parametrize("body", INDICES)
+def test_an_index_of_each_draw_beside_those_of_loops(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = {"N": 3, "y": [0.1, -0.4, 0.8], "m": np.arange(9.0).reshape(3, 3)}
+    posterior = ppl.compile_model(INDEXED.format(body)).condition(data)
+    us = np.random.default_rng(5).normal(size=(7, posterior.param_unc_num()))
+    assert_as_alone(posterior, us)
+    alone = looked_at_alone(monkeypatch)
+    posterior.log_density_gradients(us)
+    assert not alone
+
+
 TOGETHER = {
     "containers": """
         parameters { matrix[2, 3] a; array[2] vector[3] b; real<lower=0> s; } model { matrix[3, 3] m =

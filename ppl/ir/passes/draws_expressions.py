@@ -19,7 +19,6 @@ from ppl.ir.passes.draws_state import (
     less_one,
     over,
     picked,
-    require_entries,
     spread,
     whose_var,
 )
@@ -120,23 +119,21 @@ def lift_index(c: Along, e: ir.Index) -> ir.Expr:
         if whose:
             raise Dependent("an index differs from draw to draw")
         return replace(e, base=base, items=items, type=over(e.type))
-    return gathered(c, ir.Gather(base, at_place(e.base), items, e.type), e.items, whose)
+    return gathered(c, ir.Gather(base, at_place(e.base), items, e.type), whose)
 
 
 def lift_gather(c: Along, e: ir.Gather) -> ir.Expr:
     base = lift_draws(c, e.base)
     picks, items, whose = lift_places(c, e.picks, e.items)
-    return gathered(c, replace(e, base=base, picks=picks, items=items), e.items, whose)
+    return gathered(c, replace(e, base=base, picks=picks, items=items), whose)
 
 
-def gathered(c: Along, e: ir.Gather, asked: Sequence[ir.IndexItem], whose: str) -> ir.Expr:
-    """The entries, of parts that are lifted but for the type; `asked` are the indices of one draw."""
+def gathered(c: Along, e: ir.Gather, whose: str) -> ir.Expr:
+    """The entries, of parts that are lifted but for the type; `whose` is the axis that indices vary over."""
     base, picks, items = e.base, e.picks, e.items
     own, in_place = c.axis(base), None in picks
-    if whose == ir.DRAW and (c.is_set(base) or in_place):
+    if whose == ir.DRAW and c.is_set(base):
         raise Dependent("an index differs from draw to draw and in a loop")
-    if whose == ir.DRAW:
-        require_entries(asked)
     if c.is_set(base):
         varies = any(axes_of(at.type) for at in (*picks, *indices(items)) if at is not None)
         if varies and not whose:

@@ -13,7 +13,7 @@ from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.fills import rep_array
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Array, Tuple, Type, along, array_of, axes_of, core, entry, rank
+from ppl.types import INT, Array, Tuple, Type, along, array_of, axes_of, core, entry
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -226,20 +226,3 @@ def one_step(path: Sequence[ir.Step]) -> tuple[ir.IndexItem, ...]:
             raise Dependent("a part of a part is set")
         out += step
     return tuple(out)
-
-
-def is_whole(item: ir.IndexItem) -> bool:
-    """Whether it is `:` alone."""
-    return item == ir.Between(None, None)
-
-
-def require_entries(items: Sequence[ir.IndexItem]) -> None:
-    """Dependent, unless the indices pick one entry, or a row or column, of every draw and iteration.
-
-    One index alone may pick several entries.
-    """
-    if len(items) == 1 and isinstance(items[0], ir.At) and rank(entry(items[0].index.type)) == 1:
-        return
-    for i in items:
-        if not (is_whole(i) or (isinstance(i, ir.At) and entry(i.index.type) == INT)):
-            raise Dependent("an index differs from draw to draw")

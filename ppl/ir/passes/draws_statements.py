@@ -33,7 +33,6 @@ from ppl.ir.passes.draws_state import (
     over,
     part_of,
     picked,
-    require_entries,
     set_of_all,
     spread,
     whose_var,
@@ -234,7 +233,6 @@ def put(c: Along, s: ir.Scatter) -> None:
         value = picked(value, c.flat[s.name])
     elif whose in ("", ir.DRAW):
         if whose:
-            require_entries(s.items)
             value = value if c.axis(value) == ir.DRAW else spread(value)
         elif c.is_set(value):
             raise Dependent(f"`{s.name}` differs in size from draw to draw")
