@@ -2,7 +2,7 @@
 
 Each axis of the array is a slot: an axis of the value that is kept as it is, by its name, or an index.  What
 an index varies over is aligned by name with the axes of the result; where NumPy's own order of axes is
-another, all slots become index arrays of the result's shape (runtime `gather`).
+another, all slots become index arrays of the result's shape (`index_of` of the runtime).
 """
 
 from collections.abc import Callable, Sequence
@@ -92,7 +92,7 @@ def own_axes_set(s: ir.Scatter) -> int:
 
 
 def mesh(w: Writer, name: str, at: Entries, index: Text) -> str:
-    """The arguments of the runtime's `gather`: where the axes of each slot go, then the indices."""
+    """The arguments of `index_of`: where the axes of each slot go, then the indices."""
     places, items = [], []
     for k, slot in enumerate(at.slots):
         places.append("".join(f"{at.axes.index(axis)}, " for axis in axes_of_slot(slot)).rstrip())

@@ -364,9 +364,9 @@ def gather(w: Writer, e: ir.Gather) -> str:
     if at.is_direct:
         where = f"({', '.join([*['slice(None)'] * len(at.whole), *slots(w, name, at, loose_index)])},)"
     else:
-        where = mesh(w, name, at, loose_index)
+        where = f"lib.index_of({name}, {mesh(w, name, at, loose_index)})"
     first = f"({name} := {base})" if name != base and name in where else base
-    return f"lib.{'pick' if at.is_direct else 'gather'}({first}, {where})"
+    return f"lib.pick({first}, {where})" if of_draws else f"{first}[{where}]"
 
 
 def slots(w: Writer, base: str, at: Entries, text: Text) -> list[str]:

@@ -181,7 +181,7 @@ def scatter(w: Writer, s: ir.Scatter) -> None:
     where = [*["slice(None)"] * len(at.whole), *slots(w, name, at, loose_index)]
     text = f"({', '.join(where)})" if len(where) > 1 else where[0]
     if not at.is_direct:
-        text = f"lib.scatter_index({name}, {mesh(w, name, at, loose_index)})"
+        text = f"lib.index_of({name}, {mesh(w, name, at, loose_index)})"
     w.line(f"{name} = lib.put({name}, {text}, {value})")
 
 

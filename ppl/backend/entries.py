@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, Traced, is_traced, with_vjps
+from ppl.arrays import Array, Namespace, is_traced, with_vjps
 from ppl.stdlib.functions.complex_parts import to_complex
 
 
@@ -17,19 +17,13 @@ def mesh(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
     return items if isinstance(x, list) else open_mesh(x.shape, 0, ((),) * len(items), items)
 
 
-def gather(xp: Namespace, x: Array, whole: int, axes: int, places: Sequence[Any], *items: Any) -> Array:
-    """The entries at these indices, after the first `whole` axes of x: along so many axes, then their own.
-
-    Each index varies over the axes at its `places` among these.
-    """
-    where = scatter_index(xp, x, whole, axes, places, *items)
-    return pick(xp, x, where) if whole else x[where]
-
-
-def scatter_index(
+def index_of(
     xp: Namespace, x: Array, whole: int, axes: int, places: Sequence[Any], *items: Any
 ) -> tuple[Any, ...]:
-    """The index by which NumPy finds the same entries."""
+    """The index of entries after the first `whole` axes of x: along so many axes, and then their own.
+
+    Each item varies over the axes at its `places` among these.
+    """
     return (slice(None),) * whole + open_mesh(np.shape(x)[whole:], axes, places, items)
 
 
@@ -50,10 +44,8 @@ def open_mesh(
 
 
 def pick(xp: Namespace, x: Array, index: tuple[Any, ...]) -> Array:
-    """x[index] after axes that are kept; a tape that is compiled finds the places of entries once."""
-    if isinstance(x, Traced) or (is_traced(x) and is_basic(index)):
-        return x[index]
-    return picked(xp, x, index)
+    """x[index] of each draw; on a tape the adjoint of a single entry is sparse, as x[index] has it."""
+    return x[index] if is_traced(x) and is_basic(index) else picked(xp, x, index)
 
 
 def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Array:

@@ -53,8 +53,8 @@ class Writer:
     bound: dict[str, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     """Of constants and functions, by identity."""
-    found: dict[int, Array] = field(default_factory=dict)
-    """Where the entries at an index lie, by its identity."""
+    found: dict[int, Array | None] = field(default_factory=dict)
+    """Where the entries at an index lie, by its identity; None for those of which that is not used."""
     adjoints: dict[Tracer, bool] = field(default_factory=dict)
     """Those that have one so far, and whether it may be changed in place."""
 
@@ -187,11 +187,17 @@ class Writer:
             self.adjoints[parent] = True
 
     def places(self, x: Tracer, index: Any) -> Array | None:
-        """Where entries lie in `x` from end to end, found once; None for a number, a range or one list."""
+        """Where entries lie in `x` from end to end, found once; None where an index is no slower or safer.
+
+        Of an entry that is picked twice the adjoints are added in the order that NumPy takes, and sums of
+        what lies in memory in another order have other bits.
+        """
         if not isinstance(index, tuple) or not any(isinstance(i, np.ndarray) for i in index):
             return None
         if id(index) not in self.found:
-            self.found[id(index)] = np.arange(x.size).reshape(x.shape)[index]
+            found = np.arange(x.size).reshape(x.shape)[index]
+            as_index = np.shape(x.value[index]) and x.value[index].flags.c_contiguous
+            self.found[id(index)] = found if as_index and len(np.unique(found)) == found.size else None
         return self.found[id(index)]
 
     def scatter(self, x: Tracer, parent: Tracer, index: Any) -> None:
@@ -199,9 +205,6 @@ class Writer:
         g, to, places = f"g{x.number}", f"g{parent.number}", self.places(parent, index)
         if parent not in self.adjoints and counts(parent, index):
             self.line(f"{to} = {self.name(np.bincount)}({self.name(index)}, {g}, {parent.size})")
-        elif parent not in self.adjoints and places is not None and x.size and x.dtype.kind == "f":
-            counted = f"{self.name(np.bincount)}({self.name(places.ravel())}, {g}.ravel(), {parent.size})"
-            self.line(f"{to} = {counted}.reshape({self.name(parent.shape)})")
         else:
             before = to if parent in self.adjoints else "0.0"
             if not self.adjoints.get(parent):
@@ -216,11 +219,11 @@ class Writer:
 
 
 def add_at(to: Array, places: Array, g: Array) -> None:
-    """Add at some places of an array, counted from end to end."""
+    """Add at some places of an array, counted from end to end, none of them twice."""
     if to.flags.c_contiguous:
-        np.add.at(to.reshape(-1), places.ravel(), g.ravel())
+        to.reshape(-1)[places] += g
     else:
-        np.add.at(to, np.unravel_index(places, to.shape), g)
+        to[np.unravel_index(places, to.shape)] += g
 
 
 def is_basic(index: Any) -> bool:
