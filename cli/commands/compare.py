@@ -58,8 +58,9 @@ def compare(
     if len(model) not in (0, 1, len(files)):
         raise typer.BadParameter(f"{len(model)} programs for {len(files)} FILEs.", param_hint="--model")
     of_each: list[Path | None] = [*model] * len(files) if len(model) == 1 else [*model] or [None] * len(files)
-    runs = (read_run(file, program, data) for file, program in zip(files, of_each, strict=True))
-    read = dict(zip(names, runs, strict=True))
+    read = {
+        name: read_run(file, program, data) for name, file, program in zip(names, files, of_each, strict=True)
+    }
     found: Comparison | EvidenceComparison
     if evidence:
         found = by_evidence({name: evidence_in(file) for name, file in read.items()})

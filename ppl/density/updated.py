@@ -33,6 +33,11 @@ class Site:
     linear: Floats
     precision: Floats
 
+    def __add__(self, other: "Site") -> "Site":
+        return Site(
+            self.constant + other.constant, self.linear + other.linear, self.precision + other.precision
+        )
+
     def values(self, us: Floats) -> Floats:
         """At each row of `us` (n, dim), (n,)."""
         found: Floats = self.constant + us @ self.linear - ((us @ self.precision) * us).sum(axis=1) / 2
@@ -64,8 +69,9 @@ class Earlier:
 
     `site` stands for the rows seen, over the coordinates called `names`, of which `mean` (names,) is the mean
     of the draws. `rows` is the size of the data that counts rows, `groups` those that parameters have, with
-    their values at the fit, `kept` the data of the fit that new data left out. `worth` has for each site
-    the draws by which it was found, and the k-hat and effective sample size of their weights by it.
+    their values at the fit, `kept` the data of the fit that new data left out, `held` those of rows for which
+    no site stands yet. `worth` has for each site the draws by which it was found, and the k-hat and effective
+    sample size of their weights by it.
     """
 
     site: Site
@@ -74,6 +80,7 @@ class Earlier:
     rows: str
     groups: Mapping[str, int]
     kept: Mapping[str, Any]
+    held: Mapping[str, Any]
     worth: tuple[tuple[int, float, float], ...]
 
 

@@ -213,3 +213,29 @@ def test_many_parameters_take_more_draws_or_are_refused():
     assert fit.update(of_groups(20, 4, 1)).posterior.earlier.worth[0][0] == 24
     with pytest.raises(ppl.InferenceError, match="1001 parameters"):
         draws_for_site(1001)
+
+
+BINARY = """
+data { int N; array[N] int<lower=0, upper=1> y; }
+parameters { real m; }
+model { m ~ normal(0, 2); y ~ bernoulli_logit(m); }
+"""
+MOSTLY = {"N": 30, "y": [0] + 29 * [1]}
+
+
+def test_rows_are_held_until_a_factor_is_close(tmp_path):
+    model, day = ppl.compile_model(BINARY), {"N": 4, "y": [1, 0, 1, 1]}
+    updated = model.condition(MOSTLY).variational(seed=1).update(day)
+    whole = model.condition({"N": 34, "y": MOSTLY["y"] + day["y"]})
+    us = np.linspace(-1, 5, 7)[:, None]
+    np.testing.assert_allclose(updated.posterior.log_densities(us), whole.log_densities(us))
+    assert not updated.verdict.updates and updated.posterior.earlier.held["N"] == 30
+    updated.save(tmp_path / "fit.json")
+    again = ppl.load_fit(tmp_path / "fit.json", model, day)
+    assert (again.draws() == updated.draws()).all()
+    assert again.update(day).posterior.data["N"] == 38
+
+
+def test_of_many_rows_to_few_new_ones_none_are_held():
+    fit = ppl.compile_model(BINARY).condition(MOSTLY).variational(seed=1).update({"N": 2, "y": [1, 0]})
+    assert not fit.posterior.earlier.held and fit.posterior.data["N"] == 2 and len(fit.verdict.updates) == 1

@@ -560,11 +560,11 @@ class Fit(VariablesOfDraws):
         """The fit to these rows and to new ones, from its draws and the new rows alone.
 
         `data` are those of new rows, as `Model.condition` takes them; what they leave out, but for the rows,
-        stays as at the fit. A Gaussian factor stands for the likelihood of the rows seen; the priors are
-        those of the program, and draws are corrected as `auto` does. The verdict says how good each factor
-        was. Groups of the fit stay in their order, and a larger size adds new ones. Keywords are those of
-        `variational`; `loo` and the files are of the new rows, `log_evidence` is of all. Opper (1998), "A
-        Bayesian approach to on-line learning".
+        stays as at the fit. A Gaussian factor stands for the likelihood of the rows seen, or where none is
+        close, they are held and fitted again; the priors are those of the program, and draws are corrected as
+        `auto` does. The verdict says how good each factor was. Groups of the fit stay in their order, and a
+        larger size adds new ones. Keywords are those of `variational`; `loo` and the files are of the new
+        rows and those held, `log_evidence` is of all. Opper (1998), "On-line learning in neural networks".
 
         Raises:
             ModelError: the program cannot be updated, as parameters are of rows; says which line.
@@ -694,6 +694,8 @@ class Fit(VariablesOfDraws):
     def save(self, path: str | Path, arguments: Values | None = None) -> None:
         """Writes the fit as JSON for `load_fit`; program and data go in as names and hashes only.
 
+        An updated fit has the rows that it holds, and data that its new data left out.
+
         `arguments` is as in `save_csv`: its "data.file" names the data for commands that read the fit.
 
         Raises:
@@ -777,7 +779,7 @@ def load_fit(
     with damage_reported(path):
         missing = missing_of(record["unconstrained"], model.data_schema)
         earlier = earlier_from_json(record)
-    posterior = model.condition(with_kept(earlier, data), missing=missing)
+    posterior = model.condition(with_kept(model, earlier, data), missing=missing)
     with damage_reported(path):
         refuse_mismatch(path, record, posterior)
         if earlier:

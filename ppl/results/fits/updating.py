@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ppl.data import Inputs, load_data
+from ppl.data import load_data
 from ppl.data.blocks import taken
 from ppl.data.shares import Share
 from ppl.density.conditioning import leaves
@@ -20,6 +19,7 @@ from ppl.inference.correct.population import Worth
 from ppl.inference.diagnose.psis import psis
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS
+from ppl.ir.passes.split_rows import split_rows
 from ppl.observed.new_rows import NewRows
 from ppl.observed.refused import not_updated
 from ppl.results.fits.new_rows import Given
@@ -38,6 +38,12 @@ class SiteLimits:
     draws_each: int = 4
     """Draws for each coordinate: a regression on as many draws as coordinates fits their noise."""
 
+    close_share: float = 0.995
+    """The effective share of draws below which rows are held: means are then some 0.07 sds off."""
+
+    most_held: int = 10
+    """Rows that may be held for each new one."""
+
 
 SITES = SiteLimits()
 
@@ -45,23 +51,51 @@ SITES = SiteLimits()
 def updated(posterior: P, us: Floats, data: Given) -> P:
     """The posterior of new rows, with a site for those of `posterior`, whose draws are `us` (n, dim).
 
-    What data leave out stays.
+    What data leave out stays. Where the site is not close, the rows are held: they go with the new ones.
 
     Raises:
         ModelError, InferenceError: the target is no sum over rows; says which line.
         DataError: new data do not fit the program, or have fewer groups.
     """
     model: Any = posterior.model
-    before = posterior.earlier
-    rows = before.rows if before else rows_to_update(posterior)
+    earlier = before_rows(posterior, us)
+    batches = whole_rows(posterior, earlier.rows)
     given = as_declared(model, load_data(data)).values
-    of_rows = {name for name, _ in whole_rows(posterior, rows).split.data} | {rows}
+    of_rows = {name for name, _ in batches.split.data} | {earlier.rows}
     old = {k: v for k, v in posterior.data.items() if k not in of_rows and not isinstance(v, Share)}
     new: P = model.condition({**old, **given})
-    kept = {name: value for name, value in old.items() if name not in given}
-    earlier = replace(earlier_of(posterior, rows, us), kept=kept)
+    earlier = replace(earlier, kept={name: value for name, value in old.items() if name not in given})
     require_groups(posterior, new, earlier)
-    return replace(new, earlier=earlier)
+    own, worth = site_of_rows(batches, us)
+    most = SITES.most_held * int(new.d.of(earlier.rows))
+    if worth.ess < SITES.close_share * worth.n and batches.n_rows <= most:
+        found = {k: v for k, v in posterior.data.items() if k in of_rows and not isinstance(v, Share)}
+        holding = replace(earlier, held={**found, earlier.rows: batches.n_rows})
+        both: P = model.condition({**old, **with_held(model, holding, given)})
+        if has_terms(both, batches, earlier.names, us[0]):
+            return replace(both, earlier=holding)
+    return replace(new, earlier=replace(earlier, site=earlier.site + own, worth=(*earlier.worth, worth)))
+
+
+def with_held(model: Any, earlier: Earlier, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Data of new rows, with the rows that are held before them."""
+    if not earlier.held:
+        return dict(given)
+    rows, axes = earlier.rows, dict(split_rows(model.program(ARRAYS), earlier.rows).data)
+    both = {
+        name: np.concatenate([np.asarray(value), np.asarray(given[name])], axes[name])
+        for name, value in earlier.held.items()
+        if name != rows
+    }
+    return {**given, **both, rows: int(earlier.held[rows]) + int(given[rows])}
+
+
+def has_terms(both: Posterior, batches: ByRows, names: tuple[str, ...], u: Floats) -> bool:
+    """Whether the first rows are those of an earlier posterior: their terms at `u` (dim,) are the same."""
+    point, rows = np.zeros(both.param_unc_num()), np.arange(batches.n_rows)
+    point[positions(names, both)] = u
+    terms = whole_rows(both, batches.split.size).row_terms(point, rows)
+    return bool(np.isclose(terms, batches.row_terms(u, rows), rtol=ROW_SPLIT.tolerance))
 
 
 def draws_for_site(dim: int) -> int:
@@ -74,34 +108,35 @@ def draws_for_site(dim: int) -> int:
     return SITES.draws_each * dim
 
 
-def earlier_of(posterior: Posterior, rows: str, us: Floats) -> Earlier:
-    """What a posterior and its draws `us` (n, dim) say of the parameters."""
+def site_of_rows(batches: ByRows, us: Floats) -> tuple[Site, Worth]:
+    """The site of all rows by draws `us` (n, dim), and what these are worth by it."""
     values, gradients = np.zeros(len(us)), np.zeros(us.shape)
-    for batch in whole_rows(posterior, rows).in_blocks():
+    for batch in batches.in_blocks():
         more_values, more_gradients = batch.terms.values_and_gradients(us)
         values, gradients = values + more_values, gradients + more_gradients
-    own = site_of(us, values, gradients)
-    weights = psis(own.values(us) - values)
-    worth: Worth = Worth(len(us), float(weights.khat), float(weights.ess))
+    site = site_of(us, values, gradients)
+    weights = psis(site.values(us) - values)
+    return site, Worth(len(us), float(weights.khat), float(weights.ess))
+
+
+def before_rows(posterior: Posterior, us: Floats) -> Earlier:
+    """What was known before the rows of a posterior, over its coordinates; `us` (n, dim) are its draws."""
     before, names = posterior.earlier, tuple(posterior.param_unc_names())
-    site = with_site(own, before.site, positions(before.names, posterior)) if before else own
+    rows = before.rows if before else rows_to_update(posterior)
+    site = Site(0.0, np.zeros(len(names)), np.zeros((len(names), len(names))))
+    if before:
+        at = positions(before.names, posterior)
+        site.linear[at], site.precision[np.ix_(at, at)] = before.site.linear, before.site.precision
+        site = replace(site, constant=before.site.constant)
     groups = {size: int(posterior.d.of(size)) for size in sizes_of_groups(posterior, rows)}
-    worths = (*(before.worth if before else ()), worth)
-    return Earlier(site, names, us.mean(axis=0), rows, groups, {}, worths)
+    return Earlier(site, names, us.mean(axis=0), rows, groups, {}, {}, before.worth if before else ())
 
 
-def with_site(own: Site, before: Site, at: NDArray[np.intp]) -> Site:
-    """The product of two sites, that of fewer coordinates at `at` among those of the other."""
-    linear, precision = own.linear.copy(), own.precision.copy()
-    linear[at] += before.linear
-    precision[np.ix_(at, at)] += before.precision
-    return Site(own.constant + before.constant, linear, precision)
-
-
-def with_kept(earlier: Earlier | None, data: Given) -> Inputs:
-    """Data of an updated fit, with those that they leave out and that stayed."""
-    inputs = load_data(data)
-    return replace(inputs, values={**earlier.kept, **inputs.values}) if earlier else inputs
+def with_kept(model: Any, earlier: Earlier | None, data: Given) -> Given:
+    """Data of an updated fit, with those that they leave out and that stayed, and the rows that are held."""
+    if earlier is None:
+        return data
+    return {**earlier.kept, **with_held(model, earlier, as_declared(model, load_data(data)).values)}
 
 
 def rows_to_update(posterior: Posterior) -> str:
@@ -205,5 +240,6 @@ def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
         found["rows"],
         dict(found["groups"]),
         found["kept"],
+        found["held"],
         tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["worth"]),
     )
