@@ -193,3 +193,18 @@ def test_limits_of_an_integral_in_order():
     assert values[1] == 0.0
     np.testing.assert_allclose(slopes[1], [1.0 - np.exp(-1.0), np.exp(-1.0)])
     assert posterior.log_density(us[2]) == -np.inf
+
+
+SIZES = """
+data {{ array[3] vector[1] z; array[3] vector[2] x; }} parameters {{ real a; }}
+model {{ {} target += dot_product(z[i], a * x[i]); }} }}
+"""
+
+
+@pytest.mark.parametrize("head", ["for (i in 1:3) {", "{ int i = 1;"])
+def test_a_dot_product_of_two_sizes_is_refused_in_loops_too(head):
+    """NumPy repeats what has size 1."""
+    data = {"z": [[1], [2], [3]], "x": [[1, 2], [3, 4], [5, 6]]}
+    posterior = ppl.compile_model(SIZES.format(head)).condition(data)
+    with pytest.raises(PPLError, match="dot product is of sizes 1 and 2"):
+        posterior.log_density(np.array([1.0]))

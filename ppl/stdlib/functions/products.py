@@ -95,7 +95,13 @@ def _inner_adjoint(xp: Namespace, g: Array, of: Array, other: Array) -> Array:
     lambda xp, g, ans, x, y: _inner_adjoint(xp, g, y, x),
 )
 def inner(xp: Namespace, x: Array, y: Array) -> Array:
-    """The dot product over the last axis."""
+    """The dot product over the last axis.
+
+    Raises:
+        ValueError: the sizes differ; NumPy would repeat what has size 1.
+    """
+    if np.shape(x)[-1] != np.shape(y)[-1]:
+        raise ValueError(f"The dot product is of sizes {np.shape(x)[-1]} and {np.shape(y)[-1]}.")
     if np.ndim(y) == 1 or np.ndim(x) == 1:
         return xp.np.dot(x, y) if np.ndim(y) == 1 else xp.np.matmul(y, x)
     for rows, v in ((x, y), (y, x)):
