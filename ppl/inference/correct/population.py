@@ -74,6 +74,12 @@ class StudentTs:
     def dim(self) -> int:
         return len(self.parts[0].mean)
 
+    @property
+    def undefended(self) -> "StudentTs":
+        """Without the last component, which is wide as a defence."""
+        shares = self.shares[:-1] / self.shares[:-1].sum()
+        return StudentTs(shares, self.parts[:-1], self.degrees)
+
     def draws(self, n: int, rng: np.random.Generator) -> Array:
         """n points (n, dim), of each component in proportion to its share."""
         own = systematic(np.log(self.shares), n, rng)

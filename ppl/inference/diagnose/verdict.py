@@ -28,13 +28,14 @@ class Verdict:
     """What is known of the quality of a fit.
 
     `khat` is the shape of the tail of p/q at `n` draws of q, and `ess` what these are worth once weighted;
-    `khats` (dim,) is the same for the mean of each coordinate, `shifts` (dim,) how far the weights move
-    that mean in sds of q. `trend` is what the ELBO still gained when the loop stopped, None where a later
-    stage ended at a maximum. `spread` compares independent runs, None where there was one. `made` says how
-    the draws came from q, `annealed` how they were annealed (without the points), `modes` what modes were
-    found beside q's, `mixture` what draws of a mixture were worth where these were resampled. `tails`
-    (dim,) is the shape of the heavier tail of annealed draws, `stuck` the coordinates whose draws are all
-    equal. `updates` is what draws of each earlier q, which stands for the rows before it, were worth.
+    `khats` (dim,) is the same for the mean of each coordinate where the draws are q's (else `khat`), `shifts`
+    (dim,) how far the weights move that mean in sds of q. `trend` is what the ELBO still gained when the loop
+    stopped, None where a later stage ended at a maximum. `spread` compares independent runs, None where there
+    was one. `made` says how the draws came from q, `annealed` how they were annealed (without the points),
+    `modes` what modes were found beside q's, `mixture` what draws of a mixture were worth where these were
+    resampled. `tails` (dim,) is the shape of the heavier tail of annealed draws, `stuck` the coordinates
+    whose draws are all equal. `updates` is what draws of each earlier q, which stands for the rows before it,
+    were worth.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -209,13 +210,15 @@ def verdict_of(
     u, smoothed = proposals.u, proposals.weights
     sd = by_columns(lambda some: some.std(axis=0), u)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
-    annealed = corrected.annealed
+    annealed, of_q = corrected.annealed, corrected.made in (DrawSource.OF_Q, DrawSource.RESAMPLED)
     written = corrected.u if len(corrected.u) > 1 else u
     return Verdict(
         n=len(u),
         khat=math.nan if constant(u).all() else smoothed.khat,
         ess=smoothed.ess,
-        khats=khat_of_means(proposals.log_p - proposals.log_q, u),
+        khats=khat_of_means(proposals.log_p - proposals.log_q, u)
+        if of_q
+        else np.full(u.shape[1], smoothed.khat),
         shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
         elbo=elbo.value,
         elbo_se=elbo.se,

@@ -69,7 +69,7 @@ class Modes(NamedTuple):
     @property
     def scales(self) -> Array:
         """Those (n, g, w, w) in which the curvature at the modes is one."""
-        return np.asarray(np.linalg.inv(self.factors).swapaxes(-1, -2))
+        return inverses(self.factors).swapaxes(-1, -2)
 
     @property
     def log_marginals(self) -> Array:
@@ -240,6 +240,11 @@ def repaired_factors(precisions: Array) -> tuple[Array, NDArray[np.bool_]]:
     sizes = np.maximum(sizes, BLOCK_MODES.condition * sizes.max(axis=-1, keepdims=True))
     positive = (vectors * sizes[..., None, :]) @ vectors.swapaxes(-1, -2)
     return np.asarray(np.linalg.cholesky(positive)), np.asarray(as_given)
+
+
+def inverses(matrices: Array) -> Array:
+    """Of matrices (..., w, w); of numbers without LAPACK, whose calls cost more than they compute."""
+    return np.asarray(1 / matrices if matrices.shape[-1] == 1 else np.linalg.inv(matrices))
 
 
 def solve_lower(factors: Array, x: Array) -> Array:

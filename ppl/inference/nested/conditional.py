@@ -12,7 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes, positive_factors, solve_lower
+from ppl.inference.nested.blocks import (
+    BLOCK_MODES,
+    Blocks,
+    Modes,
+    inverses,
+    positive_factors,
+    solve_lower,
+)
 from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.objective.target import Array
@@ -57,8 +64,10 @@ class ConditionalLimits:
     normal_within: float = 3.0
     """Where that is, in sds."""
 
-    degrees_of_freedom: float = 5.0
-    """Those of the Student's t that draws are proposed by: tails may fall off as an exponential does."""
+    degrees_and_width: int = 6
+    """The degrees of freedom of the Student's t that draws are proposed by, and a block's width, in sum: its
+    density is a cube. Tails of blocks may fall off as an exponential does.
+    """
 
     most_tries: int = 300
     """Proposals for a draw."""
@@ -71,14 +80,15 @@ CONDITIONAL = ConditionalLimits()
 
 
 class Totals(NamedTuple):
-    """What grids tell of n x g blocks: log integrals over z and how far each lies from a normal (n, g), means
-    (n, g, w), covariances (n, g, w, w), and for single variables where each begins and ends, (n, g, 2).
+    """What grids tell of n x g blocks: log integrals over z (n, g), means (n, g, w), Cholesky factors of
+    covariances (n, g, w, w), the largest log ratio (n, g) to the Student's t with these, which proposes
+    draws, and for single variables where each begins and ends, (n, g, 2).
     """
 
     log_totals: Array
-    off_normal: Array
     means: Array
-    covariances: Array
+    factors: Array
+    bounds: Array
     ends: Array
 
 
@@ -129,8 +139,7 @@ class Conditional:
     def draws(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """One draw z (n, g, w) of every block, by rejection, and which rows (n,) are complete."""
         shape, w = self.centres.shape, self.basis.width
-        means, factors = self.totals.means, positive_factors(self.totals.covariances)
-        bounds = self.bounds(means, factors)
+        _, means, factors, bounds, _ = self.totals
         z, left = np.zeros(shape), np.ones(shape[:2], dtype=bool)
         for _ in range(CONDITIONAL.most_tries):
             rows = np.nonzero(left)
@@ -139,7 +148,7 @@ class Conditional:
             noise = student(len(rows[0]), w, rng)
             tried = means[rows] + (factors[rows] @ noise[..., None])[..., 0]
             height = (self.basis.values(tried) * self.coefficients[rows]).sum(axis=1)
-            chance = height - log_student((noise**2).sum(axis=1), w) - bounds[rows]
+            chance = height + np.log(student_inverse((noise**2).sum(axis=1), w)) - bounds[rows]
             inside = (tried**2).sum(axis=1) <= self.basis.radius**2
             taken = inside & (np.log(rng.random(len(chance))) < chance)
             done = tuple(index[taken] for index in rows)
@@ -147,31 +156,24 @@ class Conditional:
             left[done] = False
         return z, np.asarray(~left.any(axis=1))
 
-    def bounds(self, means: Array, factors: Array) -> Array:
-        """The largest log ratio (n, g) of a block to the Student's t that proposes its draws."""
-        inverse, found = np.linalg.inv(factors), list[Array]()
-        for part in self.parts():
-            off = inverse[part] @ self.basis.grid.T - inverse[part] @ means[part][..., None]
-            proposed = log_student((off**2).sum(axis=-2), self.basis.width)
-            found.append((self.on_grid(part) - proposed).max(axis=-1))
-        return np.concatenate(found)
-
 
 def totals_of(basis: Polynomials, heights: Array) -> Totals:
     """What log densities (m, g, k) on the grid tell."""
-    z = basis.grid
-    squares = (z**2).sum(axis=1)
-    near = squares <= CONDITIONAL.normal_within**2
-    off_normal = np.abs(heights[..., near] + 0.5 * squares[near]).max(axis=-1)
+    z, w = basis.grid, basis.width
     peaks = heights.max(axis=-1, keepdims=True)
-    weights = np.exp(heights - peaks)
-    sums = weights.sum(axis=-1, keepdims=True)
-    weights /= sums
-    log_totals = (peaks + np.log(sums))[..., 0] + basis.log_cell
-    means = weights @ z
-    both = (weights @ (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)).reshape(*means.shape, -1)
-    covariances = both - means[..., :, None] * means[..., None, :]
-    return Totals(log_totals, off_normal, means, covariances, ends_of(z[:, 0], heights - peaks))
+    heights = heights - peaks
+    weights = np.exp(heights)
+    sums = weights @ basis.grid_powers
+    total = sums[..., :1]
+    means = sums[..., 1 : w + 1] / total
+    squares = (sums[..., w + 1 :] / total).reshape(*means.shape, w)
+    factors = positive_factors(squares - means[..., :, None] * means[..., None, :])
+    off = inverses(factors) @ (z.T - means[..., None])
+    lengths = (off**2).sum(axis=-2) if w > 1 else off[..., 0, :] ** 2
+    bounds = np.log((weights * student_inverse(lengths, w)).max(axis=-1)) + peaks[..., 0]
+    log_totals = (peaks + np.log(total))[..., 0] + basis.log_cell
+    ends = ends_of(z[:, 0], heights) if w == 1 else np.zeros((*total.shape[:2], 2))
+    return Totals(log_totals, means, factors, bounds, ends)
 
 
 def ends_of(z: Array, heights: Array) -> Array:
@@ -190,14 +192,14 @@ def end_of(z: Array, heights: Array) -> Array:
 
 def student(n: int, width: int, rng: np.random.Generator) -> Array:
     """Draws (n, width) of Student's t, that propose those of a block."""
-    degrees = CONDITIONAL.degrees_of_freedom
+    degrees = CONDITIONAL.degrees_and_width - width
     return rng.standard_normal((n, width)) / np.sqrt(rng.chisquare(degrees, (n, 1)) / degrees)
 
 
-def log_student(squares: Array, width: int) -> Array:
-    """Its log density at points of squared length, up to a constant."""
-    degrees = CONDITIONAL.degrees_of_freedom
-    return np.asarray(-0.5 * (degrees + width) * np.log1p(squares / degrees))
+def student_inverse(squares: Array, width: int) -> Array:
+    """One over its density at points of squared length, up to a constant."""
+    root = 1 + squares / (CONDITIONAL.degrees_and_width - width)
+    return np.asarray(root * root * root)  # a power of NumPy's costs ten times as much
 
 
 # --- Where blocks lie ----------------------------------------------------------------------------
@@ -218,12 +220,12 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     width, own = blocks.structure.width, found.scales
     moved = fitted(blocks, outer[:1], found.at[:1], own[:1], Polynomials.of(width, CONDITIONAL.first_degree))
     richest = Polynomials.of(width, CONDITIONAL.degrees[width][-1])
-    if not (moved.totals.off_normal < CONDITIONAL.like_normal).all():
+    if not is_normal(moved):
         for _ in range(CONDITIONAL.centre_passes):
             moved = fitted(blocks, outer[:1], *placed(moved), richest)
             if not far_off(moved).any():
                 break
-    inverse = np.linalg.inv(own[:1])
+    inverse = inverses(own[:1])
     offsets = (inverse @ (moved.centres - found.at[:1])[..., None])[0, ..., 0]
     shape = Shape(offsets, (inverse @ moved.scales)[0], richest)
     best = about(blocks, outer, found, shape)
@@ -233,6 +235,14 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
         if np.quantile(off, CONDITIONAL.same_at) < CONDITIONAL.same:
             return simpler
     return shape
+
+
+def is_normal(found: Conditional) -> bool:
+    """Whether all blocks are standard normals in their scales, where the mass of these is."""
+    squares = (found.basis.grid**2).sum(axis=1)
+    near = squares <= CONDITIONAL.normal_within**2
+    off = found.on_grid(slice(None))[..., near] + 0.5 * squares[near]
+    return bool((np.abs(off) < CONDITIONAL.like_normal).all())
 
 
 def about(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
@@ -288,7 +298,8 @@ class BlockDraws:
         z, complete = own.draws(rng)
         latent = own.at(z)
         log_q = own.log_densities(z) - self.blocks.left_over(latent)
-        return GivenDraws(latent, log_q, found.found & complete, found.about_here)
+        complete &= found.found
+        return GivenDraws(latent, log_q, complete, found.about_here, np.zeros(len(outer), dtype=bool))
 
 
 def far_off(found: Conditional) -> NDArray[np.bool_]:
@@ -308,7 +319,7 @@ def placed(found: Conditional) -> tuple[Array, Array]:
     """
     totals = found.totals
     if found.basis.width > 1:
-        return found.at(totals.means), found.scales @ positive_factors(totals.covariances)
+        return found.at(totals.means), found.scales @ totals.factors
     centres = found.at(totals.ends.mean(axis=-1, keepdims=True))
     half = 0.5 * (totals.ends[..., 1] - totals.ends[..., 0]) / found.basis.radius
     return centres, found.scales * half[..., None, None]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.inference.correct.population import StudentTs, is_reliable
 from ppl.inference.diagnose.mixture_sampling import Batch, density_of, missed
@@ -43,14 +44,16 @@ FEWEST_EFFECTIVE = 0.15
 class Drawn(NamedTuple):
     """Points u (n, dim), the log densities of the target and of what they are drawn from, and weights.
 
-    `log_rough` (n,) are log weights by Laplace's approximation of the rest; `missed` is the share of the
-    posterior that the draws do not see, but distant ones do.
+    `log_rough` (n,) are log weights by Laplace's approximation of the rest, `unsure` (n,) those of which
+    draws given the outer coordinates tell little; `missed` is the share of the posterior that the draws do
+    not see, but distant ones do.
     """
 
     u: Array
     log_p: Array
     log_q: Array
     log_rough: Array
+    unsure: NDArray[np.bool_]
     weights: Psis
     missed: float = 0.0
 
@@ -86,8 +89,9 @@ def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> G
     """A field's Gaussians; of blocks densities, that are shaped by a few of them."""
     match marginal.inner:
         case Fields() as fields:
-            trends = Trends(spread_of(mixture.draws(OUTER.draws, rng)))
-            some = np.concatenate([marginal.centre[None], mixture.draws(trends.points, rng)])
+            near = mixture.undefended
+            trends = Trends(spread_of(near.draws(OUTER.draws, rng)))
+            some = np.concatenate([marginal.centre[None], near.draws(trends.points, rng)])
             return field_draws(fields, trends, some, marginal.start(some), rng)
         case Blocks() as blocks:
             some = np.concatenate([marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
@@ -98,7 +102,8 @@ def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> G
 class Round(NamedTuple):
     """Draws of a mixture and of the rest given these.
 
-    Points u (n, dim), log densities of the target, those of the rest, and of the marginal by Laplace.
+    Points u (n, dim), log densities of the target, those of the rest, and of the marginal by Laplace; and
+    where the rest is unsure.
     """
 
     mixture: StudentTs
@@ -106,6 +111,7 @@ class Round(NamedTuple):
     log_p: Array
     log_given: Array
     about: Array
+    unsure: NDArray[np.bool_]
 
     def batch(self, outer: Indices) -> Batch:
         """The outer coordinates, with log marginals that are right on average."""
@@ -147,10 +153,10 @@ def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
     So a place that a later mixture leaves out has the draws and the density of an earlier one.
     """
     _, *arrays = zip(*rounds, strict=True)
-    u, log_p, log_given, about = map(np.concatenate, arrays)
+    u, log_p, log_given, about, unsure = map(np.concatenate, arrays)
     log_outer = density_of([each.batch(outer) for each in rounds])(u[:, outer])
-    found = Drawn(u, log_p, log_given + log_outer, about - log_outer, Psis(np.zeros(len(u)), np.nan))
-    return found._replace(weights=psis(found.log_ratios))
+    log_q = log_given + log_outer
+    return Drawn(u, log_p, log_q, about - log_outer, unsure, psis(finite(log_p - log_q)))
 
 
 def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.random.Generator) -> float:
@@ -169,7 +175,7 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
     def estimated(far: Batch) -> Batch:
         seen, log_p = np.isfinite(far.log_p), far.log_p.copy()
         if seen.any():
-            _, joint, given_outer, _ = draws_at(marginal, own, far.u[seen], rng)
+            _, joint, given_outer, *_ = draws_at(marginal, own, far.u[seen], rng)
             log_p[seen] = finite(joint - given_outer)
         return replace(far, log_p=log_p)
 
@@ -187,10 +193,9 @@ def round_of(
 
 def draws_at(
     marginal: Marginal, own: Given, outer: Array, rng: np.random.Generator
-) -> tuple[Array, Array, Array, Array]:
-    """Points u (n, dim), their log densities under the target, those of the rest given the outer coordinates,
-    and what Laplace's approximation makes of the marginal there."""
+) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:
+    """What a Round has of points, but for the mixture."""
     inner = marginal.inner
     found = own.draws(outer, rng)
     log_p = np.where(found.complete, inner.values(outer, found.latent), -np.inf)
-    return inner.points(outer, found.latent), log_p, found.log_q, found.about
+    return inner.points(outer, found.latent), log_p, found.log_q, found.about, found.unsure

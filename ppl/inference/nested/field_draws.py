@@ -32,6 +32,10 @@ VARIATIONAL_STEPS = 2
 """Steps towards the best Gaussian."""
 ANTITHETIC_PAIRS = 12
 """Draws at an outer point, each with the one on the other side of the centre."""
+FEWEST_EFFECTIVE = 3.0
+"""Effective draws at an outer point without which their mean weight is mostly too small. Two antithetic ones
+have the same weight where all is symmetric.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,14 +64,15 @@ class FieldDraws:
         """
         found, centre, factors = self.gaussians(outer)
         drawn, log_p = found.at.copy(), np.full(len(outer), -np.inf)
-        best, total = np.full(len(outer), -np.inf), np.full(len(outer), -np.inf)
+        best, total, squares = np.full((3, len(outer)), -np.inf)
         for tried, value, weight in self.weighted(outer, centre, factors, rng):
-            total = np.logaddexp(total, weight)
+            total, squares = np.logaddexp(total, weight), np.logaddexp(squares, 2 * weight)
             score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
             better = score > best
             best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
         log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
-        return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here)
+        unsure = 2 * total - squares < np.log(FEWEST_EFFECTIVE)
+        return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here, unsure)
 
     def weighted(
         self, outer: Array, centre: Array, factors: Factors, rng: np.random.Generator

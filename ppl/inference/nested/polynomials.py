@@ -1,7 +1,7 @@
 """Polynomials over a ball, fitted to gradients at nodes and summed over a grid."""
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from itertools import product
 
 import numpy as np
@@ -76,14 +76,12 @@ class Polynomials:
 
     def values(self, z: Array) -> Array:
         """All of them (..., p) at z (..., w)."""
-        terms, at_zero = (
-            np.stack(
-                [np.prod([v[..., k, i] for k, i in enumerate(powers)], axis=0) for powers in self.powers],
-                axis=-1,
-            )
-            for v in (self.each(z), self.each(np.zeros(self.width)))
-        )
-        return np.asarray(terms - at_zero)
+        return np.asarray(self.products(self.each(z)) - self.products(self.each(np.zeros(self.width))))
+
+    def products(self, v: Array) -> Array:
+        """Of one function of each variable (..., w, degree + 1), by the powers: (..., p)."""
+        degrees = np.array(self.powers).T
+        return reduce(np.multiply, (v[..., k, own] for k, own in enumerate(degrees)))
 
     def each(self, z: Array) -> Array:
         """Chebyshev's polynomials (..., w, degree + 1) of every variable."""
@@ -100,15 +98,8 @@ class Polynomials:
             ],
             axis=-1,
         )
-        matrix = np.array(
-            [
-                [
-                    np.prod([(slopes if k == j else v)[:, k, i] for k, i in enumerate(powers)], axis=0)
-                    for powers in self.powers
-                ]
-                for j in range(self.width)
-            ]
-        ).transpose(2, 0, 1)  # (m, w, p)
+        own = np.eye(self.width, dtype=bool)[:, :, None]
+        matrix = np.stack([self.products(np.where(mine, slopes, v)) for mine in own], axis=1)  # (m, w, p)
         weights = np.repeat(np.exp(-(z**2).sum(axis=1) / POLYNOMIALS.centre_weight), self.width)
         rows = matrix.reshape(-1, len(self.powers)) * weights[:, None]
         return np.asarray(np.linalg.pinv(rows) * weights)
@@ -125,6 +116,12 @@ class Polynomials:
     def log_cell(self) -> float:
         """The log volume of a cell of the grid."""
         return self.width * float(np.log(POLYNOMIALS.spacings[self.width - 1]))
+
+    @cached_property
+    def grid_powers(self) -> Array:
+        """1, the coordinates and their products at points of the grid, (k, 1 + w + w^2)."""
+        z = self.grid
+        return np.column_stack([np.ones(len(z)), z, (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)])
 
     @cached_property
     def on_grid(self) -> Array:

@@ -21,7 +21,7 @@ from ppl.inference.objective.target import (
 )
 from ppl.late import LateModule
 
-csgraph = LateModule("scipy.sparse.csgraph")
+sparse, csgraph = LateModule("scipy.sparse"), LateModule("scipy.sparse.csgraph")
 
 Indices = NDArray[np.intp]
 
@@ -156,11 +156,11 @@ def needed(touched: NDArray[np.bool_], outer: list[int]) -> Indices:
 
 def widest(graph: NDArray[np.bool_]) -> int:
     """How many coordinates the largest component has."""
-    _, labels = csgraph.connected_components(graph, directed=False)
+    _, labels = csgraph.connected_components(sparse.csr_array(graph), directed=False)
     return int(np.bincount(labels).max(initial=0))
 
 
 def components(touched: NDArray[np.bool_], some: Indices) -> Indices:
     """Of each of some coordinates, which component of the graph among them it is in."""
-    _, labels = csgraph.connected_components(touched[np.ix_(some, some)], directed=False)
+    _, labels = csgraph.connected_components(sparse.csr_array(touched[np.ix_(some, some)]), directed=False)
     return np.asarray(labels, dtype=np.intp)

@@ -46,6 +46,8 @@ LEAST_EFFECTIVE_SHARE = 0.3
 """How many of these count, by the effective sample size, is enough."""
 MOST_LOST = 0.01
 """The share of the posterior where no draws by blocks can be made."""
+MOST_UNSURE = 0.05
+"""The share where few draws of the rest have most weight: their mean is mostly too small, and tails short."""
 MOST_CORRELATED = 100
 """Dimensions above which the Gaussian that is kept of the draws has no correlations."""
 NESTED_STEPS = 3
@@ -146,6 +148,10 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         raise Refused("there is mass far from the mode of the other parameters")
     if draws.lost > MOST_LOST:
         raise Refused(f"no draws by blocks could be made of {draws.lost:.0%} of the posterior")
+    if (unsure := float(np.exp(draws.weights.log_weights)[draws.unsure].sum())) > MOST_UNSURE:
+        raise Refused(
+            f"for {unsure:.0%} of the posterior no Gaussian is near the others given a few parameters"
+        )
     found = Found(starts[0], *of_positive_weight(draws))
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
     if not (enough and is_reliable(draws.weights)):

@@ -1,21 +1,23 @@
 """Latent variables of which each depends on a few others: chains, areas, crossed effects."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from scipy import stats
 from toy_targets import OneOfMany
 
+from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.nested.banded import factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import BestGaussians, field_draws
-from ppl.inference.nested.outer import Marginal, climb, differences, spread_of
+from ppl.inference.nested.outer import Marginal, climb, differences, one_over, spread_of
 from ppl.inference.nested.sparse import Field, coloured, field_of
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.nested.trends import Trends
+from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
 
@@ -351,6 +353,28 @@ def test_draws_near_the_best_gaussian_have_more_even_weights_than_at_the_mode():
         for centre, factors in ((at, plain), (best[0], factors_of(best[1])), fitted)
     ]
     assert spreads[1] < 0.5 * spreads[0] and spreads[2] < 0.5 * spreads[0]
+
+
+def test_outer_points_where_one_draw_has_most_weight_are_unsure():
+    """Of Gaussians with ten times the sds hardly any draw is where the field is."""
+    fields = fields_of(Level(Y))
+    good = draws_of(fields, T, np.zeros((60, 40)))
+    _, precisions = fields.modes_of_part(T, np.zeros((60, 40)), BLOCK_MODES.near, np.full(60, -np.inf))
+    change = fields.by_pair(-0.99 * precisions[:1])
+    wide = replace(good, changes=np.concatenate([change, np.zeros((len(good.changes) - 1, change.shape[1]))]))
+    assert not good.draws(T, rng()).unsure.any() and wide.draws(T, rng()).unsure.mean() > 0.5
+
+
+def test_trends_are_fitted_to_outer_points_without_those_of_the_defence():
+    mixture = one_over(Gaussian(np.zeros(2), np.eye(2)))
+    sds = [part.draws(20_000, rng()).std() for part in (mixture, mixture.undefended)]
+    assert sds[0] > 2 and 1.1 < sds[1] < 1.35
+
+
+def test_where_draws_of_the_field_tell_little_there_are_none_by_fields(monkeypatch):
+    monkeypatch.setattr("ppl.inference.nested.field_draws.FEWEST_EFFECTIVE", 25.0)  # of 24
+    with pytest.raises(InferenceError, match="for 100% of the posterior no Gaussian is near"):
+        fit(CountsOfWalk(COUNTS), Settings(seed=4, algorithm="nested"))
 
 
 def test_auto_integrates_a_chain_out():

@@ -403,7 +403,9 @@ def test_draws_of_several_mixtures_are_weighted_as_those_of_one():
     def a_round(mean, sd, n):
         mixture = StudentTs(np.ones(1), (Gaussian(np.array([mean]), np.array([[sd]])),))
         u = mixture.draws(n, generator)
-        return Round(mixture, u, stats.norm.logpdf(u[:, 0]) + 3.0, np.zeros(n), np.zeros(n))
+        return Round(
+            mixture, u, stats.norm.logpdf(u[:, 0]) + 3.0, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
+        )
 
     wide, left = a_round(0.0, 3.0, 2000), a_round(-1.0, 0.4, 2000)
     found, alone = together([wide, left], np.array([0])), together([left], np.array([0]))
