@@ -27,7 +27,7 @@ class PsisLimits:
     smallest_theta: float = float(np.finfo(float).eps)
     """In units of the largest excess; smaller ones tell no two tails apart."""
 
-    negligible_excess: float = 0.005
+    negligible_excess: float = 0.01
     """A tail with less of all weight above its cutoff may have any shape: without it, means of functions
     between 0 and 1 move by less.
     """

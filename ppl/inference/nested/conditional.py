@@ -61,6 +61,9 @@ class ConditionalLimits:
     like_normal: float = 0.02
     """Log densities that differ from a normal's by less, where its mass is, are those of a normal."""
 
+    places: int = 67
+    """Places along a single variable at which its density is looked at for where it ends."""
+
     normal_within: float = 3.0
     """Where that is, in sds."""
 
@@ -218,10 +221,13 @@ class Shape(NamedTuple):
 def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     """The shape of the blocks by their modes at a few outer points (n, d), of which the first is a mode."""
     width, own = blocks.structure.width, found.scales
-    moved = fitted(blocks, outer[:1], found.at[:1], own[:1], Polynomials.of(width, CONDITIONAL.first_degree))
     richest = Polynomials.of(width, CONDITIONAL.degrees[width][-1])
-    if not is_normal(moved):
-        for _ in range(CONDITIONAL.centre_passes):
+    if width == 1:
+        moved = fitted(blocks, outer[:1], *between_ends(blocks, outer[:1], found.at[:1], own[:1]), richest)
+    else:
+        first = Polynomials.of(width, CONDITIONAL.first_degree)
+        moved = fitted(blocks, outer[:1], found.at[:1], own[:1], first)
+        for _ in range(0 if is_normal(moved) else CONDITIONAL.centre_passes):
             moved = fitted(blocks, outer[:1], *placed(moved), richest)
             if not far_off(moved).any():
                 break
@@ -235,6 +241,21 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
         if np.quantile(off, CONDITIONAL.same_at) < CONDITIONAL.same:
             return simpler
     return shape
+
+
+def between_ends(blocks: Blocks, outer: Array, at: Array, scales: Array) -> tuple[Array, Array]:
+    """Centres (n, g, 1) and scales (n, g, 1, 1) of polynomials of single variables, whose radius ends where
+    the density does: by gradients along the way from the mode, which no polynomial need follow.
+    """
+    radius = Polynomials.of(1, 1).radius
+    z = np.linspace(-CONDITIONAL.widening * radius, CONDITIONAL.widening * radius, CONDITIONAL.places)
+    slopes = [blocks.gradients(outer, at + scales[..., 0] * each)[1] * scales[..., 0] for each in z]
+    stacked = np.concatenate(slopes, axis=-1)
+    areas = 0.5 * (stacked[..., 1:] + stacked[..., :-1]) * (z[1] - z[0])
+    heights = np.concatenate([np.zeros_like(stacked[..., :1]), np.cumsum(areas, axis=-1)], axis=-1)
+    ends = ends_of(z, heights - heights.max(axis=-1, keepdims=True))
+    centres = at + scales[..., 0] * ends.mean(axis=-1, keepdims=True)
+    return centres, scales * (0.5 * (ends[..., 1] - ends[..., 0]) / radius)[..., None, None]
 
 
 def is_normal(found: Conditional) -> bool:

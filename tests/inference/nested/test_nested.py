@@ -442,6 +442,15 @@ def test_draws_cover_the_tail_where_a_scale_is_next_to_nothing(seed):
     assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
 
 
+def test_blocks_are_drawn_whose_density_ends_abruptly_far_within_the_sds_of_their_modes():
+    """At the mode a polynomial over the effect of a zero has slopes of -exp(10), which told it nothing."""
+    target = RareCounts()
+    target.y = np.array([0.0] * 56 + [1.0, 1.0, 2.0, 3.0])
+    result = fit(target, Settings(seed=1))
+    assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
+    assert result.draws_u[:, 0].mean() == pytest.approx(-4.02, abs=0.2)  # 8,000 draws of NUTS, sd 1.09
+
+
 @dataclass(frozen=True)
 class BinaryPairs(Target):
     """Two binary outcomes a group with an effect exp(t) z each: Laplace's marginal has mass at large t."""
