@@ -32,7 +32,7 @@ VARIATIONAL_STEPS = 2
 """Steps towards the best Gaussian."""
 ANTITHETIC_PAIRS = 12
 """Draws at an outer point, each with the one on the other side of the centre."""
-FEWEST_EFFECTIVE = 3.0
+FEWEST_OF_FIELD = 3.0
 """Effective draws at an outer point without which their mean weight is mostly too small. Two antithetic ones
 have the same weight where all is symmetric.
 """
@@ -71,7 +71,7 @@ class FieldDraws:
             better = score > best
             best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
         log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
-        unsure = 2 * total - squares < np.log(FEWEST_EFFECTIVE)
+        unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD)
         return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here, unsure)
 
     def weighted(
