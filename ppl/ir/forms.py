@@ -180,13 +180,6 @@ def rest_of(size: str) -> Form:
     return Form(f"rest:{size}", meaning, ARRAYS, (rest_terms_of(size), HOIST, SHARE))
 
 
-def priors_of(size: str, rows: str) -> Form:
-    """The terms of any subset of the entries that `size` counts, less those of rows."""
-    meaning = f"The priors of a subset of the groups that {size} counts, where {rows} counts rows."
-    passes = (rest_terms_of(rows), row_terms_of(size), HOIST, SHARE)
-    return Form(f"priors:{size}:{rows}", meaning, ARRAYS, passes)
-
-
 def compiled(form: Form) -> Form:
     """A form as JAX compiles it."""
     meaning = f"{form.meaning[:-1]}, as JAX compiles it."

@@ -206,5 +206,5 @@ def test_a_dot_product_of_two_sizes_is_refused_in_loops_too(head):
     """NumPy repeats what has size 1."""
     data = {"z": [[1], [2], [3]], "x": [[1, 2], [3, 4], [5, 6]]}
     posterior = ppl.compile_model(SIZES.format(head)).condition(data)
-    with pytest.raises(PPLError, match="dot product is of sizes 1 and 2"):
+    with pytest.raises(PPLError, match=r"Sizes do not match: \[1\] and \[2\]"):
         posterior.log_density(np.array([1.0]))

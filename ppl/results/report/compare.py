@@ -172,8 +172,8 @@ def reading(found: Comparison) -> Iterator[str]:
     close = [model.name for model in others if -model.elpd_diff < CLOSE]
     if close:
         yield (
-            f"{', '.join(close)} and {best.name} differ by less than {CLOSE:g}: hardly in how they predict, "
-            "and the standard error of so small a difference is too small."
+            f"{', '.join(close)} and {best.name} differ by less than {CLOSE:g} in ELPD: predictive "
+            "performance is practically the same, and the standard error of the difference is unreliable."
         )
     if bad := [model.name for model in found if model.bad]:
         yield f"Rows of {', '.join(bad)} have a k-hat that is too high: `ppl loo` says which."

@@ -98,10 +98,11 @@ def inner(xp: Namespace, x: Array, y: Array) -> Array:
     """The dot product over the last axis.
 
     Raises:
-        ValueError: the sizes differ; NumPy would repeat what has size 1.
+        ValueError: the sizes differ, in NumPy's words; what has size 1 would be repeated.
     """
     if np.shape(x)[-1] != np.shape(y)[-1]:
-        raise ValueError(f"The dot product is of sizes {np.shape(x)[-1]} and {np.shape(y)[-1]}.")
+        sizes = f"({np.shape(x)[-1]},) ({np.shape(y)[-1]},)"
+        raise ValueError(f"operands could not be broadcast together with shapes {sizes}")
     if np.ndim(y) == 1 or np.ndim(x) == 1:
         return xp.np.dot(x, y) if np.ndim(y) == 1 else xp.np.matmul(y, x)
     for rows, v in ((x, y), (y, x)):
