@@ -83,6 +83,12 @@ def is_traced(x: Array) -> bool:
     return isbox(x) or isinstance(x, Traced)
 
 
+def is_basic(index: Any) -> bool:
+    """Whether an index picks one entry, or a range, of each axis, so that none is picked twice."""
+    items = index if isinstance(index, tuple) else (index,)
+    return all(isinstance(i, int | np.integer | slice) for i in items)
+
+
 def _put_in_place(x: Array, index: Any, value: Array) -> Array:
     x[index] = value
     return x

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, is_traced, with_vjps
+from ppl.arrays import Array, Namespace, is_basic, is_traced, with_vjps
 from ppl.stdlib.functions.complex_parts import to_complex
 
 
@@ -60,11 +60,6 @@ def picked(xp: Namespace, x: Array, index: Any) -> Array:
             return np.take(x, at, axis=1)  # in the order of memory that sums and products are fast in
     found = x[index]
     return found.copy() if np.ndim(found) == 1 else found
-
-
-def is_basic(index: tuple[Any, ...]) -> bool:
-    """Whether it picks one entry, or ranges, of each axis."""
-    return all(isinstance(i, int | np.integer | slice) for i in index)
 
 
 @with_vjps(lambda xp, g, ans, found, index, shape: picked(xp, g, index), None, None)

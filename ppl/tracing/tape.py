@@ -15,7 +15,7 @@ from autograd.core import primitive_vjps
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.util import toposort
 
-from ppl.arrays import NUMPY, Array, Node, add_all, summed_to
+from ppl.arrays import NUMPY, Array, Node, add_all, is_basic, summed_to
 from ppl.tracing.tracer import Operation, Together, Trace, Tracer, Untraceable
 
 Gradient = Callable[..., tuple[Array, list[Array]]]
@@ -195,8 +195,8 @@ class Writer:
         if not isinstance(index, tuple) or not any(isinstance(i, np.ndarray) for i in index):
             return None
         if id(index) not in self.found:
-            found = np.arange(x.size).reshape(x.shape)[index]
-            as_index = np.shape(x.value[index]) and x.value[index].flags.c_contiguous
+            found, picked = np.arange(x.size).reshape(x.shape)[index], x.value[index]
+            as_index = np.ndim(picked) and picked.flags.c_contiguous
             self.found[id(index)] = found if as_index and len(np.unique(found)) == found.size else None
         return self.found[id(index)]
 
@@ -224,13 +224,6 @@ def add_at(to: Array, places: Array, g: Array) -> None:
         to.reshape(-1)[places] += g
     else:
         to[np.unravel_index(places, to.shape)] += g
-
-
-def is_basic(index: Any) -> bool:
-    """Whether no entry is picked twice: one of each axis, or a range."""
-    return all(
-        isinstance(i, int | np.integer | slice) for i in (index if isinstance(index, tuple) else (index,))
-    )
 
 
 def counts(x: Tracer, index: Any) -> bool:

@@ -53,15 +53,20 @@ class Batch:
         return tuple(self.indices)
 
     @property
-    def index(self) -> ir.Var:
-        """An array along its only axis.
+    def axis(self) -> str:
+        """Its only axis.
 
         Raises:
             OneAxis: it has several.
         """
         if len(self.indices) > 1:
             raise OneAxis
-        return next(iter(self.indices.values()))
+        return self.axes[0]
+
+    @property
+    def index(self) -> ir.Var:
+        """An array along its only axis; raises OneAxis as `axis` does."""
+        return self.indices[self.axis]
 
     @property
     def counts(self) -> tuple[ir.Expr, ...]:
@@ -158,6 +163,16 @@ class Lifting:
         self.out.append(ir.Assign(name, helper(impl, args, made.type), self.span, declares=True))
         return made
 
+    def positions(
+        self, impl: Impl, args: Sequence[ir.Expr], axes: Sequence[str], name: str = ""
+    ) -> dict[str, ir.Var]:
+        """What a function finds along each of several axes, one index set for all of them."""
+        at = self.index_set("at", impl, args, name)
+        found, (name,) = {axes[0]: at}, axes_of(at.type)
+        for k, axis in enumerate(axes[1:], 1):
+            found[axis] = self.index_set("at", impl, (*args, ir.Const(k, INT)), name)
+        return found
+
     def aside(self, work: Callable[[], None]) -> tuple[ir.Stmt, ...]:
         """The statements that the work makes, taken aside."""
         before, self.out, stored = self.out, [], dict(self.stored)
@@ -234,6 +249,16 @@ def same_along(e: ir.Expr, index: ir.Expr, axes: Sequence[str] = ()) -> ir.Apply
     impl = batching.spread_ints if element_type(e.type) == INT else batching.spread
     t = along(entry(e.type), *axes) if axes else along(e.type, *axes_of(index.type))
     return helper(impl, (e, index), t)
+
+
+def spread_over(value: ir.Expr, axes: Sequence[str], indices: Mapping[str, ir.Expr]) -> ir.Expr:
+    """A value once for each place along these axes, in this order; `indices` has those that it lacks."""
+    have = {*axes_of(value.type)}
+    for axis in axes:
+        if axis not in have:
+            have.add(axis)
+            value = same_along(value, indices[axis], [a for a in axes if a in have])
+    return value
 
 
 def elementwise(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:

@@ -153,14 +153,12 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     ends = tuple(spread(every, bound, over) if len(over) > 1 else bound for bound in bounds)
     args = (every.indices[over[0]], *ends)
     name = "" if any_axes(*bounds) else f"({over[0]}, {axis_of_range(s.lower, s.upper)})"
-    found = {over[0]: c.index_set("at", batching.nested_positions, args, name)}
-    (name,) = axes_of(found[over[0]].type)
-    for k, axis in enumerate(over[1:], 1):
-        found[axis] = c.index_set("at", batching.nested_positions, (*args, ir.Const(k, INT)), name)
+    found = c.positions(batching.nested_positions, args, over, name)
     pairs = restricted(c, every, found)
+    (name,) = axes_of(found[over[0]].type)
     values = c.index_set(s.variable, batching.nested_range, args, name)
     variables, indices = {**pairs.variables, s.variable: values}, {**pairs.indices, name: values}
-    pairs = Batch(indices, variables, {}, b, pairs.positions, sides)
+    pairs = Batch(indices, variables, parent=b, positions=pairs.positions, triangular=sides)
     return pairs if b.mask is None else with_mask(c, pairs, at_positions(b.mask, found[over[0]]))
 
 
@@ -168,7 +166,8 @@ def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], side
     """The iterations of an inner loop that every one of the outer has."""
     axis = axis_of_range(s.lower, s.upper, b.axes)
     values = c.index_set(s.variable, batching.loop_range, bounds, axis)
-    return Batch({**b.indices, axis: values}, {**b.variables, s.variable: values}, {}, b, {}, sides)
+    indices, variables = {**b.indices, axis: values}, {**b.variables, s.variable: values}
+    return Batch(indices, variables, parent=b, triangular=sides)
 
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -392,8 +391,7 @@ def of_declared_sizes(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> ir.
     """The value, held to sizes that vary; the statement itself is to those that do not."""
     if not s.shape or fixed_shape(c, b, s.shape):
         return value
-    index = b.index
-    sizes = (spread(b, lift(c, b, size), axes_of(index.type)) for size in s.shape)
+    sizes = (spread(b, lift(c, b, size), (b.axis,)) for size in s.shape)
     return helper(batching.of_sizes, (value, *sizes), value.type)
 
 
@@ -588,9 +586,7 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     """`while`, until every entry is done: a step is run for those that go on."""
     if is_masked(b) or has_mask(c, b, s.condition):
         raise Dependent("parameters decide how often a loop runs")
-    if len(b.axes) > 1:
-        raise OneAxis
-    name = c.fresh("running")
+    axis, name = b.axis, c.fresh("running")
     running = ir.Var(name, along(INT, name))
 
     def look() -> None:
@@ -598,7 +594,7 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
         c.out.append(ir.Assign(running.name, going, s.span, declares=True))
 
     def step() -> None:
-        run(c, restricted(c, b, {b.axes[0]: c.name("at", running)}), s.body)
+        run(c, restricted(c, b, {axis: c.name("at", running)}), s.body)
         look()
 
     look()

@@ -22,7 +22,7 @@ from ppl.ir.passes.batch import (
     elementwise,
     first_entry,
     helper,
-    same_along,
+    spread_over,
 )
 from ppl.ir.unknown import is_unknown
 from ppl.ir.walk import PART_NAMES, is_node, used_names, walk
@@ -123,11 +123,7 @@ def spread(b: Batch, value: ir.Expr, axes: Sequence[str]) -> ir.Expr:
     have = {*axes_of(value.type)}
     if have != {*axes} and isinstance(core(value.type), Tuple):
         raise Dependent("a tuple is set inside the loop")
-    for axis in axes:
-        if axis not in have:
-            have.add(axis)
-            value = same_along(value, b.indices[axis], [a for a in b.axes if a in have])
-    return value
+    return spread_over(value, [a for a in b.axes if a in have or a in axes], b.indices)
 
 
 # --- Variables -----------------------------------------------------------------------------------
@@ -186,7 +182,7 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
     if e.callee.passes:
-        args = one_of_each(e, args, b)
+        args = one_of_each(args, b)
     if not any_axes(*args):
         c.fragile |= e.callee.batch == "none" and b.taken_by_some
         return replace(e, args=args)
@@ -224,14 +220,13 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
     assert span.lower is not None and span.upper is not None
     base = lift_base(c, b, part)
     at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
-    axis = b.index.type
     match base:
         case ir.Gather(base=whole, items=(), picks=(where,)) if where is not None:
             base, at = whole, [where, *at]
         case _ if any_axes(base):
-            at = [helper(batching.positions, (b.index,), axis), *at]
+            at = [helper(batching.positions, (b.index,), b.index.type), *at]
     ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
-    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, *axes_of(axis)))
+    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, b.axis))
 
 
 def fits_leading(e: ir.Apply, args: Sequence[ir.Expr]) -> bool:
@@ -269,7 +264,7 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     if e.passes and not (c.ways.any_order and e.passes == ("rng",)):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
     if e.passes:
-        args = one_of_each(e, args, b)
+        args = one_of_each(args, b)
     if not any_axes(*args):
         c.fragile |= b.taken_by_some
         return replace(e, args=args)
@@ -290,7 +285,7 @@ def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> ir.Expr:
     return replace(e, args=args, settings=settings)
 
 
-def one_of_each(e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
+def one_of_each(args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
     """The arguments of a random draw, the first of which says how many are wanted.
 
     Raises:
@@ -420,11 +415,7 @@ def unset_like(t: Type) -> ir.Expr:
 
 def restrict(c: Lifting, b: Batch, impl: Impl, args: Sequence[ir.Expr]) -> Batch:
     """The batch of the entries of `b` at which a function finds its first argument to hold."""
-    at = c.index_set("at", impl, args if len(b.axes) == 1 else (*args, ir.Const(0, INT)))
-    name, found = axes_of(at.type)[0], {b.axes[0]: at}
-    for k, axis in enumerate(b.axes[1:], 1):
-        found[axis] = c.index_set("at", impl, (*args, ir.Const(k, INT)), name)
-    return restricted(c, b, found)
+    return restricted(c, b, c.positions(impl, args, b.axes))
 
 
 def restricted(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
@@ -463,14 +454,14 @@ def with_mask(c: Lifting, b: Batch, taken: ir.Expr) -> Batch:
     made = replace(b, parent=b, mask=c.name("mask", taken))
     where = c.name("at", kept(made, helper(batching.positions, (b.index,), b.index.type), INT))
     variables = {v: c.name(v, kept(made, values, INT)) for v, values in b.variables.items()}
-    (axis,) = b.axes
-    return replace(made, indices={axis: where}, variables=variables, locals={}, positions={axis: where})
+    here = {b.axis: where}
+    return replace(made, indices=here, variables=variables, locals={}, positions=here)
 
 
 def kept(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:
     """The values of the parent for a batch with a mask."""
     assert b.mask is not None
-    return helper(batching.kept, (values, b.mask), along(t, *axes_of(b.index.type)))
+    return helper(batching.kept, (values, b.mask), along(t, b.axis))
 
 
 def where_taken(mask: ir.Expr, values: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
@@ -628,4 +619,4 @@ def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
         raise Dependent("a range of indices varies from one iteration to the next")
     assert item.lower is not None and item.upper is not None
     ends = to_batch(c, b, item.lower), to_batch(c, b, item.upper)
-    return helper(batching.spans, ends, along(Array(INT), *axes_of(b.index.type)))
+    return helper(batching.spans, ends, along(Array(INT), b.axis))

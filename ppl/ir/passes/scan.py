@@ -76,7 +76,7 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     for name, value in found.items():
         if name not in varying and value != ir.Var(name, value.type):
             c.out.append(ir.Assign(name, value, c.span, declares=True))
-    batch, batch_next = at_once(c, r, body, carried, tuple(varying), b.axes[0])
+    batch, batch_next = at_once(c, r, body, carried, tuple(varying), b.axis)
     start = tuple(named(c, s.start) for s in r.states)
     body, after = own_copy(c, body, r, {*carried_names, *varying})
     step = steady_out(c, finish(body), {*carried_names, *varying})

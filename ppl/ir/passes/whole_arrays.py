@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import same_along
+from ppl.ir.passes.batch import spread_over
 from ppl.ir.walk import rewrite, used_names, walk, with_blocks
 from ppl.stdlib import batching
-from ppl.stdlib.record import Impl
 from ppl.types import INT, along, array_of, axes_of, entry
 
 Stmts = tuple[ir.Stmt, ...]
@@ -110,16 +109,11 @@ class Definitions:
         axes = (*axes_of(n.type), *(axis for axis in loops if axis))
         if any(n.picks) or not loops or None in loops or len({*axes}) < len(axes):
             return n
-        indices = {i.index.type: i.index for i in n.items if isinstance(i, ir.At)}
-        value, here = n.value, axes_of(n.value.type)
+        here = axes_of(n.value.type)
         if [a for a in axes if a in here] != [*here] or any(a not in here for a in axes_of(n.type)):
             return n
-        for index in indices.values():
-            here = axes_of(value.type)
-            if axes_of(index.type)[0] not in here:
-                found = {*here, *axes_of(index.type)}
-                value = same_along(value, index, [axis for axis in axes if axis in found])
-        return ir.Assign(n.name, value, n.span, declares=True)
+        indices = {axes_of(i.index.type)[0]: i.index for i in n.items if isinstance(i, ir.At)}
+        return ir.Assign(n.name, spread_over(n.value, axes, indices), n.span, declares=True)
 
     def whole_axis(self, item: ir.IndexItem, size: ir.Expr) -> str | None:
         """The axis of the loop, where an index runs once through all entries there are."""
@@ -153,17 +147,12 @@ class Definitions:
         )
         return replace(n, step=inside.filled(n.step), next=tuple(rewrite(e, inside.change) for e in n.next))
 
-    def maker(self, e: ir.Expr | None, impl: Impl) -> tuple[ir.Expr, ...] | None:
-        """The arguments of the call of `impl` that made a variable."""
-        value = self.made.get(e.name) if isinstance(e, ir.Var) else e
-        return value.args if isinstance(value, ir.Apply) and value.callee.impl is impl else None
-
     def is_range(self, e: ir.Expr, size: ir.Expr) -> bool:
         """Whether it is 1, ..., size."""
-        bounds = self.maker(e, batching.loop_range)
-        return (
-            bounds is not None and bounds[0] == ir.Const(1, INT) and self.known(bounds[1]) == self.known(size)
-        )
+        match self.made.get(e.name) if isinstance(e, ir.Var) else e:
+            case ir.Apply(callee=ir.Callee(impl=batching.loop_range), args=(lower, upper)):
+                return lower == ir.Const(1, INT) and self.known(upper) == self.known(size)
+        return False
 
     def known(self, size: ir.Expr) -> ir.Expr:
         """The declared size, where it was asked of a variable: `rows(X)` of a `matrix[N, K] X` is N."""
