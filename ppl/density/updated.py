@@ -71,7 +71,8 @@ class Earlier:
     of the draws. `rows` is the size of the data that counts rows, `groups` those that parameters have, with
     their values at the fit, `kept` the data of the fit that new data left out, `held` those of rows for which
     no site stands yet. `worth` has for each site the draws by which it was found, and the k-hat and effective
-    sample size of their weights by it.
+    sample size of their weights by it. `covers` is whether draws of the fit, weighted by the new rows, have a
+    small k-hat: then no other modes are searched for.
     """
 
     site: Site
@@ -82,6 +83,7 @@ class Earlier:
     kept: Mapping[str, Any]
     held: Mapping[str, Any]
     worth: tuple[tuple[int, float, float], ...]
+    covers: bool = False
 
 
 @dataclass(frozen=True, eq=False)

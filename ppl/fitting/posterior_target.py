@@ -34,6 +34,11 @@ class PosteriorTarget:
     def kinds(self) -> Kinds:
         return self.posterior.kinds
 
+    @property
+    def covered(self) -> bool:
+        earlier = self.posterior.earlier
+        return earlier is not None and earlier.covers
+
     def log_density(self, u: Floats) -> float:
         return self.posterior.log_density(u, jacobian=self.jacobian)
 

@@ -9,6 +9,7 @@ import ppl
 from ppl.density.updated import Earlier
 from ppl.inference.correct.population import Worth
 from ppl.inference.diagnose.level import Level
+from ppl.inference.run.phases import Phase
 from ppl.results.fits.updating import draws_for_site
 
 NORMAL = """
@@ -213,6 +214,29 @@ def test_many_parameters_take_more_draws_or_are_refused():
     assert fit.update(of_groups(20, 4, 1)).posterior.earlier.worth[0][0] == 24
     with pytest.raises(ppl.InferenceError, match="1001 parameters"):
         draws_for_site(1001)
+
+
+@pytest.mark.parametrize(
+    ("new", "searches"),
+    [
+        ({"N": 4, "y": [1.0, 0.5, 2.0, -1.0]}, False),
+        ({"N": 40, "y": 40 * [3.0]}, True),  # the draws of the fit are far from the new posterior
+    ],
+)
+def test_other_modes_are_searched_where_draws_of_the_fit_do_not_cover(new, searches):
+    rng, heard = np.random.default_rng(0), []
+    data = {"N": 30, "y": rng.normal(0, 1, 30)}
+    fit = ppl.compile_model(NORMAL).condition(data).variational(seed=1)
+    updated = fit.update(new, progress=heard.append)
+    assert updated.posterior.earlier.covers is not searches
+    assert (Phase.OTHER_MODES in {step.phase for step in heard}) is searches
+    y = [*data["y"], *new["y"]]
+    assert updated.stan_variable("m").mean() == pytest.approx(sum(y) / (len(y) + 0.25), abs=0.03)
+
+
+def test_draws_cover_no_effects_of_new_groups():
+    _, new = grown()
+    assert not new.earlier.covers
 
 
 BINARY = """

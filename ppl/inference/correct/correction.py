@@ -29,7 +29,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian
 from ppl.inference.numerics.triangular import composed, dense, solved
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target, for_many_points, width_of
+from ppl.inference.objective.target import Array, Target, for_many_points, is_covered, width_of
 from ppl.inference.run.phases import Phase, fits_mixture
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
@@ -140,7 +140,8 @@ def correct(
     found = Beyond()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
-        if settings.corrects and is_affordable(target) and target.dim <= COVARIANCE.most_dense:
+        searches = settings.corrects and not is_covered(target) and is_affordable(target)
+        if searches and target.dim <= COVARIANCE.most_dense:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = beyond(scaled, seen(scaled, rng), rng)
             if moves and (elsewhere := mass_elsewhere(scaled, found.modes)):

@@ -101,6 +101,11 @@ def kinds_of(target: Target) -> Kinds:
     return found
 
 
+def is_covered(target: Target) -> bool:
+    """Whether draws of an earlier fit have shown that there is no mode but that where a run begins."""
+    return bool(getattr(target, "covered", False))
+
+
 UNKNOWN = (
     "The model does not say which statement is to blame. Give initial values inside the support, or a "
     "smaller init radius."

@@ -55,7 +55,7 @@ from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
-from ppl.results.fits.updating import draws_for_site, earlier_from_json, updated, with_kept
+from ppl.results.fits.updating import draws_for_site, earlier_from_json, updated, with_coverage, with_kept
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.log_lik import POINTWISE
 from ppl.results.report.loo import Loo, loo_of
@@ -585,6 +585,8 @@ class Fit(VariablesOfDraws):
         draws = self if len(self.draws_u) >= enough else self.more(enough)
         with threads_of_fit(self.posterior):
             new = updated(self.posterior, draws.draws_u, data)
+            if self.level is Level.GOOD:
+                new = with_coverage(new, self.posterior, draws.draws_u)
         fit = variational(new, **{"seed": self.settings.seed, **keywords})
         if fit.level is Level.POOR:
             warn_caller(fit.judgement, PoorFitWarning)

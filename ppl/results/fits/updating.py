@@ -44,6 +44,12 @@ class SiteLimits:
     most_held: int = 10
     """Rows that may be held for each new one."""
 
+    covering_khat: float = 0.5
+    """The k-hat of draws weighted by new rows at which other modes are searched for."""
+
+    covering_ess: int = 100
+    """Effective weighted draws below which they are."""
+
 
 SITES = SiteLimits()
 
@@ -75,6 +81,16 @@ def updated(posterior: P, us: Floats, data: Given) -> P:
         if has_terms(both, batches, earlier.names, us[0]):
             return replace(both, earlier=holding)
     return replace(new, earlier=replace(earlier, site=earlier.site + own, worth=(*earlier.worth, worth)))
+
+
+def with_coverage(new: P, old: Posterior, us: Floats) -> P:
+    """An updated posterior that says whether draws `us` (n, dim) of the old one cover it."""
+    assert new.earlier is not None
+    if new.param_unc_num() != us.shape[1]:
+        return new  # of new groups the old draws say nothing
+    weights = psis(new.log_densities(us) - old.log_densities(us))
+    covers = bool(weights.khat < SITES.covering_khat and weights.ess >= SITES.covering_ess)
+    return replace(new, earlier=replace(new.earlier, covers=covers))
 
 
 def with_held(model: Any, earlier: Earlier, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,4 +258,5 @@ def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
         found["kept"],
         found["held"],
         tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["worth"]),
+        bool(found.get("covers")),
     )
