@@ -10,7 +10,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ppl.errors import OutOfRange, UnknownSetting, in_a_line
 from ppl.inference.run.progress import Listener
-from ppl.inference.run.setting import settings_of
+from ppl.inference.run.setting import settings, settings_of
 from ppl.inference.run.settings import (
     LaplaceSettings,
     OptimizeSettings,
@@ -93,29 +93,27 @@ def take_options(record: type[W], keywords: dict[str, Any]) -> W:
 RUN_OPTIONS = tuple(f.name for f in fields(RunOptions))
 
 
-@dataclass(frozen=True, kw_only=True)
-class VariationalKeywords(RunOptions, Settings):
-    """What `variational` takes."""
+# What each method takes. They have no docstrings, so that editors show those of the methods.
 
 
-@dataclass(frozen=True, kw_only=True)
-class OptimizeKeywords(RunOptions, OptimizeSettings):
-    """What `optimize` takes."""
+@settings
+class VariationalKeywords(RunOptions, Settings): ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class LaplaceKeywords(RunOptions, LaplaceSettings):
-    """What `laplace` takes."""
+@settings
+class OptimizeKeywords(RunOptions, OptimizeSettings): ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class PathfinderKeywords(RunOptions, PathfinderSettings):
-    """What `pathfinder` takes."""
+@settings
+class LaplaceKeywords(RunOptions, LaplaceSettings): ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleKeywords(ProgressOptions, SampleSettings):
-    """What `sample` takes."""
+@settings
+class PathfinderKeywords(RunOptions, PathfinderSettings): ...
+
+
+@settings
+class SampleKeywords(ProgressOptions, SampleSettings): ...
 
 
 def takes(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 from ppl.errors import OutOfRange
 
@@ -140,10 +140,10 @@ class Setting:
 
 
 def setting(
-    default: T,
     kind: Kind,
     about: str,
     *,
+    default: T,
     path: str = "",
     unset: str = "",
     usual: bool = False,
@@ -154,10 +154,16 @@ def setting(
     return field(default=default, metadata={**known, "command": default if command is None else command})
 
 
-def same(record: type, name: str) -> Any:
-    """A field that is that of another record of settings."""
+def same(record: type, name: str, *, default: T) -> T:
+    """A field as that of another record of settings."""
     (known,) = (f for f in fields(record) if f.name == name)
-    return field(default=known.default, metadata=known.metadata)
+    return field(default=default, metadata=known.metadata)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(setting, same))
+def settings(record: type[T]) -> type[T]:
+    """Make a record of settings. Type checkers read its defaults from `default=` of the fields."""
+    return dataclass(frozen=True, kw_only=True)(record)
 
 
 @cache

@@ -1,7 +1,6 @@
 """The settings of a run: the one table that checks, options, arguments, signatures and help are made from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,6 +15,7 @@ from ppl.inference.run.setting import (
     Words,
     same,
     setting,
+    settings,
     settings_of,
 )
 
@@ -78,179 +78,189 @@ class Checked:
             known.check(getattr(self, name))
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class StochasticSettings:
     """What algorithms that take stochastic steps are told."""
 
     algorithm: Algorithm = setting(
-        "auto", _one_of(Algorithm), "Algorithm", path="variational.algorithm", usual=True
+        _one_of(Algorithm), "Algorithm", default="auto", path="variational.algorithm", usual=True
     )
     """"auto" finds a q, mean-field where that fits and full rank where it does not, and corrects its draws
     towards the posterior; draws of any other are those of its q.
     """
 
-    iter: int = setting(10_000, Whole(1), "Most steps taken.", path="variational.iter", usual=True)
+    iter: int = setting(Whole(1), "Most steps taken.", default=10_000, path="variational.iter", usual=True)
 
-    grad_samples: int = setting(1, Whole(1), "Draws per gradient.", path="variational.grad_samples")
+    grad_samples: int = setting(Whole(1), "Draws per gradient.", default=1, path="variational.grad_samples")
 
     eta: float | None = setting(
-        None, Positive(), "Step size.", path="variational.eta", unset="by search", usual=True
+        Positive(), "Step size.", default=None, path="variational.eta", unset="by search", usual=True
     )
     """None searches {100, 10, 1, 0.1, 0.01}."""
 
-    adapt_iter: int = setting(50, Whole(1), "Steps per candidate eta.", path="variational.adapt.iter")
+    adapt_iter: int = setting(Whole(1), "Steps per candidate eta.", default=50, path="variational.adapt.iter")
 
     tol_rel_obj: float = setting(
-        0.01, Positive(), "ELBO change to stop below.", path="variational.tol_rel_obj"
+        Positive(), "ELBO change to stop below.", default=0.01, path="variational.tol_rel_obj"
     )
     """Converged when the mean or median relative change of the ELBO falls below it."""
 
-    eval_elbo: int = setting(100, Whole(1), "Steps between two ELBOs.", path="variational.eval_elbo")
+    eval_elbo: int = setting(Whole(1), "Steps between two ELBOs.", default=100, path="variational.eval_elbo")
 
-    start: StartAt = setting("pathfinder", _one_of(StartAt), "Start", usual=True)
+    start: StartAt = setting(_one_of(StartAt), "Start", default="pathfinder", usual=True)
     """"pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its curvature;
     "random" where `init` says, in the model's own scales.
     """
 
-    init_scale: float | None = setting(None, Positive(), "Sds of a random start.", unset="algorithm's own")
+    init_scale: float | None = setting(
+        Positive(), "Sds of a random start.", default=None, unset="algorithm's own"
+    )
     """The sds of the first q at a random start; 1 for ADVI."""
 
-    average: bool = setting(True, Switch(), "Average the last iterates.")
+    average: bool = setting(Switch(), "Average the last iterates.", default=True)
     """Answer with an average over the tail of the path, to remove the last steps' noise."""
 
-    refine: bool = setting(True, Switch(), "Refine on fixed draws.")
+    refine: bool = setting(Switch(), "Refine on fixed draws.", default=True)
     """From the end of the steps to the maximum of the ELBO on draws held fixed (sample average
     approximation).
     """
 
-    upgrade: bool = setting(True, Switch(), "Upgrade the family.")
+    upgrade: bool = setting(Switch(), "Upgrade the family.", default=True)
     """Where k-hat says that this q does not fit, optimise from another start; and, where draws are corrected,
     go on to full rank and move its mean to the importance-weighted one.
     """
 
-    rank: int | None = setting(None, Whole(1), "Rank of lowrank.", unset="root of d")
+    rank: int | None = setting(Whole(1), "Rank of lowrank.", default=None, unset="root of d")
     """None for the square root of the dimension, rounded up."""
 
-    linear_response: bool = setting(False, Switch(), "Correct a mean-field covariance.")
+    linear_response: bool = setting(Switch(), "Correct a mean-field covariance.", default=False)
     """Correct the covariance of a mean-field fit on fixed draws by its linear response."""
 
-    minibatch: int | None = setting(None, Whole(1), "Rows per gradient.", unset="all", usual=True)
+    minibatch: int | None = setting(Whole(1), "Rows per gradient.", default=None, unset="all", usual=True)
     """Rows of data a gradient sees, where the target splits by rows."""
 
-    rows: str | None = setting(None, Name(), "Size that is the number of rows.", unset="the largest")
+    rows: str | None = setting(Name(), "Size that is the number of rows.", default=None, unset="the largest")
     """The size variable that counts the rows `minibatch` takes some of; None for the largest along which the
     target splits.
     """
 
-    ard: str | None = setting(None, Name(), "Vector of dsvi-ard.")
+    ard: str | None = setting(Name(), "Vector of dsvi-ard.", default=None)
     """The parameter vector whose Gaussian prior `dsvi-ard` optimises away."""
 
     estimator: Estimator | None = setting(
-        None, _one_of(Estimator), "Estimator of the gradient", unset="algorithm's own"
+        _one_of(Estimator), "Estimator of the gradient", default=None, unset="algorithm's own"
     )
 
-    step_rule: StepRule | None = setting(None, _one_of(StepRule), "Step rule", unset="algorithm's own")
+    step_rule: StepRule | None = setting(
+        _one_of(StepRule), "Step rule", default=None, unset="algorithm's own"
+    )
 
-    stop: Stop | None = setting(None, _one_of(Stop), "Stopping rule", unset="algorithm's own")
+    stop: Stop | None = setting(_one_of(Stop), "Stopping rule", default=None, unset="algorithm's own")
 
-    noise: Noise = setting("normal", _one_of(Noise), "Distribution that q shifts and scales")
+    noise: Noise = setting(_one_of(Noise), "Distribution that q shifts and scales", default="normal")
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class CorrectionSettings:
     """What becomes of the draws of a q."""
 
     correct: bool | None = setting(
-        None, Switch(), "Correct draws towards the posterior.", unset="with auto", usual=True
+        Switch(), "Correct draws towards the posterior.", default=None, unset="with auto", usual=True
     )
     """Make draws better than those of q: resampled where its importance weights, or those of a mixture fitted
     to them, can be relied on, else annealed. None for what `algorithm` says: yes for "auto", else no.
     """
 
-    resample: bool | None = setting(None, Switch(), "Resample draws by p/q.", unset="as needed")
+    resample: bool | None = setting(Switch(), "Resample draws by p/q.", default=None, unset="as needed")
     """Write draws resampled by Pareto-smoothed importance weights, always or never; None where draws are
     corrected and the weights can be relied on.
     """
 
-    anneal: bool | None = setting(None, Switch(), "Anneal draws to p.", unset="as needed")
+    anneal: bool | None = setting(Switch(), "Anneal draws to p.", default=None, unset="as needed")
     """Write draws that annealing carried from q to the posterior, always or never; None where draws are
     corrected and no weights are enough.
     """
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class ModeSettings:
     """What the search for a mode is told."""
 
-    marginal: str | None = setting(None, Name(), "Parameter that optimize integrates out.")
+    marginal: str | None = setting(Name(), "Parameter that optimize integrates out.", default=None)
     """The unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood)."""
 
-    optimizer: Optimizer = setting("lbfgs", _one_of(Optimizer), "Method of optimize.")
+    optimizer: Optimizer = setting(_one_of(Optimizer), "Method of optimize.", default="lbfgs")
     """How `optimize` climbs: L-BFGS, BFGS or Newton's method, each with Stan's stopping rules."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class RunSettings:
     """What every algorithm is told."""
 
-    runs: int = setting(1, Whole(1), "Independent runs; the best is used.", usual=True)
+    runs: int = setting(Whole(1), "Independent runs; the best is used.", default=1, usual=True)
     """Independent runs, in parallel, with the seeds that follow `seed`; the one with the best ELBO is kept
     and judged by how far the others are from it.
     """
 
-    cores: int | None = setting(None, Whole(1), "Cores for runs and draws.", unset="all")
+    cores: int | None = setting(Whole(1), "Cores for runs and draws.", default=None, unset="all")
     """How many runs, or under JAX batches of points, are computed beside each other; the draws are the same
     for any number.
     """
 
-    elbo_samples: int = setting(100, Whole(1), "Draws per ELBO estimate.", path="variational.elbo_samples")
+    elbo_samples: int = setting(
+        Whole(1), "Draws per ELBO estimate.", default=100, path="variational.elbo_samples"
+    )
 
-    jacobian: bool | None = setting(None, Switch(), "Include the log-Jacobian.", unset="but for a mode")
+    jacobian: bool | None = setting(
+        Switch(), "Include the log-Jacobian.", default=None, unset="but for a mode"
+    )
     """Whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize` looks for a
     mode.
     """
 
-    backend: Backend = setting("auto", _one_of(Backend), "Density by", usual=True)
+    backend: Backend = setting(_one_of(Backend), "Density by", default="auto", usual=True)
     """What computes the log density; "auto" for the faster of the two."""
 
-    device: Device = setting("cpu", _one_of(Device), "Device of jax")
+    device: Device = setting(_one_of(Device), "Device of jax", default="cpu")
 
-    sharded: bool = setting(False, Switch(), "JAX: rows over all devices.")
+    sharded: bool = setting(Switch(), "JAX: rows over all devices.", default=False)
     """Whether the rows of data are spread over all of JAX's devices, of all processes (`ppl.join`)."""
 
-    quick_jit: bool = setting(False, Switch(), "JAX: light optimisation.", command=True)
+    quick_jit: bool = setting(Switch(), "JAX: light optimisation.", default=False, command=True)
     """Whether JAX is to compile quickly and little where the program is small, as a single fit calls for; the
     command does. The last digits of a fit are then others.
     """
 
-    draws: int = setting(1000, Whole(0), "Draws to write.", path="variational.output_samples", usual=True)
+    draws: int = setting(
+        Whole(0), "Draws to write.", default=1000, path="variational.output_samples", usual=True
+    )
 
     init: float | str | Path | Mapping[str, Any] = setting(
-        2.0, Start(), "Radius, 0, JSON file or saved fit.", path="init", usual=True
+        Start(), "Radius, 0, JSON file or saved fit.", default=2.0, path="init", usual=True
     )
     """Radius of the uniform start on the unconstrained scale, 0 for its origin, or {name: value} of
     constrained values (the path of such a JSON file, or of a saved fit, will do).
     """
 
-    seed: int = setting(1, Whole(0), "Reproducible on one machine.", path="random.seed", usual=True)
+    seed: int = setting(Whole(0), "Reproducible on one machine.", default=1, path="random.seed", usual=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class PathfinderSettings(RunSettings, Checked):
     """The settings of Pathfinder."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class LaplaceSettings(RunSettings, CorrectionSettings, Checked):
     """The settings of Laplace's approximation."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class OptimizeSettings(RunSettings, ModeSettings, Checked):
     """The settings of the search for a mode."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class Settings(RunSettings, ModeSettings, CorrectionSettings, StochasticSettings, Checked):
     """The settings of any algorithm, with CmdStan's names and defaults; a field each, with its record.
 
@@ -263,63 +273,67 @@ class Settings(RunSettings, ModeSettings, CorrectionSettings, StochasticSettings
         return (self.algorithm == "auto" if self.correct is None else self.correct) and self.minibatch is None
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class SampleSettings(Checked):
     """The settings of the No-U-Turn sampler, with CmdStan's names and defaults, but for four chains."""
 
-    num_chains: int = setting(4, Whole(1), "Chains.", path="sample.num_chains", usual=True)
+    num_chains: int = setting(Whole(1), "Chains.", default=4, path="sample.num_chains", usual=True)
 
     num_warmup: int = setting(
-        1000, Whole(1), "Warmup iterations per chain.", path="sample.num_warmup", usual=True
+        Whole(1), "Warmup iterations per chain.", default=1000, path="sample.num_warmup", usual=True
     )
     """Iterations that adapt step size and metric, whose draws are left out."""
 
-    num_samples: int = setting(1000, Whole(1), "Draws per chain.", path="sample.num_samples", usual=True)
+    num_samples: int = setting(
+        Whole(1), "Draws per chain.", default=1000, path="sample.num_samples", usual=True
+    )
 
-    delta: float = setting(0.8, Probability(), "Acceptance aimed at.", path="sample.adapt.delta", usual=True)
+    delta: float = setting(
+        Probability(), "Acceptance aimed at.", default=0.8, path="sample.adapt.delta", usual=True
+    )
     """The mean acceptance statistic that the step size is adapted to: a larger one makes smaller steps, with
     fewer divergent transitions.
     """
 
     max_depth: int = setting(
-        10, Whole(1), "Maximum tree depth.", path="sample.hmc.nuts.max_depth", usual=True
+        Whole(1), "Maximum tree depth.", default=10, path="sample.hmc.nuts.max_depth", usual=True
     )
     """How deep the tree of a trajectory may grow: 2^max_depth leapfrog steps at most."""
 
-    backend: Backend = same(RunSettings, "backend")
+    backend: Backend = same(RunSettings, "backend", default="auto")
     """What computes the log density; "auto" for JAX where it is there and can run the program."""
 
-    device: Device = same(RunSettings, "device")
+    device: Device = same(RunSettings, "device", default="cpu")
 
-    cores: int | None = same(RunSettings, "cores")
+    cores: int | None = same(RunSettings, "cores", default=None)
     """How many chains are computed beside each other; the draws are the same for any number."""
 
     init: float | str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]] = setting(
-        2.0, Starts(), "Radius, 0, JSON file or saved fit.", path="init", usual=True
+        Starts(), "Radius, 0, JSON file or saved fit.", default=2.0, path="init", usual=True
     )
     """Where chains start, as `Settings.init`, or a list of such with an entry for each chain, as
     `Fit.create_inits` gives; of a saved fit each starts at a draw of its q, and the coordinates are those in
     which q has unit scales.
     """
 
-    seed: int = same(RunSettings, "seed")
+    seed: int = same(RunSettings, "seed", default=1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings
 class SbcSettings(Checked):
     """The settings of simulation-based calibration."""
 
-    simulations: int = setting(100, Whole(1), "Simulations.", usual=True)
+    simulations: int = setting(Whole(1), "Simulations.", default=100, usual=True)
     """Each is a fit: a hundred show draws that are half as wide as they should be, a thousand a tenth."""
 
-    draws: int = setting(99, Whole(1), "Draws among which a parameter is ranked.", usual=True)
+    draws: int = setting(Whole(1), "Draws among which a parameter is ranked.", default=99, usual=True)
 
-    algorithm: SbcAlgorithm = setting("auto", _one_of(SbcAlgorithm), "What is calibrated", usual=True)
+    algorithm: SbcAlgorithm = setting(_one_of(SbcAlgorithm), "What is calibrated", default="auto", usual=True)
     """An algorithm of `variational`, or "nuts": one chain, of which every tenth draw is ranked."""
 
-    backend: Backend = same(RunSettings, "backend")
+    backend: Backend = same(RunSettings, "backend", default="auto")
 
-    cores: int | None = same(RunSettings, "cores")
+    cores: int | None = same(RunSettings, "cores", default=None)
     """How many simulations are computed beside each other; the ranks are the same for any number."""
 
-    seed: int = same(RunSettings, "seed")
+    seed: int = same(RunSettings, "seed", default=1)
