@@ -17,6 +17,7 @@ TAKEN_FROM = re.compile(r"lib\.zero_based\((\w+)(?<!__)[)\[,]")
 COMPUTED_AHEAD = re.compile(r"(\w+__) = lib\.zero_based")
 MISMATCHES = (
     re.compile(r"operands could not be broadcast together with shapes (\(.*?\)) (\(.*?\))"),
+    re.compile(r"could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))"),
     re.compile(r"\(size (\d+) is different from (\d+)\)"),
 )
 SIZED = re.compile(r"(\w+)(?<!__) = (lib\.(?:sized|same_size)\(.*)")

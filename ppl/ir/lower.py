@@ -10,6 +10,7 @@ from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
 from ppl.ir.lower_expr import Lowering, implicit_arguments, lower_expr
 from ppl.ir.lower_stmt import lower_statements
+from ppl.ir.sizes import size_checks
 from ppl.source import Span
 from ppl.types import INT, NAMED, REAL, Tuple, Type, array_of, element_type, is_complex
 
@@ -18,7 +19,7 @@ def lower(program: ast.Program, facts: Facts) -> ir.Program:
     """The resolved program."""
     c = Lowering(facts, fixed=dict.fromkeys(data_names(program), frozenset()))
     name_functions(c, program.functions)
-    return ir.Program(
+    found = ir.Program(
         functions=tuple(lower_function(c, f) for f in program.functions if f.body is not None),
         data=tuple(declared_names(c, program.data)),
         transformed_data=lower_block(c, program.transformed_data),
@@ -30,6 +31,7 @@ def lower(program: ast.Program, facts: Facts) -> ir.Program:
         transformed_parameter_names=tuple(declared_names(c, program.transformed_parameters)),
         generated_names=tuple(declared_names(c, program.generated_quantities)),
     )
+    return replace(found, transformed_data=(*found.transformed_data, *size_checks(found)))
 
 
 def data_names(program: ast.Program) -> list[str]:
