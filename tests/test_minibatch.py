@@ -1,10 +1,12 @@
 """The row split: batches average to the whole, and what does not split is refused with the reason."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ppl import InferenceError, compile_model
-from ppl.density.rows import by_rows
+from ppl.density.rows import ROW_SPLIT, by_rows
 
 GENERATOR = np.random.default_rng(20)
 N = 23
@@ -196,3 +198,22 @@ def test_how_wide_a_batch_is_takes_a_few_rows_to_see():
     assert batches.row_width == 2
     assert batches.width == 2 * N and batches.minibatch(np.arange(5)).width == 10
     assert "sizes" not in vars(posterior)
+
+
+def test_an_estimate_from_a_sample_of_rows_leaves_little_of_the_differences(monkeypatch):
+    """Of differences of several nats between draws a few hundredths remain; with all rows nothing does."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(4000, 3))
+    y = rng.uniform(size=4000) < 1 / (1 + np.exp(-x @ [1, -0.5, 0.2]))
+    program = """
+        data { int N; matrix[N, 3] x; array[N] int<lower=0, upper=1> y; } parameters { vector[3] b; }
+        model { b ~ normal(0, 1); y ~ bernoulli_logit(x * b); }"""
+    batches = by_rows(compile_model(program).condition({"N": 4000, "x": x, "y": y.astype(int)}))
+    us = [1, -0.5, 0.2] + 0.04 * rng.normal(size=(50, 3))
+    exact = batches.log_densities(us)
+    for sampled, tolerance in [(4000, 1e-8), (500, 0.4)]:
+        limits = replace(ROW_SPLIT, most_terms=50 * 4000 - 1, rows_sampled=sampled)
+        monkeypatch.setattr("ppl.density.rows.ROW_SPLIT", limits)
+        error = batches.log_densities(us) - exact
+        assert np.abs(error).max() < tolerance and np.std(exact) > 1, sampled
+        assert (np.abs(error).max() > 1e-8) == (sampled < 4000), "the sample was used"

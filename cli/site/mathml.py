@@ -12,6 +12,8 @@ from functools import cache
 from html import escape
 from typing import Any, NamedTuple
 
+from ppl.cli.site.markdown import prose
+from ppl.errors import ModelError
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.source import SourceText
@@ -70,6 +72,16 @@ def displayed(formula: str, left: str = "") -> str:
     return (
         f'<div class="math"><math display="block"><mtable displaystyle="true">{table}</mtable></math></div>'
     )
+
+
+def line(text: str, left: str = "") -> str:
+    """A formula of the language as mathematics, the words behind it or alone as prose."""
+    formula, _, words = text.partition("; ")
+    before, _, right = formula.rpartition(" = ")
+    try:
+        return displayed(right, before or left) + (f"\n\n{prose(words)}" if words else "")
+    except ModelError:
+        return prose(text)
 
 
 def inline(text: str) -> str:

@@ -7,45 +7,15 @@ from typing import Any
 
 from ppl.cli.site.markdown import entry, fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed
-from ppl.errors import ModelError
 from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
-from ppl.stdlib.reference import constraint_example
 
 LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")
-
-
-def constraints() -> Iterator[str]:
-    from ppl.stdlib.constraints.table import CONSTRAINTS
-
-    yield (
-        "# Constraints\n\nA parameter is declared with a type and, where it has one, a constraint. Inference "
-        "works on free numbers; the map gives the constrained value, and the log of its Jacobian is added to "
-        "the target."
-    )
-    for c in CONSTRAINTS:
-        yield f"{heading(c.keyword)}\n\n{prose(c.meaning)}"
-        if c.page:
-            yield f"`{c.page.declared}`"
-            yield from map(line, c.page.transform)
-            yield "The log of the Jacobian determinant:"
-            yield line(c.page.log_jacobian)
-            yield fenced("\n".join(constraint_example(c, c.page)))
 
 
 def _entries(names: Iterable[str]) -> Iterator[str]:
     from ppl.stdlib.reference import reference
 
     yield from (entry(name, reference()[name]) for name in names)
-
-
-def line(text: str) -> str:
-    """A formula of the language as mathematics, the words behind it or alone as prose."""
-    formula, _, words = text.partition("; ")
-    left, equals, right = formula.rpartition(" = ")
-    try:
-        return displayed(right, left if equals else "") + (f"\n\n{prose(words)}" if words else "")
-    except ModelError:
-        return prose(text)
 
 
 def functions() -> Iterator[str]:
@@ -132,7 +102,7 @@ def algorithms() -> Iterator[str]:
     )
     yield (
         "Inference works on the free numbers u, from which the program makes its parameters x. Their density "
-        "has the Jacobian J of [the maps of the constraints](constraints.md):"
+        "has the Jacobian J of [the maps of the constraints](constraints/index.md):"
     )
     yield displayed("log(p(y, x(u))) + log(abs(J(u)))", "log(p(y, u))")
     yield "Variational algorithms maximise the evidence lower bound of an approximation q:"

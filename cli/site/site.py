@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 
-from ppl.cli.site import distributions, reference
+from ppl.cli.site import constraints, distributions, reference
 from ppl.cli.site.densities import densities
 from ppl.cli.site.distributions import page as of_distribution
 from ppl.cli.site.gallery import gallery
@@ -65,7 +65,7 @@ Made = tuple[str, Callable[[], Iterable[str]]]
 """The title of a page, and what makes its parts."""
 
 MADE: Mapping[str, Made] = {
-    "constraints": ("Constraints", reference.constraints),
+    "constraints/index": ("Constraints", constraints.overview),
     "distributions/index": ("Distributions", distributions.overview),
     "functions/index": ("Functions", reference.functions),
     "functions/of_functions": ("Functions of functions", reference.of_functions),
@@ -77,7 +77,7 @@ MADE: Mapping[str, Made] = {
 }
 """Pages that are made from tables, by their file."""
 
-RUN = ("gallery", "distributions/")
+RUN = ("gallery", "constraints/", "distributions/")
 """Those whose code runs, by their beginnings."""
 
 WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "faq", "machines")
@@ -102,7 +102,7 @@ GUIDES = (
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
     "Start": ("index", "tutorial", "editors", "faq", "coming-from", "gallery"),
     "Guides": GUIDES,
-    "Language": ("language", "constraints", "distributions/", "functions/", "messages"),
+    "Language": ("language", "constraints/", "distributions/", "functions/", "messages"),
     "Inference": ("algorithms", "python", "commands", "files", "machines", "glossary"),
 }
 
@@ -147,6 +147,10 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
         **MADE,
         "commands": ("Command line", partial(reference.commands, commands)),
         **{f"functions/{name}": (title(name), partial(of_topic, name)) for name in topics()},
+        **{
+            f"constraints/{c.keyword}": (c.keyword, partial(constraints.page, c, p))
+            for c, p in constraints.PAGED
+        },
         **{f"distributions/{d.name}": (d.name, partial(of_distribution, d, curves)) for d in DISTRIBUTIONS},
     }
     pages = {

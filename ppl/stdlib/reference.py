@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY
 from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page
@@ -146,7 +147,7 @@ def constraint_page(c: Constraint) -> Iterator[str]:
 
 def constraint_example(c: Constraint, described: Page) -> Iterator[str]:
     """What the map makes of a few numbers."""
-    u = EXAMPLE[: math.prod(c.free_shape(described.shape))]
+    u = free_example(c, described)
     free = u if c.free_shape(described.shape) else u[0]
     x, log_jacobian = c.constrain(NUMPY, free, described.shape, *described.arguments)
     named = zip(c.arguments, described.arguments, strict=True)
@@ -154,6 +155,11 @@ def constraint_example(c: Constraint, described: Page) -> Iterator[str]:
     yield f"  Example: u = {numbers(free)}{settings}"
     yield f"  gives x = {numbers(x)}"
     yield f"  with log-Jacobian {numbers(np.sum(log_jacobian))}."
+
+
+def free_example(c: Constraint, described: Page) -> NDArray[np.float64]:
+    """The free numbers of a value, (n,)."""
+    return EXAMPLE[: math.prod(c.free_shape(described.shape))]
 
 
 def numbers(x: Any) -> str:

@@ -6,12 +6,16 @@ import subprocess
 import sys
 from importlib.resources import files
 
+import numpy as np
 import pytest
 from browser import SCREENS, measured, needs_chromium
 
+from ppl.arrays import NUMPY
 from ppl.cli.commands.new import examples
 from ppl.cli.glossary import GLOSSARY
 from ppl.cli.main import COMMANDS, main
+from ppl.cli.site.constraints import PAGED
+from ppl.cli.site.constraints import page as constraint_page
 from ppl.cli.site.gallery import head_comment
 from ppl.cli.site.markdown import prose
 from ppl.cli.site.running import BLOCK, run
@@ -19,7 +23,7 @@ from ppl.cli.site.site import GUIDES, NAVIGATION, WRITTEN, written
 from ppl.frontend.pages import pages
 from ppl.inference.run.settings import ALGORITHMS, Settings
 from ppl.stdlib.library import standard
-from ppl.stdlib.reference import reference
+from ppl.stdlib.reference import free_example, reference
 
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LANGUAGE = re.compile(r"^``` ?(\w+)", re.MULTILINE)
@@ -47,8 +51,10 @@ def test_every_word_of_ppl_docs_has_a_heading(site):
     assert headings(site, "gallery") == {*examples()}
     assert {*ALGORITHMS} < headings(site, "algorithms")
     topics = (f"functions/{path.stem}" for path in (site / "docs" / "functions").iterdir())
-    called = {name for page in ("constraints", *topics) for name in headings(site, page)}
-    called |= {path.stem for path in (site / "docs" / "distributions").iterdir()}
+    called = {name for page in topics for name in headings(site, page)}
+    called |= {
+        path.stem for kind in ("constraints", "distributions") for path in (site / "docs" / kind).iterdir()
+    }
     of_distributions = {name for name, callee in standard().callees.items() if callee.kind != "function"}
     assert reference().keys() - of_distributions <= called
 
@@ -69,6 +75,21 @@ def test_the_page_of_a_distribution(site):
     assert "| `beta` | positive and finite |" in text and "inv_gamma_lcdf(reals | reals, reals)" in text
     assert '<p class="math">if <math><mi>α</mi><mo>&gt;</mo><mn>2</mn></math>' in text
     assert "y = inv_gamma_rng(1, 1);" in text and "[`gamma`](gamma.md)" in text
+
+
+@pytest.mark.parametrize("c, described", PAGED, ids=lambda x: getattr(x, "keyword", ""))
+def test_the_page_of_a_constraint(c, described):
+    """Its map and log-Jacobian are typeset, and its example prints the log-Jacobian of the record."""
+    text = "\n\n".join(constraint_page(c, described))
+    assert (
+        text.partition("## Functions")[0].count("<math") >= 2
+        and f"`{described.declared.partition(';')[0]};`" in text
+    )
+    *_, shown = run(text)
+    u = free_example(c, described)
+    free = u if c.free_shape(described.shape) else u[0]
+    _, log_jacobian = c.constrain(NUMPY, free, described.shape, *described.arguments)
+    assert float(shown.text.split()[-1]) == pytest.approx(float(np.sum(log_jacobian)), abs=1e-12)
 
 
 def test_signs_mean_themselves():

@@ -5,8 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ppl.cli.site.mathml import displayed, inner
-from ppl.cli.site.reference import line
+from ppl.cli.site.mathml import displayed, inner, line
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.distributions.formulas import FORMULAS
 from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE
@@ -63,6 +62,4 @@ def test_declarations_follow_their_formula():
 def test_a_line_of_a_constraint_is_a_formula_or_words():
     assert line("x = u if a is -inf") == "x = u if a is -inf"
     assert line("z = tanh(u); row by row").endswith("</div>\n\nrow by row")
-    typeset = {c.keyword for c in CONSTRAINTS if c.page and "<math" in line(c.page.log_jacobian)}
-    words = {"row_stochastic_matrix", "column_stochastic_matrix", "cholesky_factor_cov"}
-    assert {c.keyword for c in CONSTRAINTS if c.page} - typeset == words
+    assert all("<math" in line(c.page.log_jacobian) for c in CONSTRAINTS if c.page)

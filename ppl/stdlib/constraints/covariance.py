@@ -84,8 +84,8 @@ CHOLESKY_FACTOR_COV = Constraint(
     page=Page(
         "cholesky_factor_cov[M, N] x;  ([K] is [K, K]; M at least N)",
         "N * (N + 1) // 2 + (M - N) * N",
-        ("the lower triangle is u row by row, with exp on the diagonal",),
-        "the sum of the u on the diagonal",
+        ("x[i, j] = u[i, j]; below the diagonal, row by row", "x[k, k] = exp(u[k, k])"),
+        "sum(k, u[k, k])",
         (2, 2),
     ),
 )
@@ -104,7 +104,7 @@ COV_MATRIX = Constraint(
     page=Page(
         "cov_matrix[K] x;",
         "K * (K + 1) // 2",
-        ("x = L * L'", "the lower triangle of L is u row by row, with exp on its diagonal"),
+        ("x = L * L'", "L[i, j] = u[i, j]; below the diagonal, row by row", "L[k, k] = exp(u[k, k])"),
         "K * log(2) + sum(k, (K - k + 2) * log(L[k, k]))",
         (2, 2),
     ),

@@ -111,8 +111,8 @@ ROW_STOCHASTIC_MATRIX = Constraint(
     page=Page(
         "row_stochastic_matrix[M, N] x;",
         "M * (N - 1)",
-        ("each row is the simplex of a row of U",),
-        "the sum of those of the rows",
+        ("x[m] = softmax(z[m]); row by row, each a simplex",),
+        "sum(log(x)) + M * log(N) / 2",
         (2, 2),
     ),
 )
@@ -134,8 +134,8 @@ COLUMN_STOCHASTIC_MATRIX = Constraint(
     page=Page(
         "column_stochastic_matrix[M, N] x;",
         "(M - 1) * N",
-        ("each column is the simplex of a column of U",),
-        "the sum of those of the columns",
+        ("x[n] = softmax(z[n]); column by column, each a simplex",),
+        "sum(log(x)) + N * log(M) / 2",
         (2, 2),
     ),
 )
