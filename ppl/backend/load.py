@@ -37,6 +37,12 @@ class Module:
         spans = [self.emitted.spans[f.lineno - 1] for f in frames if f.lineno is not None]
         return next((s for s in reversed(spans) if s is not None), None)
 
+    def variables_of(self, error: BaseException) -> Mapping[str, Any]:
+        """The variables of the innermost emitted function on an exception's way."""
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        own = [frame for frame in frames if frame.f_code.co_filename == self.file]
+        return own[-1].f_locals if own else {}
+
     def text_of(self, error: BaseException) -> tuple[str, str]:
         """The emitted line that an exception came from, and the part of it that was being computed."""
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.file]

@@ -1,9 +1,12 @@
 """Errors of emitted code at their place in the program."""
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import numpy as np
 
 from ppl.backend.load import Module
 from ppl.errors import InferenceError, Rejection
@@ -12,7 +15,7 @@ OUT_OF_BOUNDS = re.compile(r"index (-?\d+) is out of bounds for axis (\d+) with 
 # A name that ends in two underscores is none of the program's.
 INDEXED = re.compile(r"(?:lib\.put\()?(\w+)(?<!__)[\[,]")
 BELOW_ONE = re.compile(r"The index (-?\d+) is out of range: indices start at 1")
-TAKEN_FROM = re.compile(r"lib\.zero_based\((\w+)(?<!__)[)\[,]")
+TAKEN_FROM = re.compile(r"lib\.zero_based\(([^\W\d]\w*)(?<!__)[)\[,]")
 # An index that data alone tell is computed before the density, which reads it.
 COMPUTED_AHEAD = re.compile(r"(\w+__) = lib\.zero_based")
 MISMATCHES = (
@@ -69,7 +72,7 @@ def in_words(module: Module, error: Exception) -> str:
     if (sizes := mismatch(str(error))) is not None:
         return f"Sizes do not match: {sizes[0]} and {sizes[1]}."
     if (below := BELOW_ONE.match(str(error))) is not None:
-        return below_one(below[1], line, part, module.emitted.text)
+        return below_one(module, error, below[1])
     found = OUT_OF_BOUNDS.search(str(error))
     if found is None:
         sized = SIZED.match(line)
@@ -80,12 +83,62 @@ def in_words(module: Module, error: Exception) -> str:
     return f"Index {index + 1}{of} is out of range: dimension {axis + 1} has {size} entries."
 
 
-def below_one(index: str, line: str, part: str, text: str) -> str:
-    """Which variable has no such index, and which variable the index came from, as far as the text tells."""
-    indexed, source = re.search(rf"(\w+)(?<!__)\[{re.escape(part)}", line), TAKEN_FROM.match(part)
-    ahead = COMPUTED_AHEAD.match(line)
-    if ahead and not indexed:
-        indexed = re.search(rf"(\w+)(?<!__)\[[^\]\n]*\b{ahead[1]}\b", text)
-    of = f" of `{indexed[1]}`" if indexed else ""
+def below_one(module: Module, error: Exception, index: str) -> str:
+    """Which variable has no such index, its size, and which variable the index came from, as far as the text
+    tells.
+    """
+    line, part = module.text_of(error)
+    source, ahead = TAKEN_FROM.match(part), COMPUTED_AHEAD.match(line)
+    readers = [text.strip() for text in module.emitted.text.split("\n")] if ahead else [line]
+    place = next(filter(None, (indexed_by(ahead[1] if ahead else part, text) for text in readers)), None)
+    of = f" of `{place[0]}`" if place else ""
     taken = f", from `{source[1]}`," if source else ""
-    return f"Index {index}{of}{taken} is out of range: indices start at 1."
+    size = size_of(module, error, *place) if place else None
+    if not place or size is None:
+        return f"Index {index}{of}{taken} is out of range: indices start at 1."
+    return f"Index {index}{of}{taken} is out of range: dimension {place[1] + 1} has entries 1 to {size}."
+
+
+def indexed_by(part: str, line: str) -> tuple[str, int] | None:
+    """The variable, and its axis, that a part of an emitted line is an index of."""
+    if part not in line:
+        return None
+    try:
+        nodes = [*ast.walk(ast.parse(f"{line} pass" if line.endswith(":") else line))]
+    except SyntaxError:
+        return None
+    for node in reversed(nodes):  # the innermost first
+        match node:
+            case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=index):
+                pass
+            case ast.Call(func=ast.Attribute(attr="put"), args=[ast.Name(id=name), index, *_]):
+                pass
+            case _:
+                continue
+        items = index.elts if isinstance(index, ast.Tuple) else [index]
+        texts = [ast.get_source_segment(line, item) or "" for item in items]
+        axis = next((k for k, text in enumerate(texts) if part in text), None)
+        if axis is not None and not name.endswith("__"):
+            return name, axis
+    return None
+
+
+def size_of(module: Module, error: Exception, name: str, axis: int) -> int | None:
+    """The size of an axis of a variable where emitted code failed: of its value, else as it is declared."""
+    variables = module.variables_of(error)
+    d = variables.get("d")
+    value = variables.get(name, getattr(d, name, None))
+    if value is not None:
+        return int(np.shape(value)[axis])
+    declared = re.search(rf"^    (declare\('\w+', '{name}', .*\))$", module.emitted.text, re.MULTILINE)
+    if declared is None:
+        return None
+    call = ast.parse(declared[1], mode="eval").body
+    assert isinstance(call, ast.Call)
+    sizes = [size for argument in call.args[2:4] if isinstance(argument, ast.Tuple) for size in argument.elts]
+    match sizes[axis]:
+        case ast.Constant(value=int(size)):
+            return size
+        case ast.Name(id=size_name):
+            return getattr(d, size_name, None)
+    return None

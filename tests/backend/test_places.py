@@ -89,10 +89,24 @@ def test_a_file_is_named_by_its_path(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("target += y[i] * z;", "Index 0 of `y`, from `i`, is out of range: indices start at 1."),
+        ("target += y[i] * z;", "Index 0 of `y`, from `i`, is out of range: dimension 1 has entries 1 to 2."),
+        ("target += a[g[2]];", "Index 0 of `a`, from `g`, is out of range: dimension 1 has entries 1 to 3."),
+        (
+            "target += b[2, g[2]];",
+            "Index 0 of `b`, from `g`, is out of range: dimension 2 has entries 1 to 4.",
+        ),
+        ("target += b[0, 1];", "Index 0 of `b` is out of range: dimension 1 has entries 1 to 3."),
+        (
+            "target += y[g[i]] * z;",
+            "Index 0 of `g`, from `i`, is out of range: dimension 1 has entries 1 to 2.",
+        ),
+        (
+            "vector[2] v = y; for (n in 1:2) { if (z > 0) break; v[g[n]] = z; }",
+            "Index 0 of `v`, from `g`, is out of range: dimension 1 has entries 1 to 2.",
+        ),
         (
             "for (n in 0:1) { if (z > 0) break; target += y[n] * z; }",
-            "Index 0 of `y`, from `n`, is out of range: indices start at 1.",
+            "Index 0 of `y`, from `n`, is out of range: dimension 1 has entries 1 to 2.",
         ),
         ("for (n in 1:2) target += [z, z][g[n]];", "Index 0, from `g`, is out of range: indices start at 1."),
         (
@@ -102,9 +116,11 @@ def test_a_file_is_named_by_its_path(tmp_path) -> None:
     ],
 )
 def test_an_index_below_one_is_told_by_the_variables(line: str, said: str) -> None:
-    program = f"data {{ vector[2] y; int i; array[2] int g; }} parameters {{ real z; }} model {{ {line} }}"
+    program = "data { vector[2] y; int i; array[2] int g; int J; } parameters { real z; vector[J] a; "
+    program += f"matrix[J, 4] b; }} model {{ {line} }}"
+    data = {"y": [1, 2], "i": 0, "g": [1, 0], "J": 3}
     with pytest.raises(ppl.PPLError) as caught:
-        ppl.compile_model(program).condition({"y": [1, 2], "i": 0, "g": [1, 0]}).log_density(np.zeros(1))
+        ppl.compile_model(program).condition(data).log_density(np.zeros(16))
     assert str(caught.value).endswith(said)
 
 

@@ -115,6 +115,17 @@ def test_draws_of_ints_follow_their_probabilities():
     assert (fit.stan_variable("n") == x.sum(axis=1)).all()
     exact = fit.probabilities("x")
     assert x.mean(axis=0) == pytest.approx(exact[:, 1], abs=0.04)
+    every = np.array(list(itertools.product([0, 1], repeat=2)))
+    logs = [
+        [of_ints(u["a"], u["p"], u["q"], [X[0], X[1], i, X[3], j, X[5]]) for i, j in every]
+        for u in ({name: fit.stan_variable(name)[k] for name in ("a", "p", "q")} for k in range(2000))
+    ]
+    expected = np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, None]).sum(axis=0)
+    counts = [(x[:, [2, 4]] == pair).all(axis=1).sum() for pair in every]
+    assert stats.chisquare(counts, expected).pvalue > 1e-3
+    assert exact[[2, 4], 1] == pytest.approx(expected @ every / 2000, abs=1e-10)
+    c = np.bincount(fit.stan_variable("c")[:, 0, 1], minlength=4)[1:]
+    assert stats.chisquare(c, fit.stan_variable("q").sum(axis=0)).pvalue > 1e-3
     assert fit.stan_variable("c").shape == (2000, 2, 2)
     assert "2 missing values are parameters, summed out and drawn back: x[3], x[5]." in fit.notes
 

@@ -1,0 +1,136 @@
+"""Predictions for new groups against their exact law, where parameters and outcomes are jointly normal.
+
+Everything is linear in standard normal numbers `e`, so that new outcomes given the old ones are normal with a
+mean and covariance by linear algebra. Where a scale is a parameter, their law is a mixture over a grid of it.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ppl
+
+SIGMA, DRAWS = 0.5, 4000
+NEW = np.array([1, 3, 4, 4, 5])
+"""Groups of the new rows: two of the fit's three, and two new ones, one of them with two rows."""
+
+
+def single(e, old):
+    g = np.array([1, 1, 2, 3]) if old else NEW
+    a = 1.5 * e[0] + 0.8 * e[1:6]
+    return a[g - 1]
+
+
+def several(e, old):
+    g, h = (np.array([1, 2, 3, 1]), np.array([1, 2, 1, 2])) if old else (NEW, np.array([1, 3, 3, 1, 2]))
+    a, b = 0.8 * e[1:6], 1.2 * e[6:9]
+    return 1.5 * e[0] + a[g - 1] + b[h - 1]
+
+
+SCHOOLS = np.array([1, 1, 2, 2, 3])
+"""The school of each class: classes 4 and 5 are new, one in a school of the fit, one in a new school."""
+
+
+def nested(e, old):
+    g = np.array([1, 2, 3, 3]) if old else NEW
+    school = 1.5 * e[0] + 0.8 * e[1:4]
+    a = school[SCHOOLS - 1] + 0.6 * e[4:9]
+    return a[g - 1]
+
+
+FACTOR = np.array([[1.0, 0], [-0.7, 0.6]])
+X = np.array([1.0, -1.0, 0.5, 2.0])
+NEW_X = np.array([1.0, 2.0, -1.0, 1.0, 0.0])
+
+
+def correlated(e, old):
+    g, x = (np.array([1, 1, 2, 3]), X) if old else (NEW, NEW_X)
+    effects = 1.5 * e[:2] + e[2:12].reshape(5, 2) @ FACTOR.T
+    return effects[g - 1, 0] + x * effects[g - 1, 1]
+
+
+HEAD = "data {{ int N; int J; array[N] int<lower=1, upper=J> g; vector[N] y; {0} }} parameters {{ {1} }} "
+LAW = "model {{ {0} y ~ normal({1}, 0.5); }}"
+G, NEW_G = np.array([1, 1, 2, 3]), {"N": 5, "J": 5, "g": NEW}
+PROGRAMS = {
+    single: (
+        HEAD.format("", "real mu; vector[J] a;")
+        + LAW.format("mu ~ normal(0, 1.5); a ~ normal(mu, 0.8);", "a[g]"),
+        {"J": 3, "g": G},
+        NEW_G,
+    ),
+    several: (
+        HEAD.format("int K; array[N] int<lower=1, upper=K> h;", "real mu; vector[J] a; vector[K] b;")
+        + LAW.format("mu ~ normal(0, 1.5); a ~ normal(0, 0.8); b ~ normal(0, 1.2);", "mu + a[g] + b[h]"),
+        {"J": 3, "g": [1, 2, 3, 1], "K": 2, "h": [1, 2, 1, 2]},
+        {**NEW_G, "K": 3, "h": [1, 3, 3, 1, 2]},
+    ),
+    nested: (
+        HEAD.format("int S; array[J] int<lower=1, upper=S> s;", "real mu; vector[S] school; vector[J] a;")
+        + LAW.format("mu ~ normal(0, 1.5); school ~ normal(mu, 0.8); a ~ normal(school[s], 0.6);", "a[g]"),
+        {"J": 3, "g": [1, 2, 3, 3], "S": 2, "s": SCHOOLS[:3]},
+        {**NEW_G, "S": 3, "s": SCHOOLS},
+    ),
+    correlated: (
+        HEAD.format("vector[N] x; matrix[2, 2] V;", "vector[2] m; array[J] vector[2] c;")
+        + LAW.format(
+            "m ~ normal(0, 1.5); c ~ multi_normal(m, V);", "to_vector(c[g, 1]) + x .* to_vector(c[g, 2])"
+        ),
+        {"J": 3, "g": G, "x": X, "V": FACTOR @ FACTOR.T},
+        {**NEW_G, "x": NEW_X},
+    ),
+}
+
+
+def maps(predictors, *more):
+    """The matrices by which old and new predictors come of `e`."""
+    basis = np.eye(12)
+    return [np.array([predictors(e, old, *more) for e in basis]).T for old in (True, False)]
+
+
+def law(predictors, y, *more):
+    """The mean and covariance of new outcomes given the old ones, and the log density of these."""
+    old, new = maps(predictors, *more)
+    of_old = old @ old.T + SIGMA**2 * np.eye(len(old))
+    gain = np.linalg.solve(of_old, old @ new.T).T
+    covariance = new @ new.T + SIGMA**2 * np.eye(len(new)) - gain @ old @ new.T
+    return gain @ y, covariance, stats.multivariate_normal(cov=of_old).logpdf(y)
+
+
+Y = np.array([1.5, 0.7, -0.4, 2.2])
+
+
+@pytest.mark.parametrize("predictors", PROGRAMS, ids=lambda f: f.__name__)
+def test_new_outcomes_have_their_exact_law(predictors):
+    program, data, new = PROGRAMS[predictors]
+    posterior = ppl.compile_model(program).condition({"N": 4, "y": Y, **data})
+    fit = posterior.variational(algorithm="laplace", draws=DRAWS, seed=1)  # exact: the posterior is normal
+    found = fit.predict(new)["y"]
+    mean, covariance, _ = law(predictors, Y)
+    for k, (m, sd) in enumerate(zip(mean, np.sqrt(np.diag(covariance)), strict=True)):
+        assert stats.kstest(found[:, k], stats.norm(m, sd).cdf).pvalue > 1e-3, k
+    white = np.linalg.solve(np.linalg.cholesky(covariance), (found - mean).T)
+    assert stats.kstest((white**2).sum(axis=0), stats.chi2(len(mean)).cdf).pvalue > 1e-3
+    assert np.abs(np.corrcoef(white) - np.eye(len(mean))).max() < 4.5 / np.sqrt(DRAWS)
+
+
+def of_scale(e, old, scale):
+    g = np.array([1, 1, 2, 3]) if old else NEW
+    return (1.5 * e[0] + scale * e[1:6])[g - 1]
+
+
+def test_effects_of_new_groups_follow_draws_of_their_scale():
+    program = HEAD.format("", "real mu; real<lower=0> tau; vector[J] a;")
+    program += LAW.format("mu ~ normal(0, 1.5); tau ~ exponential(1); a ~ normal(mu, tau);", "a[g]")
+    posterior = ppl.compile_model(program).condition({"N": 4, "y": Y, "J": 3, "g": G})
+    found = posterior.variational(seed=1, draws=DRAWS).predict(NEW_G)["y"]
+    scales = np.linspace(0.01, 12, 400)
+    laws = [law(of_scale, Y, scale) for scale in scales]
+    weights = np.exp([log_density - scale for scale, (*_, log_density) in zip(scales, laws, strict=True)])
+    for k in range(len(NEW)):
+        parts = [stats.norm(mean[k], np.sqrt(cov[k, k])) for mean, cov, _ in laws]
+
+        def cdf(y, parts=parts):
+            return np.average([part.cdf(y) for part in parts], axis=0, weights=weights)
+
+        assert stats.kstest(found[:, k], cdf).statistic < 0.03, k
