@@ -1,4 +1,4 @@
-"""A table of generated quantities at draws of a file, written as CmdStan writes it."""
+"""Tables of what is computed from draws: as CmdStan writes them, or by suffix as .npz or .parquet."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,20 @@ from ppl.cli.options import say
 if TYPE_CHECKING:
     from ppl.fitting.table import Table
     from ppl.posterior import Posterior
+    from ppl.results.files.config import Config
     from ppl.results.files.read_csv import DrawsFile
+
+
+def write_rows(output: Path, table: "Table", config: "Config") -> None:
+    """Writes the table; what was run is in CSV alone."""
+    from ppl.files import write_whole
+    from ppl.results.files.formats import CSV, save_table
+    from ppl.results.fits.generate import csv_lines
+
+    if output.suffix in CSV:
+        write_whole(output, csv_lines(table, config))
+    else:
+        save_table(output, table.columns, table.rows, config.about)
 
 
 def write_table(
@@ -23,10 +36,8 @@ def write_table(
     quiet: bool,
 ) -> None:
     """Writes the table, and says how many rows it has, and how many of them failed."""
-    from ppl.files import write_whole
     from ppl.fitting.posterior_target import parameters_of
     from ppl.results.files.config import Config
-    from ppl.results.fits.generate import csv_lines
 
     arguments = {
         "method": "generate_quantities",
@@ -37,7 +48,7 @@ def write_table(
     }
     about = run.provenance.entries() if run.provenance else {}
     name = f"{Path(posterior.source.name).stem}_model"
-    write_whole(output, csv_lines(table, Config(name, arguments, parameters_of(posterior), about=about)))
+    write_rows(output, table, Config(name, arguments, parameters_of(posterior), about=about))
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
     if not quiet:

@@ -14,6 +14,7 @@ STDIN = Path("-")
 OUTPUTS, TEXTS = "ppl.outputs", "ppl.texts"
 """Where a command's context has the options that write files, and those whose text names files to read."""
 CSV = (".csv",)
+TABLES = (*CSV, ".npz", ".parquet")
 DRAWS = (*CSV, ".npz", ".nc", ".parquet")
 """The suffixes of draws (results.files.formats), which say the format."""
 

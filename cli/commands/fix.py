@@ -41,7 +41,7 @@ def fix(
         found = fixed(source, listed(codes))
         sys.stdout.write(difference(source, found.source))
         for each in found.applied:
-            typer.echo(f"{each.span.place}: {each.code}: {each.hint}", err=True)
+            typer.echo(f"{each.span.place}: {each.code}: {each.hint or each.fix.title}", err=True)
         if not found.applied:
             typer.echo(f"{source.name}: no changes are proposed.", err=True)
         elif write:

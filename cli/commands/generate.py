@@ -6,7 +6,7 @@ from typing import Annotated
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
 from ppl.cli.data import conditioned_as_draws, inputs_from, recorded, say_misspelt
 from ppl.cli.generated import write_table
-from ppl.cli.options import CSV, output_file, quietly, whole
+from ppl.cli.options import TABLES, output_file, quietly, whole
 
 
 def generate(
@@ -14,7 +14,7 @@ def generate(
     data: DataFile,
     fit: Annotated[Path, existing("FIT", "Draws, or a saved fit.")],
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o", suffixes=CSV)] = Path(
+    output: Annotated[Path, output_file("CSV, .npz, .parquet.", "--output", "-o", suffixes=TABLES)] = Path(
         "generated.csv"
     ),
     seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,

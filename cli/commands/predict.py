@@ -8,8 +8,8 @@ import typer
 from ppl.cli.arguments import Arrays, ModelPath, data_files_there
 from ppl.cli.data import conditioned_as, inputs_from, recorded
 from ppl.cli.fits import is_saved_fit
-from ppl.cli.generated import write_table
-from ppl.cli.options import CSV, flag, output_file, quietly, say, whole
+from ppl.cli.generated import write_rows, write_table
+from ppl.cli.options import TABLES, flag, output_file, quietly, say, whole
 
 
 def predict(
@@ -25,7 +25,7 @@ def predict(
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[
         Path | None,
-        output_file("CSV: predicted.csv, prior.csv.", "--output", "-o", suffixes=CSV),
+        output_file("CSV, .npz, .parquet.", "--output", "-o", suffixes=TABLES),
     ] = None,
     *,
     prior: Annotated[bool, flag("--prior", "From the prior.")] = False,
@@ -53,7 +53,8 @@ def predict(
     of the fit are drawn anew, as y_rep, at each draw; with DATA the
     outcomes of new rows, as y, which DATA need not have. What else DATA
     leave out stays as at the fit. A size of groups larger than at the fit
-    gives new groups, with effects from their own prior.
+    gives new groups, with effects from their own prior; left out, it is the
+    largest index in DATA.
 
     \b
     With --prior parameters are drawn from the prior, and data given them:
@@ -119,11 +120,9 @@ def from_prior(
     """Parameters from the prior, and data given them."""
     from ppl.cli.progress import on_stderr
     from ppl.compile import model_of
-    from ppl.files import write_whole
     from ppl.inference.run.phases import Phase
     from ppl.results.calibration.simulations import prior_draws, simulations_of
     from ppl.results.files.config import Config
-    from ppl.results.fits.generate import csv_lines
 
     compiled = model_of(model)
     own = model_of(simulator) if simulator else None
@@ -137,7 +136,7 @@ def from_prior(
         "output.file": str(output),
     }
     config = Config(f"{model.stem}_model", arguments, parameters=simulations.parameters)
-    write_whole(output, csv_lines(table, config))
+    write_rows(output, table, config)
     if not quiet:
         drawn = ", ".join([*simulations.parameters, *simulations.simulated])
         say(output, f"Wrote {output}: {draws} draws of {drawn}.")

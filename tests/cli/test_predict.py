@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.inference.diagnose.level import Level
 from ppl.results.files.read_csv import read_draws
+from ppl.results.files.readers import read_file
 
 PROGRAM = """data { int N; vector[N] y; }
 parameters { real m; vector<lower=0>[2] s; }
@@ -65,6 +67,50 @@ def test_at_a_fit_the_data_are_drawn_anew_and_new_rows_predicted(run, tmp_path):
     (tmp_path / "toy.json").unlink()
     status, _, err = run("predict", "toy.model", "fit.csv", "new.json")
     assert status == 1 and "--fit-data FILE" in err
+
+
+GROUPS = """data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] y; }
+parameters { real m; vector[J] a; }
+model { m ~ normal(5, 1); a ~ normal(m, 0.5); y ~ normal(a[g], 0.1); }
+"""
+
+
+@pytest.fixture
+def grouped(run, tmp_path):
+    (tmp_path / "groups.model").write_text(GROUPS)
+    data = {"N": 6, "J": 2, "g": [1, 1, 1, 2, 2, 2], "y": [4, 4.1, 3.9, 6, 6.1, 5.9]}
+    (tmp_path / "groups.json").write_text(json.dumps(data))
+    run("variational", "groups.model", "groups.json", "-q", "--save-fit", "fit.json")
+    return run
+
+
+@pytest.mark.parametrize("read", ["csv", "parquet", "npz", "json"])
+@pytest.mark.parametrize("written", ["csv", "parquet", "npz"])
+def test_new_groups_in_every_format(grouped, tmp_path, read, written):
+    """Groups 1 and 2 lie at 4 and 6; group 3 is new, about m, which is normal(5, 0.37) given the data."""
+    new = {"g": [1, 2, 3]}
+    if read == "parquet":
+        pytest.importorskip("pandas").DataFrame(new).to_parquet(tmp_path / "new.parquet")
+    elif read == "npz":
+        np.savez(tmp_path / "new.npz", N=3, g=[1, 2, 3])
+    else:
+        text = "g\n1\n2\n3\n" if read == "csv" else json.dumps({"N": 3, "J": 3, **new})
+        (tmp_path / f"new.{read}").write_text(text)
+    status, out, err = grouped("predict", "groups.model", "fit.json", f"new.{read}", "-o", f"p.{written}")
+    assert status == 0 and f"Wrote p.{written}: 1000 rows of 3 columns." in out, err
+    found = read_file(tmp_path / f"p.{written}")
+    assert found.columns == ("y.1", "y.2", "y.3")
+    assert found.provenance.verdict is Level.GOOD
+    assert found.draws.mean(axis=0) == pytest.approx([4, 6, 5], abs=0.1)
+    of_mean = 0.1**2 / 3
+    old, new = 0.1**2 + of_mean, 0.5**2 + 0.1**2 + 1 / (1 + 2 / (0.5**2 + of_mean))
+    assert found.draws.std(axis=0) == pytest.approx(np.sqrt([old, old, new]), rel=0.15)
+
+
+def test_an_index_beyond_a_size_that_is_given_is_refused(grouped, tmp_path):
+    (tmp_path / "new.json").write_text('{"N": 1, "J": 3, "g": [4]}')
+    status, _, err = grouped("predict", "groups.model", "fit.json", "new.json")
+    assert status == 1 and "must be at most 3" in err
 
 
 def test_a_program_that_cannot_be_read_forward_takes_a_simulator(run, tmp_path):

@@ -114,6 +114,25 @@ def test_new_outcomes_have_their_exact_law(predictors):
     assert np.abs(np.corrcoef(white) - np.eye(len(mean))).max() < 4.5 / np.sqrt(DRAWS)
 
 
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_data_frame_with_new_groups_gives_their_means_and_intervals(package):
+    frames = pytest.importorskip(package)
+    program, data, _ = PROGRAMS[single]
+    posterior = ppl.compile_model(program).condition({"N": 4, "y": Y, **data})
+    fit = posterior.variational(algorithm="laplace", draws=DRAWS, seed=1)
+    found = fit.predict(frames.DataFrame({"g": NEW}))
+    mean, covariance, _ = law(single, Y)
+    sd = np.sqrt(np.diag(covariance))
+    expected = {
+        "y": mean,
+        "y.5%": mean + stats.norm.ppf(0.05) * sd,
+        "y.95%": mean + stats.norm.ppf(0.95) * sd,
+    }
+    assert isinstance(found, frames.DataFrame) and list(found.columns) == list(expected)
+    for name, values in expected.items():
+        assert np.asarray(found[name]) == pytest.approx(values, abs=5 * 2.1 * sd.max() / np.sqrt(DRAWS))
+
+
 def of_scale(e, old, scale):
     g = np.array([1, 1, 2, 3]) if old else NEW
     return (1.5 * e[0] + scale * e[1:6])[g - 1]
@@ -124,7 +143,7 @@ def test_effects_of_new_groups_follow_draws_of_their_scale():
     program += LAW.format("mu ~ normal(0, 1.5); tau ~ exponential(1); a ~ normal(mu, tau);", "a[g]")
     posterior = ppl.compile_model(program).condition({"N": 4, "y": Y, "J": 3, "g": G})
     found = posterior.variational(seed=1, draws=DRAWS).predict(NEW_G)["y"]
-    scales = np.linspace(0.01, 12, 400)
+    scales = np.linspace(0.02, 10, 250)
     laws = [law(of_scale, Y, scale) for scale in scales]
     weights = np.exp([log_density - scale for scale, (*_, log_density) in zip(scales, laws, strict=True)])
     for k in range(len(NEW)):

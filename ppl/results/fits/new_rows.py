@@ -11,6 +11,8 @@ from ppl.data.shares import Share
 from ppl.density.model import as_declared
 from ppl.density.posterior import Posterior
 from ppl.fitting.table import Table, tabulate
+from ppl.ir import nodes as ir
+from ppl.ir.forms import ARRAYS
 from ppl.observed.new_rows import NewRows
 from ppl.results.files.columns import Floats, reshape
 from ppl.results.fits.by_row import compiled_as
@@ -61,10 +63,26 @@ def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
 
 
 def completed(posterior: Posterior, found: NewRows, inputs: Inputs) -> dict[str, Any]:
-    """The new data without outcomes; what they leave out stays as at the fit."""
+    """The new data without outcomes; what they leave out stays as at the fit, but sizes of groups grow."""
     values = dict(as_declared(posterior.model, inputs).values)
     old = {k: v for k, v in posterior.data.items() if not isinstance(v, Share)}
-    return {name: v for name, v in {**old, **values}.items() if name not in found.outcomes}
+    grown = {
+        name: n for name, n in groups_in(posterior, values).items() if name not in values and n > old[name]
+    }
+    return {name: v for name, v in {**old, **values, **grown}.items() if name not in found.outcomes}
+
+
+def groups_in(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, int]:
+    """The largest index of each kind of groups in new data: of J where `g` is declared `int<upper=J>`."""
+    program = posterior.model.program(ARRAYS)
+    sizes = {a.name for d in program.parameters for a in (*d.dims, *d.sizes) if isinstance(a, ir.Var)}
+    found: dict[str, int] = {}
+    for d in program.data:
+        bound = d.arguments[-1] if d.constraint in ("upper", "lower_upper") else None
+        if isinstance(bound, ir.Var) and bound.name in sizes and np.size(values.get(d.name, ())):
+            largest = int(np.max(values[d.name]))
+            found[bound.name] = max(largest, found.get(bound.name, largest))
+    return found
 
 
 def values_of_fit(posterior: Posterior, found: NewRows) -> dict[str, Any]:

@@ -190,7 +190,8 @@ class VariablesOfDraws(ABC):
         `data` are those of the new rows, as `Model.condition` takes them; outcomes may be left out and are
         not read, and what else is left out stays as at the fit. Parameters are those of the fit. A size that
         is larger than at the fit, of groups, gives entries beyond it that are drawn from their own prior
-        given each draw of the others; parameters with an entry for each row (a size that outcomes have too)
+        given each draw of the others; left out, it is the largest index that the new data have, if that is
+        larger than at the fit. Parameters with an entry for each row (a size that outcomes have too)
         are drawn anew for all rows, and so are discrete parameters. In transformed data, means and
         deviations of all rows, `mean(x)`, and what depends on the outcomes stay as at the fit. Entries of
         outcomes that no statement draws are nan.
