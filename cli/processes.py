@@ -2,25 +2,43 @@
 
 import os
 import sys
+from typing import NamedTuple
 
 import typer
 
+from ppl.compiled.launched import launched
 
-def joined(hosts: int | None, coordinator: str | None, processes: int | None, process: int | None) -> bool:
-    """Join the processes of the run, if there are others; whether this one writes its files."""
+
+class Joined(NamedTuple):
+    """Whether a process is one of several, and whether it writes the files."""
+
+    together: bool
+    first: bool
+
+
+ALONE = Joined(together=False, first=True)
+
+
+def joined(hosts: int | None, coordinator: str | None, processes: int | None, process: int | None) -> Joined:
+    """Join the processes of the run, if there are others: those given, or those that a launcher started."""
     by_hand = (coordinator, processes, process)
-    if hosts is None and by_hand == (None, None, None):
-        return True
-    if (hosts is None) == (None in by_hand) or (hosts is not None and any(x is not None for x in by_hand)):
+    given = by_hand != (None, None, None)
+    if given and (hosts is not None or None in by_hand):
         raise typer.BadParameter(
-            "processes are found by --hosts N where SLURM, Open MPI or Kubernetes started them; by hand they "
-            "are given as --coordinator HOST:PORT --processes N --process I.",
+            "processes that SLURM, MPI or torchrun started are found without options, others by --hosts N "
+            "where JAX detects them; by hand they are given as --coordinator HOST:PORT --processes N "
+            "--process I.",
             param_hint="--hosts",
         )
+    if not given:
+        found = launched(os.environ) if hosts is None else None
+        if found is None and hosts in (None, 1):
+            return ALONE
+        processes, process, coordinator = found or (hosts, None, None)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # XLA's log, before it is imported: no warnings
     from ppl.compiled.joining import join
 
-    return join(coordinator, processes if hosts is None else hosts, process)
+    return Joined(together=True, first=join(coordinator, processes, process))
 
 
 def end_together(together: bool) -> None:

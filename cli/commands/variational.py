@@ -61,7 +61,7 @@ def variational(
         Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS, files=files_of_fit)
     ] = Path("output.csv"),
     *,
-    hosts: Annotated[int | None, whole(1, "Processes that SLURM, MPI, ... started.", hidden=True)] = None,
+    hosts: Annotated[int | None, whole(1, "1: alone, though MPI, ... started more.", hidden=True)] = None,
     coordinator: Annotated[str | None, address("Where process 0 listens.")] = None,
     processes: Annotated[int | None, whole(1, "Processes of the run.", hidden=True)] = None,
     process: Annotated[int | None, whole(0, "This one's number, from 0.", hidden=True)] = None,
@@ -127,8 +127,7 @@ def variational(
     refuse_without_name(output, resume, save_metric, save_cmdstan_config, then is not None)
     if then:
         extra("nutpie", "--then sample", *requirements("sample"))
-    together = hosts is not None or coordinator is not None
-    first = joined(hosts, coordinator, processes, process)
+    together, first = joined(hosts, coordinator, processes, process)
     quiet = quiet or not first
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
     err = TolerantStream("stderr")

@@ -10,8 +10,8 @@ def join(coordinator: str | None = None, processes: int | None = None, process: 
     """Make this process one of those that fit together, before anything else asks JAX for a device.
 
     Process 0 listens at `coordinator`, "host:port", and nowhere else, and is the one to write files; the
-    others wait 25 seconds for it. Without arguments they are those of SLURM, Open MPI or Kubernetes, as
-    `jax.distributed.initialize` detects them. Should another process end early, this one does too, with a
+    others wait 25 seconds for it. Without arguments they are those of SLURM, Open MPI, MPICH, torchrun
+    (`ppl.compiled.launched`) or Kubernetes. Should another process end early, this one does too, with a
     message and exit status 3. True for process 0.
 
     Raises:

@@ -23,6 +23,7 @@ from jax._src.distributed import global_state
 from jax.experimental.multihost_utils import broadcast_one_to_all, process_allgather
 
 from ppl.compiled.addresses import await_coordinator, listen_where_others_reach, to_listen_at
+from ppl.compiled.launched import launched
 from ppl.errors import InferenceError
 
 
@@ -61,8 +62,10 @@ def connect(coordinator: str | None, processes: int | None, process: int | None)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.config.update("jax_enable_recoverability", True)  # we say which process ended: XLA just aborts
     jax.config.update("jax_enable_preemption_service", False)
-    by_hand = coordinator is not None
     try:
+        if (coordinator, process) == (None, None) and (found := launched(os.environ)):
+            processes, process, coordinator = found
+        by_hand = coordinator is not None
         coordinator, processes, process, devices = ClusterEnv.auto_detect_unset_distributed_params(
             coordinator, processes, process, None, None, WAITS.joining
         )
@@ -93,7 +96,7 @@ def connect(coordinator: str | None, processes: int | None, process: int | None)
 
 
 def cannot_join(error: Exception, coordinator: str | None) -> str:
-    where = f"at {coordinator}" if coordinator else "that SLURM, Open MPI or Kubernetes would name"
+    where = f"at {coordinator}" if coordinator else "that SLURM, MPI, torchrun or Kubernetes would name"
     return (
         f"The processes of the run, {where}, could not be joined: {str(error).splitlines()[0]}\n"
         "By hand each is told of the others: --coordinator HOST:PORT --processes N --process I, I from 0."

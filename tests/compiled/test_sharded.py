@@ -18,6 +18,7 @@ from compiled.sharded_programs import FITS, fitted
 
 import ppl
 from ppl.compiled.addresses import await_coordinator, facing, is_loopback, to_listen_at
+from ppl.compiled.launched import launched
 from ppl.compiled.mesh import places
 from ppl.compiled.processes import WAITS
 from ppl.data.shares import Partition
@@ -240,18 +241,31 @@ def together(count, folder, *arguments):
     return started(count, of, cwd=folder)
 
 
-def by_slurm(count, folder, *arguments):
-    """The same as SLURM's srun would start them: each is told its place by variables."""
+def by_launcher(told, count, folder, *arguments):
+    """The same as a launcher would start them, without options: each is told its place by variables."""
+    of_all = command(*arguments)
 
-    def told(i, address):
+    def of(i, address):
         host, _, port = address.partition(":")
-        return {
-            **{"SLURM_JOB_ID": "7", "SLURM_STEP_NODELIST": host, "SLURM_NTASKS": str(count)},
-            **{"SLURM_PROCID": str(i), "SLURM_LOCALID": str(i), "JAX_COORDINATOR_PORT": port},
-        }
+        return told(str(i), str(count), host, int(port))
 
-    of_all = command(*arguments, "--hosts", str(count))
-    return started(count, lambda *_: of_all, told=told, cwd=folder)
+    return started(count, lambda *_: of_all, told=of, cwd=folder)
+
+
+def of_slurm(i, count, host, port):
+    return {
+        **{"SLURM_JOB_ID": "7", "SLURM_STEP_NODELIST": host, "SLURM_NTASKS": count},
+        **{"SLURM_PROCID": i, "SLURM_LOCALID": i, "JAX_COORDINATOR_PORT": str(port)},
+    }
+
+
+def of_open_mpi(i, count, host, port):
+    own = {"OMPI_COMM_WORLD_RANK": i, "OMPI_COMM_WORLD_SIZE": count, "OMPI_COMM_WORLD_LOCAL_SIZE": count}
+    return {**own, "PMIX_NAMESPACE": f"prterun-{port}@1"}
+
+
+def of_torchrun(i, count, host, port):
+    return {"RANK": i, "WORLD_SIZE": count, "MASTER_ADDR": host, "MASTER_PORT": str(port - 1)}
 
 
 def same(folder, one, other):
@@ -266,25 +280,62 @@ def test_each_process_reads_its_rows_of_parquet(shards):
     assert same(shards, "one.csv", "many.csv")
 
 
+def test_launched_processes_need_no_options(shards):
+    """JAX finds the first process of SLURM's, the package that of others; the first alone writes."""
+    quick = ("--algorithm", "meanfield", "--iter", "100", "--stop", "fixed", "--no-refine")
+    for name, told in [("slurm.csv", of_slurm), ("torchrun.csv", of_torchrun)]:
+        statuses, said = ended(by_launcher(told, 2, shards, "m.model", name, *quick))
+        assert statuses == [0, 0], (name, said)
+    assert rows(shards / "slurm.csv") == rows(shards / "torchrun.csv")
+
+
+def rows(file):
+    """The lines of a file but for comments, in which are names and times."""
+    return [line for line in file.read_bytes().splitlines() if not line.startswith(b"#")]
+
+
+def test_what_a_launcher_says(tmp_path):
+    one = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "4", "SLURM_PROCID": "0"}
+    assert launched(one) is None, "a batch script is no step"
+    assert launched(of_slurm("0", "1", "node1", 9000)) is None
+    assert launched(of_slurm("1", "2", "node1", 9000)) == (2, 1, None), "JAX knows the host"
+    assert launched(of_torchrun("3", "4", "node1", 9000)) == (4, 3, "node1:9000")
+    with pytest.raises(InferenceError, match=r"PMI_SIZE says .* one of 8 processes, but no variable says"):
+        launched({"PMI_SIZE": "8", "PMI_RANK": "0"})
+    (tmp_path / "nodes").write_text("node1\nnode2\n")
+    of_pbs = {"PMI_SIZE": "2", "PMI_RANK": "1", "PBS_NODEFILE": str(tmp_path / "nodes"), "PBS_JOBID": "7.pbs"}
+    found = launched(of_pbs)
+    assert (found.processes, found.process) == (2, 1) and found.coordinator.startswith("node1:6")
+    assert launched({**of_pbs, "JAX_COORDINATOR_PORT": "9000"}).coordinator == "node1:9000"
+    first, second = (launched(of_open_mpi(i, "2", "", 1)) for i in "01")
+    assert first.coordinator == second.coordinator and first.coordinator.startswith("127.0.0.1:")
+
+
 def test_what_reads_rows_of_others_is_refused_with_its_line(shards):
-    statuses, said = ended(by_slurm(2, shards, "gq.model", "gq.csv"))
+    statuses, said = ended(by_launcher(of_slurm, 2, shards, "gq.model", "gq.csv"))
     assert statuses == [3, 3]
     assert "generated quantities { real m = mean(x * b); }" in said[0] and "`x`: each process has" in said[0]
 
 
-def test_a_process_killed_ends_all_and_others_go_on(shards):
+def test_a_process_killed_ends_all_and_a_new_run_goes_on(shards):
+    """To the bytes of an uninterrupted run of as many processes; by more of them, to the same draws."""
     long = ("--algorithm", "meanfield", "--iter", "800", "--eta", "0.01", "--stop", "fixed", "--no-refine")
     often = ("--checkpoint-every", "0")
-    whole = started(1, lambda *_: command("m.model", "whole.csv", "--backend", "jax", *long), cwd=shards)
-    assert ended(whole)[0] == [0]
-    first, second = together(2, shards, "m.model", "out.csv", *long, *often)
-    wait_for(shards / "out.csv.checkpoint")
-    second.kill()
-    statuses, said = ended([first, second])
-    assert statuses == [3, -9] and not (shards / "out.csv").exists()
+    assert ended(together(2, shards, "m.model", "whole.csv", *long))[0] == [0, 0]
+    for killed in (0, 1):
+        out = f"{killed}.csv"
+        both = together(2, shards, "m.model", out, *long, *often)
+        wait_for(shards / f"{out}.checkpoint")
+        both[killed].kill()
+        statuses, said = ended(both)
+        assert statuses[killed] == -9 and statuses[1 - killed] != 0 and not (shards / out).exists()
+        shutil.copy(shards / f"{out}.checkpoint", shards / "more.csv.checkpoint")
+        assert ended(together(2, shards, "m.model", out, *long, *often, "--resume"))[0] == [0, 0]
+        assert rows(shards / "whole.csv") == rows(shards / out)
+    assert statuses == [3, -9], "the first says which ended"
     assert "process 1 of 2" in said[0] and "ended: it stopped without a word" in said[0]
-    assert ended(together(3, shards, "m.model", "out.csv", *long, *often, "--resume"))[0] == [0, 0, 0]
-    assert same(shards, "whole.csv", "out.csv")
+    assert ended(together(3, shards, "m.model", "more.csv", *long, *often, "--resume"))[0] == [0, 0, 0]
+    assert same(shards, "whole.csv", "more.csv")
 
 
 def wait_for(file):
