@@ -25,9 +25,7 @@ QUICK = ("--no-anneal",)
 
 EXHIBITS: Mapping[str, Exhibit] = {
     "change_point": Exhibit((("marginals", "early,late,change"),)),
-    "cormack_jolly_seber": Exhibit((("forest", "phi,p"),), ("--variables phi,p",)),
     "dawid_skene": Exhibit((("forest", "prevalence,says"),), ("--variables prevalence", *QUICK)),
-    "dirichlet_exponential": Exhibit((("forest", "beta"),), ("--variables beta",)),
     "discrete_mixture": Exhibit((("marginals", "theta,mu,sigma"),)),
     "eight_schools": Exhibit((("forest", "mu,tau,theta"), ("predictive", ""))),
     "eight_schools_centred": Exhibit((("pairs", "mu,tau,theta.1"),)),
@@ -48,6 +46,8 @@ EXHIBITS: Mapping[str, Exhibit] = {
 """By the name of the model."""
 
 UNPICTURED: Mapping[str, str] = {
+    "cormack_jolly_seber": "the fit takes two minutes",
+    "dirichlet_exponential": "the fit takes more than a minute",
     "ppca_ard": "the components may be rotated and exchanged, and the fit says that its draws are poor",
     "stochastic_volatility": "the fit says that its draws are poor",
     "sup_ppca_ard": "the components may be rotated and exchanged, and the fit says that its draws are poor",

@@ -80,7 +80,17 @@ MADE: Mapping[str, Made] = {
 RUN = ("gallery", "constraints/", "distributions/")
 """Those whose code runs, by their beginnings."""
 
-WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "faq", "machines")
+WRITTEN = (
+    "index",
+    "tutorial",
+    "language",
+    "files",
+    "editors",
+    "coming-from",
+    "comparison",
+    "faq",
+    "machines",
+)
 """Pages that are written by hand: a Markdown file each in this folder."""
 
 GUIDES = (
@@ -100,7 +110,7 @@ GUIDES = (
 """Those that users look for by a topic."""
 
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
-    "Start": ("index", "tutorial", "editors", "faq", "coming-from", "gallery"),
+    "Start": ("index", "tutorial", "editors", "faq", "coming-from", "comparison", "gallery"),
     "Guides": GUIDES,
     "Language": ("language", "constraints/", "distributions/", "functions/", "messages"),
     "Inference": ("algorithms", "python", "commands", "files", "machines", "glossary"),
