@@ -12,7 +12,7 @@ from ppl.ir.linear import linear
 from ppl.ir.lower_expr import apply
 from ppl.ir.operators import binary
 from ppl.ir.printer import expr
-from ppl.ir.walk import PARTS, changing_names, jumps, used_names
+from ppl.ir.walk import PARTS, changing_names, jumps, used_names, walk
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.library import standard
@@ -81,9 +81,7 @@ class Checks:
                 yield ir.If(binary("!=", n, m, INT), (ir.Say("reject", said, span),), (), span)
 
     def is_of_data(self, node: object) -> bool:
-        return used_names(node) <= self.of_data and not any(
-            isinstance(n, ir.CallUser) for n in evaluated(node)
-        )
+        return used_names(node) <= self.of_data and not any(map(is_effect, walk(node)))
 
     def meetings(self, s: ir.Stmt) -> Iterator[tuple[Sizes, Sizes]]:
         """The sizes of containers that meet in a statement, that of a loop or branch aside."""
@@ -156,6 +154,13 @@ class Checks:
                     last = size if upper is None else upper
                     found.append(binary("+", binary("-", last, before, INT), ONE, INT))
         return (*found, *sizes[len(items) :])
+
+
+def is_effect(node: object) -> bool:
+    """Whether an expression is of more than its variables: the target, a generator, a function's body."""
+    if isinstance(node, ir.Apply):
+        return node.callee.passes != ""
+    return isinstance(node, (ir.TargetSoFar, ir.CallUser, ir.Solve))
 
 
 def evaluated(node: object) -> Iterator[object]:

@@ -6,6 +6,7 @@ import pytest
 import ppl
 
 PROGRAM = """
+functions {{ int twice(int n) {{ return 2 * n; }} }}
 data {{ int N; int M; vector[N] x; vector[M] z; array[N] vector[2] u; array[M] vector[2] w; matrix[N, M] A;
   array[M] int<lower=1> g; }}
 transformed data {{ {0} }}
@@ -68,11 +69,17 @@ def test_the_statement_and_the_sizes_are_named():
         "{ vector[M] c = z; z ~ normal(c, 1); } { vector[N] c = x; b ~ normal(c, 1); }",
         "target += N == M ? sum(z + b) : 0;",
         "target += sum(to_matrix(z * x') - A');",
+        "if (target() > 1e9) z ~ normal(b, 1);",
+        "if ((N > 0 ? twice(M) : 0) < 0) z ~ normal(b, 1);",
     ],
 )
 def test_what_never_meets_or_fits_is_accepted(model):
     posterior = conditioned(1, 3, model)
     assert np.isfinite(posterior.log_density(np.full(2, 0.5)))
+
+
+def test_conditions_on_random_numbers_are_left_alone():
+    conditioned(1, 3, generated="if (bernoulli_rng(0.5) == 1) { vector[M] c = z + b; }")
 
 
 def test_sizes_that_are_one_expression_have_no_check():
