@@ -266,7 +266,9 @@ def by_rows(posterior: "Posterior", size: str | None = None, seed: int = 0) -> B
 def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
     """Why the row terms do not add up over rows; None when they do, tried at random points and cuts."""
     size, everything = batches.split.size, some_rows(batches.at_hand, generator)
-    if not batches.split.terms or len(everything) < 2:
+    if batches.split.terms and len(everything) < 2:
+        return f"By `{size}`: one row does not show whether the terms of the target add up over rows."
+    if not batches.split.terms:
         return f"By `{size}`: no term of the target depends on its rows."
     if named := batches.split.named:
         return (

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ppl.density.log_joint import LogJoint
 from ppl.density.rows import ByRows
+from ppl.inference.objective.target import Known
 from ppl.ir.forms import ARRAYS
 from ppl.ir.passes.split_rows import split_rows
 
@@ -71,8 +72,8 @@ class Earlier:
     of the draws. `rows` is the size of the data that counts rows, `groups` those that parameters have, with
     their values at the fit, `kept` the data of the fit that new data left out, `held` those of rows for which
     no site stands yet. `worth` has for each site the draws by which it was found, and the k-hat and effective
-    sample size of their weights by it. `covers` is whether draws of the fit, weighted by the new rows, have a
-    small k-hat: then no other modes are searched for.
+    sample size of their weights by it. `draws` are those of the fit, weighted by the new rows, where their
+    weights are good: no other modes are searched for where q has the mass that they have.
     """
 
     site: Site
@@ -83,7 +84,7 @@ class Earlier:
     kept: Mapping[str, Any]
     held: Mapping[str, Any]
     worth: tuple[tuple[int, float, float], ...]
-    covers: bool = False
+    draws: Known | None = None
 
 
 @dataclass(frozen=True, eq=False)

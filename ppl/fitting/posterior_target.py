@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ppl.density.posterior import Floats, Posterior
-from ppl.inference.objective.target import Kinds, Target
+from ppl.inference.objective.target import Kinds, Known, Target
 from ppl.names import variable_of
 
 
@@ -35,9 +35,9 @@ class PosteriorTarget:
         return self.posterior.kinds
 
     @property
-    def covered(self) -> bool:
+    def known(self) -> Known | None:
         earlier = self.posterior.earlier
-        return earlier is not None and earlier.covers
+        return earlier.draws if earlier else None
 
     def log_density(self, u: Floats) -> float:
         return self.posterior.log_density(u, jacobian=self.jacobian)

@@ -228,15 +228,36 @@ def test_other_modes_are_searched_where_draws_of_the_fit_do_not_cover(new, searc
     data = {"N": 30, "y": rng.normal(0, 1, 30)}
     fit = ppl.compile_model(NORMAL).condition(data).variational(seed=1)
     updated = fit.update(new, progress=heard.append)
-    assert updated.posterior.earlier.covers is not searches
     assert (Phase.OTHER_MODES in {step.phase for step in heard}) is searches
     y = [*data["y"], *new["y"]]
     assert updated.stan_variable("m").mean() == pytest.approx(sum(y) / (len(y) + 0.25), abs=0.03)
 
 
+EITHER = """
+data { int N; vector[N] y; }
+parameters { real x; }
+model { x ~ normal(0, 3); y ~ normal(abs(x), 2); }
+"""
+
+
+@pytest.mark.parametrize(("first", "new"), [([0.0, 0.1], 12 * [2.5]), ([0.5, 0.0], 8 * [3.0])])
+def test_a_second_mode_that_new_rows_make_is_found(first, new):
+    """The draws of the fit cover both modes, and q lies at one."""
+    fit = ppl.compile_model(EITHER).condition({"N": 2, "y": first}).variational(seed=1)
+    updated = fit.update({"N": len(new), "y": new})
+    assert fit.level is Level.GOOD and updated.posterior.earlier.draws is not None
+    assert (updated.stan_variable("x") > 0).mean() == pytest.approx(0.5, abs=0.15)
+
+
+def test_one_row_cannot_be_updated_and_says_why():
+    fit = ppl.compile_model(NORMAL).condition({"N": 1, "y": [1]}).variational(seed=1)
+    with pytest.raises(ppl.InferenceError, match="one row does not show whether the terms"):
+        fit.update({"N": 2, "y": [1, 2]})
+
+
 def test_draws_cover_no_effects_of_new_groups():
     _, new = grown()
-    assert not new.earlier.covers
+    assert new.earlier.draws is None
 
 
 BINARY = """

@@ -29,7 +29,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian
 from ppl.inference.numerics.triangular import composed, dense, solved
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target, for_many_points, is_covered, width_of
+from ppl.inference.objective.target import Array, Target, for_many_points, known_draws, width_of
 from ppl.inference.run.phases import Phase, fits_mixture
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
@@ -140,7 +140,7 @@ def correct(
     found = Beyond()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
-        searches = settings.corrects and not is_covered(target) and is_affordable(target)
+        searches = settings.corrects and is_affordable(target) and not has_known_mass(target, q, proposals)
         if searches and target.dim <= COVARIANCE.most_dense:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = beyond(scaled, seen(scaled, rng), rng)
@@ -158,6 +158,20 @@ def correct(
     except KeyboardInterrupt:
         interrupted = True
     return replace(_from_pool(proposals, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+
+
+def has_known_mass(target: Target, q: Gaussian, proposals: WeightedDraws) -> bool:
+    """Whether q misses next to nothing of the mass of draws that are known before the run.
+
+    The mean of p/q at draws of q is the integral of p where q has draws, that of q/p at draws of p is one
+    over the whole: their product is the share of the mass that q has.
+    """
+    known = known_draws(target)
+    if known is None:
+        return False
+    seen = np.logaddexp.reduce(proposals.log_p - proposals.log_q) - np.log(len(proposals.u))
+    ratios = known.log_weights + q.log_densities(known.u) - known.log_p
+    return bool(seen + np.logaddexp.reduce(ratios) > np.log1p(-MODE_SEARCH.missed_mass))
 
 
 def mass_elsewhere(scaled: Scaled, modes: Sequence[Mode]) -> Elsewhere | None:

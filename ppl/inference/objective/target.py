@@ -1,12 +1,20 @@
 """What inference knows of a model: a dimension and a log density over R^dim."""
 
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+
+
+class Known(NamedTuple):
+    """Draws u (n, dim) that follow the target with normalised log weights (n,), and its log density there."""
+
+    u: Array
+    log_p: Array
+    log_weights: Array
 
 
 class Target(Protocol):
@@ -101,9 +109,10 @@ def kinds_of(target: Target) -> Kinds:
     return found
 
 
-def is_covered(target: Target) -> bool:
-    """Whether draws of an earlier fit have shown that there is no mode but that where a run begins."""
-    return bool(getattr(target, "covered", False))
+def known_draws(target: Target) -> Known | None:
+    """Draws that are known before a run, as of an earlier fit; None of a target that has none."""
+    found: Known | None = getattr(target, "known", None)
+    return found
 
 
 UNKNOWN = (

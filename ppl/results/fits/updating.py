@@ -17,6 +17,7 @@ from ppl.density.updated import Earlier, Site, positions, site_of, whole_rows
 from ppl.errors import DataError, InferenceError
 from ppl.inference.correct.population import Worth
 from ppl.inference.diagnose.psis import psis
+from ppl.inference.objective.target import Known
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS
 from ppl.ir.passes.split_rows import split_rows
@@ -84,13 +85,15 @@ def updated(posterior: P, us: Floats, data: Given) -> P:
 
 
 def with_coverage(new: P, old: Posterior, us: Floats) -> P:
-    """An updated posterior that says whether draws `us` (n, dim) of the old one cover it."""
+    """An updated posterior that has draws `us` (n, dim) of the old one, where these cover it."""
     assert new.earlier is not None
     if new.param_unc_num() != us.shape[1]:
         return new  # of new groups the old draws say nothing
-    weights = psis(new.log_densities(us) - old.log_densities(us))
-    covers = bool(weights.khat < SITES.covering_khat and weights.ess >= SITES.covering_ess)
-    return replace(new, earlier=replace(new.earlier, covers=covers))
+    log_p = new.log_densities(us)
+    weights = psis(log_p - old.log_densities(us))
+    if not (weights.khat < SITES.covering_khat and weights.ess >= SITES.covering_ess):
+        return new
+    return replace(new, earlier=replace(new.earlier, draws=Known(us, log_p, weights.log_weights)))
 
 
 def with_held(model: Any, earlier: Earlier, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,7 +243,8 @@ def earlier_to_json(earlier: Earlier | None) -> dict[str, Any] | None:
     """What an updated fit knows of the rows seen, as JSON."""
     if earlier is None:
         return None
-    return {**vars(earlier), "site": vars(earlier.site)}
+    draws = earlier.draws._asdict() if earlier.draws else None
+    return {**vars(earlier), "site": vars(earlier.site), "draws": draws}
 
 
 def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
@@ -249,6 +253,7 @@ def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
     if not found:
         return None
     site = {name: np.array(value, dtype=float) for name, value in found["site"].items()}
+    draws = found.get("draws")
     return Earlier(
         Site(float(site["constant"]), site["linear"], site["precision"]),
         tuple(found["names"]),
@@ -258,5 +263,5 @@ def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
         found["kept"],
         found["held"],
         tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["worth"]),
-        bool(found.get("covers")),
+        Known(**{name: np.array(x, dtype=float) for name, x in draws.items()}) if draws else None,
     )
