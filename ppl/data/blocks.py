@@ -11,6 +11,8 @@ from ppl.data.shares import Share
 
 BLOCK_BYTES = 1 << 24
 """Bytes of an array that are looked at together."""
+ROWS_TAKEN = 1 << 8
+"""Rows of a mapped array that are copied before its pages are given back; each may map 2 MiB around it."""
 
 
 class OnDisk(np.memmap):
@@ -72,9 +74,13 @@ def taken(array: NDArray[Any], rows: NDArray[np.intp], axis: int) -> NDArray[Any
     """Some rows, which lie along the axis: a copy, but of a share of consecutive ones."""
     if isinstance(array, Share):
         return array.taken(rows)
-    copy = np.asarray(np.take(array, rows, axis=axis))
-    release(array)
-    return copy
+    if not is_mapped(array) or not len(rows):
+        return np.asarray(np.take(array, rows, axis=axis))
+    parts = []
+    for first in range(0, len(rows), ROWS_TAKEN):
+        parts.append(np.asarray(np.take(array, rows[first : first + ROWS_TAKEN], axis=axis)))
+        release(array)
+    return np.concatenate(parts, axis=axis) if len(parts) > 1 else parts[0]
 
 
 def release(array: NDArray[Any]) -> None:

@@ -89,18 +89,23 @@ class LogJoint:
 
     @cached_property
     def tapes(self) -> Tapes:
-        """The gradient at one point, of the blocks of the parameters."""
+        """The gradient at one point, of the blocks of the parameters.
+
+        It refers to the parts of this record alone: by a cycle, data would stay until they are collected.
+        """
+        model, form, d, jacobian = self.model, self.forms.gradient, self.d, self.jacobian
 
         def function(xp: Namespace) -> Callable[[Sequence[Array]], Array]:
-            log_joint = self.model.load(self.forms.gradient, xp).log_joint
-            return lambda v: log_joint(self.d, v, self.jacobian)
+            log_joint = model.load(form, xp).log_joint
+            return lambda v: log_joint(d, v, jacobian)
 
         return Tapes(function)
 
     @cached_property
     def tapes_of_many(self) -> Tapes:
         """The gradients at many points, of the blocks of all."""
-        return Tapes(lambda xp: of_points(self.model.load(self.forms.many, xp), xp, self.d, self.jacobian))
+        model, form, d, jacobian = self.model, self.forms.many, self.d, self.jacobian
+        return Tapes(lambda xp: of_points(model.load(form, xp), xp, d, jacobian))
 
     def values(self, us: Floats) -> Floats:
         """At each row of `us` (n, dim), (n,), many at a time."""
