@@ -13,8 +13,9 @@ from ppl import memory
 from ppl.density import many_points
 from ppl.density.many_points import BATCH, MEMORY, Found, Scalar, in_batches, one_by_one
 from ppl.density.posterior import COST
+from ppl.ir import nodes as ir
 from ppl.ir.forms import OF_POINTS
-from ppl.ir.passes.draws_state import DrawByDraw
+from ppl.ir.walk import walk
 
 DRAWS = 7
 
@@ -68,6 +69,20 @@ def test_of_many_points_without_a_number_one_is_looked_at_alone(monkeypatch: pyt
 
 
 PARTING = {
+    "terms of loops in a branch": """
+        data { int N; vector[N] y; } parameters { real x; real w; } model { if (x > w) { for (i in 1:N) { for
+        (j in 2:N) { target += y[i]; target += x * y[j]; target += log_sum_exp(y); x ~ normal(y[i], 1); } y ~
+        normal(0, 1); } } else for (i in 1:N) target += gamma_lpdf(y[1] ^ 2 | 1, exp(w)); }
+    """,
+    "terms of draws and rows in a branch": """
+        data { int N; vector[N] y; } parameters { real x; vector[3] v; } model { for (n in 1:N) { if (v[n] >
+        x) { target += y[n]; for (j in 1:2) { target += x * v[j]; target += y[n]; v[j] ~ normal(y[n], 1); } }
+        } }
+    """,
+    "a recurrence whose branch all steps share": """
+        data { int N; vector[N] y; } parameters { real x; vector[3] v; } model { vector[3] a = v; for (i in
+        1:N) { real b = sum(v); if (max(y) < b) a[3] *= 0.5 * tanh(b); else a[1:3] = a; } target += -a ^ 2; }
+    """,
     "branch": "parameters { real x; } model { if (x > 0.3) x ~ normal(0, 1); else target += -abs(x); }",
     "ternary": "parameters { real x; } model { target += x > 0 ? -x : 2 * x; }",
     "reject": "parameters { real x; } model { if (x > 0.5) reject(x); x ~ normal(0, 1); }",
@@ -633,8 +648,8 @@ def test_a_branch_inside_the_iterations_that_a_draw_takes(monkeypatch: pytest.Mo
     assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(0.0, 1.2, (6, 5)))
 
 
-def test_steps_that_compute_in_vain_what_differs_are_of_one_draw() -> None:
-    """The state is the same for all draws; a local that nobody reads is not."""
+def test_what_all_draws_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The state is the same for all draws; a local that nobody reads is not, and is not computed."""
     posterior = ppl.compile_model("""
         data { int N; } parameters { vector[N] p; }
         model {
@@ -643,9 +658,8 @@ def test_steps_that_compute_in_vain_what_differs_are_of_one_draw() -> None:
           target += s + p;
         }
     """).condition({"N": 3})
-    with pytest.raises(DrawByDraw, match="in vain"):
-        posterior.model.program(OF_POINTS)
-    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(4, 3)))
+    assert not any(isinstance(n, ir.For) for n in walk(posterior.model.program(OF_POINTS).model))
+    assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(4, 3)))
 
 
 def test_loops_whose_counters_have_one_name(monkeypatch: pytest.MonkeyPatch) -> None:

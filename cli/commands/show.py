@@ -70,8 +70,8 @@ def show(
         raise typer.BadParameter(f"unexpected '{name}' after the program.", param_hint="NAME")
     if not Path(model).is_file():
         raise typer.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
+    from ppl.ir.draw_by_draw import DrawByDraw
     from ppl.ir.forms import FORMS
-    from ppl.ir.passes.draws_state import DrawByDraw
     from ppl.stages import show_stage
 
     try:

@@ -12,7 +12,7 @@ from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.unknown import is_unknown
 from ppl.ir.walk import used_names
-from ppl.stdlib.batching import OVER_DRAWS
+from ppl.stdlib.batching import WITH_OUTER
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, Type, axes_of, core, element_type, is_complex, rank
 
@@ -158,7 +158,7 @@ def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
 
 def outer(e: ir.Apply) -> int:
     """How many axes stand before that which a function of stdlib/batching adds or works along."""
-    if e.callee.impl not in OVER_DRAWS:
+    if e.callee.impl not in WITH_OUTER:
         return 0
     here, there = axes_of(e.type), axes_of(e.args[0].type)
     fewer, more = (here, there) if len(here) < len(there) else (there, here)

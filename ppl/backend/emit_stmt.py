@@ -178,9 +178,10 @@ def scatter(w: Writer, s: ir.Scatter) -> None:
     at = entries_of(s.type, s.picks, s.items, axes)
     missing = max(own_axes_set(s) - rank(entry(s.value.type)), 0)
     value = aligned(expr(w, s.value), axes_of(s.value.type), axes, missing)
-    where = [*["slice(None)"] * len(at.whole), *slots(w, name, at, loose_index)]
-    text = f"({', '.join(where)})" if len(where) > 1 else where[0]
-    if not at.is_direct:
+    if at.is_direct:
+        where = [*["slice(None)"] * len(at.whole), *slots(w, name, at, loose_index)]
+        text = f"({', '.join(where)})" if len(where) > 1 else where[0]
+    else:
         text = f"lib.index_of({name}, {mesh(w, name, at, loose_index)})"
     w.line(f"{name} = lib.put({name}, {text}, {value})")
 

@@ -104,8 +104,13 @@ class LogJoint:
     @cached_property
     def tapes_of_many(self) -> Tapes:
         """The gradients at many points, of the blocks of all."""
-        model, form, d, jacobian = self.model, self.forms.many, self.d, self.jacobian
+        model, form, d, jacobian = self.model, self.forms.many, self.d_of_many, self.jacobian
         return Tapes(lambda xp: of_points(model.load(form, xp), xp, d, jacobian))
+
+    @cached_property
+    def d_of_many(self) -> Data:
+        """The data with what the form for many points computes of them once."""
+        return self.model.prepared(self.d, self.forms.many)
 
     def values(self, us: Floats) -> Floats:
         """At each row of `us` (n, dim), (n,), many at a time."""
@@ -128,8 +133,8 @@ class LogJoint:
             return None
         if gradient:
             tapes, nodes = self.tapes_of_many, self.model.nodes
-            return partial(log_joint_gradients, module, self.d, tapes=tapes, nodes=nodes)
-        return lambda us: (log_joints(module, self.d, us, self.jacobian),)
+            return partial(log_joint_gradients, module, self.d_of_many, tapes=tapes, nodes=nodes)
+        return lambda us: (log_joints(module, self.d_of_many, us, self.jacobian),)
 
     def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """The same with the gradients (n, dim), which mean nothing where the density is zero or no number."""

@@ -1,6 +1,6 @@
 """Log densities and gradients at many points, many at a time.
 
-The emitted log joint runs once for a whole batch of points (passes/draws_axis.py).  Those that the program
+The emitted log joint runs once for a whole batch of points (passes/draws.py).  Those that the program
 rejects are left out; a point that is alone, or comes out neither finite nor impossible, is evaluated by
 itself, but not every one whose density is no number.
 """

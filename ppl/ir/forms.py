@@ -30,7 +30,6 @@ from ppl.ir.passes.table import (
     TUPLE_PARTS,
     VARIABLES_OF_DRAWS,
     VECTORISE,
-    VECTORISE_VARIABLES,
     VECTORISE_WITH_MASKS,
     WHOLE_ARRAYS,
     ZERO_BASED,
@@ -99,20 +98,10 @@ LOOPS = Form(
     (INLINE, TUPLE_PARTS, INDUCTION, PRIVATISE, CONTRACTIONS, COUNTERS),
     runs=False,
 )
+TIDY = (WHOLE_ARRAYS, DEAD_CODE, DEAD_STORES, ZERO_BASED, STEP_INVARIANTS)
+"""What follows once loops are operations on arrays."""
 ARRAYS = Form(
-    "arrays",
-    "Loops are operations on arrays.",
-    LOOPS,
-    (
-        VECTORISE,
-        WHOLE_ARRAYS,
-        DEAD_CODE,
-        DEAD_STORES,
-        ZERO_BASED,
-        STEP_INVARIANTS,
-        SOLVER_FUNCTIONS,
-    ),
-    runs=False,
+    "arrays", "Loops are operations on arrays.", LOOPS, (SOLVER_FUNCTIONS, VECTORISE, *TIDY), runs=False
 )
 VALUES = Form(
     "values",
@@ -131,7 +120,7 @@ MASKED = Form(
     "masked",
     "Loops are operations on arrays, in which branches on parameters are gone through by all entries.",
     LOOPS,
-    (VECTORISE_WITH_MASKS, *ARRAYS.passes[1:]),
+    (SOLVER_FUNCTIONS, VECTORISE_WITH_MASKS, *TIDY),
     runs=False,
 )
 FOR_JAX = Form(
@@ -144,26 +133,33 @@ FOR_JAX = Form(
 PROPTO = Form("propto", "The log density less its constants, as Stan has it.", VALUES, (), propto=True)
 
 
+ARRAYS_OF_POINTS = Form(
+    "points-arrays",
+    "Loops, and the draws around them, are operations on arrays.",
+    LOOPS,
+    (SOLVER_FUNCTIONS, DRAWS_AXIS, *TIDY),
+    over_draws=True,
+    runs=False,
+)
+
+
 def points_of(form: Form) -> Form:
-    """The log density of a form at many points, and its gradients there under autograd."""
+    """The log density of a form at many points, and its gradients there under autograd.
+
+    The form is one of those that are made of ARRAYS.
+    """
+    passes = form.all_passes[len(ARRAYS.all_passes) :]
     meaning = f"The form {form.name} at many points."
     name = f"points-{form.name}"
-    return Form(name, meaning, form, (DRAWS_AXIS,), propto=form.propto, over_draws=True)
+    return Form(name, meaning, ARRAYS_OF_POINTS, passes, propto=form.propto, over_draws=True)
 
 
 OF_POINTS, PROPTO_OF_POINTS = points_of(KERNELS), points_of(PROPTO)
-VARIABLES = Form(
-    "variables",
-    "Transformed parameters and generated quantities, loops as operations on arrays.",
-    LOOPS,
-    (VECTORISE_VARIABLES, WHOLE_ARRAYS, DEAD_CODE, ZERO_BASED, SOLVER_FUNCTIONS),
-    runs=False,
-)
 DRAWS = Form(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
-    VARIABLES,
-    (VARIABLES_OF_DRAWS, DEAD_STORES),
+    LOOPS,
+    (SOLVER_FUNCTIONS, VARIABLES_OF_DRAWS, *TIDY),
     over_draws=True,
 )
 
@@ -190,7 +186,7 @@ FORMS: Mapping[str, Form] = {
     form.name: form
     for form in (
         *(LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO),
-        *(OF_POINTS, PROPTO_OF_POINTS, VARIABLES, DRAWS),
+        *(ARRAYS_OF_POINTS, OF_POINTS, PROPTO_OF_POINTS, DRAWS),
     )
 }
 """By name; beside these are those of SPLITS, as rows:SIZE, for each size that counts rows of the data."""

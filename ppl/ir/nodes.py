@@ -30,6 +30,11 @@ def union(*axes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(out)
 
 
+def loops_of(t: Type) -> tuple[str, ...]:
+    """The axes of a value but that of the draws."""
+    return tuple(axis for axis in axes_of(t) if axis != DRAW)
+
+
 # --- Expressions ---------------------------------------------------------------------------------
 
 

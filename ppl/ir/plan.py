@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from ppl.ir import nodes as ir
-from ppl.ir.forms import ARRAYS, KERNELS, LOOPS, VALUES, VARIABLES
-from ppl.ir.passes.draws_axis import laid_out
-from ppl.ir.passes.draws_state import DrawByDraw
+from ppl.ir.draw_by_draw import DrawByDraw
+from ppl.ir.forms import ARRAYS, LOOPS, VALUES
+from ppl.ir.passes.draws import laid_out
 from ppl.ir.passes.draws_variables import variables_laid_out
 from ppl.ir.passes.fuse_regressions import fuse_regressions, is_regression
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
@@ -26,7 +26,7 @@ def plan(p: ir.Program) -> str:
     further = [
         *fused_lines(done),
         "",
-        *draws_lines(KERNELS.from_base(done)),
+        *draws_lines(with_loops),
         "",
         *values_lines(with_loops),
         *split_lines(p),
@@ -87,7 +87,7 @@ def values_lines(p: ir.Program) -> list[str]:
     if not (p.transformed_parameters or p.generated_quantities):
         return []
     try:
-        _, notes = variables_laid_out(VARIABLES.from_base(p))
+        _, notes = variables_laid_out(p)
     except DrawByDraw as why:
         return [f"Transformed parameters and generated quantities are computed draw by draw: {why}."]
     out = ["Transformed parameters and generated quantities are computed for all draws at once."]

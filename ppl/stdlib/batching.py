@@ -5,7 +5,7 @@ from 1, as all indices of the language.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,9 +63,9 @@ def where_false(xp: Namespace, condition: Array, axis: int = 0) -> Array:
     return np.nonzero(np.equal(xp.plain(condition), 0))[axis] + 1
 
 
-def where_within(xp: Namespace, lower: Array, upper: Array, value: int) -> Array:
-    """The positions of the bounds that a value lies in."""
-    return np.flatnonzero((lower <= value) & (value <= upper)) + 1
+def where_within(xp: Namespace, lower: Array, upper: Array, value: int, axis: int = 0) -> Array:
+    """The positions along an axis of the bounds that a value lies in."""
+    return np.nonzero((lower <= value) & (value <= upper))[axis] + 1
 
 
 def where_equal(xp: Namespace, values: Array, value: int) -> Array:
@@ -191,17 +191,14 @@ def spread_ints(xp: Namespace, value: Any, batch: Array, outer: int = 0) -> Arra
     return np.repeat(one, len(batch), axis=outer)
 
 
-def row_by_row(xp: Namespace, values: Array, outer: int = 0) -> Array:
-    """The values of a rectangle along the batch of all pairs."""
-    shape = np.shape(values)
-    return xp.np.reshape(values, (*shape[:outer], -1, *shape[outer + 2 :]))
+def in_one_axis(xp: Namespace, values: Array, count: int) -> Array:
+    """The values along `count` axes as those along one, in the order of the axes."""
+    return xp.np.reshape(values, (-1, *np.shape(values)[count:]))
 
 
-def tile(xp: Namespace, values: Array, batch: Array, outer: int = 0) -> Array:
-    """All entries, once more for each entry of an outer batch."""
-    lead, rest = np.shape(values)[:outer], np.shape(values)[outer:]
-    whole = xp.np.broadcast_to(xp.np.reshape(values, (*lead, 1, *rest)), (*lead, len(batch), *rest))
-    return row_by_row(xp, whole, outer)
+def in_axes(xp: Namespace, values: Array, *indices: Array) -> Array:
+    """The values along one axis as those along the axes of several index sets."""
+    return xp.np.reshape(values, (*map(len, indices), *np.shape(values)[1:]))
 
 
 def sum_entries(xp: Namespace, values: Array, outer: int = 0) -> Array:
@@ -263,8 +260,5 @@ def last(xp: Namespace, after: Array, outer: int = 0) -> Array:
     return after[(slice(None),) * outer + (-1,)]
 
 
-OVER_DRAWS: Mapping[Any, int] = {
-    **dict.fromkeys((spread, spread_ints, row_by_row, tile, sum_entries), 1),
-    **{before: 2, last: 1, of_sizes: 1},
-}
-"""What takes `outer`, and how many of its first arguments have these axes; the others have none."""
+WITH_OUTER = frozenset({spread, spread_ints, sum_entries, before, last, of_sizes})
+"""What takes `outer`."""

@@ -1,15 +1,12 @@
 """What is computed of many draws at once, beside what batching.py has: the axis of the draws stands first."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib import batching
-from ppl.stdlib.functions import fills
-from ppl.stdlib.functions.complex_parts import to_complex
-from ppl.stdlib.spans import SPANS
 
 Function = Callable[..., Any]
 
@@ -41,41 +38,6 @@ def rep_array(xp: Namespace, value: Array, *sizes: int) -> Array:
     """The value of each draw at every place of an array."""
     draws, *shape = np.shape(value)
     return xp.np.broadcast_to(spaced(xp, value, 1, len(sizes)), (draws, *sizes, *shape))
-
-
-def among(xp: Namespace, whose: Array, at: Array) -> Array:
-    """The positions of the entries that belong to the draws at some positions, which are in order."""
-    return np.flatnonzero(np.isin(whose, at)) + 1
-
-
-def numbered(xp: Namespace, whose: Array, at: Array) -> Array:
-    """The draws at some positions that these entries belong to, by their places among them."""
-    return np.searchsorted(at, whose) + 1
-
-
-def counts(xp: Namespace, whose: Array, draw: Array) -> Array:
-    """How many entries each draw has."""
-    return np.bincount(whose - 1, minlength=len(draw))
-
-
-@with_vjps(lambda xp, g, ans, values, whose, draw: g[whose - 1], None, None)
-def sum_by_draw(xp: Namespace, values: Array, whose: Array, draw: Array) -> Array:
-    """For each draw the sum of the entries that are its."""
-    if np.iscomplexobj(values):
-        return to_complex(xp, *(sum_by_draw(xp, part, whose, draw) for part in (values.real, values.imag)))
-    if np.ndim(values) == 1:
-        return np.bincount(whose - 1, values, len(draw)).astype(float, copy=False)
-    sums = np.zeros((len(draw), *np.shape(values)[1:]))
-    np.add.at(sums, whose - 1, values)
-    return sums
-
-
-@with_vjps(lambda xp, g, ans, values, at, draw: g[at - 1], None, None)
-def of_some(xp: Namespace, values: Array, at: Array, draw: Array) -> Array:
-    """The values of the draws at some positions, 0 for the others."""
-    out = np.zeros(len(draw))
-    out[at - 1] = values
-    return out
 
 
 def for_all(xp: Namespace, value: Array, draw: Array) -> Array:
@@ -117,25 +79,3 @@ def spread_all(xp: Namespace, value: Any, draw: Array) -> Any:
 def joined(xp: Namespace, values: Array) -> Array:
     """The vectors of a batch one after the other, for each draw."""
     return xp.np.reshape(values, (np.shape(values)[0], -1))
-
-
-def repeat(xp: Namespace, values: Any, batch: Array) -> Any:
-    """The value of each draw once for each entry of a batch, (draws * entries, *shape)."""
-    if isinstance(values, list | tuple):
-        return type(values)(repeat(xp, item, batch) for item in values)
-    return batching.row_by_row(xp, batching.spread(xp, values, batch, outer=1))
-
-
-def by_draw(xp: Namespace, values: Array, draw: Array) -> Array:
-    """(draws * entries, *shape) as (draws, entries, *shape)."""
-    return xp.np.reshape(values, (len(draw), -1, *np.shape(values)[1:]))
-
-
-OF_BATCHES: Mapping[Function, Function] = {
-    **{impl: impl for impl in (*batching.OVER_DRAWS, *SPANS)},
-    batching.sum_at: sum_at,
-    fills.rep_array: rep_array,
-}
-"""What does for many draws what a loop became."""
-OWN: Mapping[Function, int] = {**batching.OVER_DRAWS, sum_at: 2, rep_array: 1, **dict.fromkeys(SPANS, 1)}
-"""How many first arguments have the axis of the draws; all draws share the others."""

@@ -457,6 +457,9 @@ LOOPS = (
         target += a ^ 2;""", ("scan: `a` is",)),
     Loop("a step with a size", """vector[3] a = v; for (n in 1:N) a = a .* rep_vector(z, J[n] * 0 + 3) + x[n];
         target += a ^ 2;""", ("`a` is",)),
+    Loop("entries of a local that two iterations set", """for (n in 1:N) { array[K + 1] real a;
+          for (i in 1:K) { a[i] = v[i] * x[n]; a[i + 1] = 3 * x[n]; }
+          target += sum(a) * a[1] + a[2] * z; }"""),
     Loop("a guarded lag", "vector[N] a; for (n in 1:N) a[n] = n > 1 ? z * a[n - 1] : t; target += a;",
          ("`a` is filled",)),
     Loop("a guarded lag that exists", """vector[N] a = x;

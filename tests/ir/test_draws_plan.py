@@ -54,7 +54,7 @@ ALONE = {
     "print": ("print(x); x ~ normal(0, 1);", "what is printed for a draw stands together"),
     "size": (
         "int n = 1 + (x > 0); target += -sum(rep_vector(x, n));",
-        "the result of `rep_vector` may differ in size",
+        "the result of `rep_vector` may vary in size",
     ),
 }
 

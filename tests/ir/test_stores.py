@@ -5,9 +5,9 @@ from contextlib import suppress
 import pytest
 from laws.cost.everyday import TEXTS
 
+from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import FORMS
 from ppl.ir.passes import privatise
-from ppl.ir.passes.draws_state import DrawByDraw
 from ppl.ir.verify import Malformed
 from ppl.model import Model
 from ppl.phases import Compilation

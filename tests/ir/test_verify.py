@@ -12,9 +12,9 @@ from ir.test_passes import MODELS, library_model
 from laws.passes import lowered
 
 from ppl.ir import nodes as ir
+from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import FORMS, VALUES, rest_of, rows_of
 from ppl.ir.nodes import Program
-from ppl.ir.passes.draws_state import DrawByDraw
 from ppl.ir.passes.split_rows import row_sizes
 from ppl.ir.passes.table import Pass
 from ppl.ir.verify import Malformed, verify

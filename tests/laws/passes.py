@@ -13,10 +13,10 @@ from ppl.density.many_points import BATCH
 from ppl.errors import Rejection
 from ppl.frontend.check import check
 from ppl.frontend.parser import parse
+from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import DRAWS, GRADIENT, KERNELS, PROPTO, VALUES, Form
 from ppl.ir.lower import lower
 from ppl.ir.nodes import Program
-from ppl.ir.passes.draws_state import DrawByDraw
 from ppl.ir.passes.table import PASSES, Pass
 from ppl.model import Model
 from ppl.phases import Compilation

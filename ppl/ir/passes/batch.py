@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ppl.ir import nodes as ir
 from ppl.ir.printer import expr
@@ -46,6 +46,8 @@ class Batch:
     """Ints that are the same in all entries of the batch, each with the variable that has its value."""
     mask: ir.Var | None = None
     """Which entries of the parent a branch is taken for; the others have the values of the first of these."""
+    draws: str = ""
+    """The axis along which its entries are draws, and nothing else."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -53,15 +55,20 @@ class Batch:
         return tuple(self.indices)
 
     @property
+    def loops(self) -> tuple[str, ...]:
+        """Its axes but that of the draws."""
+        return tuple(axis for axis in self.indices if axis != self.draws)
+
+    @property
     def axis(self) -> str:
-        """Its only axis.
+        """Its only axis, beside that of the draws.
 
         Raises:
             OneAxis: it has several.
         """
-        if len(self.indices) > 1:
+        if len(self.loops) > 1:
             raise OneAxis
-        return self.axes[0]
+        return self.axes[-1]
 
     @property
     def index(self) -> ir.Var:
@@ -69,9 +76,13 @@ class Batch:
         return self.indices[self.axis]
 
     @property
-    def counts(self) -> tuple[ir.Expr, ...]:
-        """How many entries it has along each axis."""
-        return tuple(count_of(index) for index in self.indices.values())
+    def own_axes(self) -> tuple[str, ...]:
+        """Those that the parent has not."""
+        return tuple(axis for axis in self.indices if self.parent is None or axis not in self.parent.indices)
+
+    def counts(self, axes: Sequence[str]) -> tuple[ir.Expr, ...]:
+        """How many entries it has along each of these axes."""
+        return tuple(count_of(self.indices[axis]) for axis in axes)
 
     @property
     def taken_by_some(self) -> bool:
@@ -125,6 +136,31 @@ class Ways:
 Mark = tuple[Any, ...]
 
 
+class LaidOut(Protocol):
+    """The functions that are called with what varies; see passes/draws.py."""
+
+    parts: list[Span]
+
+    def over(self, name: str, mask: tuple[bool, ...], t: Type | None) -> str: ...
+    def note(self, span: Span, reason: str) -> None: ...
+
+
+@dataclass
+class Draws:
+    """What is known where the values of many draws are found at once, or those of many calls of a function.
+
+    `root` is the batch of all of them, `varying` are the variables that may differ from one to the next.
+    """
+
+    root: Batch
+    varying: set[str]
+    functions: "LaidOut"
+    types: Mapping[str, Type]
+    """Those of variables, for one draw."""
+    loop: "Callable[[Lifting, Batch, ir.For], None]"
+    """What runs a loop that stands in no other."""
+
+
 @dataclass
 class Lifting:
     """One attempt: statements made so far, fresh names, and how outer variables are written to.
@@ -146,6 +182,9 @@ class Lifting:
     """Outer variables that the innermost loop only adds to."""
     stored: dict[Entry, tuple[int, ir.Expr]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
+    draws: "Draws | None" = None
+    bounds: bool = False
+    """Whether these are the bounds of a parameter, which stand before any statement."""
 
     def fresh(self, hint: str) -> str:
         return self.ways.fresh(hint)
@@ -199,7 +238,7 @@ class Lifting:
         if b.mask is not None and made:
             made = (ir.If(helper(batching.any_of, (b.mask,), INT), made, (), self.span),)
         elif self.fragile:
-            made = (ir.If(b.counts[-1], made, (), self.span),)
+            made = (ir.If(b.counts(b.own_axes)[-1], made, (), self.span),)
         self.out += made
         self.fragile = outer or (self.fragile and b.is_rectangle)
 

@@ -12,7 +12,6 @@ from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
 from ppl.stdlib.distributions.multi_normal import MULTI_NORMAL, MULTI_NORMAL_CHOLESKY
 from ppl.stdlib.functions.symmetric import cholesky_decompose
-from ppl.types import axes_of
 
 
 def by_covariance(p: ir.Program) -> ir.Program:
@@ -42,7 +41,7 @@ def covariance(e: ir.Expr | None) -> ir.Expr | None:
     """What the expression is the Cholesky factor of."""
     match e:
         case ir.Apply(callee=ir.Callee(impl=impl), args=(whole,)) if impl is cholesky_decompose:
-            return None if axes_of(e.type) else whole
+            return None if ir.loops_of(e.type) else whole
     return None
 
 
@@ -50,7 +49,7 @@ def factor(s: ir.Stmt) -> ir.Expr | None:
     """The one factor of all that the density is of that the statement adds."""
     match s:
         case ir.Increment(value=ir.Apply(callee=ir.Callee(family=family), args=(_, _, lower))) if (
-            family is MULTI_NORMAL_CHOLESKY and not axes_of(lower.type)
+            family is MULTI_NORMAL_CHOLESKY and not ir.loops_of(lower.type)
         ):
             return lower
     return None

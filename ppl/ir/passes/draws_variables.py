@@ -1,22 +1,33 @@
 """Transformed parameters and generated quantities of all draws at once.
 
-Statements are laid out along the draws as those of the log density are, and random numbers are drawn for all
-of them.  A statement that cannot be is run for one draw after the other, and its note says why.
+Statements are lifted along the draws as those of the log density are, and random numbers are drawn for all of
+them.  A statement that cannot be is run for one draw after the other, and its note says why.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Dependent
-from ppl.ir.passes.draws_axis import functions_of
-from ppl.ir.passes.draws_state import COUNT, Along, DrawByDraw, Functions, Stmts, less_one, over
-from ppl.ir.passes.draws_statements import declared, lay_statement, left_together, with_axis
+from ppl.ir.draw_by_draw import DrawByDraw
+from ppl.ir.passes.batch import Dependent, Lifting, OneAxis, Ways
+from ppl.ir.passes.draws import (
+    COUNT,
+    Functions,
+    declared_types,
+    functions_of,
+    left_together,
+    lifting,
+    parameter,
+    root_of,
+)
 from ppl.ir.passes.inline import NotInlinable, rename
+from ppl.ir.passes.iterations import run_statement
+from ppl.ir.passes.lift import lift, spread
 from ppl.ir.passes.vectorise_loops import Note
-from ppl.ir.varying import varying_names
 from ppl.ir.walk import assigned_names, declared_names, used_names, walk
-from ppl.types import INT, Tuple, core, rank
+from ppl.types import INT, Tuple, Type, along, axes_of, core, rank
+
+Stmts = tuple[ir.Stmt, ...]
 
 
 def variables_of_draws(p: ir.Program) -> ir.Program:
@@ -31,21 +42,21 @@ def variables_laid_out(p: ir.Program) -> tuple[ir.Program, list[Note]]:
         DrawByDraw: a block has what cannot be laid out along draws; the message says why.
     """
     refuse(p)
-    made, notes = functions_of(p), list[Note]()
+    made, notes, types = functions_of(p, Ways(any_order=True), scans=False), list[Note](), declared_types(p)
     names = {d.name for d in p.parameters}
     body = left_together(made, p.transformed_parameters, names)
-    along = block_of(made, body, names)
+    c = lifting(made, body, names, types)
     try:
-        parameters = tuple(declared(along, d) for d in p.parameters)
-    except Dependent as why:
+        parameters = tuple(parameter(c, d) for d in p.parameters)
+    except (Dependent, OneAxis) as why:
         raise DrawByDraw(str(why)) from None
-    transformed = block(along, body, p.transformed_parameter_names, notes)
+    transformed = block(c, body, p.transformed_parameter_names, notes)
     names |= {d.name for d in p.transformed_parameter_names}
     body = left_together(made, p.generated_quantities, names)
-    generated = block(block_of(made, body, names), body, p.generated_names, notes)
+    generated = block(lifting(made, body, names, types), body, p.generated_names, notes)
     lifted = replace(
         p,
-        functions=(*p.functions, *made.laid_out.values()),
+        functions=(*made.vectorise.of_functions(p.functions), *made.laid_out.values()),
         parameters=parameters,
         transformed_parameters=transformed,
         model=(),
@@ -61,15 +72,8 @@ def refuse(p: ir.Program) -> None:
         raise DrawByDraw("what is printed for a draw stands together")
 
 
-def block_of(made: Functions, body: Stmts, names: set[str]) -> Along:
-    """The statements of a block, before any of them; `names` vary from before."""
-    types = {n.name: n.type for n in walk(body) if isinstance(n, ir.Var) and n.name in names}
-    return Along(made, varying_names(body, names), types=types)
-
-
-def block(c: Along, body: Stmts, outputs: Sequence[ir.Declared], notes: list[Note]) -> Stmts:
+def block(c: Lifting, body: Stmts, outputs: Sequence[ir.Declared], notes: list[Note]) -> Stmts:
     """Every statement along the draws, and every output."""
-    c.out = []
     for s in body:
         c.span = s.span
         statement(c, s, notes)
@@ -79,51 +83,67 @@ def block(c: Along, body: Stmts, outputs: Sequence[ir.Declared], notes: list[Not
     return tuple(c.out)
 
 
-def statement(c: Along, s: ir.Stmt, notes: list[Note]) -> None:
+def statement(c: Lifting, s: ir.Stmt, notes: list[Note]) -> None:
     """For all draws at once, else for one by one."""
-    known = c.known()
+    before, known = c.mark(root_of(c)), functions(c).known()
     try:
-        lay_statement(c, s)
-    except (Dependent, NotInlinable) as why:
-        c.restore(known)
+        run_statement(c, root_of(c), s)
+    except (Dependent, NotInlinable, OneAxis) as why:
+        c.back_to(before, root_of(c))
+        functions(c).back_to(known)
         notes.append(Note(s.span, str(why)))
         one_by_one(c, s)
 
 
-def one_by_one(c: Along, s: ir.Stmt) -> None:
+def functions(c: Lifting) -> Functions:
+    assert c.draws is not None and isinstance(c.draws.functions, Functions)
+    return c.draws.functions
+
+
+def with_axis(c: Lifting, name: str, t: Type) -> None:
+    """From here on a variable has the axis of the draws."""
+    root = root_of(c)
+    value = lift(c, root, ir.Var(name, t))
+    if axes_of(value.type) != root.axes:
+        c.out.append(ir.Assign(name, spread(root, value, root.axes), c.span, declares=True))
+    root.locals[name] = root.axes
+
+
+def one_by_one(c: Lifting, s: ir.Stmt) -> None:
     """A loop over the draws, in which the statement sees the values of one draw under other names."""
+    assert c.draws is not None
     if isinstance(s, ir.Declare):
         raise DrawByDraw(f"the size of `{s.name}` may differ from draw to draw")
-    if used_names(s) & c.flat.keys():
-        raise DrawByDraw("an index set differs from draw to draw")
     if isinstance(s, ir.Assign) and s.declares:
         declare(c, s)
         s = replace(s, declares=False, shape=())
     inside = declared_names((s,))
-    for name in sorted(assigned_names((s,)) - inside - c.varying):
-        with_axis(c, name, c.types[name])
     changed = sorted(assigned_names((s,)) - inside)
-    own = {
-        name: c.functions.fresh(name) for name in sorted((used_names(s) - inside) & c.varying | {*changed})
+    for name in changed:
+        with_axis(c, name, c.draws.types[name])
+    varying = {name for name, axes in root_of(c).locals.items() if axes}
+    own = {name: c.fresh(name) for name in sorted((used_names(s) - inside) & varying)} | {
+        name: c.fresh(name) for name in changed
     }
-    draw = ir.Var(c.functions.fresh("draw"), INT)
-    at = (ir.At(less_one(draw)),)
-    types = {n.name: n.type for n in walk(s) if isinstance(n, ir.Var)} | c.types
+    draw = ir.Var(c.fresh("draw"), INT)
+    at = (ir.At(draw),)
+    types = {n.name: n.type for n in walk(s) if isinstance(n, ir.Var)} | dict(c.draws.types)
     if any(isinstance(core(types[name]), Tuple) for name in own):
         raise DrawByDraw("a tuple is not an array, so one draw cannot be selected")
     begin = (
-        ir.Assign(mine, ir.Index(ir.Var(name, over(types[name])), at, types[name]), s.span, True)
+        ir.Assign(mine, ir.Index(ir.Var(name, along(types[name], ir.DRAW)), at, types[name]), s.span, True)
         for name, mine in own.items()
     )
     end = (ir.Update(name, (at,), ir.Var(own[name], types[name]), s.span) for name in changed)
-    body = (*begin, rename(s, own, {}), *end)
-    c.out.append(ir.For(draw.name, ir.Const(1, INT), COUNT, body, s.span))
+    made = functions(c).vectorise.statements((rename(s, own, {}),))
+    c.out.append(ir.For(draw.name, ir.Const(1, INT), COUNT, (*begin, *made, *end), s.span))
 
 
-def declare(c: Along, s: ir.Assign) -> None:
+def declare(c: Lifting, s: ir.Assign) -> None:
     """The variable that a statement declares, unset, along the draws."""
+    assert c.draws is not None
     t = s.value.type
     if isinstance(core(t), Tuple) or (rank(t) and not s.shape):
         raise DrawByDraw(f"`{s.name}` has no axis for the draws")
-    lay_statement(c, ir.Declare(s.name, t, s.shape, s.span))
-    c.varying.add(s.name)
+    c.draws.varying.add(s.name)
+    run_statement(c, root_of(c), ir.Declare(s.name, t, s.shape, s.span))

@@ -27,9 +27,11 @@ from ppl.ir.passes.batch import (
     elementwise,
     first_entry,
     helper,
+    same_along,
 )
 from ppl.ir.passes.lift import (
     apart,
+    axes_set,
     has_mask,
     indices,
     is_aligned,
@@ -37,11 +39,13 @@ from ppl.ir.passes.lift import (
     is_plain_entry,
     lift,
     lift_all,
+    lift_aside,
     lift_items,
     may_fail,
     mirrored,
     own_places,
     path_to,
+    require_draws,
     require_own_entry,
     restrict,
     restricted,
@@ -57,37 +61,36 @@ from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
 from ppl.ir.passes.widths import Size, ends, sizes_to_group_by
 from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import jumps, used_names, walk
-from ppl.stdlib import batching
+from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, REAL, Tuple, Type, along, array_of, axes_of, core, element_type, entry, rank
+from ppl.types import INT, REAL, Array, Tuple, Type, along, array_of, axes_of, core, element_type, entry, rank
 
 Stmts = tuple[ir.Stmt, ...]
+Around = tuple[Lifting, Batch] | None
+"""What a loop that stands in no other is run in: many draws, or nothing."""
 Sides = frozenset[frozenset[str]]
 
 
-def arrays(s: ir.For, ways: Ways) -> Stmts:
-    """The statements that do what the loop does, on arrays.
+def arrays(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
+    """The statements that do what the loop does, on arrays; `around` it are many draws, or nothing.
 
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
-    c = attempt(s, ways)
-    batch = lay_out(c, s)
+    c, batch = attempt(s, ways, around)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     return tuple(c.out)
 
 
-def attempt(s: ir.For, ways: Ways) -> Lifting:
-    """One at the iterations of a loop, which stands alone."""
+def attempt(s: ir.For, ways: Ways, around: Around = None) -> tuple[Lifting, Batch]:
+    """One at the iterations of a loop that stands in no other."""
     inside = None if ways.unknown is None else unknown_names((s,), ways.unknown)
-    return Lifting(
-        s.span,
-        replace(ways, unknown=inside),
-        writes=outer_writes(s),
-        once=set_once(s.body),
-        reads=read_entries(s.body),
-        sums=accumulated(s.body),
-    )
+    outer, b = around or (None, Batch({}, {}))
+    c = Lifting(s.span, replace(ways, unknown=inside), draws=outer.draws if outer else None)
+    batch = nest(c, b, s)  # its bounds are known before it changes anything
+    c.writes, c.once = outer_writes(s), set_once(s.body)
+    c.reads, c.sums = read_entries(s.body), accumulated(s.body)
+    return c, batch
 
 
 def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:
@@ -132,13 +135,6 @@ def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...
 # --- Layout --------------------------------------------------------------------------------------
 
 
-def lay_out(c: Lifting, s: ir.For) -> Batch:
-    """The batch of a loop that stands alone."""
-    args = s.lower, s.upper
-    values = c.index_set(s.variable, batching.loop_range, args, axis_of_range(*args))
-    return Batch({axes_of(values.type)[0]: values}, {s.variable: values})
-
-
 def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     """The iterations of an inner loop: a rectangle, or all pairs along one axis."""
     every = without_masks(b)  # how many pairs there are has to be known
@@ -147,9 +143,9 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
         raise Dependent("which iterations there are depends on the branch around the loop")
     bounds = lift(c, every, s.lower), lift(c, every, s.upper)
     sides = b.triangular | {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
-    if not (any_axes(*bounds) or flat or is_masked(b)):
+    if not any_axes(*bounds) and not (b.loops and (flat or is_masked(b))):
         return rectangle(c, b, s, bounds, sides)
-    over = every.over(*bounds) or every.axes
+    over = every.over(*bounds) or every.loops
     ends = tuple(spread(every, bound, over) if len(over) > 1 else bound for bound in bounds)
     args = (every.indices[over[0]], *ends)
     name = "" if any_axes(*bounds) else f"({over[0]}, {axis_of_range(s.lower, s.upper)})"
@@ -158,7 +154,9 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     (name,) = axes_of(found[over[0]].type)
     values = c.index_set(s.variable, batching.nested_range, args, name)
     variables, indices = {**pairs.variables, s.variable: values}, {**pairs.indices, name: values}
-    pairs = Batch(indices, variables, parent=b, positions=pairs.positions, triangular=sides)
+    pairs = Batch(
+        indices, variables, parent=b, positions=pairs.positions, triangular=sides, draws=pairs.draws
+    )
     return pairs if b.mask is None else with_mask(c, pairs, at_positions(b.mask, found[over[0]]))
 
 
@@ -167,7 +165,7 @@ def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], side
     axis = axis_of_range(s.lower, s.upper, b.axes)
     values = c.index_set(s.variable, batching.loop_range, bounds, axis)
     indices, variables = {**b.indices, axis: values}, {**b.variables, s.variable: values}
-    return Batch(indices, variables, parent=b, triangular=sides)
+    return Batch(indices, variables, parent=b, triangular=sides, draws=b.draws)
 
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -190,6 +188,8 @@ def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]
         raise Dependent("a size varies from one iteration to the next, in a branch on parameters")
     bounds = [(ir.Const(1, INT), size) if not isinstance(size, ir.Between) else ends(size) for size in sizes]
     names = [c.name("end", to_batch(c, b, end)) for pair in bounds for end in pair]
+    if b.over(*names) != (b.axis,):
+        raise Dependent("a size varies from one draw to the next")
     groups = c.name("group", helper(batching.groups_by_width, (b.index, *names), b.index.type))
     group = ir.Var(c.fresh("width"), INT)
 
@@ -247,10 +247,63 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
         case ir.Say(what="reject", args=args):
             c.fragile = True
             c.out.append(replace(s, args=tuple(said(c, b, a) for a in args)))
-        case ir.Jump(word=word):
+        case ir.Jump(word=word) if not is_root(c, b):
             raise Dependent(f"`{word}` ends the loop early")
+        case _ if is_root(c, b):
+            run_at_root(c, b, s)
         case _:
             raise Dependent("it has an effect beyond the target and its own variables")
+
+
+def is_root(c: Lifting, b: Batch) -> bool:
+    """Whether these are all draws, in no loop that became arrays."""
+    return c.draws is not None and b is c.draws.root
+
+
+def run_at_root(c: Lifting, b: Batch, s: ir.Stmt) -> None:
+    """What stands in no loop that became arrays."""
+    match s:
+        case ir.Jump():
+            c.out.append(s)
+        case ir.Return(value=value):
+            c.out.append(s if value is None else replace(s, value=spread(b, lift(c, b, value), b.axes)))
+        case ir.CallVoid(call=call):
+            made = lift(c, b, call)
+            assert isinstance(made, ir.CallUser)
+            c.out.append(replace(s, call=made))
+        case ir.CheckDeclared():
+            check_declared(c, b, s)
+        case ir.Say(what="fatal_error", args=args):
+            c.out.append(replace(s, args=tuple(said(c, b, a) for a in args)))
+        case _:
+            raise Dependent("what is printed for a draw stands together")
+
+
+def check_declared(c: Lifting, b: Batch, s: ir.CheckDeclared) -> None:
+    """The constraint of a variable whose value, or bounds, may differ from draw to draw."""
+    value = lift(c, b, ir.Var(s.name, s.declared.type))
+    d = declared(c, b, s.declared, ())
+    axes = b.over(value, *bounds_of(d))
+    if axes != axes_of(value.type):
+        value = spread(b, value, axes)
+        c.out.append(ir.Assign(s.name, value, s.span, declares=True))
+        b.locals[s.name] = axes
+    c.out.append(replace(s, declared=declared(c, b, s.declared, axes)))
+
+
+def bounds_of(d: ir.Declared) -> tuple[ir.Expr, ...]:
+    """The arguments of its constraints, those of its parts too."""
+    return (*d.arguments, *(a for item in d.items for a in bounds_of(item)))
+
+
+def declared(c: Lifting, b: Batch, d: ir.Declared, axes: tuple[str, ...]) -> ir.Declared:
+    """A declaration along these axes, with the values of its bounds there."""
+    return replace(
+        d,
+        type=along(d.type, *axes),
+        arguments=tuple(spread(b, lift(c, b, a), axes) for a in d.arguments),
+        items=tuple(declared(c, b, item, axes) for item in d.items),
+    )
 
 
 def said(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:
@@ -262,13 +315,26 @@ def said(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:
 
 
 def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
+    axes = axes_set(c, b, s.name)
     if isinstance(s.shape, ir.TupleShape):
-        raise Dependent("it declares a tuple")
+        return declare_tuple(c, b, s, axes)
     sizes = lift_all(c, b, s.shape)
     if any_axes(*sizes):
         raise Dependent(f"the size of `{s.name}` varies from one iteration to the next")
-    b.locals[s.name] = b.axes
-    c.out.append(ir.Declare(s.name, along(s.type, *b.axes), (*b.counts, *sizes), s.span))
+    b.locals[s.name] = axes
+    c.out.append(ir.Declare(s.name, along(s.type, *axes), (*b.counts(axes), *sizes), s.span))
+    return None
+
+
+def declare_tuple(c: Lifting, b: Batch, s: ir.Declare, axes: tuple[str, ...]) -> None:
+    require_draws(b, axes, "it declares a tuple")
+    b.locals[s.name] = axes
+    if not axes:
+        c.out.append(s)
+        return
+    one = ir.Var(c.fresh("unset"), s.type)
+    c.out.append(replace(s, name=one.name))
+    c.out.append(ir.Assign(s.name, spread(b, one, axes), s.span, declares=True))
 
 
 def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
@@ -280,14 +346,18 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     if s.declares and s.name in c.once:  # it varies over what its value does
         return declare_once(c, b, s, value)
     if s.declares:
-        b.locals[s.name] = b.axes
+        b.locals[s.name] = axes_set(c, b, s.name)
     owner = b.owner(s.name)
     assert owner is not None
-    value = of_declared_sizes(c, b, s, spread(b, value, b.axes))
     where, axes = path_to(b, owner), owner.locals[s.name]
     if b is owner:
-        c.out.append(ir.Assign(s.name, value, s.span, s.declares, batch_shape(c, b, s.shape)))
-    elif b.mask is not None and is_aligned(b, owner):
+        value = of_declared_sizes(c, b, s, spread(b, value, axes))
+        if {*axes_of(value.type)} != {*axes}:
+            raise Dependent(f"`{s.name}` differs from draw to draw")
+        c.out.append(ir.Assign(s.name, value, s.span, s.declares, batch_shape(c, b, s.shape, axes)))
+        return None
+    value = of_declared_sizes(c, b, s, spread(b, value, b.loops))
+    if b.mask is not None and is_aligned(b, owner):
         c.out.append(ir.Assign(s.name, where_taken(b.mask, value, ir.Var(s.name, value.type)), s.span))
     elif shares_entries(b, owner):
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
@@ -328,12 +398,14 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
         c.out.append(replace(s, value=with_sum(s.value, sums)))
         return
     whole, at = places(c, b, s, owner)
-    over = b.over(*at) or b.axes[:1]
+    kept = tuple(axis for axis in axes if axis == b.draws)
+    over = tuple(a for a in b.over(*at) if a not in kept) or b.loops[:1]
     if len(over) > 1:
         raise OneAxis
     where = tuple(spread(b, index, over) for index in at)
-    value = spread(b, summed(c, b, lift(c, b, added), over), over)
-    sums = replace(sum_, args=(whole, total_at(value, where, whole)), type=whole.type)
+    value = spread(b, summed(c, b, lift(c, b, added), (*kept, *over)), (*kept, *over))
+    more = total_at(value, where, whole, over_draws.sum_at if kept else batching.sum_at)
+    sums = replace(sum_, args=(whole, more), type=whole.type)
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
 
 
@@ -341,11 +413,16 @@ def summed(c: Lifting, b: Batch, value: ir.Expr, left: Sequence[str]) -> ir.Expr
     """The sum of a value over all axes of the batch but those that are left."""
     if b.mask is not None:
         value = taken_alone(b, spread(b, value, b.axes))
-    same = [index for axis, index in b.indices.items() if axis not in (*axes_of(value.type), *left)]
+    same = [b.indices[axis] for axis in b.loops if axis not in (*axes_of(value.type), *left)]
+    return counted(c, totalled(value, left), same)
+
+
+def totalled(value: ir.Expr, left: Sequence[str]) -> ir.Expr:
+    """The sum of a value over its axes but those that are left."""
     for axis in reversed(axes_of(value.type)):
         if axis not in left:
             value = total(value, along(entry(value.type), *(a for a in axes_of(value.type) if a != axis)))
-    return counted(c, value, same)
+    return value
 
 
 def counted(c: Lifting, value: ir.Expr, indices: Sequence[ir.Expr]) -> ir.Expr:
@@ -366,32 +443,36 @@ def places(
     c: Lifting, b: Batch, s: ir.Assign | ir.Update, owner: Batch | None
 ) -> tuple[ir.Var, tuple[ir.Expr, ...]]:
     """A variable, and where in it entries of the batch add something, an index an axis."""
+    axes, where = (owner.locals[s.name], path_to(b, owner)) if owner else ((), {})
+    own = {axis: helper(batching.positions, (index,), index.type) for axis, index in b.indices.items()}
+    of_axes = tuple({**own, **where}[axis] for axis in axes if axis != b.draws)
     if isinstance(s, ir.Assign):
-        assert owner is not None
-        axes, where = owner.locals[s.name], path_to(b, owner)
-        own = {axis: helper(batching.positions, (index,), index.type) for axis, index in b.indices.items()}
-        return ir.Var(s.name, along(s.value.type, *axes)), tuple({**own, **where}[axis] for axis in axes)
+        return ir.Var(s.name, along(s.value.type, *axes)), of_axes
     found = addend(s)
     assert found is not None
     base = found[0].args[0]
-    if owner is None and isinstance(base, ir.Index) and isinstance(base.base, ir.Var):
+    outermost = owner is None or not owner.variables
+    if outermost and isinstance(base, ir.Index) and isinstance(base.base, ir.Var):
         at = tuple(i.index for i in base.items if isinstance(i, ir.At) and i.index.type == INT)
         if len(at) == len(base.items):
-            return base.base, lift_all(c, b, at)
+            whole = ir.Var(s.name, along(base.base.type, *axes))
+            return whole, (*of_axes, *lift_all(c, b, at))
     raise Dependent(f"`{s.name}` may get two values for one entry")
 
 
-def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
-    """The declared sizes after the batch axis; () when there are none, or they vary."""
+def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr], axes: Sequence[str]) -> tuple[ir.Expr, ...]:
+    """The declared sizes after the axes of the batch; () when there are none, or they vary."""
     fixed = fixed_shape(c, b, sizes)
-    return (*b.counts, *fixed) if fixed else ()
+    return (*b.counts(axes), *fixed) if fixed else ()
 
 
 def of_declared_sizes(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> ir.Expr:
     """The value, held to sizes that vary; the statement itself is to those that do not."""
     if not s.shape or fixed_shape(c, b, s.shape):
         return value
-    sizes = (spread(b, lift(c, b, size), (b.axis,)) for size in s.shape)
+    sizes = tuple(spread(b, lift(c, b, size), (b.axis,)) for size in s.shape)
+    if b.over(*sizes) != (b.axis,) or b.axis not in axes_of(value.type):
+        raise Dependent(f"the size of `{s.name}` varies from one draw to the next")
     return helper(batching.of_sizes, (value, *sizes), value.type)
 
 
@@ -408,11 +489,12 @@ def shares_entries(b: Batch, owner: Batch) -> bool:
 
 def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     """`x[...] = value`: each entry of the batch must have a place of its own."""
-    step = s.path[0]
-    if len(s.path) > 1 or not isinstance(step, tuple):
-        raise Dependent(f"`{s.name}` is changed deep inside")
-    if isinstance(core(s.value.type), Tuple):
-        raise Dependent("a tuple is set inside the loop")
+    if any(isinstance(step, int) for step in s.path) or isinstance(core(s.value.type), Tuple):
+        return set_in_tuple(c, b, s)
+    if len(s.path) > 1:
+        return update(c, b, replace(s, path=(one_step(s),)))
+    (step,) = s.path
+    assert isinstance(step, tuple)
     owner = b.owner(s.name)
     own = own_places(b, owner)
     crowded = any(not any(tells_apart(b, i, v) for i in step) for v in own)
@@ -420,10 +502,9 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
         return add_up(c, b, s)
     if crowded:
         raise Dependent(f"`{s.name}` may get two values for one entry")
-    if owner is None:
-        for other in c.writes.get(s.name, []):
-            if not (mirrored(b, other, step) or apart(b, other, step)):
-                require_own_entry(b, own, s.name, other, step)
+    for other in c.writes.get(s.name, []):
+        if not (mirrored(b, other, step) or apart(b, other, step)):
+            require_own_entry(b, own, s.name, other, step)
     value = keep(c, b, (s.name, step), lift(c, b, s.value))
     if owner is None and b.mask is not None and is_plain_entry(b, step):
         return update_all(c, b, s, step, value)
@@ -432,9 +513,65 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     where = path_to(b, owner) if owner else {}
     if not any_axes(value) and rank(s.value.type) > 0:
         value = to_batch(c, b, s.value)
+    if not (axes or any_axes(value, *indices(items))):
+        c.out.append(replace(s, path=(items,), value=value))
+        return None
+    of_draws = b.draws in b.over(value, *indices(items))
+    if c.draws is not None and of_draws and c.draws.root.draws not in axes:
+        raise Dependent(f"`{s.name}` differs from draw to draw")
     picks = tuple(where.get(axis) for axis in axes)
     c.out.append(ir.Scatter(s.name, picks, items, value, along(updated(s), *axes), s.span))
     return None
+
+
+def one_step(s: ir.Update) -> tuple[ir.IndexItem, ...]:
+    """x[i][j] as x[i, j]."""
+    *before, last = (step for step in s.path if isinstance(step, tuple))
+    if any(not isinstance(i, ir.At) or i.index.type != INT for step in before for i in step):
+        raise Dependent(f"`{s.name}` is changed deep inside")
+    return tuple(i for step in (*before, last) for i in step)
+
+
+def set_in_tuple(c: Lifting, b: Batch, s: ir.Update) -> None:
+    """A part of a tuple, or of a tuple in an array, of every draw."""
+    owner = b.owner(s.name)
+    if c.draws is None or b is not owner:
+        raise Dependent("a tuple is set inside the loop")
+    axes = owner.locals[s.name]
+    here: ir.Expr = ir.Var(s.name, c.draws.types[s.name])
+    for step in s.path[:-1]:
+        here = part_of(here, step)
+    last = s.path[-1]
+    if isinstance(last, int) or isinstance(core(here.type), Tuple):
+        value = spread(b, lift(c, b, s.value), axes)
+        c.out.append(replace(s, path=lift_path(c, b, s.path), value=value))
+        return
+    part = ir.Var(c.fresh("part"), here.type)
+    c.draws.varying |= {part.name} if axes else set()
+    run_statement(c, b, ir.Assign(part.name, here, s.span, declares=True))
+    run_statement(c, b, ir.Update(part.name, (last,), s.value, s.span))
+    c.out.append(replace(s, path=lift_path(c, b, s.path[:-1]), value=lift(c, b, part)))
+
+
+def part_of(e: ir.Expr, step: ir.Step) -> ir.Expr:
+    """The part of a tuple, or the entry of an array of tuples, at one step of a path."""
+    if isinstance(step, int):
+        t = core(e.type)
+        assert isinstance(t, Tuple)
+        return ir.Item(e, step, t.items[step - 1])
+    if not isinstance(e.type, Array) or len(step) > e.type.dims:
+        raise Dependent("a part of a part is set")
+    return ir.Index(e, step, array_of(e.type.element, e.type.dims - len(step)))
+
+
+def lift_path(c: Lifting, b: Batch, path: Sequence[ir.Step]) -> tuple[ir.Step, ...]:
+    out: list[ir.Step] = []
+    for step in path:
+        items = () if isinstance(step, int) else lift_items(c, b, step)
+        if any_axes(*indices(items)):
+            raise Dependent("an index differs from draw to draw")
+        out.append(step if isinstance(step, int) else items)
+    return tuple(out)
 
 
 def updated(s: ir.Update) -> Type:
@@ -480,7 +617,7 @@ def forget_entries_at(c: Lifting, name: str) -> None:
 def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
     """One sum over everything, of what is the same along an axis as many times as that has entries."""
     value = lift(c, b, s.value)
-    if not any_axes(value) and rank(s.value.type) > 0:
+    if b.loops and not any_axes(value) and rank(s.value.type) > 0:
         raise Dependent("a container that does not vary is added in every iteration")
     if b.mask is not None:
         count = helper(batching.count_of, (b.mask,), INT)
@@ -488,10 +625,35 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
         c.fragile |= not any_axes(value)
         c.out.append(replace(s, value=value))
         return
-    same = [index for axis, index in b.indices.items() if axis not in axes_of(value.type)]
+    draws = position_of_draw(c, b)
+    own = (b.draws,) if draws is None else axes_of(draws.type)
+    same = [index for axis, index in b.indices.items() if axis not in (*axes_of(value.type), *own)]
     if isinstance(value, ir.Apply) and value.callee.reduce == "sum" and any_axes(value):
-        value = value if value.callee.batch in ("none", "whole") else replace(value, type=REAL)
-    c.out.append(replace(s, value=counted(c, value, same)))
+        summed_over = along(REAL, *(axis for axis in axes_of(value.type) if axis in own))
+        value = value if value.callee.batch in ("none", "whole") else replace(value, type=summed_over)
+    value = counted(c, value, same)
+    if draws is not None:
+        value = by_draw(c, b, value, draws)
+    c.out.append(replace(s, value=value))
+
+
+def position_of_draw(c: Lifting, b: Batch) -> ir.Expr | None:
+    """Which draw each entry is of, where that is not told by the axis of the draws itself."""
+    root = c.draws.root if c.draws else None
+    return path_to(b, root).get(root.draws) if root else None
+
+
+def by_draw(c: Lifting, b: Batch, value: ir.Expr, draws: ir.Expr) -> ir.Expr:
+    """What some draws add up to, 0 for the others."""
+    assert c.draws is not None
+    root, own = c.draws.root, axes_of(draws.type)
+    value = spread(b, value, own)
+    axes = axes_of(value.type)
+    if rank(entry(value.type)):
+        value = helper(over_draws.sum_from, (value, ir.Const(len(axes), INT)), along(REAL, *axes))
+    value = totalled(value, own)
+    zeros = same_along(ir.Const(0.0, REAL), root.indices[root.draws])
+    return total_at(value, (draws,), zeros)
 
 
 # --- Control flow --------------------------------------------------------------------------------
@@ -537,8 +699,10 @@ def afresh(c: Lifting, forget: Collection[str], work: Callable[[], None]) -> Non
 
 def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     """A rectangle, or one flat batch of pairs, if that can be; else a loop that stays, over arrays."""
+    if c.draws is not None and not b.variables:
+        return c.draws.loop(c, b, s)
     before = c.mark(b)
-    if len(b.axes) > 1:
+    if len(b.loops) > 1:
         return pairs_or_loop(c, b, s, flat=False)
     try:
         pairs_or_loop(c, b, s, flat=False)
@@ -558,46 +722,61 @@ def pairs_or_loop(c: Lifting, b: Batch, s: ir.For, flat: bool) -> None:
         c.writes, c.sums = writes, sums
     except Dependent:
         c.back_to(before, b)
-        lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
-        if any_axes(lower, upper):
-            return abreast(c, b, s)
-        body = captured(c, b, s.body, forget=set(outer_writes(s)))
-        c.out.append(replace(s, lower=lower, upper=upper, body=body))
+        loop_left(c, b, s)
     return None
+
+
+def loop_left(c: Lifting, b: Batch, s: ir.For) -> None:
+    """A loop that stays, over arrays."""
+    lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
+    if any_axes(lower, upper):
+        return abreast(c, b, s)
+    body = captured(c, b, s.body, forget=set(outer_writes(s)))
+    return c.out.append(replace(s, lower=lower, upper=upper, body=body))
 
 
 def abreast(c: Lifting, b: Batch, s: ir.For) -> None:
     """Loops of different bounds, one for each entry of the batch: a step is run for those it belongs to."""
     if is_masked(b):
         raise Dependent("which iterations there are depends on the branch around the loop")
-    if len(b.axes) > 1:
-        raise OneAxis
-    lower, upper = (c.name("bound", to_batch(c, b, bound)) for bound in (s.lower, s.upper))
+    bounds = lift(c, b, s.lower), lift(c, b, s.upper)
+    over = b.over(*bounds)
+    lower, upper = (c.name("bound", spread(b, bound, over)) for bound in bounds)
 
     def step() -> None:
         within = restrict(c, b, batching.where_within, (lower, upper, ir.Var(s.variable, INT)))
         c.unless_empty(within, partial(run, c, within, s.body))
 
-    bounds = (helper(batching.earliest, (lower,), INT), helper(batching.latest, (upper,), INT))
-    c.out.append(ir.For(s.variable, *bounds, c.aside(partial(afresh, c, set(outer_writes(s)), step)), s.span))
+    ends = (helper(batching.earliest, (lower,), INT), helper(batching.latest, (upper,), INT))
+    c.out.append(ir.For(s.variable, *ends, c.aside(partial(afresh, c, set(outer_writes(s)), step)), s.span))
 
 
 def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     """`while`, until every entry is done: a step is run for those that go on."""
     if is_masked(b) or has_mask(c, b, s.condition):
         raise Dependent("parameters decide how often a loop runs")
-    axis, name = b.axis, c.fresh("running")
-    running = ir.Var(name, along(INT, name))
+    condition, made = lift_aside(c, b, s.condition)
+    over = axes_of(condition.type)
+    if not over:
+        if made:
+            raise Dependent("the condition of a loop needs statements of its own")
+        body = captured(c, b, s.body, forget=set(outer_writes(s)))
+        c.out.append(replace(s, condition=condition, body=body))
+        return
+    names = [c.fresh("running") for _ in over]
+    running = {axis: ir.Var(name, along(INT, names[0])) for axis, name in zip(over, names, strict=True)}
 
     def look() -> None:
-        going = helper(batching.where_true, (to_batch(c, b, s.condition),), running.type)
-        c.out.append(ir.Assign(running.name, going, s.span, declares=True))
+        test = c.name("test", lift(c, b, s.condition))
+        for k, at in enumerate(running.values()):
+            going = helper(batching.where_true, (test, ir.Const(k, INT))[: 1 + bool(k)], at.type)
+            c.out.append(ir.Assign(at.name, going, s.span, declares=True))
 
     def step() -> None:
-        run(c, restricted(c, b, {axis: c.name("at", running)}), s.body)
+        run(c, restricted(c, b, {axis: c.name("at", at) for axis, at in running.items()}), s.body)
         look()
 
     look()
-    size = helper(batching.batch_size, (running,), INT)
+    size = helper(batching.batch_size, (next(iter(running.values())),), INT)
     body = c.aside(partial(afresh, c, set(outer_writes(s)), step))
     c.out.append(ir.While(size, body, s.span))

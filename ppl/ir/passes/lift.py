@@ -4,7 +4,7 @@ Lifting rewrites an expression so that its value gets the batch's axis where it 
 the next, and leaves it alone where it does not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import nan
@@ -16,7 +16,6 @@ from ppl.ir.passes.batch import (
     Batch,
     Dependent,
     Lifting,
-    OneAxis,
     any_axes,
     at_place,
     elementwise,
@@ -25,12 +24,15 @@ from ppl.ir.passes.batch import (
     spread_over,
 )
 from ppl.ir.unknown import is_unknown
+from ppl.ir.varying import varies
 from ppl.ir.walk import PART_NAMES, is_node, used_names, walk
-from ppl.stdlib import batching, spans
+from ppl.stdlib import batching, over_draws, spans
+from ppl.stdlib.functions.fills import rep_array
 from ppl.stdlib.functions.log_sums import log_sum_exp
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import product, total
 from ppl.stdlib.functions.table import TRANSPARENT
+from ppl.stdlib.record import Batch as Mode
 from ppl.stdlib.record import Impl
 from ppl.types import (
     INT,
@@ -40,6 +42,7 @@ from ppl.types import (
     Type,
     along,
     array_dims,
+    array_of,
     axes_of,
     core,
     element_type,
@@ -57,6 +60,9 @@ REDUCTIONS: Mapping[Impl, Impl] = {
 }
 """Functions of a list, by those of ranges that differ from entry to entry."""
 DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
+SHARDS = "shards__"
+LANES = "lanes__"
+"""The axis of all entries along several axes, one after the other."""
 
 
 def lift(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
@@ -90,12 +96,24 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
         case ir.Promote(value=value, type=t):
             value = lift(c, b, value)
             return replace(e, value=value, type=along(t, *axes_of(value.type)))
-        case ir.MakeTuple() | ir.Item():
-            if any(is_touched(b, n.name) or n.name in c.writes for n in walk(e) if isinstance(n, ir.Var)):
-                raise Dependent("a tuple varies from one iteration to the next")
-            return e
+        case ir.MakeTuple(items=items):
+            items = lift_all(c, b, items)
+            axes = require_draws(b, b.over(*items), "a tuple varies from one iteration to the next")
+            return replace(e, items=tuple(spread(b, i, axes) for i in items), type=along(e.type, *axes))
+        case ir.Item(base=base):
+            base = lift(c, b, base)
+            return replace(e, base=base, type=along(e.type, *axes_of(base.type)))
+        case ir.TargetSoFar() if c.draws is not None and b is c.draws.root:
+            return helper(over_draws.for_all, (e, b.indices[b.draws]), along(REAL, b.draws))
         case ir.TargetSoFar() | ir.Gather():
             raise Dependent("target() is read inside the loop")
+
+
+def require_draws(b: Batch, axes: tuple[str, ...], why: str) -> tuple[str, ...]:
+    """The axes, which may be that of the draws alone."""
+    if not {*axes} <= {b.draws}:
+        raise Dependent(why)
+    return axes
 
 
 def is_touched(b: Batch, name: str) -> bool:
@@ -114,15 +132,22 @@ def differs(b: Batch, n: Any) -> bool:
 
 
 def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
-    """The value of every entry of the batch, varying or not."""
-    return spread(b, lift(c, b, e), b.axes)
+    """The value of every iteration, varying or not; it may be the same for all draws."""
+    return spread(b, lift(c, b, e), b.loops)
+
+
+def axes_set(c: Lifting, b: Batch, *names: str) -> tuple[str, ...]:
+    """The axes of variables that are set more than once: one that all draws share has not theirs."""
+    shared = c.draws is not None and c.draws.varying.isdisjoint(names)
+    return b.loops if shared else b.axes
 
 
 def spread(b: Batch, value: ir.Expr, axes: Sequence[str]) -> ir.Expr:
     """What lifting made, once for each place along these axes."""
     have = {*axes_of(value.type)}
     if have != {*axes} and isinstance(core(value.type), Tuple):
-        raise Dependent("a tuple is set inside the loop")
+        (draws,) = require_draws(b, (*axes,), "a tuple is set inside the loop") or ("",)
+        return helper(over_draws.spread_all, (value, b.indices[draws]), along(value.type, draws))
     return spread_over(value, [a for a in b.axes if a in have or a in axes], b.indices)
 
 
@@ -156,6 +181,8 @@ def taken(b: Batch, value: ir.Expr, positions: Mapping[str, ir.Expr]) -> ir.Expr
     picks = tuple(positions.get(axis) for axis in axes_of(value.type))
     if not any(picks):
         return value
+    if isinstance(core(value.type), Tuple):
+        raise Dependent("a tuple is picked for some draws")
     kept = {axis for axis, at in zip(axes_of(value.type), picks, strict=True) if at is None}
     kept |= {axis for at in picks if at is not None for axis in axes_of(at.type)}
     return ir.Gather(value, picks, (), along(entry(value.type), *(a for a in b.axes if a in kept)))
@@ -177,30 +204,69 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
     if (found := reduced_span(e)) and found[1] not in b.segments | b.ranges and differs(b, found[1]):
         return lift_reduction(c, b, e, *found)
     args = lift_all(c, b, e.args)
-    if e.callee.passes and not (c.ways.any_order and e.callee.passes == "rng"):
+    if not in_any_order(c, b, e.callee.passes):
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
-    if e.callee.passes:
+    if e.callee.passes == "rng":
         args = one_of_each(args, b)
     if not any_axes(*args):
         c.fragile |= e.callee.batch == "none" and b.taken_by_some
         return replace(e, args=args)
     if e.callee.impl in TRANSPARENT and e.type == INT:
         c.fragile = True
-        size = replace(e, args=(first_entry(args[0], e.args[0].type),))  # which all have
-        return spread(b, size, b.over(*args))
+        if isinstance(core(e.args[0].type), Tuple):  # the lists are the same for all draws
+            return replace(e, args=args, callee=replace(e.callee, batch="whole"))
+        return replace(e, args=(first_entry(args[0], e.args[0].type),))  # the size that all have
     refuse_ragged(e, args)
-    callee = e.callee
-    if callee.batch == "leading" and not fits_leading(e, args):
-        callee = replace(callee, batch="none")
-    if callee.reduce == "prod" and any(rank(a.type) for a in e.args):
-        callee = replace(callee, batch="none")  # one product for each entry
     axes = b.over(*args)
-    if callee.batch == "none" and len(axes) > 1:
-        raise OneAxis
+    if e.callee.impl is rep_array and axes == axes_of(args[0].type) == (b.draws,):
+        return helper(over_draws.rep_array, args, along(e.type, *axes))
+    callee = replace(e.callee, batch=mode_of(b, e, args))
     c.fragile |= callee.batch == "none"
+    if callee.batch == "none" and c.draws is not None:
+        c.draws.functions.note(c.span, f"{callee.name} takes one draw at a time")
+    if callee.batch == "none" and len(axes) > 1:
+        return in_lanes(c, b, args, lambda lanes: replace(e, callee=callee, args=lanes, type=lane(e.type)))
     return replace(e, callee=callee, args=args, type=along(e.type, *axes))
+
+
+def in_any_order(c: Lifting, b: Batch, passes: str) -> bool:
+    """Whether a call for all entries at once may have this effect."""
+    if passes == "rng":
+        return c.ways.any_order
+    return not passes or (c.draws is not None and b is c.draws.root)
+
+
+def mode_of(b: Batch, e: ir.Apply, args: Sequence[ir.Expr]) -> Mode:
+    """How a function takes its arguments along their axes."""
+    batch, of_draws = e.callee.batch, b.over(*args) == (b.draws,)
+    if of_draws:
+        return "leading" if batch == "none" and e.callee.cores else batch
+    if e.callee.reduce == "prod" and any(rank(a.type) for a in e.args):
+        return "none"  # one product for each entry
+    return "none" if batch == "leading" and not fits_leading(e, args) else batch
+
+
+def in_lanes(
+    c: Lifting, b: Batch, args: Sequence[ir.Expr], call: Callable[[tuple[ir.Expr, ...]], ir.Expr]
+) -> ir.Expr:
+    """A call along several axes as one along all their entries, one after the other."""
+    axes = b.over(*args)
+    lanes = tuple(
+        helper(batching.in_one_axis, (spread(b, a, axes), ir.Const(len(axes), INT)), lane(entry(a.type)))
+        if any_axes(a)
+        else a
+        for a in args
+    )
+    found = call(lanes)
+    sets = tuple(b.indices[axis] for axis in axes)
+    return helper(batching.in_axes, (found, *sets), along(entry(found.type), *axes))
+
+
+def lane(t: Type) -> Type:
+    """The type of one for each lane."""
+    return along(t, LANES)
 
 
 def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
@@ -221,12 +287,14 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
     base = lift_base(c, b, part)
     at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
     match base:
-        case ir.Gather(base=whole, items=(), picks=(where,)) if where is not None:
+        case ir.Gather(base=whole, items=(), picks=(*_, where)) if where is not None:
             base, at = whole, [where, *at]
-        case _ if any_axes(base):
+        case _ if b.axis in axes_of(base.type):
             at = [helper(batching.positions, (b.index,), b.index.type), *at]
     ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
-    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, b.axis))
+    if b.draws in b.over(*ends, *at) or (b.draws == b.axis and not b.loops):
+        raise Dependent("a range of indices varies from one draw to the next")
+    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, *b.over(base, b.index)))
 
 
 def fits_leading(e: ir.Apply, args: Sequence[ir.Expr]) -> bool:
@@ -259,30 +327,83 @@ def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]
 
 
 def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
-    """One call for each entry: the function's own body is not looked into."""
+    """One call for all entries where the function can be laid out, else one for each of them."""
     args = lift_all(c, b, e.args)
-    if e.passes and not (c.ways.any_order and e.passes == ("rng",)):
+    terms = {*e.passes} - {"rng"}
+    if not all(in_any_order(c, b, each) for each in e.passes):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
-    if e.passes:
+    if "rng" in e.passes:
         args = one_of_each(args, b)
-    if not any_axes(*args):
+    if not any_axes(*args) or e.lifted:
         c.fragile |= b.taken_by_some
-        return replace(e, args=args)
-    if isinstance(core(e.type), Tuple):
-        raise Dependent(f"`{e.name.rstrip('_')}` returns a tuple")
-    refuse_ragged(e, args)
-    c.fragile = True
+        return lift_shards(c, b, e, args) if any_axes(*args) else replace(e, args=args)
+    tuples = any(isinstance(core(a.type), Tuple) for a in (e, *args) if a is e or any_axes(a))
+    if tuples:
+        require_draws(b, b.over(*args), f"`{e.name.rstrip('_')}` takes or returns a tuple")
     axes = b.over(*args)
     if len(axes) > 1:
-        raise OneAxis
-    return replace(e, args=args, type=along(e.type, *axes), lifted=tuple(any_axes(a) for a in args))
+        if terms:
+            raise Dependent(f"`{e.name.rstrip('_')}` is called once for each entry of each draw")
+        return in_lanes(c, b, args, lambda lanes: call_along(c, e, lanes, LANES))
+    return call_along(c, e, args, *axes)
+
+
+def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -> ir.Expr:
+    """A call for each shard that some arguments are lists of (`map_rect`), of every draw."""
+    draws = require_draws(b, b.over(*args), f"`{e.name.rstrip('_')}` is called once for each shard")
+    first = next(a for a, own in zip(args, e.lifted, strict=True) if own)
+    one = first_entry(first, entry(first.type)) if any_axes(first) else first
+    count = helper(batching.batch_size, (one,), INT)
+    shards = {
+        **b.indices,
+        SHARDS: c.index_set("shard", batching.loop_range, (ir.Const(1, INT), count), SHARDS),
+    }
+    of_shard = (
+        replace(a, type=along(first_of(entry(a.type)), *axes_of(a.type), SHARDS)) if own else a
+        for a, own in zip(args, e.lifted, strict=True)
+    )
+    axes = (*draws, SHARDS)
+    lanes = tuple(
+        helper(batching.in_one_axis, (spread_over(a, axes, shards), ir.Const(2, INT)), lane(entry(a.type)))
+        if any_axes(a)
+        else a
+        for a in of_shard
+    )
+    t = e.type if e.joined else first_of(e.type)
+    found = call_along(c, replace(e, type=t, lifted=(), joined=False), lanes, LANES)
+    each = helper(batching.in_axes, (found, *(shards[axis] for axis in axes)), along(t, *axes))
+    made = helper(over_draws.joined, (each,), each.type) if e.joined else each
+    return replace(made, type=along(e.type, *draws))
+
+
+def first_of(t: Type) -> Type:
+    """The type of an element of an array."""
+    assert isinstance(t, Array)
+    return array_of(t.element, t.dims - 1)
+
+
+def call_along(c: Lifting, e: ir.CallUser, args: tuple[ir.Expr, ...], axis: str) -> ir.Expr:
+    """The call for all entries along one axis."""
+    mask = tuple(any_axes(a) for a in args)
+    t = along(e.type, axis)
+    c.fragile = True  # one that calls itself would do so without end
+    if c.draws is not None:
+        try:
+            return replace(e, name=c.draws.functions.over(e.name, mask, e.type), args=args, type=t)
+        except Dependent as why:
+            tuples = any(isinstance(core(a.type), Tuple) for a in (e, *args) if a is e or any_axes(a))
+            if {*e.passes} - {"rng"} or tuples:
+                raise
+            c.draws.functions.note(c.span, str(why))
+    refuse_ragged(e, args)
+    return replace(e, args=args, type=t, lifted=mask)
 
 
 def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> ir.Expr:
     args, settings = lift_all(c, b, e.args), lift_all(c, b, e.settings)
-    if any_axes(*args, *settings):
-        raise Dependent(f"`{e.solver}` solves for one iteration at a time")
-    return replace(e, args=args, settings=settings)
+    axes = b.over(*args, *settings)
+    require_draws(b, axes, f"`{e.solver}` solves for one iteration at a time")
+    return replace(e, args=args, settings=settings, type=along(e.type, *axes))
 
 
 def one_of_each(args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
@@ -314,9 +435,9 @@ def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> ir.Expr:
         return replace(e, left=left, right=right)
     if may_fail(e.right):  # to be looked at only where the left side does not decide
         decided, undecided = (0, batching.where_true) if e.op == "and" else (1, batching.where_false)
-        test = c.name("test", to_batch(c, b, e.left))
+        test = c.name("test", spread(b, left, axes_of(left.type) or b.axes))
         sides = [(undecided, test, truth(e.right))]
-        return in_branches(c, b, INT, ir.Const(decided, INT), sides, has_mask(c, b, e.left))
+        return in_branches(c, b, e, ir.Const(decided, INT), sides, has_mask(c, b, e.left))
     c.out += made
     impl = batching.both if e.op == "and" else batching.either
     return elementwise(impl, (left, right), along(INT, *b.over(left, right)))
@@ -347,16 +468,58 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     """A ternary is an assignment in two branches, each run for its own entries."""
     condition = lift(c, b, e.condition)
     if not any_axes(condition):
-        then, otherwise = (lift_aside(c, b, side)[0] for side in (e.then, e.otherwise))
-        if not any_axes(then, otherwise):
-            return replace(e, condition=condition, then=then, otherwise=otherwise)
+        return select_shared(c, b, replace(e, condition=condition))
     masked = has_mask(c, b, e.condition)
     if masked and is_linear(e.then) and is_linear(e.otherwise):
         sides = tuple(to_batch(c, b, side) for side in (e.then, e.condition, e.otherwise))
         return elementwise(batching.only, sides, along(e.type, *b.axes))
-    test = c.name("test", to_batch(c, b, e.condition))
+    if c.draws is not None and c.bounds:  # of a parameter, before any statement
+        args = (condition, *(spread(b, lift(c, b, side), b.axes) for side in (e.then, e.otherwise)))
+        return helper(over_draws.chosen, args, along(e.type, *b.axes))
+    test = c.name("test", condition)
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
-    return in_branches(c, b, e.type, unset_like(e.type), branches, masked)
+    if rank(e.type) and not isinstance(core(e.type), Tuple) and axes_of(test.type) == (b.draws,):
+        return merged(c, b, e.type, test, branches)
+    return in_branches(c, b, e, unset_like(e.type), branches, masked)
+
+
+def select_shared(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
+    """A choice that is the same for all entries; statements of one side are run where it is chosen."""
+    (then, before), (otherwise, before_other) = (lift_aside(c, b, side) for side in (e.then, e.otherwise))
+    axes = b.over(then, otherwise)
+    then, otherwise = spread(b, then, axes), spread(b, otherwise, axes)
+    t = along(e.type, *axes)
+    if not (before or before_other):
+        return replace(e, then=then, otherwise=otherwise, type=t)
+    name = c.fresh("chosen")
+    c.out.append(ir.Assign(name, helper(over_draws.absent, (), t), c.span, declares=True))
+    sides = (
+        (*before, ir.Assign(name, then, c.span, declares=True)),
+        (*before_other, ir.Assign(name, otherwise, c.span, declares=True)),
+    )
+    c.out.append(ir.If(e.condition, *sides, c.span))
+    return ir.Var(name, t)
+
+
+def merged(
+    c: Lifting, b: Batch, t: Type, test: ir.Var, branches: Sequence[tuple[Impl, ir.Var, ir.Expr]]
+) -> ir.Expr:
+    """A choice between containers, whose size is known where a side is evaluated."""
+    (axis,) = axes_of(test.type)
+    sides = [ir.Var(c.fresh("side"), along(t, axis)) for _ in branches]
+    for side, (impl, _, value) in zip(sides, branches, strict=True):
+        inner = taking(c, b, impl, test, masked=False)
+        made = c.aside(partial(set_side, c, inner, side.name, value))
+        none = ir.Assign(side.name, helper(over_draws.absent, (), side.type), c.span, declares=True)
+        c.out += (none, ir.If(inner.counts(inner.own_axes)[-1], made, (), c.span))
+    return helper(over_draws.merged, (test, *sides), along(t, axis))
+
+
+def set_side(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
+    values = spread(inner, lift(c, inner, value), inner.own_axes)
+    if axes_of(values.type) != inner.own_axes:
+        raise Dependent("a ternary chooses between containers")
+    c.out.append(ir.Assign(name, values, c.span, declares=True))
 
 
 def is_linear(e: ir.Expr) -> bool:
@@ -381,28 +544,28 @@ def is_constant(e: ir.Expr) -> bool:
 def in_branches(
     c: Lifting,
     b: Batch,
-    t: Type,
+    e: ir.Select | ir.Logical,
     start: ir.Expr,
     branches: Sequence[tuple[Impl, ir.Var, ir.Expr]],
     masked: bool,
 ) -> ir.Var:
     """A local that starts the same everywhere and is set where a test comes out as each branch wants it."""
     name = c.fresh("chosen")
-    b.locals[name] = b.axes
-    c.out.append(ir.Assign(name, to_batch(c, b, start), c.span, declares=True))
+    axes = b.axes if c.draws is None or varies(e, c.draws.varying) else b.loops
+    b.locals[name] = axes
+    c.out.append(ir.Assign(name, spread(b, start, axes), c.span, declares=True))
     for impl, test, value in branches:
         inner = taking(c, b, impl, test, masked)
-        c.unless_empty(inner, partial(set_entries, c, inner, name, value))
-    return ir.Var(name, along(t, *b.axes))
+        c.unless_empty(inner, partial(set_entries, c, inner, name, axes, value))
+    return ir.Var(name, along(e.type, *axes))
 
 
-def set_entries(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
-    assert inner.parent is not None
-    values = to_batch(c, inner, value)
+def set_entries(c: Lifting, inner: Batch, name: str, axes: tuple[str, ...], value: ir.Expr) -> None:
     if inner.mask is not None:
+        values = to_batch(c, inner, value)
         c.out.append(ir.Assign(name, where_taken(inner.mask, values, ir.Var(name, values.type)), c.span))
         return
-    axes = inner.parent.axes
+    values = spread(inner, lift(c, inner, value), inner.own_axes)
     picks = tuple(inner.positions.get(axis) for axis in axes)
     c.out.append(ir.Scatter(name, picks, (), values, along(value.type, *axes), c.span))
 
@@ -415,7 +578,13 @@ def unset_like(t: Type) -> ir.Expr:
 
 def restrict(c: Lifting, b: Batch, impl: Impl, args: Sequence[ir.Expr]) -> Batch:
     """The batch of the entries of `b` at which a function finds its first argument to hold."""
-    return restricted(c, b, c.positions(impl, args, b.axes))
+    return restricted(c, b, c.positions(impl, args, axes_of(args[0].type)))
+
+
+def note_parts(c: Lifting) -> None:
+    """Some draws go on without the others."""
+    if c.draws is not None:
+        c.draws.functions.parts.append(c.span)
 
 
 def restricted(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
@@ -424,6 +593,11 @@ def restricted(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
     indices = {(axes_of(at.type)[0] if axis in positions else axis): at if axis in positions else index
                for axis, index in b.indices.items()}  # fmt: skip
     made = Batch(indices, {}, {}, b, positions, b.triangular, b.segments, b.ranges)
+    if b.draws not in positions:
+        made.draws = b.draws
+    elif {*positions} == {b.draws}:
+        (made.draws,) = axes_of(at.type)
+        note_parts(c)
     variables = {v: c.name(v, taken(made, values, positions)) for v, values in b.variables.items()}
     return replace(made, variables=variables)
 
@@ -443,7 +617,7 @@ def is_masked(b: Batch) -> bool:
 def taking(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> Batch:
     """The batch of the entries for which a test holds or fails, as `impl` says."""
     if not masked:
-        return restrict(c, b, impl, (spread(b, test, b.axes),))
+        return restrict(c, b, impl, (test,))
     of_test = batching.holds if impl is batching.where_true else batching.fails
     mask = helper(of_test, (test,), b.index.type)
     return with_mask(c, b, mask if b.mask is None else helper(batching.both, (mask, b.mask), b.index.type))
@@ -505,6 +679,10 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
             whole = lift(c, b.parent, e)
             return kept(b, whole, e.type) if any_axes(whole) else whole
     base, items = lift_base(c, b, e), lift_items(c, b, e.items)
+    if isinstance(core(e.base.type), Tuple):
+        if any_axes(*indices(items)):
+            raise Dependent("a tuple varies from one iteration to the next")
+        return replace(e, base=base, items=items, type=along(e.type, *axes_of(base.type)))
     if not any_axes(base, *indices(items)):
         c.fragile = True
         return replace(e, base=base, items=items)
@@ -619,4 +797,6 @@ def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
         raise Dependent("a range of indices varies from one iteration to the next")
     assert item.lower is not None and item.upper is not None
     ends = to_batch(c, b, item.lower), to_batch(c, b, item.upper)
+    if b.over(*ends) != (b.axis,):
+        raise Dependent("a range of indices varies from one draw to the next")
     return helper(batching.spans, ends, along(Array(INT), b.axis))

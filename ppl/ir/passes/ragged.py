@@ -12,7 +12,7 @@ from functools import partial, reduce
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, helper
-from ppl.ir.passes.iterations import Stmts, arrays, attempt, lay_out, run
+from ppl.ir.passes.iterations import Around, Stmts, arrays, attempt, loop_left, run
 from ppl.ir.passes.lift import may_fail, restrict, to_batch
 from ppl.ir.passes.widths import reached
 from ppl.ir.walk import assigned_names, used_names, walk
@@ -20,7 +20,7 @@ from ppl.stdlib import batching
 from ppl.types import INT
 
 
-def arrays_by_width(s: ir.For, ways: Ways) -> Stmts:
+def arrays_by_width(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
     """The statements that do what a loop over segments does.
 
     Raises:
@@ -29,13 +29,13 @@ def arrays_by_width(s: ir.For, ways: Ways) -> Stmts:
     segments = tuple(dict.fromkeys(segments_of(s)))
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
-    c = attempt(s, replace(ways, by_size=True))
-    batch = replace(lay_out(c, s), segments=frozenset(segments))
+    c, batch = attempt(s, replace(ways, by_size=True), around)
+    batch = replace(batch, segments=frozenset(segments))
     c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)
 
 
-def arrays_by_size(s: ir.For, ways: Ways) -> Stmts:
+def arrays_by_size(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
     """The same where sizes are known only inside: iterations are grouped where they ask for them.
 
     Raises:
@@ -43,7 +43,7 @@ def arrays_by_size(s: ir.For, ways: Ways) -> Stmts:
     """
     if not any(isinstance(n, ir.Between | ir.Declare) for n in walk(s.body)):
         raise Dependent("nothing has a size")
-    return arrays(s, replace(ways, by_size=True))
+    return arrays(s, replace(ways, by_size=True), around)
 
 
 def segments_of(s: ir.For) -> Iterator[ir.Between]:
@@ -66,6 +66,8 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     """A loop over the groups of iterations whose segments are of the same sizes."""
     bounds = {x: (end_of(c, b, x.lower), end_of(c, b, x.upper)) for x in segments}
     ends = [end for pair in bounds.values() for end in pair]
+    if b.over(*ends) != (b.axis,):
+        raise Dependent("a range of indices varies from one draw to the next")
     groups = c.name("group", helper(batching.groups_by_width, (b.index, *ends), b.index.type))
     group = ir.Var(c.fresh("width"), INT)
 
@@ -78,7 +80,9 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     conditions: list[ir.Expr] = [helper(batching.pays_by_width, (groups,), INT)]
     conditions += [helper(batching.are_disjoint, bounds[x], INT) for x in written(s, segments)]
     together = reduce(lambda one, other: ir.Logical("and", one, other, INT), conditions)
-    c.out.append(ir.If(together, (made,), (s,), s.span))
+    assert b.parent is not None
+    one_by_one = c.aside(partial(loop_left, c, b.parent, s)) if c.draws else (s,)
+    c.out.append(ir.If(together, (made,), one_by_one, s.span))
 
 
 def end_of(c: Lifting, b: Batch, end: ir.Expr | None) -> ir.Var:

@@ -5,50 +5,58 @@ runs the state alone.  After it the state before every step is known, so that th
 target and filled variables included, runs once as arrays.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, any_axes, helper
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, any_axes, first_entry, helper
 from ppl.ir.passes.fission import Fission
 from ppl.ir.passes.inline import rename
-from ppl.ir.passes.iterations import lay_out, outer_writes, read_entries, run, set_once
-from ppl.ir.passes.lift import lift, to_batch
+from ppl.ir.passes.iterations import Around, nest, outer_writes, read_entries, run, set_once
+from ppl.ir.passes.lift import lift, path_to, spread
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.unknown import unknown_names
+from ppl.ir.varying import varies, varying_names
 from ppl.ir.walk import assigned_names, rewrite, used_names, walk
 from ppl.stdlib import batching
-from ppl.types import INT, VOID, Tuple, along, core, element_type, is_complex
+from ppl.types import INT, VOID, Tuple, along, axes_of, core, element_type, is_complex
 
 Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
 
 
-def scanned(r: Recurrence, ways: Ways, finish: Finish) -> Stmts:
-    """The statements that do what the loop does; `finish` runs the passes over a step's own loops.
+def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) -> Stmts:
+    """The statements that do what the loop does; `finish` runs the passes over the loops of statements.
+
+    Around it are many draws, or nothing.
 
     Raises:
         Dependent: the body cannot run as arrays even when the state is known.
     """
     inside = None if ways.unknown is None else unknown_names(r.body, {*ways.unknown, *own_names(r)})
-    c = Lifting(r.loop.span, Ways(ways.names, inside))
-    batch = lay_out(c, r.loop)
+    outer, b = around or (None, Batch({}, {}))
+    c = Lifting(r.loop.span, Ways(ways.names, inside), draws=outer.draws if outer else None)
+    require_one_length(c, b, r)
+    batch = nest(c, b, r.loop)
     head, c.out = c.out, []
     own = own_names(r) | assigned_by_declaration(r.body)
+    carry_draws(c, r)
     nexts = tuple(s.next for s in r.states)
     move = pruned(silent(r.body, own), used_names(nexts))
     fission = Fission({s.var.name for s in r.states}, {r.loop.variable}, c.fresh)
     before, step = fission.divide(move)
     before = pruned(before, used_names((step, nexts)))
+    also_varying(c, (*fission.once, *before, *step))
+    once = finish(fission.once)
     enter(c, before, r)
     run(c, batch, before)
     scan = make_scan(c, batch, r, step, finish)
     c.out.append(scan)
     follow(c, batch, r, scan)
     empty = helper(batching.batch_size, (batch.index,), INT)
-    return (*head, ir.If(empty, (*finish(fission.once), *c.out), (), r.loop.span))
+    return (*head, ir.If(empty, (*once, *c.out), (), r.loop.span))
 
 
 def enter(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
@@ -57,6 +65,38 @@ def enter(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
     c.once, c.reads, c.sums = set_once(body), read_entries(body), accumulated(body)
     c.writes = {name: w for name, w in outer_writes(loop).items() if name not in own_names(r)}
     c.stored = {}
+
+
+def require_one_length(c: Lifting, b: Batch, r: Recurrence) -> None:
+    """Dependent, where not all draws take the same steps."""
+    if any_axes(lift(c, b, r.loop.lower), lift(c, b, r.loop.upper)):
+        raise Dependent("a recurrence differs in length from draw to draw")
+    if c.draws is not None and path_to(b, c.draws.root):
+        raise Dependent("a recurrence is of some draws")
+
+
+def carry_draws(c: Lifting, r: Recurrence) -> None:
+    """Find what varies from draw to draw; where one state does, all have the axis of the draws."""
+    if c.draws is None:
+        return
+    names = varying_names(r.body, {*c.draws.varying})
+    if any(varies(s.start, names) or s.next.name in names for s in r.states):
+        names |= {s.var.name for s in r.states}
+    c.draws.varying |= names
+    also_varying(c, r.body)
+
+
+def also_varying(c: Lifting, body: Sequence[ir.Stmt]) -> None:
+    """Find what varies among statements with names of their own."""
+    if c.draws is not None:
+        c.draws.varying |= varying_names(body, {*c.draws.varying})
+
+
+def lead(c: Lifting, r: Recurrence) -> tuple[str, ...]:
+    """The axis of the draws where the states vary from one to the next."""
+    if c.draws is None or r.states[0].var.name not in c.draws.varying:
+        return ()
+    return (c.draws.root.draws,)
 
 
 def own_names(r: Recurrence) -> set[str]:
@@ -72,22 +112,26 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     carried = tuple(s.var for s in r.states)
     carried_names = tuple(v.name for v in carried)
     found = inputs(c, b, body, r)
-    varying = {name: value for name, value in found.items() if any_axes(value)}
+    varying = {name: value for name, value in found.items() if b.axis in axes_of(value.type)}
     for name, value in found.items():
         if name not in varying and value != ir.Var(name, value.type):
             c.out.append(ir.Assign(name, value, c.span, declares=True))
-    batch, batch_next = at_once(c, r, body, carried, tuple(varying), b.axis)
-    start = tuple(named(c, s.start) for s in r.states)
+    batch, batch_next = at_once(c, b, r, body, found)
+    start = () if c.draws else tuple(named(c, s.start) for s in r.states)
     body, after = own_copy(c, body, r, {*carried_names, *varying})
-    step = steady_out(c, finish(body), {*carried_names, *varying})
+    if c.draws is not None:
+        body, after, start = of_draws(c, b, r, body, after, found)
+    step = steady_out(c, finish(body) if c.draws is None else body, {*carried_names, *varying})
     ints = {name: value for name, value in varying.items() if element_type(value.type) == INT}
     batch = tuple(with_values(s, ints) for s in batch)
     batch = steady_out(c, batch, {*carried_names, *(varying.keys() - ints.keys())})
     inside = (step, batch, after, batch_next)
-    own = {v.name for v in carried} | varying.keys() | assigned_names((*step, *batch))
+    own = {v.name for v in carried} | varying.keys() | assigned_names((*step, *batch)) | {ir.DRAW}
     fixed = [n for n in variables(inside) if n.name not in own]
     if any(isinstance(core(v.type), Tuple) for v in fixed):
         raise Dependent("a tuple is read from step to step")
+    if not lead(c, r) and any(ir.DRAW in axes_of(v.type) for v in fixed):
+        raise Dependent("a recurrence computes what differs from draw to draw in vain")
     return ir.Scan(
         after=tuple(c.fresh(s.outer or s.var.name) for s in r.states),
         carried=tuple(v.name for v in carried),
@@ -136,23 +180,48 @@ def inputs(c: Lifting, b: Batch, body: Stmts, r: Recurrence) -> dict[str, ir.Exp
 
 
 def at_once(
-    c: Lifting, r: Recurrence, body: Stmts, carried: Sequence[ir.Var], varying: Sequence[str], axis: str
+    c: Lifting, b: Batch, r: Recurrence, body: Stmts, found: Mapping[str, ir.Expr]
 ) -> tuple[Stmts, tuple[ir.Expr, ...]]:
     """The step for all steps at once, in names that hold one entry for each."""
-    values = ir.Var(r.loop.variable, along(INT, axis))
-    own = {v.name for v in carried} | set(varying)
-    inner = Lifting(c.span, Ways(c.ways.names))
+    axes = (*lead(c, r), b.axis)
+    values = ir.Var(r.loop.variable, along(INT, b.axis))
+    own = {s.var.name for s in r.states} | set(found)
+    inner = Lifting(c.span, Ways(c.ways.names), draws=c.draws)
     body, last = own_copy(c, body, r, own)
     enter(inner, body, r)
-    b = Batch({axis: values}, {r.loop.variable: values}, dict.fromkeys(own - {r.loop.variable}, (axis,)))
-    run(inner, b, body)
-    after = tuple(to_batch(inner, b, e) for e in last)
+    locals_ = {name: axes_of(value.type) for name, value in found.items() if name != r.loop.variable}
+    locals_ |= {s.var.name: axes for s in r.states}
+    at = Batch({**b.indices, b.axis: values}, {r.loop.variable: values}, locals_, b.parent, draws=b.draws)
+    run(inner, at, body)
+    after = tuple(spread(at, lift(inner, at, e), axes) for e in last)
     return tuple(inner.out), after
+
+
+def of_draws(
+    c: Lifting, b: Batch, r: Recurrence, body: Stmts, after: Sequence[ir.Expr], found: Mapping[str, ir.Expr]
+) -> tuple[Stmts, tuple[ir.Expr, ...], tuple[ir.Expr, ...]]:
+    """A step, the states after it, and those at the start, of all draws."""
+    assert c.draws is not None and b.parent is not None
+    axes = lead(c, r)
+    locals_ = {
+        name: tuple(axis for axis in axes_of(value.type) if axis != b.axis) for name, value in found.items()
+    }
+    locals_ |= {s.var.name: axes for s in r.states}
+    at = Batch(b.parent.indices, {}, locals_, b.parent, draws=b.draws)
+    inner = Lifting(c.span, Ways(c.ways.names), once=set_once(body), draws=c.draws)
+    run(inner, at, body)
+    last = tuple(spread(at, lift(inner, at, e), axes) for e in after)
+    begin = Lifting(c.span, Ways(c.ways.names), draws=c.draws)
+    start = [spread(b.parent, lift(begin, b.parent, s.start), axes) for s in r.states]
+    c.out += begin.out
+    return tuple(inner.out), last, tuple(named(c, e) for e in start)
 
 
 def own_copy(c: Lifting, body: Stmts, r: Recurrence, declared: set[str]) -> tuple[Stmts, tuple[ir.Expr, ...]]:
     """The body and its next states with names of their own but for what is given."""
     names = {name: c.fresh(name) for name in sorted(assigned_names(body) - declared)}
+    if c.draws is not None:
+        c.draws.varying |= {new for name, new in names.items() if name in c.draws.varying}
     copied = tuple(rename(s, names, {}) for s in body)
     return copied, tuple(rename(s.next, names, {}) for s in r.states)
 
@@ -161,19 +230,23 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     """The rest of the loop, now that the state before every step is known."""
     body = statements_left(r, scan)
     read = used_names(body) | assigned_names(body)  # a branch of some steps sets some entries
+    axes = (*lead(c, r), b.axis)
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
-        b.locals[s.var.name] = b.axes
-        values = ir.Var(after, along(s.var.type, *b.axes))
+        b.locals[s.var.name] = axes
+        values = ir.Var(after, along(s.var.type, *axes))
         before = helper(batching.before, (start, values), values.type)
         if s.var.name in read:
             c.out.append(ir.Assign(s.var.name, before, c.span, declares=True))
     enter(c, body, r)
     for name in scan.after:
-        b.locals[name] = b.axes
+        b.locals[name] = axes
     run(c, b, body)
     for s, after in zip(r.states, scan.after, strict=True):
         if s.outer:
-            last = helper(batching.last, (ir.Var(after, along(s.var.type, *b.axes)),), s.var.type)
+            of_last = along(s.var.type, *lead(c, r))
+            last: ir.Expr = helper(batching.last, (ir.Var(after, along(s.var.type, *axes)),), of_last)
+            if c.draws and lead(c, r) and s.outer not in c.draws.varying:
+                last = first_entry(last, s.var.type)  # a state that all draws share, beside others
             c.out.append(ir.Assign(s.outer, last, c.span))
 
 

@@ -66,7 +66,7 @@ class Splitting:
         family = e.callee.family
         if family is None or family.parts is None or e.callee.impl is not family.log_density:
             return None
-        if e.callee.reduce != "sum" or e.type != REAL or not self.has_an_entry_a_row(e):
+        if e.callee.reduce != "sum" or ir.loops_of(e.type) or not self.has_an_entry_a_row(e):
             return None
         parts, name = family.parts, family.name
         chosen = [k for k, (arg, _) in enumerate(family.args) if arg in parts.of]
@@ -85,7 +85,8 @@ class Splitting:
         y = e.args[0]
         if not self.is_data(y) or rank(y.type) == 0:
             return False
-        return not e.axes or (axes_of(y.type) == e.axes and e.ranks[0] == max(e.ranks))
+        loops = tuple(axis for axis in e.axes if axis != ir.DRAW)
+        return not loops or (axes_of(y.type) == loops and e.ranks[0] == max(e.ranks))
 
     def real(self, counts: ir.Expr, s: ir.Increment) -> ir.Var:
         """Counts as reals: the kernel multiplies them, for which they would be made real every time."""
@@ -102,11 +103,12 @@ class Splitting:
     def by_value(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
         """The term of each distinct y, as often as it occurs; the rows share its other arguments."""
         y, *shared = (e.args[k] for k in chosen)
-        if any(rank(a.type) for a in shared):
+        if any(rank(entry(a.type)) or ir.loops_of(a.type) for a in shared):
             return None
         values = self.named(helper(distinct, (y,), array_of(REAL, 1)), s)
         counts = self.named(helper(tally, (y,), array_of(REAL, 1)), s)
-        return ir.Apply(_callee(e, parts), (counts, values, *shared), REAL)
+        t = along(REAL, *ir.union(*(axes_of(a.type) for a in shared)))
+        return ir.Apply(_callee(e, parts), (counts, values, *shared), t)
 
     def named(self, e: ir.Expr, s: ir.Increment) -> ir.Var:
         """The name of a value that is prepared."""

@@ -14,7 +14,7 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, declared_names, used_names, walk, with_parts
 from ppl.source import Span
-from ppl.types import INT, rank
+from ppl.types import INT, entry, rank
 
 Stmts = tuple[ir.Stmt, ...]
 EFFECTS = (ir.Increment, ir.CallVoid, ir.Say, ir.TargetSoFar)
@@ -142,15 +142,23 @@ def with_total(node: Any, size: str, total: str) -> Any:
         case ir.Assign(value=value):
             return replace(node, value=inside(value))
         case ir.For(body=body):
-            return replace(node, body=tuple(map(inside, body)))
+            lower, upper = (
+                end if end == ir.Var(size, INT) else inside(end) for end in (node.lower, node.upper)
+            )
+            return replace(node, lower=lower, upper=upper, body=tuple(map(inside, body)))
         case ir.Scan(fixed=fixed) if ir.Var(size, INT) in fixed:  # its steps may need both
             steps = with_parts(replace(node, fixed=()), inside)
             return replace(steps, fixed=(*fixed, ir.Var(total, INT)))
-        case ir.Apply(args=args) if rank(node.type) > 0 and node.callee.batch != "elementwise":
+        case ir.Apply(args=args) if is_sized(node):
             plain = ir.Var(size, INT)
             return replace(node, args=tuple(a if a == plain else inside(a) for a in args))
         case _:
             return with_parts(node, inside)
+
+
+def is_sized(e: ir.Apply) -> bool:
+    """Whether an argument may be a size of the result: of a container, or of an index set."""
+    return e.callee.batch == "whole" or (rank(entry(e.type)) > 0 and e.callee.batch != "elementwise")
 
 
 def without_checks(body: Sequence[ir.Stmt]) -> Stmts:

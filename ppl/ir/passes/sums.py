@@ -12,6 +12,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.stdlib.record import Impl
 from ppl.types import Type, rank
 
 PLUS, MINUS = OPERATORS["+"].name, OPERATORS["-"].name
@@ -62,6 +63,8 @@ def total(value: ir.Expr, t: Type) -> ir.Expr:
     return ir.Apply(ir.Callee("sum_entries", batching.sum_entries, "whole"), (value,), t)
 
 
-def total_at(value: ir.Expr, positions: Sequence[ir.Expr], whole: ir.Expr) -> ir.Expr:
+def total_at(
+    value: ir.Expr, positions: Sequence[ir.Expr], whole: ir.Expr, impl: Impl = batching.sum_at
+) -> ir.Expr:
     """The sums of a batched value over the entries with the same position in `whole`, an index an axis."""
-    return ir.Apply(ir.Callee("sum_at", batching.sum_at, "whole"), (value, whole, *positions), whole.type)
+    return ir.Apply(ir.Callee("sum_at", impl, "whole"), (value, whole, *positions), whole.type)

@@ -64,11 +64,6 @@ VECTORISE_WITH_MASKS = Pass(
     "The same, but in branches that parameters decide all entries are computed, and those wanted chosen.",
     late("vectorise_loops", "vectorise_loops", True),
 )
-VECTORISE_VARIABLES = Pass(
-    "vectorise-variables",
-    "The same for transformed parameters and generated quantities alone; random numbers come in any order.",
-    late("vectorise_loops", "vectorise_loops", False, True),
-)
 WHOLE_ARRAYS = Pass(
     "whole-arrays",
     "A variable that is filled or read from end to end is set or taken as a whole.",
@@ -139,7 +134,7 @@ STRUCTURED_JUMPS = Pass(
 DRAWS_AXIS = Pass(
     "draws-axis",
     "Every value of the log density that may differ from draw to draw gets an axis of the draws.",
-    late("draws_axis", "draws_axis"),
+    late("draws", "draws_axis"),
     required="it is what the form is for",
 )
 VARIABLES_OF_DRAWS = Pass(
@@ -179,7 +174,6 @@ PASSES: tuple[Pass, ...] = (
     COUNTERS,
     VECTORISE,
     VECTORISE_WITH_MASKS,
-    VECTORISE_VARIABLES,
     WHOLE_ARRAYS,
     DEAD_CODE,
     DEAD_STORES,

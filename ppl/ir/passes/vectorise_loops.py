@@ -6,11 +6,12 @@ Python, and its note says why.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Dependent, Ways
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways
 from ppl.ir.passes.inline import Inline, NotInlinable
-from ppl.ir.passes.iterations import Stmts, arrays
+from ppl.ir.passes.iterations import Around, Stmts, arrays, loop_left, run_statement
 from ppl.ir.passes.jumps import left_by_flags
 from ppl.ir.passes.ragged import arrays_by_size, arrays_by_width
 from ppl.ir.passes.recurrence import recurrence
@@ -18,6 +19,7 @@ from ppl.ir.passes.scan import scanned
 from ppl.ir.passes.tuple_parts import in_parts
 from ppl.ir.passes.until_break import until_break
 from ppl.ir.unknown import unknown_names
+from ppl.ir.varying import varying_names
 from ppl.ir.walk import assigned_names, used_names, with_blocks
 from ppl.source import Span
 
@@ -46,27 +48,42 @@ class Vectorise:
     ways: Ways = field(default_factory=Ways)
     notes: list[Note] = field(default_factory=list)
     scans: bool = True
+    around: Around = None
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> Stmts:
         """The statement with every loop in it that can go gone."""
+        if self.around is not None:
+            c, b = self.around
+            return c.aside(partial(run_statement, c, b, s))
         return self.loop(s) if isinstance(s, ir.For) else (with_blocks(s, self.statements),)
 
     def loop(self, s: ir.For) -> Stmts:
         """The loop as arrays, at best with the functions it calls written out; else the loop."""
         try:
-            made = self.ended_early(s) or self.inlined_arrays(s) or arrays(s, self.ways)
+            made = self.ended_early(s) or self.inlined_arrays(s) or arrays(s, self.ways, self.around)
         except Dependent as why:
             if by_width := self.by_width(s):
                 self.notes.append(Note(s.span, "", by_width=True))
                 return by_width
             scan = self.scan(s) if self.scans else None
             self.notes.append(Note(s.span, str(why), scan is not None))
-            return scan or (replace(s, body=self.statements(s.body)),)
+            return scan or self.left(s)
         self.notes.append(Note(s.span, ""))
         return made
+
+    def loops(self, c: Lifting, b: Batch, s: ir.For) -> None:
+        """The same of a loop in many draws."""
+        c.out += replace(self, around=(c, b)).loop(s)
+
+    def left(self, s: ir.For) -> Stmts:
+        """The loop, with those inside it that can go gone."""
+        if self.around is None:
+            return (replace(s, body=self.statements(s.body)),)
+        c, b = self.around
+        return c.aside(partial(loop_left, c, b, s))
 
     def inside(self, f: ir.Function) -> "Vectorise":
         """The same, of a function whose arguments may differ from point to point."""
@@ -78,7 +95,7 @@ class Vectorise:
         """The loop as arrays where data break it off; None where that is not so."""
         try:
             search, loop = until_break(s, self.ways.fresh, self.unknown)
-            return (*search, *(self.inlined_arrays(loop) or arrays(loop, self.ways)))
+            return (*search, *(self.inlined_arrays(loop) or arrays(loop, self.ways, self.around)))
         except Dependent:
             return None
 
@@ -89,15 +106,21 @@ class Vectorise:
     def scan(self, s: ir.For) -> Stmts | None:
         """The loop as a scan; None where its body has another form."""
         inside = replace(self, notes=[], scans=False)
-        return self.inlined_or_not(
-            s, lambda loop, ways: scanned(recurrence(loop, ways.fresh), ways, inside.statements)
-        )
 
-    def inlined_or_not(self, s: ir.For, make: Callable[[ir.For, Ways], Stmts]) -> Stmts | None:
+        def make(loop: ir.For, ways: Ways, around: Around) -> Stmts:
+            if around is not None and around[0].draws is not None:
+                draws = replace(around[0].draws, loop=inside.loops)
+                around = replace(around[0], draws=draws), around[1]
+            finish = replace(inside, around=around).statements
+            return scanned(recurrence(loop, ways.fresh), ways, finish, around)
+
+        return self.inlined_or_not(s, make)
+
+    def inlined_or_not(self, s: ir.For, make: Callable[[ir.For, Ways, Around], Stmts]) -> Stmts | None:
         """What is made of the loop, at best with the functions it calls written out; None for nothing."""
         for functions in (self.functions, {}):
             try:
-                return make(self.inlined(s, functions), self.ways)
+                return make(self.inlined(s, functions), self.ways, self.around)
             except (Dependent, NotInlinable):
                 continue
         return None
@@ -107,39 +130,51 @@ class Vectorise:
         functions = {n: replace(f, body=left_by_flags(f.body, ways)) for n, f in functions.items()}
         invariant = frozenset(used_names(s.body) - assigned_names((s,)))
         inline = Inline(functions, ways.fresh, with_rng=ways.any_order, invariant=invariant)
-        return replace(s, body=in_parts(left_by_flags(inline.statements(s.body), ways), ways.fresh))
+        found = replace(s, body=in_parts(left_by_flags(inline.statements(s.body), ways), ways.fresh))
+        if self.around is not None and (draws := self.around[0].draws) is not None:
+            draws.varying |= varying_names((found,), draws.varying)
+        return found
 
     def inlined_arrays(self, s: ir.For) -> Stmts | None:
         """The same with calls written out; None where there are none, or that does not help."""
         try:
             inlined = self.inlined(s, self.functions)
-            return None if inlined.body == s.body else arrays(inlined, self.ways)
+            return None if inlined.body == s.body else arrays(inlined, self.ways, self.around)
         except (Dependent, NotInlinable):
             return None
 
+    def of_functions(self, functions: Sequence[ir.Function]) -> tuple[ir.Function, ...]:
+        """Functions as they are called with what all draws share."""
+        inside = ((f, f.body if is_laid_out(f) else self.inside(f).statements(f.body)) for f in functions)
+        return tuple(replace(f, body=body) for f, body in inside)
 
-def vectorise_loops(p: ir.Program, masks: bool = False, variables: bool = False) -> ir.Program:
+
+def is_laid_out(f: ir.Function) -> bool:
+    """Whether it is for many points at once, and has no loops to run at once any more."""
+    return any(isinstance(s, ir.Assign) and s.name == ir.DRAW for s in f.body)
+
+
+def vectorise_loops(p: ir.Program, masks: bool = False) -> ir.Program:
     """The pass; see `vectorised`."""
-    return vectorised(p, masks, variables)[0]
+    return vectorised(p, masks)[0]
 
 
-def vectorised(p: ir.Program, masks: bool = False, variables: bool = False) -> tuple[ir.Program, list[Note]]:
+def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Note]]:
     """The program and a note on every outermost loop, in the order of the program.
 
-    With `masks`, all entries go through branches that parameters decide; of `variables` alone nothing is
-    differentiated, and random numbers come in any order.
+    With `masks`, all entries go through branches that parameters decide.
     """
     computed = (*p.transformed_parameters, *p.model, *p.generated_quantities)
     unknown = unknown_names(computed, {d.name for d in p.parameters})
-    plain = Vectorise({f.name: f for f in p.functions}, unknown, Ways(any_order=variables), scans=False)
+    plain = Vectorise({f.name: f for f in p.functions}, unknown, scans=False)
     ways = replace(plain.ways, unknown=unknown if masks else None)  # the same names, and notes
-    v = plain if variables else replace(plain, scans=True, ways=ways)
+    v = replace(plain, scans=True, ways=ways)
     out = replace(
         p,
-        functions=tuple(replace(f, body=v.inside(f).statements(f.body)) for f in p.functions),
-        transformed_data=p.transformed_data if variables else plain.statements(p.transformed_data),
+        functions=v.of_functions(p.functions),
+        transformed_data=plain.statements(p.transformed_data),
         transformed_parameters=v.statements(p.transformed_parameters),
-        model=() if variables else v.statements(p.model),
+        model=v.statements(p.model),
         generated_quantities=plain.statements(p.generated_quantities),
     )
     return out, v.notes

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import spread_over
+from ppl.ir.passes.batch import count_of, spread_over
 from ppl.ir.walk import rewrite, used_names, walk, with_blocks
 from ppl.stdlib import batching
 from ppl.types import INT, along, array_of, axes_of, entry
@@ -68,7 +68,7 @@ class Definitions:
             for n in declared
             if once[n.name] == 1 and isinstance(n.shape, tuple) and not used_names(n.shape) & changing
         }
-        sizes |= {d.name: (*d.dims, *d.sizes) for d in variables if not d.items}
+        sizes |= {d.name: (*counts(d), *d.dims, *d.sizes) for d in variables if not d.items}
         made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
         return cls(sizes, made, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs))
 
@@ -162,3 +162,8 @@ class Definitions:
                 of_each = len(sizes) == (1 if asked == "size" else 2)
                 return sizes[AXES[asked]] if of_each else size
         return size
+
+
+def counts(d: ir.Declared) -> tuple[ir.Expr, ...]:
+    """How many entries a variable has along the axes around its own, those of the draws."""
+    return tuple(count_of(ir.Var(axis, along(INT, axis))) for axis in axes_of(d.type))

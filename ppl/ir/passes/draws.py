@@ -1,0 +1,219 @@
+"""The values of many draws at once: the draws are one more loop, around all others.
+
+Parameters have an entry for each draw, and what is made of them is lifted along that axis as the body of a
+loop is along its own (lift.py, iterations.py), loops along both at once.  What all draws share lacks it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.draw_by_draw import DrawByDraw
+from ppl.ir.passes.batch import Batch, Dependent, Draws, Lifting, OneAxis, Ways, helper
+from ppl.ir.passes.inline import NotInlinable, has_return, returns_as_assignments
+from ppl.ir.passes.iterations import declared, run, set_once, without_continue
+from ppl.ir.passes.jumps import has_exit, left_by_flags
+from ppl.ir.passes.vectorise_loops import Vectorise
+from ppl.ir.unknown import unknown_names
+from ppl.ir.varying import every_statement, varies, varying_names
+from ppl.ir.walk import walk
+from ppl.source import Span
+from ppl.stdlib import batching
+from ppl.types import INT, Tuple, Type, along, core, rank
+
+Stmts = tuple[ir.Stmt, ...]
+DRAW = ir.Var(ir.DRAW, along(INT, ir.DRAW))
+"""The numbers of the draws, which the emitted functions are given."""
+COUNT = helper(batching.batch_size, (DRAW,), INT)
+Mask = tuple[bool, ...]
+"""Which arguments of a function vary from draw to draw."""
+
+
+def draws_axis(p: ir.Program) -> ir.Program:
+    """The pass; raises DrawByDraw as `laid_out` does."""
+    return laid_out(p)[0]
+
+
+def laid_out(p: ir.Program) -> "tuple[ir.Program, Functions]":
+    """Parameters, transformed parameters and the target along the draws, and what became of functions.
+
+    Raises:
+        DrawByDraw: a statement cannot be laid out along them; the message says why.
+    """
+    made = functions_of(p)
+    start = {d.name for d in p.parameters}
+    names = varying_names((*p.transformed_parameters, *p.model), start)
+    before, after = (left_together(made, b, names) for b in (p.transformed_parameters, p.model))
+    c = lifting(made, (*before, *after), start, declared_types(p))
+    try:
+        parameters = tuple(map(partial(parameter, c), p.parameters))
+        transformed = c.aside(lambda: run(c, root_of(c), before))
+        model = c.aside(lambda: run(c, root_of(c), after))
+    except (Dependent, NotInlinable, OneAxis) as why:
+        raise DrawByDraw(str(why)) from None
+    plain = made.vectorise
+    lifted = replace(
+        p,
+        functions=(*plain.of_functions(p.functions), *made.laid_out.values()),
+        parameters=parameters,
+        transformed_parameters=transformed,
+        model=model,
+        generated_quantities=(),
+        generated_names=(),
+    )
+    return lifted, made
+
+
+# --- What is known -------------------------------------------------------------------------------
+
+
+@dataclass
+class Functions:
+    """The functions of a program, and those laid out along the draws, by which arguments vary.
+
+    `parts` are the places where some draws go on without the others; `alone` what is called for one draw
+    after the other, each with its reason.
+    """
+
+    plain: dict[str, ir.Function]
+    vectorise: Vectorise
+    laid_out: dict[tuple[str, Mask], ir.Function] = field(default_factory=dict)
+    parts: list[Span] = field(default_factory=list)
+    alone: list[tuple[Span, str]] = field(default_factory=list)
+
+    def over(self, name: str, mask: Mask, t: Type | None) -> str:
+        """The name of the function for such arguments; its answer, of the type `t` for one draw, varies.
+
+        Raises:
+            Dependent: it cannot be laid out along the draws.
+        """
+        if (name, mask) not in self.laid_out:
+            f = self.plain[name]
+            new = replace(f, name=f"{name}{''.join('nd'[m] for m in mask)}__")
+            self.laid_out[name, mask] = new  # found by calls of itself
+            try:
+                self.laid_out[name, mask] = replace(new, body=function_body(self, f, mask, t))
+            except (Dependent, NotInlinable, OneAxis) as why:
+                del self.laid_out[name, mask]
+                raise Dependent(str(why)) from None
+        return self.laid_out[name, mask].name
+
+    def fresh(self, hint: str) -> str:
+        return self.vectorise.ways.fresh(hint)
+
+    def note(self, span: Span, reason: str) -> None:
+        """Something is called for one draw after the other."""
+        self.alone.append((span, reason))
+
+    def known(self) -> tuple[Any, ...]:
+        """What is known so far, for `back_to`."""
+        return dict(self.laid_out), len(self.parts), len(self.alone)
+
+    def back_to(self, known: tuple[Any, ...]) -> None:
+        """As if nothing had been laid out since."""
+        self.laid_out, parts, alone = known
+        del self.parts[parts:], self.alone[alone:]
+
+
+def functions_of(p: ir.Program, ways: Ways | None = None, scans: bool = True) -> Functions:
+    """Its functions, none laid out yet."""
+    computed = (*p.transformed_parameters, *p.model, *p.generated_quantities)
+    plain = {f.name: f for f in p.functions}
+    unknown = unknown_names(computed, {d.name for d in p.parameters})
+    return Functions(plain, Vectorise(plain, unknown, ways or Ways(), scans=scans))
+
+
+def lifting(
+    made: Functions, body: Stmts, start: set[str], types: dict[str, Type], v: Vectorise | None = None
+) -> Lifting:
+    """What lifts statements along the draws, of which the variables of `start` have one value each."""
+    root = Batch({ir.DRAW: DRAW}, {}, dict.fromkeys(start, (ir.DRAW,)), draws=ir.DRAW)
+    v = v or made.vectorise
+    types = types | {s.name: s.type for s in walk(body) if isinstance(s, ir.Declare)}
+    types |= {s.name: s.value.type for s in walk(body) if isinstance(s, ir.Assign) and s.declares}
+    draws = Draws(root, varying_names(body, {*start}), made, types, v.loops)
+    span = body[0].span if body else next(iter(made.plain.values())).span if made.plain else None
+    return Lifting(span, v.ways, once=set_once(body), draws=draws)  # type: ignore[arg-type]
+
+
+def root_of(c: Lifting) -> Batch:
+    assert c.draws is not None
+    return c.draws.root
+
+
+def declared_types(p: ir.Program) -> dict[str, Type]:
+    return {d.name: d.type for d in (*p.parameters, *p.transformed_parameter_names, *p.generated_names)}
+
+
+def parameter(c: Lifting, d: ir.Declared) -> ir.Declared:
+    """A declaration with its bounds laid out along the draws."""
+    found: list[ir.Declared] = []
+    c.bounds = True
+    if c.aside(lambda: found.append(declared(c, root_of(c), d, (ir.DRAW,)))):
+        raise Dependent("the bounds of a parameter need statements of their own")
+    c.bounds = False
+    return found[0]
+
+
+# --- Jumps and functions -------------------------------------------------------------------------
+
+
+def left_together(made: Functions, body: Stmts, start: set[str]) -> Stmts:
+    """The statements, where some draws would leave a loop before others with flags; `start` varies before."""
+    names = varying_names(body, {*start})
+
+    def apart(s: ir.For | ir.While) -> bool:
+        decides = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
+        return has_exit(s) and (varies(decides, names) or parts(names, s.body))
+
+    return left_by_flags(body, made, apart)
+
+
+def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:
+    """Whether draws go different ways somewhere in the statements."""
+    return any(isinstance(s, ir.If) and varies(s.condition, names) for s in every_statement(body))
+
+
+def function_body(functions: Functions, f: ir.Function, mask: Mask, t: Type | None) -> Stmts:
+    """The statements of a function some of whose arguments vary."""
+    varying = {a for a, m in zip(f.args, mask, strict=True) if m}
+    body = left_together(functions, f.body, varying)
+    body = one_exit(replace(f, body=body), varying_names(body, {*varying}), t)
+    first = next(a for a in f.args if a in varying)
+    numbers = helper(batching.positions, (ir.Var(first, DRAW.type),), DRAW.type)
+    begin = ir.Assign(DRAW.name, numbers, f.span, declares=True)
+    c = lifting(functions, body, varying, {}, functions.vectorise.inside(f))
+    return (begin, *c.aside(lambda: run(c, root_of(c), body)))
+
+
+def one_exit(f: ir.Function, names: set[str], t: Type | None) -> Stmts:
+    """The body, with one return at its end where draws would leave it at different places."""
+    parting = any(
+        isinstance(s, ir.If | ir.While) and varies(s.condition, names) and has_return(s)
+        for s in every_statement(f.body)
+    )
+    if not parting:
+        return f.body
+    if any(isinstance(n, ir.Return) and n.value is None for n in walk(f.body)):
+        return without_continue(tuple(map(left_early, f.body)))
+    if t is None or rank(t) or isinstance(core(t), Tuple):
+        raise Dependent("a function returns from different places")
+    result = ir.Var("returned__", t)
+    body = returns_as_assignments(f.body, result.name)
+    return (ir.Declare(result.name, t, (), f.span), *body, ir.Return(result, f.span))
+
+
+def left_early(s: ir.Stmt) -> ir.Stmt:
+    """The statement with `return` without a value as the `continue` of a loop that is run once."""
+    match s:
+        case ir.Return():
+            return ir.Jump("continue", s.span)
+        case ir.If(then=then, otherwise=otherwise):
+            sides = [tuple(map(left_early, side)) for side in (then, otherwise)]
+            return replace(s, then=sides[0], otherwise=sides[1])
+        case _ if has_return(s):
+            raise Dependent("a function returns from inside a loop")
+        case _:
+            return s
