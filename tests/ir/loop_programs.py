@@ -460,6 +460,8 @@ LOOPS = (
     Loop("entries of a local that two iterations set", """for (n in 1:N) { array[K + 1] real a;
           for (i in 1:K) { a[i] = v[i] * x[n]; a[i + 1] = 3 * x[n]; }
           target += sum(a) * a[1] + a[2] * z; }"""),
+    Loop("entries of a local behind another local", """for (n in 1:N) { array[4] real a = {z, t, 1, x[n]};
+          int i = g[n] - 1; for (j in 1:2) a[i + j] = v[j] * x[n]; i += 1; target += sum(a) * i; }"""),
     Loop("a guarded lag", "vector[N] a; for (n in 1:N) a[n] = n > 1 ? z * a[n - 1] : t; target += a;",
          ("`a` is filled",)),
     Loop("a guarded lag that exists", """vector[N] a = x;

@@ -496,15 +496,14 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     (step,) = s.path
     assert isinstance(step, tuple)
     owner = b.owner(s.name)
-    own = own_places(b, owner)
-    crowded = any(not any(tells_apart(b, i, v) for i in step) for v in own)
+    crowded = any(not any(tells_apart(b, owner, i, v) for i in step) for v in own_places(b, owner))
     if crowded and s.name in c.sums:
         return add_up(c, b, s)
     if crowded:
         raise Dependent(f"`{s.name}` may get two values for one entry")
     for other in c.writes.get(s.name, []):
         if not (mirrored(b, other, step) or apart(b, other, step)):
-            require_own_entry(b, own, s.name, other, step)
+            require_own_entry(b, s.name, other, step)
     value = keep(c, b, (s.name, step), lift(c, b, s.value))
     if owner is None and b.mask is not None and is_plain_entry(b, step):
         return update_all(c, b, s, step, value)

@@ -698,7 +698,7 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
     owner = b.owner(e.base.name)
     for written in c.writes[e.base.name]:
         if not apart(b, written, e.items):
-            require_own_entry(b, own_places(b, owner), e.base.name, written, e.items)
+            require_own_entry(b, e.base.name, written, e.items)
     return e.base if owner is None else local(b, e.base, owner)
 
 
@@ -750,22 +750,27 @@ def offset(e: ir.Expr) -> tuple[str | None, int]:
             return None, 0
 
 
-def tells_apart(b: Batch, item: ir.IndexItem, v: str) -> bool:
-    """Whether the index differs between iterations that differ in the variable: v, or say T - v + 1."""
+def tells_apart(b: Batch, owner: Batch | None, item: ir.IndexItem, v: str) -> bool:
+    """Whether the index differs between iterations that differ in the variable: v, or say T - v + 1.
+
+    Asked of those that share a place in the owner.
+    """
     if item in b.segments:
         return v in used_names(item)
     at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
-    return (
-        at is not None and abs(at.slope(v)) == 1 and not any(is_touched(b, n) for n, _ in at.terms if n != v)
-    )
+    if at is None or abs(at.slope(v)) != 1:
+        return False
+    others = [n for n, _ in at.terms if n != v and is_touched(b, n)]
+    return all(owner is not None and is_touched(owner, n) for n in others)
 
 
 def require_own_entry(
-    b: Batch, places: Sequence[str], name: str, written: Sequence[ir.IndexItem], read: Sequence[ir.IndexItem]
+    b: Batch, name: str, written: Sequence[ir.IndexItem], read: Sequence[ir.IndexItem]
 ) -> None:
     """Both must index by the same loop variables at the same places."""
-    for v in places:
-        at = [k for k, i in enumerate(written) if tells_apart(b, i, v)]
+    owner = b.owner(name)
+    for v in own_places(b, owner):
+        at = [k for k, i in enumerate(written) if tells_apart(b, owner, i, v)]
         if not any(k < len(read) and read[k] == written[k] for k in at):
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
 
