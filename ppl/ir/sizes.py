@@ -186,7 +186,7 @@ def evaluated(node: object) -> Iterator[object]:
 
 
 def not_negative(size: ir.Expr) -> ir.Expr:
-    """The size, and 0 for entries `lower` to `upper` of which there are none."""
+    """The size, at least 0: a range `lower:upper` that is empty may have a negative one."""
     larger = standard().overload("max", (INT, INT))
     assert larger is not None
     return apply(larger, [size, ir.Const(0, INT)], INT) if isinstance(size, ir.Apply) else size

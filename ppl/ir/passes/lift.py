@@ -227,7 +227,9 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
     if callee.batch == "none" and c.draws is not None:
         c.draws.functions.note(c.span, f"{callee.name} takes one draw at a time")
     if callee.batch == "none" and len(axes) > 1:
-        return in_lanes(c, b, args, lambda lanes: replace(e, callee=callee, args=lanes, type=lane(e.type)))
+        return in_lanes(
+            axes, b.indices, args, lambda lanes: replace(e, callee=callee, args=lanes, type=lane(e.type))
+        )
     return replace(e, callee=callee, args=args, type=along(e.type, *axes))
 
 
@@ -249,19 +251,23 @@ def mode_of(b: Batch, e: ir.Apply, args: Sequence[ir.Expr]) -> Mode:
 
 
 def in_lanes(
-    c: Lifting, b: Batch, args: Sequence[ir.Expr], call: Callable[[tuple[ir.Expr, ...]], ir.Expr]
+    axes: Sequence[str],
+    indices: Mapping[str, ir.Expr],
+    args: Sequence[ir.Expr],
+    call: Callable[[tuple[ir.Expr, ...]], ir.Expr],
 ) -> ir.Expr:
     """A call along several axes as one along all their entries, one after the other."""
-    axes = b.over(*args)
+    count = ir.Const(len(axes), INT)
     lanes = tuple(
-        helper(batching.in_one_axis, (spread(b, a, axes), ir.Const(len(axes), INT)), lane(entry(a.type)))
+        helper(batching.in_one_axis, (spread_over(a, axes, indices), count), lane(entry(a.type)))
         if any_axes(a)
         else a
         for a in args
     )
     found = call(lanes)
-    sets = tuple(b.indices[axis] for axis in axes)
-    return helper(batching.in_axes, (found, *sets), along(entry(found.type), *axes))
+    return helper(
+        batching.in_axes, (found, *(indices[axis] for axis in axes)), along(entry(found.type), *axes)
+    )
 
 
 def lane(t: Type) -> Type:
@@ -337,15 +343,19 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     if not any_axes(*args) or e.lifted:
         c.fragile |= b.taken_by_some
         return lift_shards(c, b, e, args) if any_axes(*args) else replace(e, args=args)
-    tuples = any(isinstance(core(a.type), Tuple) for a in (e, *args) if a is e or any_axes(a))
-    if tuples:
+    if moves_tuples(e, args):
         require_draws(b, b.over(*args), f"`{e.name.rstrip('_')}` takes or returns a tuple")
     axes = b.over(*args)
     if len(axes) > 1:
         if terms:
             raise Dependent(f"`{e.name.rstrip('_')}` is called once for each entry of each draw")
-        return in_lanes(c, b, args, lambda lanes: call_along(c, e, lanes, LANES))
+        return in_lanes(axes, b.indices, args, lambda lanes: call_along(c, e, lanes, LANES))
     return call_along(c, e, args, *axes)
+
+
+def moves_tuples(e: ir.CallUser, args: Sequence[ir.Expr]) -> bool:
+    """Whether what it returns, or an argument that varies, is a tuple."""
+    return any(isinstance(core(t), Tuple) for t in (e.type, *(a.type for a in args if any_axes(a))))
 
 
 def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -> ir.Expr:
@@ -362,16 +372,9 @@ def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -
         replace(a, type=along(first_of(entry(a.type)), *axes_of(a.type), SHARDS)) if own else a
         for a, own in zip(args, e.lifted, strict=True)
     )
+    one_call = replace(e, type=e.type if e.joined else first_of(e.type), lifted=(), joined=False)
     axes = (*draws, SHARDS)
-    lanes = tuple(
-        helper(batching.in_one_axis, (spread_over(a, axes, shards), ir.Const(2, INT)), lane(entry(a.type)))
-        if any_axes(a)
-        else a
-        for a in of_shard
-    )
-    t = e.type if e.joined else first_of(e.type)
-    found = call_along(c, replace(e, type=t, lifted=(), joined=False), lanes, LANES)
-    each = helper(batching.in_axes, (found, *(shards[axis] for axis in axes)), along(t, *axes))
+    each = in_lanes(axes, shards, tuple(of_shard), lambda lanes: call_along(c, one_call, lanes, LANES))
     made = helper(over_draws.joined, (each,), each.type) if e.joined else each
     return replace(made, type=along(e.type, *draws))
 
@@ -391,8 +394,7 @@ def call_along(c: Lifting, e: ir.CallUser, args: tuple[ir.Expr, ...], axis: str)
         try:
             return replace(e, name=c.draws.functions.over(e.name, mask, e.type), args=args, type=t)
         except Dependent as why:
-            tuples = any(isinstance(core(a.type), Tuple) for a in (e, *args) if a is e or any_axes(a))
-            if {*e.passes} - {"rng"} or tuples:
+            if {*e.passes} - {"rng"} or moves_tuples(e, args):
                 raise
             c.draws.functions.note(c.span, str(why))
     refuse_ragged(e, args)
