@@ -111,10 +111,11 @@ def condition(w: Writer, e: ir.Expr) -> str:
 def user_call(w: Writer, e: ir.CallUser) -> str:
     args = [expr(w, a) for a in e.args]
     name = variant(w, e) if e.drops is not None and w.propto else e.name
-    if e.lifted:
-        lifted = marks((*e.lifted, *(False for _ in e.passes)))
-        return f"lib.{'join' if e.joined else 'each'}({name}, {lifted}, {', '.join([*args, *e.passes])})"
-    return f"{name}({', '.join([*args, *e.passes])})"
+    arguments = ", ".join([*args, *e.passes])
+    if e.batch == "whole":
+        return f"{name}({arguments})"
+    helper, varying = ("each", has_axes(e.args)) if e.batch == "none" else ("join", [False, True, True, True])
+    return f"lib.{helper}({name}, {marks((*varying, *(False for _ in e.passes)))}, {arguments})"
 
 
 def solve(w: Writer, e: ir.Solve) -> str:

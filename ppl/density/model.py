@@ -198,7 +198,7 @@ class Model:
     @cached_property
     def calls_by_row(self) -> bool:
         """Whether a function of the program is called once for each row of the data."""
-        return any(isinstance(n, ir.CallUser) and n.lifted for n in self._density_nodes())
+        return any(isinstance(n, ir.CallUser) and n.batch != "whole" for n in self._density_nodes())
 
     def _density_nodes(self) -> Iterator[Any]:
         """Every node of what the log density may run."""

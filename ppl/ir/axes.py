@@ -4,13 +4,13 @@ A variable may be read along the axis of a loop where it has an entry for each i
 lengths have names, those of the sizes they were declared with; where a name is not known, nothing is said.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.printer import expr
-from ppl.ir.walk import PART_NAMES, assigned_names, changing_names, is_node, prepared_names, walk
+from ppl.ir.walk import EXPRESSIONS, PART_NAMES, assigned_names, changing_names, is_node, prepared_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.sizes import cols, count, length, rows
 from ppl.stdlib.record import Impl
@@ -127,7 +127,7 @@ class Known:
 
     def expressions(self, part: Any) -> None:
         for n in walk(part):
-            if hasattr(n, "type") and is_node(n):
+            if isinstance(n, EXPRESSIONS):
                 self.expression(n)
 
     def expression(self, e: Any) -> None:
@@ -135,8 +135,6 @@ class Known:
         match e:
             case ir.Var(name=name):
                 self.variable(name, axes_of(e.type))
-            case ir.Promote(value=value):
-                require_same(axes_of(e.type), axes_of(value.type), "a promotion")
             case ir.Gather(base=base, picks=picks, items=items):
                 require_same(
                     axes_of(e.type), axes_of_entries(axes_of(base.type), picks, items), f"`{expr(e)}`"
@@ -145,6 +143,11 @@ class Known:
                 found = ir.union(*(axes_of(a.type) for a in e.args))
                 require = require_within if callee.reduce else require_same
                 require(axes_of(e.type), found, f"`{callee.name}`")
+            case ir.Apply() | ir.Const() | ir.TargetSoFar():
+                pass
+            case _:
+                found = ir.union(*(axes_of(operand.type) for operand in operands(e)))
+                require_same(axes_of(e.type), found, f"`{expr(e)}`")
 
     def variable(self, name: str, along: Sequence[str]) -> None:
         for axis, known in zip(along, self.axes.get(name, ()), strict=False):
@@ -155,6 +158,17 @@ class Known:
         """The name of as many entries as a loop has iterations."""
         axis = axis.rstrip("'")
         return self.loops.get(axis, axis if axis.isidentifier() or axis.isdigit() else None)
+
+
+def operands(e: Any) -> Iterator[ir.Expr]:
+    """The expressions that a node, or an index, is made of."""
+    for name in PART_NAMES[type(e)]:
+        part = getattr(e, name)
+        for each in part if isinstance(part, tuple) else (part,):
+            if isinstance(each, EXPRESSIONS):
+                yield each
+            elif is_node(each):
+                yield from operands(each)
 
 
 def axes_of_entries(

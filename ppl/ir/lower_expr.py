@@ -217,8 +217,7 @@ def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
         return lower_solver(c, e, called)
     first, *rest = (lower_expr(c, a) for a in e.args[1:])
     if e.name == "map_rect":
-        shards = replace(user_call(c, called, [first, *rest]), lifted=(False, True, True, True), joined=True)
-        return shards
+        return replace(user_call(c, called, [first, *rest]), batch="shards")
     whole = [first, ir.Const(1, INT), library_apply("size", [first], INT), *rest[1:]]
     partial_sum = e.args[0]
     assert isinstance(partial_sum, ast.Variable)

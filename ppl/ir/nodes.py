@@ -22,11 +22,11 @@ Fixed = frozenset[str] | None
 def union(*axes: tuple[str, ...]) -> tuple[str, ...]:
     """All axes of several values, in an order that each of them keeps."""
     out: list[str] = []
-    for each in axes:
-        for k, axis in enumerate(each):
-            if axis not in out:
-                later = (out.index(a) for a in each[k:] if a in out)
-                out.insert(out.index(each[k - 1]) + 1 if k else next(later, len(out)), axis)
+    rest = [each for each in axes if each]
+    while rest:
+        first = next(each[0] for each in rest if not any(each[0] in other[1:] for other in rest))
+        out.append(first)
+        rest = [left for each in rest if (left := each[1:] if each[0] == first else each)]
     return tuple(out)
 
 
@@ -102,16 +102,18 @@ class Apply:
 
 @dataclass(frozen=True)
 class CallUser:
-    """A call of a function of the program, by its emitted name; with `lifted`, once for each entry."""
+    """A call of a function of the program, by its emitted name.
+
+    `batch` says how it takes the axes of its arguments: "whole" as they are, "none" in a call for each entry,
+    and "shards" (`map_rect`) in one for each element of the arrays after the first argument; these it joins.
+    """
 
     name: str
     args: tuple["Expr", ...]
     type: Type
     passes: tuple[str, ...] = ()
     """What the function gets besides its arguments: "target", "jacobian", "rng"."""
-    lifted: tuple[bool, ...] = ()
-    joined: bool = False
-    """The results of all entries, which are vectors, become one vector."""
+    batch: Literal["whole", "none", "shards"] = "whole"
     drops: tuple[Fixed, ...] | None = None
     """As for Apply, () where it takes no argument: what the function adds up may leave constants out."""
 

@@ -39,6 +39,7 @@ BODIES = (
     "for (i in 1:I) for (j in 1:J) X[i, j] ~ poisson_log(V[i, j] + b[i] + d);",
     "for (i in 1:I) for (j in 1:J) X[i, j] ~ poisson_log(b[i] + c[j] + V[i, j]);",
     "for (i in 1:I) for (j in 1:J) X[i, j] ~ poisson_log((b[i] + d) + (c[j] - d));",
+    "for (i in 2:I) for (j in 1:I) V[j] ~ student_t(2, sum(V[i]), log1p_exp(b[i] * c * b[j]));",
     "for (i in 1:I) for (j in 1:J) y ~ binomial_logit(n, c[j] + R[1, J - j + 1] + b[i]);",
     "for (i in 1:I) for (j in 1:J) y ~ neg_binomial_2_log(log_sum_exp(V[2, j], exp(-square(b[i]))), 2);",
     "for (i in 1:I) for (j in 1:J) for (k in 1:K) X[i, j, k] ~ poisson_log(V[i, j] + d[k]);",

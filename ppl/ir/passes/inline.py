@@ -94,7 +94,7 @@ class Inline:
         f = self.functions.get(call.name)
         return (
             f is not None
-            and not call.lifted
+            and call.batch == "whole"
             and not self.is_invariant(call)
             and (self.with_rng or "rng" not in call.passes)
             and sum(1 for _ in walk(f.body)) < INLINING.longest * 20

@@ -340,9 +340,11 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
     if "rng" in e.passes:
         args = one_of_each(args, b)
-    if not any_axes(*args) or e.lifted:
+    if not any_axes(*args):
         c.fragile |= b.taken_by_some
-        return lift_shards(c, b, e, args) if any_axes(*args) else replace(e, args=args)
+        return replace(e, args=args)
+    if e.batch == "shards":
+        return lift_shards(c, b, e, args)
     if moves_tuples(e, args):
         require_draws(b, b.over(*args), f"`{e.name.rstrip('_')}` takes or returns a tuple")
     axes = b.over(*args)
@@ -361,22 +363,17 @@ def moves_tuples(e: ir.CallUser, args: Sequence[ir.Expr]) -> bool:
 def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -> ir.Expr:
     """A call for each shard that some arguments are lists of (`map_rect`), of every draw."""
     draws = require_draws(b, b.over(*args), f"`{e.name.rstrip('_')}` is called once for each shard")
-    first = next(a for a, own in zip(args, e.lifted, strict=True) if own)
-    one = first_entry(first, entry(first.type)) if any_axes(first) else first
-    count = helper(batching.batch_size, (one,), INT)
+    shared, first, *_ = args
+    of_one = first_entry(first, entry(first.type)) if any_axes(first) else first
+    count = helper(batching.batch_size, (of_one,), INT)
     shards = {
         **b.indices,
         SHARDS: c.index_set("shard", batching.loop_range, (ir.Const(1, INT), count), SHARDS),
     }
-    of_shard = (
-        replace(a, type=along(first_of(entry(a.type)), *axes_of(a.type), SHARDS)) if own else a
-        for a, own in zip(args, e.lifted, strict=True)
-    )
-    one_call = replace(e, type=e.type if e.joined else first_of(e.type), lifted=(), joined=False)
-    axes = (*draws, SHARDS)
-    each = in_lanes(axes, shards, tuple(of_shard), lambda lanes: call_along(c, one_call, lanes, LANES))
-    made = helper(over_draws.joined, (each,), each.type) if e.joined else each
-    return replace(made, type=along(e.type, *draws))
+    of_shard = (replace(a, type=along(first_of(entry(a.type)), *axes_of(a.type), SHARDS)) for a in args[1:])
+    one, axes = replace(e, batch="whole"), (*draws, SHARDS)
+    each = in_lanes(axes, shards, (shared, *of_shard), lambda lanes: call_along(c, one, lanes, LANES))
+    return helper(over_draws.joined, (each,), along(e.type, *draws))
 
 
 def first_of(t: Type) -> Type:
@@ -398,7 +395,7 @@ def call_along(c: Lifting, e: ir.CallUser, args: tuple[ir.Expr, ...], axis: str)
                 raise
             c.draws.functions.note(c.span, str(why))
     refuse_ragged(e, args)
-    return replace(e, args=args, type=t, lifted=mask)
+    return replace(e, args=args, type=t, batch="none")
 
 
 def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> ir.Expr:

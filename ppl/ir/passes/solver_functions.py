@@ -42,5 +42,5 @@ def once_each(f: ir.Function, call: ir.Solve, mask: tuple[bool, ...]) -> ir.Func
         ir.Var(a, along(x.type, ir.DRAW) if m else x.type)
         for a, x, m in zip(f.args, call.args, mask, strict=True)
     )
-    value = ir.CallUser(f.name, args, along(call.type, ir.DRAW), lifted=mask)
+    value = ir.CallUser(f.name, args, along(call.type, ir.DRAW), batch="none")
     return replace(f, name=f"{f.name}each__", body=(ir.Return(value, f.span),))
