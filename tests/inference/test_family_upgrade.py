@@ -5,16 +5,20 @@ import pytest
 from toy_targets import Gaussian as ToyGaussian
 from toy_targets import OneOfMany
 
+from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.starting import Start
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.refine.family_upgrade import Weighed, _move_mean, upgrade
+from ppl.inference.recipes import fit
+from ppl.inference.refine.family_upgrade import LOCAL, Weighed, _move_mean, upgrade
 from ppl.inference.refine.refinement import Refined
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import silent
+from ppl.inference.run.settings import Settings
 
 DIM = 3
 WIDE = Gaussian(np.zeros(DIM), np.linalg.cholesky(np.eye(DIM) + 0.5))
@@ -69,6 +73,40 @@ def test_full_rank_that_fits_is_left_alone():
 def test_without_a_dense_guess_there_is_nothing_to_climb_from(factor):
     _, same = stepped_up(np.full(DIM, 0.5), factor, in_the_peak())
     assert not any("nats" in note for note in same.notes)
+
+
+class Tailed(OneOfMany):
+    """A standard Gaussian with a wider one about it; counts gradients."""
+
+    dim, wider = DIM, 2.2
+    points = 0
+
+    def log_densities(self, us):
+        squares = (us**2).sum(axis=1)
+        return np.logaddexp(
+            np.log(0.7) - squares / 2,
+            np.log(0.3) - (squares / self.wider + self.dim * np.log(self.wider)) / 2,
+        )
+
+    def log_density_gradients(self, us):
+        self.points += len(us)
+        values, squares = self.log_densities(us), (us**2).sum(axis=1)
+        own = np.exp(np.log(0.7) - squares / 2 - values)[:, None]
+        return values, -us * (own + (1 - own) / self.wider)
+
+
+def test_a_local_gaussian_whose_draws_can_be_resampled_is_not_maximised():
+    """Its k-hat is above 0.5, but most of its draws count: the fit needs no other q."""
+    target, family, zeros = Tailed(), MeanField(DIM), np.zeros(DIM)
+    params = family.start(zeros)
+    start = Start(zeros, Scaled(target, zeros, np.ones(DIM)), family, params, metric=np.eye(DIM))
+    narrow = family.carry(params, zeros, np.full(DIM, 0.7))
+    found = Refined(family, narrow, Outcome(Ending.CONVERGED, "so it seemed"))
+    q = upgrade(target, start, found, np.random.default_rng(1), silent)
+    u = q.family.transform(q.params, np.random.default_rng(2).normal(size=(4000, DIM)))
+    weights = psis(target.log_densities(u) - q.family.log_density(q.params, u))
+    assert 0.5 <= weights.khat < 0.7 and weights.ess > 2000
+    assert q.notes == (LOCAL,) and target.points == 0
 
 
 class Strung(OneOfMany):
@@ -136,3 +174,35 @@ def test_a_mean_is_moved_only_where_that_makes_the_draws_worth_more(tilt, kept):
     mean = moved.family.mean(moved.params)
     assert mean[0] == (pytest.approx(0, abs=0.08) if kept else 0.4)
     assert any("importance-weighted" in note for note in moved.notes) is kept
+
+
+class Updated(OneOfMany):
+    """Effects N(mu, exp(t)) and a Gaussian that knows them all, as of rows that an earlier fit has seen."""
+
+    def __init__(self, groups, sd, seed):
+        rng = np.random.default_rng(seed)
+        self.dim, self.precision = 2 + groups, (np.eye(groups) + 0.02) / sd**2
+        self.seen = rng.normal(0.3, 0.7, groups) + rng.normal(0, sd, groups)
+
+    def explain(self, u):
+        return ""
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def log_density_gradients(self, us):
+        mu, t, effects = us[:, :1], us[:, 1:2], us[:, 2:]
+        s, z, off = np.exp(t), (effects - mu) / np.exp(t), effects - self.seen
+        values = (
+            t - mu**2 / 8 - s**2 / 2 - (z**2 / 2 + t + off * (off @ self.precision) / 2).sum(1, keepdims=True)
+        )
+        slopes = (z / s).sum(1, keepdims=True) - mu / 4, (z**2 - 1).sum(1, keepdims=True) + 1 - s**2
+        return values[:, 0], np.hstack([*slopes, -z / s - off @ self.precision])
+
+
+@pytest.mark.parametrize("sd, seed", [(0.06, 5), (0.06, 10), (0.1, 5)])
+def test_an_update_of_a_hierarchy_is_resampled_not_annealed(sd, seed):
+    """Full rank fits most of these better than the local Gaussian, but its tails are thinner."""
+    result = fit(Updated(20, sd, seed), Settings(algorithm="auto", seed=seed, draws=1000))
+    assert (result.verdict.level, result.verdict.made) == (Level.GOOD, DrawSource.RESAMPLED)
+    assert any(note == LOCAL for note in result.path.notes)

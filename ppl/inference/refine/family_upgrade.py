@@ -14,6 +14,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.draws import points_with_density
+from ppl.inference.correct.population import is_reliable
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
@@ -137,7 +138,7 @@ def _upgraded(
         target = for_many_points(target)
     if corrects and isinstance(found.family, MeanField):
         local = _local(target, start, found, rng.spawn(1)[0])
-        if local and local[1].weights.khat < UPGRADE.good_khat:
+        if local and is_reliable(local[1].weights):  # its draws can be resampled, whatever else is found
             return local[0]
     if isinstance(found.family, MeanField) and not weighed.weights.reliable:
         start, found, weighed = _rescaled_again(target, start, found, weighed, rng.spawn(1)[0], listen)
