@@ -12,6 +12,7 @@ from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import FieldModes, Fields
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
+from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array, log_density_gradients
 from ppl.late import special
 
@@ -139,6 +140,13 @@ class Marginal:
     def log_density(self, outer: Array) -> float:
         return float(self.modes(outer[None]).log_marginals[0])
 
+    def log_densities(self, outer: Array, least: Array | None = None) -> Array:
+        """By Laplace's approximation about modes at outer points (n, d), some at a time, (n,)."""
+        least = np.full(len(outer), -np.inf) if least is None else least
+        parts = row_parts(len(outer), self.latent.size)
+        found = [self.modes(outer[k], BLOCK_MODES.about, least[k]).log_marginals for k in parts]
+        return np.concatenate(found)
+
 
 class Peak(NamedTuple):
     """The mode of a marginal, as its centre, and the Gaussian of the curvature there."""
@@ -244,7 +252,7 @@ def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
     mixture = one_over(peak.gaussian)
     for k in range(OUTER.rounds):
         u = mixture.draws(max(OUTER.draws, OUTER.draws_each * mixture.dim), rng)
-        log_p = peak.marginal.modes(u, BLOCK_MODES.about).log_marginals
+        log_p = peak.marginal.log_densities(u)
         weights = psis(log_p - mixture.log_density(u))
         if is_reliable(weights) and most_count(weights):
             return mixture
@@ -263,7 +271,7 @@ def beyond(near: Batch, marginal: Marginal, rng: np.random.Generator) -> list[Ba
     level = [Batch(u, np.zeros(len(u)), each.log_densities) for u, each in zip(far, wide, strict=True)]
     weights, *distant = log_weights([near, *level])
     least = weights.max() - OUTER.negligible - np.concatenate(distant)
-    heights = marginal.modes(np.concatenate(far), BLOCK_MODES.about, least).log_marginals
+    heights = marginal.log_densities(np.concatenate(far), least)
     heights = np.where(heights > least, heights, -np.inf)
     parts = np.split(heights, len(far))
     return [replace(each, log_p=log_p) for each, log_p in zip(level, parts, strict=True)]

@@ -51,6 +51,12 @@ class StructureLimits:
     most_dimensions: int = 4000
     """Coordinates that are moved one by one."""
 
+    most_in_groups: int = 30_000
+    """Coordinates that are moved many at once: as many numbers in 2,048 draws of them are 500 MB."""
+
+    probes: int = 64
+    """Coordinates that are moved alone to find those that meet more than a block has."""
+
     smallest_change: float = 1e-9
     """The change of a gradient, beside its size, that is no rounding."""
 
@@ -84,7 +90,13 @@ class Structure:
 
 def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structure | Field | None:
     """That of a target, seen from a point u (dim,) with a finite gradient; None where it has none."""
-    if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_dimensions:
+    if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_in_groups:
+        return None
+    if STRUCTURE.probes + 2 * code_length(target.dim) < target.dim and (
+        found := small_blocks(target, u, rng)
+    ):
+        return found
+    if target.dim > STRUCTURE.most_dimensions:
         return None
     touched = meets(target, u, rng)
     return blocks_of(touched) or field_of(touched, *kinds_of(target), STRUCTURE.fewest_latent)
@@ -113,19 +125,62 @@ def blocks_of(touched: NDArray[np.bool_]) -> Structure | None:
 
 def meets(target: Target, u: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Which pairs of coordinates (dim, dim) have a term in common."""
-    dim, least = target.dim, STRUCTURE.nearest
+    touched = responses(target, u, np.eye(target.dim, dtype=bool), rng)
+    return np.asarray(touched | touched.T)
+
+
+def responses(
+    target: Target, u: Array, moved: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Which entries of the gradient (n, dim) change where the coordinates `moved` (n, dim) are moved."""
+    dim, least, found = target.dim, STRUCTURE.nearest, np.zeros(moved.shape, dtype=bool)
     steps = rng.uniform(least, 8 * least, dim) * rng.choice([-1.0, 1.0], dim)
     _, here = log_density_gradients(target, np.array([u, u]))  # at two points, as the others are
-    touched = np.zeros((dim, dim), dtype=bool)
-    for part in row_parts(dim, dim):
-        moved = np.repeat(u[None], part.stop - part.start, axis=0)
-        rows = np.arange(part.start, part.stop)
-        moved[np.arange(len(rows)), rows] += steps[rows]
-        _, there = log_density_gradients(target, moved)
+    for part in row_parts(*moved.shape):
+        _, there = log_density_gradients(target, u + steps * moved[part])
         size = np.abs(here[0]) + np.abs(there)
         # what is not finite may depend on anything
-        touched[rows] = ~(np.abs(there - here[0]) <= STRUCTURE.smallest_change * np.maximum(size, 1e-6))
-    return np.asarray(touched | touched.T)
+        found[part] = ~(np.abs(there - here[0]) <= STRUCTURE.smallest_change * np.maximum(size, 1e-6))
+    return found
+
+
+def small_blocks(target: Target, u: Array, rng: np.random.Generator) -> Structure | None:
+    """Blocks of at most two coordinates by some 2 log2(dim) gradients, not one for each; None for others.
+
+    Of a few coordinates that are moved alone, those that meet so few that they may be latent tell what is
+    outer: what meets more of them than a block has. The rest have random codes in binary, and all with a bit
+    of 1, or of 0, are moved at once: a gradient that responds to those whose bit it has not tells that its
+    partner's code differs there (group testing; Dorfman 1943, "The detection of defective members").
+    """
+    dim = target.dim
+    alone = np.zeros((STRUCTURE.probes, dim), dtype=bool)
+    alone[np.arange(len(alone)), rng.choice(dim, len(alone), replace=False)] = True
+    met = responses(target, u, alone, rng)
+    few = met[met.sum(axis=1) <= STRUCTURE.widest_block + STRUCTURE.most_outer]
+    outer = np.flatnonzero(few.sum(axis=0) > STRUCTURE.widest_block)
+    latent = np.setdiff1d(np.arange(dim), outer)
+    if not 0 < len(outer) <= STRUCTURE.most_outer or len(latent) < STRUCTURE.fewest_latent * len(outer):
+        return None
+    length = code_length(len(latent))
+    codes = np.sort(rng.choice(1 << length, len(latent), replace=False))
+    latent = rng.permutation(latent)
+    bits = (codes >> np.arange(length)[:, None] & 1).astype(bool)
+    moved = np.zeros((2, length, dim), dtype=bool)
+    moved[:, :, latent] = bits, ~bits
+    ones, zeros = responses(target, u, moved.reshape(-1, dim), rng)[:, latent].reshape(2, length, -1)
+    partners = codes ^ (1 << np.arange(length)) @ np.where(bits, zeros, ones)
+    at = np.minimum(np.searchsorted(codes, partners), len(codes) - 1)
+    if (codes[at] != partners).any() or (at[at] != np.arange(len(at))).any():
+        return None
+    pairs = np.unique(np.sort(np.stack([latent, latent[at]], axis=1), axis=1), axis=0)
+    single = pairs[:, 0] == pairs[:, 1]
+    blocks = np.where(single[:, None] & [False, True], dim, pairs)
+    return Structure(dim, outer, blocks[:, :1] if single.all() else blocks)
+
+
+def code_length(n: int) -> int:
+    """Bits of codes of which at most half are taken: the complement of one is mostly none's."""
+    return n.bit_length() + 1
 
 
 def separators(touched: NDArray[np.bool_]) -> Indices | None:

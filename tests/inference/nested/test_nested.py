@@ -18,7 +18,7 @@ from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import CONDITIONAL, conditional, ends_of, fitted, shape_of
 from ppl.inference.nested.draws import Round, together
 from ppl.inference.nested.polynomials import Polynomials
-from ppl.inference.nested.structure import structure_of
+from ppl.inference.nested.structure import STRUCTURE, Structure, structure_of
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.outcome import Ending
@@ -212,6 +212,48 @@ def test_every_pair_of_blocks_has_no_mixed_derivative():
     for k, one in enumerate(structure.blocks):
         for other in structure.blocks[k + 1 :]:
             assert np.abs(hessian[np.ix_(one, other)]).max() < 1e-6
+
+
+class Counted(Groups):
+    """Counts the points at which gradients are taken."""
+
+    points = 0
+
+    def log_density_gradients(self, us):
+        type(self).points += len(us)
+        return super().log_density_gradients(us)
+
+
+@pytest.mark.parametrize("count", [200, 12_000])
+def test_blocks_of_many_groups_are_found_by_a_gradient_for_each_bit_of_their_number(count):
+    target, Counted.points = Counted(rng().normal(size=count)), 0
+    structure = found(target)
+    assert structure.outer.tolist() == [0, 1] and structure.blocks.shape == (count, 1)
+    assert sorted(structure.blocks.ravel()) == list(range(2, count + 2))
+    assert Counted.points <= STRUCTURE.probes + 2 * math.log2(count) + 10
+
+
+def test_many_blocks_of_two_are_found_by_few_gradients():
+    blocks = found(Pairs(3000)).blocks
+    assert (np.diff(blocks[np.argsort(blocks[:, 0])], axis=1) == 3000).all() and blocks.shape == (3000, 2)
+    assert (np.sort(blocks[:, 0]) == np.arange(1, 3001)).all()
+
+
+@dataclass(frozen=True)
+class Ring(Groups):
+    """Groups of which each meets the next as well."""
+
+    def log_density_gradients(self, us):
+        value, gradient = super().log_density_gradients(us)
+        theta = us[:, 2:]
+        steps = theta - np.roll(theta, 1, axis=1)
+        gradient[:, 2:] += np.roll(steps, -1, axis=1) - steps
+        return value - 0.5 * (steps**2).sum(axis=1), gradient
+
+
+@pytest.mark.parametrize("count", [4094, 5000])
+def test_no_blocks_are_claimed_of_many_groups_that_meet_their_neighbours(count):
+    assert not isinstance(found(Ring(rng().normal(size=count))), Structure)
 
 
 # --- Blocks given the rest -----------------------------------------------------------------------
