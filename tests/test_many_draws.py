@@ -39,6 +39,20 @@ def test_loops(loop: Loop) -> None:
     assert_as_alone(posterior, np.random.default_rng(1).normal(0.0, 0.4, (6, posterior.param_unc_num())))
 
 
+@pytest.mark.parametrize(
+    ("model", "shared"),
+    [
+        ("for (n in 1:N) y[n] ~ normal(a * x[n], 1);", True),
+        ("for (n in 1:N) target += y[n] > a ? x[n] : a;", False),
+    ],
+)
+def test_data_are_prepared_once_where_many_points_need_no_other(model: str, shared: bool) -> None:
+    """Both forms then read the same arrays."""
+    program = f"data {{ int N; vector[N] x, y; }} parameters {{ real a; }} model {{ {model} }}"
+    joint = ppl.compile_model(program).condition({"N": 3, "x": [1, 2, 3], "y": [1, 0, 2]}).log_joint()
+    assert (joint.d_of_many is joint.d) == shared
+
+
 def looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     """Grows by the points that are evaluated by themselves from here on."""
     seen: list[np.ndarray] = []

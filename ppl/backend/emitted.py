@@ -1,5 +1,6 @@
 """An emitted module, before it is loaded."""
 
+import re
 from dataclasses import dataclass
 
 from ppl.backend.text import Binding
@@ -22,3 +23,10 @@ class Emitted:
     loads: frozenset[str] = frozenset()
     at_points: tuple[AtPoints, ...] = ()
     """The functions that solvers work on."""
+
+    @property
+    def prepare(self) -> tuple[str, dict[str, Binding]]:
+        """The text of the module's `prepare`, and the library functions that it calls."""
+        text = self.text.partition("def prepare(d):\n")[2].partition("\ndef ")[0]
+        called = set(re.findall(r"\blib\.(\w+)", text))
+        return text, {name: binding for name, binding in self.bindings.items() if name in called}

@@ -131,5 +131,4 @@ def density_of(model: Model) -> Density:
 
 def prepared(model: Model, d: Data) -> Data:
     """The data with what compiled code reads; those at hand, where it reads no more than NumPy does."""
-    same = model.program(FOR_JAX).prepared == model.program(VALUES).prepared
-    return d if same else model.prepared(d, FOR_JAX)
+    return model.prepared(d, FOR_JAX, VALUES)

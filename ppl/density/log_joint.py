@@ -110,7 +110,7 @@ class LogJoint:
     @cached_property
     def d_of_many(self) -> Data:
         """The data with what the form for many points computes of them once."""
-        return self.model.prepared(self.d, self.forms.many)
+        return self.model.prepared(self.d, self.forms.many, self.forms.value)
 
     def values(self, us: Floats) -> Floats:
         """At each row of `us` (n, dim), (n,), many at a time."""

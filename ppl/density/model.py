@@ -228,8 +228,10 @@ class Model:
         known = (*self.lowered.data, *self.lowered.transformed_data_names)
         return {v.name: d.of(v.name) for v in known if not v.items}
 
-    def prepared(self, d: Data, form: Form = VALUES) -> Data:
-        """The data with what a form computes of them once."""
+    def prepared(self, d: Data, form: Form = VALUES, after: Form | None = None) -> Data:
+        """The data with what a form computes of them once, which the form `after` may have done already."""
+        if after is not None and self.code(form).emitted.prepare == self.code(after).emitted.prepare:
+            return d
         d, module = d.with_values({}), self.load(form, NUMPY)
         with np.errstate(all="ignore"), located(module):
             module.prepare(d)
