@@ -150,7 +150,8 @@ def traced(files: Sequence[str], tests: Sequence[str], by_line: bool, limit: flo
 
     def work(path: str) -> None:
         tracer = Tracer(files if by_line else ())
-        run_tests(tests, [tracer])
+        if run_tests(tests, [tracer]) == pytest.ExitCode.USAGE_ERROR:  # there is no such test
+            os._exit(99)
         with open(path, "w") as out:
             json.dump(tracer.seen, out)
 

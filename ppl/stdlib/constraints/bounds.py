@@ -105,7 +105,7 @@ def by_bounds(xp: Namespace, rules: tuple[Rule, ...], v: Array, a: Array, b: Arr
     if isinstance(a, int | float) and isinstance(b, int | float):
         return rules[2 * (a == -np.inf) + (b == np.inf)](xp, v, a, b)
     lower, upper = xp.np.not_equal(xp.plain(a), -np.inf), xp.np.not_equal(xp.plain(b), np.inf)
-    cases = (lower & upper, lower & ~upper, ~lower & upper, ~lower & ~upper)
+    cases = (both(lower, upper), both(lower, ~upper), both(~lower, upper), both(~lower, ~upper))
     parts = []
     for here, rule in zip(cases, rules, strict=True):
         known = isinstance(here, np.ndarray | np.bool_)
@@ -115,6 +115,11 @@ def by_bounds(xp: Namespace, rules: tuple[Rule, ...], v: Array, a: Array, b: Arr
             tame = (xp.np.where(here, *pair) for pair in zip((v, a, b), NEUTRAL, strict=True))
             parts.append([xp.np.where(here, result, 0.0) for result in rule(xp, *tame)])
     return tuple(sum(part) for part in zip(*parts, strict=True))
+
+
+def both(x: Array, y: Array) -> Array:
+    """`x & y`, which is known where one of them is a False that is."""
+    return np.False_ if any(isinstance(side, np.bool_) and not side for side in (x, y)) else x & y
 
 
 def _constrain(rules: Any, xp: Namespace, u: Array, shape: Shape, a: Array, b: Array) -> tuple[Array, Array]:
