@@ -107,11 +107,15 @@ def test_another_shape_names_the_file(folder):
         model.condition(with_arrays(load_data("d.json"), {"x": "x.npy"}))
 
 
-def test_jax_is_not_chosen_for_data_on_disk(folder, monkeypatch):
+def test_jax_is_chosen_for_data_on_disk_where_they_fit_in_memory(folder, monkeypatch):
     monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=1))
     monkeypatch.setattr(backend, "find_spec", lambda name: name)
     here, there = both()
     assert backend.jax_pays(PosteriorTarget(here), Settings())
+    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=1, memory=0))
+    monkeypatch.setattr(backend, "available", lambda: 4 * X.nbytes)
+    assert backend.jax_pays(PosteriorTarget(there), Settings())
+    monkeypatch.setattr(backend, "available", lambda: 4 * X.nbytes - 1)
     assert not backend.jax_pays(PosteriorTarget(there), Settings())
 
 

@@ -201,15 +201,15 @@ def for_sampler(target: PosteriorTarget, settings: SampleSettings) -> Target:
 
 
 def is_possible(target: PosteriorTarget) -> bool:
-    """Whether JAX is there, data are in memory, where it would hold them, and no `profile` block is timed.
+    """Whether JAX is there, has room for data that lie on disk, and no `profile` block is timed.
 
     The density of an updated fit is not compiled.
     """
     posterior = target.posterior
     if posterior.earlier is not None:
         return False
-    on_disk = any(map(is_mapped, posterior.data.values()))
-    return find_spec("jax") is not None and not on_disk and not posterior.model.keeps_time
+    on_disk = sum(x.size for x in posterior.data.values() if is_mapped(x))
+    return find_spec("jax") is not None and has_room(4 * on_disk) and not posterior.model.keeps_time
 
 
 def has_room(numbers: int) -> bool:

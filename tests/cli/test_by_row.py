@@ -19,7 +19,9 @@ OWN = (
 def run(run, tmp_path):
     for name, text in {"normal": NORMAL, "student": STUDENT, "own": OWN}.items():
         (tmp_path / f"{name}.model").write_text(text)
-    (tmp_path / "d.json").write_text(json.dumps({"N": 6, "y": [1, 2, 3, 2.5, 1.5, 2]}))
+    (tmp_path / "d.json").write_text(
+        json.dumps({"N": 12, "y": [1, 2, 3, 2.5, 1.5, 2, 1.2, 2.2, 2.8, 1.8, 2.4, 1.6]})
+    )
     for name in ("normal", "student"):
         assert run("variational", f"{name}.model", "d.json", "-o", f"{name}.csv", "-q")[0] == 0
     return run
@@ -28,7 +30,7 @@ def run(run, tmp_path):
 def test_loo_reads_the_program(run, tmp_path):
     assert run("loo", "normal.csv")[0] == 1
     status, out, _ = run("loo", "normal.csv", "--model", "normal.model", "--csv", "rows.csv")
-    assert status == 0 and "elpd_loo" in out and "in all 6 rows" in out
+    assert status == 0 and "elpd_loo" in out and "in all 12 rows" in out
     assert (tmp_path / "rows.csv").read_text().splitlines()[1].startswith('"y[1]",')
     run("variational", "own.model", "d.json", "-o", "own.csv", "-q")
     table = [line for line in out.splitlines() if line.startswith(("elpd_loo", "p_loo"))]

@@ -30,9 +30,9 @@ def files(tmp_path_factory):
     """Two runs, whose theta passes for replicated data."""
     folder = tmp_path_factory.mktemp("runs")
     for seed in (1, 2):
-        variational(Toy(), seed=seed, draws=200, resample=False, anneal=False).save_csv(
-            folder / f"{seed}.csv"
-        )
+        variational(
+            Toy(), algorithm="meanfield", seed=seed, draws=200, resample=False, anneal=False
+        ).save_csv(folder / f"{seed}.csv")
         text = (folder / f"{seed}.csv").read_text().replace("theta.1,theta.2,y_rep", "y_rep.1,y_rep.2,z")
         (folder / f"{seed}.csv").write_text(text)
     return read_all([folder / "1.csv", folder / "2.csv"])

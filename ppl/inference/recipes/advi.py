@@ -21,8 +21,9 @@ from ppl.inference.objective.target import Target
 from ppl.inference.recipes.nested import Refused, by_blocks, resampled
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
-from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.refine.family_upgrade import upgrade
+from ppl.inference.recipes.result import Path, Result, result_of
+from ppl.inference.refine.family_upgrade import at_start, upgrade
+from ppl.inference.refine.newton_by_rows import at_mode_of_all_rows
 from ppl.inference.refine.refinement import Refined, refine, unrefined
 from ppl.inference.run.context import Context
 from ppl.inference.run.journal import NULL_JOURNAL, Journal, once
@@ -83,6 +84,10 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context)
+        gaussian = _at_start(target, start, context)
+        if gaussian is not None:
+            path = Path(start.point, gaussian.outcome, notes=[n for n in (start.note,) if n], at_maximum=True)
+            return _result(target, context, gaussian, path)
         loop = run_loop(
             partial(_parts, settings, family),
             start,
@@ -94,8 +99,23 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         )
         end = once(context.journal, "end", lambda: _end(target, start, loop, context), streams.refine)
         path = loop.path(start, end.outcome, (start.note, loop.note, *end.notes), end.at_maximum)
-        result = result_of(target, settings, end.family, end.params, path, streams.draws, context.listen)
+        result = _result(target, context, end, path)
     return resampled(uneven, context) if uneven and result.verdict.level is Level.POOR else result
+
+
+def _at_start(target: Target, start: Start, context: Context) -> Refined | None:
+    """The Gaussian at the start, if `auto` may end with it and it fits; a step size asks for steps."""
+    settings, rng = context.settings, context.streams.refine
+    chooses = settings.algorithm == "auto" and settings.eta is None and settings.corrects and settings.upgrade
+    if not (chooses and _refines(settings)) or start.outcome is not None:
+        return None
+    return once(context.journal, "at start", lambda: at_start(target, start, rng), rng)
+
+
+def _result(target: Target, context: Context, q: Refined, path: Path) -> Result:
+    return result_of(
+        target, context.settings, q.family, q.params, path, context.streams.draws, context.listen
+    )
 
 
 def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
@@ -103,8 +123,11 @@ def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
     settings, rng, listen, journal = context.settings, context.streams.refine, context.listen, context.journal
     params, outcome = loop.run.average, loop.outcome
     if settings.minibatch is not None:
-        note = NO_REFINEMENT if settings.refine else ""
-        return unrefined(start, params, outcome, loop.search.note or note)
+        found = unrefined(start, params, outcome, loop.search.note)
+        upgrades = settings.algorithm == "auto" and settings.upgrade
+        better = at_mode_of_all_rows(target, found, rng) if upgrades else found
+        unsaid = better is found and settings.refine and not loop.search.note
+        return replace(found, notes=(NO_REFINEMENT,)) if unsaid else better
     if settings.refine and outcome.ending is not Ending.INTERRUPTED:
         found = refine(start, params, outcome, rng, listen, settings.linear_response, journal)
         if not settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:

@@ -1,4 +1,4 @@
-"""The end of the third stage: what more can be done where the importance ratios say that q does not fit.
+"""What the importance ratios of a q decide: that the Gaussian at the start will do, or what else is done.
 
 Mean-field is fitted again in coordinates of its own, for as long as it rises; full rank from there, where
 it did worse. Where draws are corrected q need not stay what was asked for: mean-field goes on to full rank,
@@ -23,11 +23,11 @@ from ppl.inference.initialise.starting import Start
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.parts import by_rows, draws_within
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target, for_many_points
+from ppl.inference.objective.target import Array, Target, for_many_points, width_of
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws
-from ppl.inference.refine.refinement import Refined
+from ppl.inference.refine.refinement import Refined, unrefined
 from ppl.inference.run.journal import NULL_JOURNAL, Entry, Journal
-from ppl.inference.run.outcome import Ending
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 
@@ -43,7 +43,13 @@ class UpgradeLimits:
     """Draws that q is weighed by."""
 
     fewest_draws: int = 500
-    """Draws that it takes to tell, in however many dimensions."""
+    """Draws that it takes to tell, in however many dimensions, and of however many rows."""
+
+    work: int = 2**26
+    """Numbers that weighing draws may work through, where those are more than the fewest."""
+
+    enough_share: float = 0.9
+    """The share of its draws that the Gaussian at the start must be worth for nothing else to be tried."""
 
     most_moves: int = 4
     """Moves of the mean to the importance-weighted mean."""
@@ -69,6 +75,7 @@ class UpgradeLimits:
 UPGRADE = UpgradeLimits()
 
 LOCAL = "Mean-field does not fit: the approximation is the Gaussian with the curvature where the fit began."
+FITS = "the Laplace approximation fits (k-hat {:.2f}), so no other family was tried"
 FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the family was upgraded to full rank."
 AGAIN = "Rescaled by its own sds, the mean-field ELBO rose by another {:.3g} nats."
 LOST = "The mean-field ELBO was {:.3g} nats higher, so the full-rank optimisation was restarted from there."
@@ -101,6 +108,20 @@ class Weighed(NamedTuple):
 
 def _shift(u: Array, log_ratios: Array) -> Array:
     return np.asarray(np.exp(psis(log_ratios).log_weights) @ u - u.mean(axis=0))
+
+
+def at_start(target: Target, start: Start, rng: np.random.Generator) -> Refined | None:
+    """The Gaussian that the start was found to be, if it fits and most of its draws count."""
+    try:
+        found = _local(target, start, rng)
+    except KeyboardInterrupt:
+        return unrefined(start, start.params, Outcome(Ending.INTERRUPTED, "interrupted at the start"))
+    if found is None:
+        return None
+    q, weighed = found
+    khat, share = weighed.weights.khat, weighed.weights.ess / len(weighed.u)
+    fits = khat < UPGRADE.good_khat and share >= UPGRADE.enough_share
+    return replace(q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat))) if fits else None
 
 
 def upgrade(
@@ -137,7 +158,10 @@ def _upgraded(
     if not found.outcome.converged:  # as many draws as there may be did not do, and will be needed again
         target = for_many_points(target)
     if corrects and isinstance(found.family, MeanField):
-        local = _local(target, start, found, rng.spawn(1)[0])
+        local = _local(target, start, rng.spawn(1)[0])
+        if local:
+            q = replace(local[0], outcome=found.outcome, notes=(*found.notes, LOCAL))
+            local = q, local[1]
         if local and is_reliable(local[1].weights):  # its draws can be resampled, whatever else is found
             return local[0]
     if isinstance(found.family, MeanField) and not weighed.weights.reliable:
@@ -163,19 +187,17 @@ def _upgraded(
     return found
 
 
-def _local(
-    target: Target, start: Start, found: Refined, rng: np.random.Generator
-) -> tuple[Refined, Weighed] | None:
+def _local(target: Target, start: Start, rng: np.random.Generator) -> tuple[Refined, Weighed] | None:
     """The Gaussian that the start was found to be, with the curvature there; None where the start has none.
 
     Where the posterior is nearly Gaussian it has every covariance right, which the ELBO on few draws has not.
     """
     if start.metric is None or not isinstance(start.target, Scaled):
         return None
-    family = FullRank(target.dim, found.family.standard)
+    family = FullRank(target.dim, start.family.standard)
     factor = start.target.factor[:, None] * start.metric
     params = family.carry(family.start(np.zeros(target.dim)), start.target.centre, factor)
-    local = replace(found, family=family, params=params, notes=(*found.notes, LOCAL))
+    local = Refined(family, params, Outcome(Ending.COMPLETED, ""), at_maximum=True)
     try:
         return local, _weigh(target, local, rng)
     except InferenceError:
@@ -301,7 +323,8 @@ def _move_mean(
 
 
 def _weigh(target: Target, q: Refined, rng: np.random.Generator) -> Weighed:
-    n = draws_within(UPGRADE.draws, target.dim, UPGRADE.fewest_draws)
+    affordable = min(UPGRADE.draws, max(UPGRADE.fewest_draws, UPGRADE.work // width_of(target)))
+    n = draws_within(affordable, target.dim, UPGRADE.fewest_draws)
     u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
     log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)
     return Weighed(u, log_ratios, psis(log_ratios))

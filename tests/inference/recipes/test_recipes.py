@@ -98,7 +98,7 @@ def strongly_correlated():
 
 
 def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
-    result = fit(strongly_correlated(), settings(upgrade=True))
+    result = fit(strongly_correlated(), settings(upgrade=True, eta=0.1))
     assert isinstance(result.family, FullRank) and "Mean-field does not fit" in " ".join(result.notes)
     assert result.verdict.level is Level.GOOD
     np.testing.assert_allclose(result.family.scales(result.params), 1, atol=0.05)
@@ -198,8 +198,16 @@ def factor_model(dim, rank):
 
 
 def test_a_posterior_that_mean_field_fits_stays_mean_field():
-    result = fit(Gaussian(np.zeros(3), np.diag([1.0, 4.0, 9.0])), settings())
+    result = fit(Gaussian(np.zeros(3), np.diag([1.0, 4.0, 9.0])), settings(eta=0.1))
     assert isinstance(result.family, MeanField) and result.verdict.level is Level.GOOD
+
+
+def test_a_gaussian_posterior_takes_no_step():
+    """The Gaussian at the start is weighed first; a step size says that steps are wanted."""
+    result = fit(strongly_correlated(), settings())
+    assert result.iterations == 0 and not result.eta_scores and isinstance(result.family, FullRank)
+    assert result.verdict.level is Level.GOOD and "Laplace approximation fits" in result.outcome.reason
+    assert fit(strongly_correlated(), settings(eta=0.1)).iterations > 0
 
 
 class Banana:
@@ -311,11 +319,29 @@ class InterruptedIn(OneByOne, Gaussian):
         return super().log_density_gradient(u)
 
 
-@pytest.mark.parametrize("after", [150, 400, 1200])
+class InterruptedOnce(Gaussian):
+    """Ctrl-C the first time that many points are asked for."""
+
+    asked: ClassVar = [0]
+
+    def log_densities(self, us):
+        self.asked[0] += len(us) >= 500
+        if self.asked[0] == 1:
+            raise KeyboardInterrupt
+        return super().log_densities(us)
+
+
+def test_ctrl_c_while_the_start_is_weighed_leaves_the_start():
+    result = fit(InterruptedOnce(np.zeros(2), np.eye(2)), settings())
+    assert InterruptedOnce.asked[0] > 1
+    assert result.outcome.ending is Ending.INTERRUPTED and result.draws_u.shape == (1000, 2)
+
+
+@pytest.mark.parametrize("after", [400, 1200])
 def test_ctrl_c_in_any_stage_after_the_start_keeps_what_there_is(after):
     target = InterruptedIn(np.zeros(2), np.eye(2))
     InterruptedIn.left[0] = after
-    result = fit(target, settings(eta=0.1, tol_rel_obj=1e-12, iter=1000) if after > 150 else settings())
+    result = fit(target, settings(eta=0.1, tol_rel_obj=1e-12, iter=1000))
     assert result.outcome.ending is Ending.INTERRUPTED and result.draws_u.shape == (1000, 2)
 
 
