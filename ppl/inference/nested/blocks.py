@@ -267,4 +267,9 @@ def solve_upper(factors: Array, x: Array) -> Array:
 
 def lengths(factors: Array, x: Array) -> Array:
     """The size of vectors (n, g, w) in sds: |L' x|."""
-    return np.asarray(np.sqrt(((factors.swapaxes(-1, -2) @ x[..., None])[..., 0] ** 2).sum(axis=-1)))
+    return np.asarray(np.sqrt((times(factors.swapaxes(-1, -2), x) ** 2).sum(axis=-1)))
+
+
+def times(matrices: Array, x: Array) -> Array:
+    """Matrices (..., w, w) times vectors (..., w), by columns: `@` of small ones costs a call for each."""
+    return np.asarray(sum(matrices[..., k] * x[..., k, None] for k in range(x.shape[-1])))

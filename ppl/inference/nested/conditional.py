@@ -19,6 +19,7 @@ from ppl.inference.nested.blocks import (
     inverses,
     positive_factors,
     solve_lower,
+    times,
 )
 from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.polynomials import Polynomials
@@ -131,12 +132,14 @@ class Conditional:
 
     def at(self, z: Array) -> Array:
         """The values of the blocks (n, g, w)."""
-        return np.asarray(self.centres + (self.scales @ z[..., None])[..., 0])
+        return np.asarray(self.centres + times(self.scales, z))
 
     def log_densities(self, z: Array) -> Array:
         """The log densities (n,) of all blocks together at `at(z)`."""
         heights = (self.basis.values(z) * self.coefficients).sum(axis=-1) - self.totals.log_totals
-        _, log_det = np.linalg.slogdet(self.scales)
+        log_det = (
+            np.linalg.slogdet(self.scales)[1] if z.shape[-1] > 1 else np.log(np.abs(self.scales[..., 0, 0]))
+        )
         return np.asarray((heights - log_det).sum(axis=1))
 
     def draws(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
@@ -149,7 +152,7 @@ class Conditional:
             if not len(rows[0]):
                 break
             noise = student(len(rows[0]), w, rng)
-            tried = means[rows] + (factors[rows] @ noise[..., None])[..., 0]
+            tried = means[rows] + times(factors[rows], noise)
             height = (self.basis.values(tried) * self.coefficients[rows]).sum(axis=1)
             chance = height + np.log(student_inverse((noise**2).sum(axis=1), w)) - bounds[rows]
             inside = (tried**2).sum(axis=1) <= self.basis.radius**2
@@ -171,8 +174,11 @@ def totals_of(basis: Polynomials, heights: Array) -> Totals:
     means = sums[..., 1 : w + 1] / total
     squares = (sums[..., w + 1 :] / total).reshape(*means.shape, w)
     factors = positive_factors(squares - means[..., :, None] * means[..., None, :])
-    off = inverses(factors) @ (z.T - means[..., None])
-    lengths = (off**2).sum(axis=-2) if w > 1 else off[..., 0, :] ** 2
+    inverse, lengths = inverses(factors), np.zeros_like(heights)
+    for row in range(w):
+        lengths += (
+            sum(inverse[..., row, k, None] * (z[:, k] - means[..., k, None]) for k in range(row + 1)) ** 2
+        )
     bounds = np.log((weights * student_inverse(lengths, w)).max(axis=-1)) + peaks[..., 0]
     log_totals = (peaks + np.log(total))[..., 0] + basis.log_cell
     ends = ends_of(z[:, 0], heights) if w == 1 else np.zeros((*total.shape[:2], 2))
@@ -232,7 +238,7 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
             if not far_off(moved).any():
                 break
     inverse = inverses(own[:1])
-    offsets = (inverse @ (moved.centres - found.at[:1])[..., None])[0, ..., 0]
+    offsets = times(inverse, moved.centres - found.at[:1])[0]
     shape = Shape(offsets, (inverse @ moved.scales)[0], richest)
     best = about(blocks, outer, found, shape)
     for degree in CONDITIONAL.degrees[width][:-1]:
@@ -269,7 +275,7 @@ def is_normal(found: Conditional) -> bool:
 def about(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
     """The densities of the blocks at outer points (n, d), of a shape about their modes."""
     own = found.scales
-    centres = found.at + (own @ shape.offsets[..., None])[..., 0]
+    centres = found.at + times(own, shape.offsets)
     return fitted(blocks, outer, centres, own @ shape.scales, shape.basis)
 
 
@@ -350,8 +356,8 @@ def fitted(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: P
     """Polynomials fitted to gradients about centres (n, g, w), in scales (n, g, w, w)."""
     turned, slopes = scales.swapaxes(-1, -2), list[Array]()
     for z in basis.nodes:
-        _, gradients = blocks.gradients(outer, centres + scales @ z)
-        slopes.append((turned @ gradients[..., None])[..., 0])
+        _, gradients = blocks.gradients(outer, centres + times(scales, z))
+        slopes.append(times(turned, gradients))
     stacked = np.stack(slopes, axis=2)  # (n, g, m, w)
     coefficients = stacked.reshape(*stacked.shape[:2], -1) @ basis.solver.T
     return Conditional(basis, centres, scales, coefficients)
