@@ -14,7 +14,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.draws import points_with_density
-from ppl.inference.correct.population import is_reliable
+from ppl.inference.correct.population import is_light
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
@@ -162,7 +162,7 @@ def _upgraded(
         if local:
             q = replace(local[0], outcome=found.outcome, notes=(*found.notes, LOCAL))
             local = q, local[1]
-        if local and is_reliable(local[1].weights):  # its draws can be resampled, whatever else is found
+        if local and local[1].weights.reliable and is_light(local[1].weights):  # its draws can be resampled
             return local[0]
     if isinstance(found.family, MeanField) and not weighed.weights.reliable:
         start, found, weighed = _rescaled_again(target, start, found, weighed, rng.spawn(1)[0], listen)
