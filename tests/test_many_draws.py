@@ -39,6 +39,18 @@ def test_loops(loop: Loop) -> None:
     assert_as_alone(posterior, np.random.default_rng(1).normal(0.0, 0.4, (6, posterior.param_unc_num())))
 
 
+def test_a_program_that_rejects_the_origin_is_as_wide_elsewhere() -> None:
+    """By it the points of a batch are counted."""
+    body = "matrix[50, 50] K = gp_exp_quad_cov(x, 1, exp(a)); target += -sum(K);"
+    program = "data {{ array[50] real x; }} parameters {{ real a; }} model {{ {} {} }}"
+    data = {"x": np.linspace(0, 1, 50)}
+    widths = [
+        ppl.compile_model(program.format(first, body)).condition(data).width
+        for first in ("", "if (abs(a) < 1e-12) reject(a);")
+    ]
+    assert widths == [2500, 2500]
+
+
 @pytest.mark.parametrize(
     ("model", "shared"),
     [

@@ -56,6 +56,9 @@ class BatchLimits:
     fewest_points: int = 4
     """Points that are worth a batch; fewer are no faster than one at a time."""
 
+    points_tried: int = 8
+    """Points at which it is looked what an evaluation works through, where the program rejects them."""
+
     smallest: int = 8
     """How many points a batch should have however wide: what a run of the code costs is shared among them."""
 
@@ -298,12 +301,16 @@ def place_of(code: Code | None, frame: FrameType) -> Span | None:
 
 
 def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
-    """What an evaluation at the origin (dim,) works through."""
-    sizes = Sizes(code)
-    builtins = {**BUILTINS, "range": sizes.range}
-    module = load(code, NUMPY, sizes.wrap, builtins, solve=sizes.solving(partial(solve, NUMPY, code.forms)))
-    with np.errstate(all="ignore"), suppress(PPLError), located(module):
-        module.log_joint(d, np.zeros(dim), True)
+    """What an evaluation works through, at the origin (dim,) or, where that is rejected, elsewhere."""
+    rng, sizes = np.random.default_rng(dim), Sizes(code)
+    for tried in range(BATCH.points_tried):
+        sizes = Sizes(code)
+        builtins = {**BUILTINS, "range": sizes.range}
+        solving = sizes.solving(partial(solve, NUMPY, code.forms))
+        module = load(code, NUMPY, sizes.wrap, builtins, solve=solving)
+        with np.errstate(all="ignore"), suppress(PPLError), located(module):
+            module.log_joint(d, rng.normal(size=dim) if tried else np.zeros(dim), True)
+            break
     return sizes
 
 

@@ -15,6 +15,12 @@ from ppl.types import INT, Tuple, Type, rank
 
 ENTRYWISE = (".*=", "./=")
 
+INPUTS = {
+    "data": "data (line {}). Declare another variable in transformed data",
+    "parameters": "a parameter (line {}). Declare another variable in transformed parameters",
+}
+"""What a variable is that no statement may change, and what to do, by its block."""
+
 
 def check_assignment(c: Check, s: ast.Assignment) -> None:
     left, right = finished(c, [partial(check_left, c, s.target), partial(check_expr, c, s.value)])
@@ -93,10 +99,9 @@ def refuse_read_only(c: Check, symbol: Symbol, e: ast.Variable) -> None:
     if symbol.kind == "argument":
         raise c.refuse(messages.read_only(e.name, "an argument of the function"), e.span)
     if symbol.block is not c.context.block:
-        what = (
-            f"declared in {symbol.block.value} (line {symbol.span.line}), and only that block may change it"
-        )
-        raise c.refuse(messages.read_only(e.name, what), e.span)
+        block, line = symbol.block.value, symbol.span.line
+        what = INPUTS.get(block, f"declared in {block} (line {{}}), and only that block may change it")
+        raise c.refuse(messages.read_only(e.name, what.format(line)), e.span)
 
 
 def single_targets(e: ast.Expr) -> Iterator[ast.Expr]:

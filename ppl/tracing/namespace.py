@@ -1,4 +1,7 @@
-"""The namespace `TRACING`: that of autograd, whose functions record what they are given tracers of."""
+"""The namespace `TRACING`: that of autograd, whose functions record what they are given tracers of.
+
+What is on a tape of autograd's, as in the steps of a recurrence that are differentiated by it, stays there.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,6 +11,7 @@ import autograd.numpy.linalg as anp_linalg
 import numpy as np
 
 from ppl.arrays import (
+    AUTOGRAD,
     Array,
     Namespace,
     add_all,
@@ -21,7 +25,12 @@ from ppl.arrays import (
 from ppl.late import LateModule
 from ppl.tracing.tracer import Tracer, applied, applied_node, applied_together, refuse, traced_in
 
-OF_SHAPES = {"ndim": np.ndim, "shape": np.shape, "size": np.size, "iscomplexobj": lambda x: False}
+OF_SHAPES = {
+    "ndim": np.ndim,
+    "shape": np.shape,
+    "size": np.size,
+    "iscomplexobj": lambda x: not isinstance(x, Tracer) and np.iscomplexobj(x),
+}
 
 
 class _Recorded:
@@ -62,7 +71,7 @@ class _RecordedNumpy(_Recorded):
 
     def array(self, x: Any) -> Array:
         if isinstance(x, Tracer) or not traced_in(x):
-            return x if isinstance(x, Tracer) else np.array(x)
+            return x if isinstance(x, Tracer) else AUTOGRAD.np.array(x)
         return self.stack([self.array(item) for item in x])
 
 
@@ -78,7 +87,7 @@ def detached(xp: Namespace, x: Array) -> Array:
 
 def _plain(x: Array) -> Array:
     """A value without its derivative, whose numbers are still not shown to Python."""
-    return applied_node(detached, (x,)) if traced_in(x) else x
+    return applied_node(detached, (x,)) if traced_in(x) else AUTOGRAD.plain(x)
 
 
 def _sum(*scalars: Array) -> Array:

@@ -53,8 +53,10 @@ class Writer:
     bound: dict[str, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     """Of constants and functions, by identity."""
-    found: dict[int, Array | None] = field(default_factory=dict)
-    """Where the entries at an index lie, by its identity; None for those of which that is not used."""
+    found: dict[tuple[int, int], Array | None] = field(default_factory=dict)
+    """Where the entries at an index lie, by the number of the array and the identity of the index; None for
+    those of which that is not used.
+    """
     adjoints: dict[Tracer, bool] = field(default_factory=dict)
     """Those that have one so far, and whether it may be changed in place."""
 
@@ -194,11 +196,12 @@ class Writer:
         """
         if not isinstance(index, tuple) or not any(isinstance(i, np.ndarray) for i in index):
             return None
-        if id(index) not in self.found:
+        key = x.number, id(index)
+        if key not in self.found:
             found, picked = np.arange(x.size).reshape(x.shape)[index], x.value[index]
             as_index = np.ndim(picked) and picked.flags.c_contiguous
-            self.found[id(index)] = found if as_index and len(np.unique(found)) == found.size else None
-        return self.found[id(index)]
+            self.found[key] = found if as_index and len(np.unique(found)) == found.size else None
+        return self.found[key]
 
     def scatter(self, x: Tracer, parent: Tracer, index: Any) -> None:
         """Add the adjoint of an entry or entries to that of the whole."""

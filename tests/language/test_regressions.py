@@ -322,3 +322,20 @@ def test_sizes_that_do_not_match_are_said_without_numpys_words(term, said):
 @pytest.mark.parametrize("text", ["", "  ", "// nothing", "/* nothing */"])
 def test_an_empty_program_compiles(text):
     assert ppl.compile_model(text).condition().log_density(np.zeros(0)) == 0
+
+
+@pytest.mark.parametrize("other", ["1 %/% K", "v[K]"])
+def test_the_side_of_a_bound_that_no_point_takes_is_not_computed(other):
+    """Of the data it was, when many points were asked for."""
+    program = f"""
+    data {{ int K; array[2] int v; }}
+    parameters {{ real a; real<lower=(a > 100 ? {other} : 0)> s; }}
+    model {{ a ~ std_normal(); s ~ exponential(1); }}
+    """
+    posterior = ppl.compile_model(program).condition({"K": 0, "v": [1, 2]})
+    us = np.random.default_rng(1).normal(size=(24, 2))
+    alone = [posterior.log_density_gradient(u) for u in us]
+    values, gradients = posterior.log_density_gradients(us)
+    np.testing.assert_allclose(values, [value for value, _ in alone])
+    np.testing.assert_allclose(gradients, [gradient for _, gradient in alone])
+    np.testing.assert_allclose(posterior.log_densities(us), values)

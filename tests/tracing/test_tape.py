@@ -163,3 +163,49 @@ def test_what_prints_prints_at_every_point(capsys) -> None:
     for _ in range(CALLS_BEFORE + 2):
         p.log_density_gradient(np.zeros(6))
     assert capsys.readouterr().out.count("here") == CALLS_BEFORE + 2
+
+
+def test_an_index_picks_its_own_entries_of_arrays_of_other_shapes() -> None:
+    """One index, found once, of two arrays."""
+    at = (np.array([0, 1, 2]), np.array([2, 1, 0]))
+
+    def total(xp):
+        def f(blocks):
+            wide, square = blocks
+            return xp.np.sum(wide[at] ** 2) + xp.np.sum(xp.np.exp(square[at]))
+
+        return f
+
+    xs = [np.random.default_rng(1).normal(size=shape) for shape in ((3, 5), (3, 3))]
+    gradient = compiled(total(TRACING), xs)
+    assert gradient is not None
+    value, parts = gradient(*xs)
+    expected, expected_parts = values_and_grads(total(AUTOGRAD), xs)
+    assert value == expected
+    for part, one in zip(parts, expected_parts, strict=True):
+        np.testing.assert_array_equal(part, one)
+
+
+RECURSION = """
+functions {
+  real rec(real a, vector v, int k) { if (k <= 0) return a; return rec(0.5 * a, v, k - 1) + v[1]; }
+}
+data { int N; }
+parameters { vector[2] v; }
+model {
+  vector[N] r; r[1] = v[2];
+  for (i in 2:N) r[i] = rec(r[i - 1], v, 2);
+  r ~ std_normal();
+}
+"""
+
+
+def test_steps_that_call_a_function_for_each_entry_have_their_gradients() -> None:
+    """They are differentiated on a tape of autograd's, inside what is traced."""
+    p = ppl.compile_model(RECURSION).condition({"N": 4})
+    function, xs = p.log_joint().tapes.function, p.d.blocks(np.array([0.3, -0.2]))
+    gradient = compiled(function(TRACING), xs)
+    assert gradient is not None
+    (value, (found,)), (expected, (exact,)) = gradient(*xs), values_and_grads(function(AUTOGRAD), xs)
+    assert value == expected and (exact != 0).all()
+    np.testing.assert_array_equal(found, exact)

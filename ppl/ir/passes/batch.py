@@ -90,6 +90,11 @@ class Batch:
         return self.parent is not None and len(self.variables) == len(self.parent.variables)
 
     @property
+    def is_root(self) -> bool:
+        """Whether these are all draws, in no loop that became arrays."""
+        return self.parent is None and bool(self.draws)
+
+    @property
     def is_rectangle(self) -> bool:
         """Whether every entry of the parent has as many of these."""
         return self.parent is not None and not self.positions
@@ -180,7 +185,7 @@ class Lifting:
     """Entries of variables that the loop reads, as they are written."""
     sums: frozenset[str] = frozenset()
     """Outer variables that the innermost loop only adds to."""
-    stored: dict[Entry, tuple[int, ir.Expr]] = field(default_factory=dict)
+    stored: dict[Entry, tuple[Batch, ir.Expr]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
     draws: "Draws | None" = None
     bounds: bool = False
@@ -220,7 +225,7 @@ class Lifting:
             return tuple(self.out)
         finally:
             self.out = before
-            self.stored = {entry: v for entry, v in stored.items() if self.stored.get(entry) == v}
+            self.stored = {entry: v for entry, v in stored.items() if self.stored.get(entry) is v}
 
     def mark(self, b: Batch) -> Mark:
         """What is known so far, for `back_to`."""

@@ -200,7 +200,7 @@ def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]
         run(c, replace(within, ranges=ranges, sizes=first), body)
 
     last = helper(batching.latest, (groups,), INT)
-    made = c.aside(partial(afresh, c, set(), one_group))
+    made = c.aside(one_group)
     c.out.append(ir.For(group.name, ir.Const(1, INT), last, made, c.span))
 
 
@@ -247,17 +247,12 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
         case ir.Say(what="reject", args=args):
             c.fragile = True
             c.out.append(replace(s, args=tuple(said(c, b, a) for a in args)))
-        case ir.Jump(word=word) if not is_root(c, b):
+        case ir.Jump(word=word) if not b.is_root:
             raise Dependent(f"`{word}` ends the loop early")
-        case _ if is_root(c, b):
+        case _ if b.is_root:
             run_at_root(c, b, s)
         case _:
             raise Dependent("it has an effect beyond the target and its own variables")
-
-
-def is_root(c: Lifting, b: Batch) -> bool:
-    """Whether these are all draws, in no loop that became arrays."""
-    return c.draws is not None and b is c.draws.root
 
 
 def run_at_root(c: Lifting, b: Batch, s: ir.Stmt) -> None:
@@ -315,7 +310,7 @@ def said(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:
 
 
 def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
-    axes = axes_set(c, b, s.name)
+    axes = axes_set(c, b, ir.Var(s.name, s.type))
     if isinstance(s.shape, ir.TupleShape):
         return declare_tuple(c, b, s, axes)
     sizes = lift_all(c, b, s.shape)
@@ -346,7 +341,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     if s.declares and s.name in c.once:  # it varies over what its value does
         return declare_once(c, b, s, value)
     if s.declares:
-        b.locals[s.name] = axes_set(c, b, s.name)
+        b.locals[s.name] = axes_set(c, b, ir.Var(s.name, s.value.type))
     owner = b.owner(s.name)
     assert owner is not None
     where, axes = path_to(b, owner), owner.locals[s.name]
@@ -436,7 +431,8 @@ def counted(c: Lifting, value: ir.Expr, indices: Sequence[ir.Expr]) -> ir.Expr:
 
 def taken_alone(b: Batch, value: ir.Expr) -> ir.Expr:
     """The values of a batch, zero where they do not count."""
-    return value if b.mask is None else elementwise(batching.only, (value, b.mask), value.type)
+    assert b.mask is not None
+    return elementwise(batching.only, (value, b.mask), value.type)
 
 
 def places(
@@ -515,8 +511,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if not (axes or any_axes(value, *indices(items))):
         c.out.append(replace(s, path=(items,), value=value))
         return None
-    of_draws = b.draws in b.over(value, *indices(items))
-    if c.draws is not None and of_draws and c.draws.root.draws not in axes:
+    if b.draws in b.over(value, *indices(items)) and ir.DRAW not in axes:
         raise Dependent(f"`{s.name}` differs from draw to draw")
     picks = tuple(where.get(axis) for axis in axes)
     c.out.append(ir.Scatter(s.name, picks, items, value, along(updated(s), *axes), s.span))
@@ -600,7 +595,7 @@ def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:
         c.stored.pop(entry, None)
         return value
     kept = c.name("value", value)
-    c.stored[entry] = id(b), kept
+    c.stored[entry] = b, kept
     return kept
 
 
@@ -701,11 +696,11 @@ def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     if c.draws is not None and not b.variables:
         return c.draws.loop(c, b, s)
     before = c.mark(b)
-    if len(b.loops) > 1:
-        return pairs_or_loop(c, b, s, flat=False)
     try:
         pairs_or_loop(c, b, s, flat=False)
     except OneAxis:
+        if len(b.loops) > 1:
+            raise
         c.back_to(before, b)
         pairs_or_loop(c, b, s, flat=True)
     return None

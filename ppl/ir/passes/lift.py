@@ -91,19 +91,15 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
             return lift_select(c, b, e)
         case ir.Index():
             return lift_index(c, b, e)
-        case ir.MakeArray():
+        case ir.MakeArray() | ir.MakeTuple():
             return lift_literal(c, b, e)
         case ir.Promote(value=value, type=t):
             value = lift(c, b, value)
             return replace(e, value=value, type=along(t, *axes_of(value.type)))
-        case ir.MakeTuple(items=items):
-            items = lift_all(c, b, items)
-            axes = require_draws(b, b.over(*items), "a tuple varies from one iteration to the next")
-            return replace(e, items=tuple(spread(b, i, axes) for i in items), type=along(e.type, *axes))
         case ir.Item(base=base):
             base = lift(c, b, base)
             return replace(e, base=base, type=along(e.type, *axes_of(base.type)))
-        case ir.TargetSoFar() if c.draws is not None and b is c.draws.root:
+        case ir.TargetSoFar() if b.is_root:
             return helper(over_draws.for_all, (e, b.indices[b.draws]), along(REAL, b.draws))
         case ir.TargetSoFar() | ir.Gather():
             raise Dependent("target() is read inside the loop")
@@ -136,9 +132,9 @@ def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
     return spread(b, lift(c, b, e), b.loops)
 
 
-def axes_set(c: Lifting, b: Batch, *names: str) -> tuple[str, ...]:
+def axes_set(c: Lifting, b: Batch, e: ir.Expr) -> tuple[str, ...]:
     """The axes of variables that are set more than once: one that all draws share has not theirs."""
-    shared = c.draws is not None and c.draws.varying.isdisjoint(names)
+    shared = c.draws is not None and not varies(e, c.draws.varying)
     return b.loops if shared else b.axes
 
 
@@ -237,7 +233,7 @@ def in_any_order(c: Lifting, b: Batch, passes: str) -> bool:
     """Whether a call for all entries at once may have this effect."""
     if passes == "rng":
         return c.ways.any_order
-    return not passes or (c.draws is not None and b is c.draws.root)
+    return not passes or b.is_root
 
 
 def mode_of(b: Batch, e: ir.Apply, args: Sequence[ir.Expr]) -> Mode:
@@ -298,7 +294,7 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
         case _ if b.axis in axes_of(base.type):
             at = [helper(batching.positions, (b.index,), b.index.type), *at]
     ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
-    if b.draws in b.over(*ends, *at) or (b.draws == b.axis and not b.loops):
+    if b.draws in b.over(*ends, *at) or not b.loops:
         raise Dependent("a range of indices varies from one draw to the next")
     return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, *b.over(base, b.index)))
 
@@ -418,9 +414,11 @@ def one_of_each(args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
     return spread(b, args[0], b.axes), *args[1:]
 
 
-def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> ir.Expr:
+def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray | ir.MakeTuple) -> ir.Expr:
     items = lift_all(c, b, e.items)
     axes = b.over(*items)
+    if isinstance(core(e.type), Tuple):
+        require_draws(b, axes, "a tuple varies from one iteration to the next")
     return replace(e, items=tuple(spread(b, i, axes) for i in items), type=along(e.type, *axes))
 
 
@@ -451,9 +449,13 @@ def may_fail(e: ir.Expr) -> bool:
     """Whether it may be wrong to evaluate: an index may be out of range, a divisor 0, a call rejected."""
     return any(
         isinstance(n, ir.Index | ir.CallUser | ir.Solve)
-        or (isinstance(n, ir.Apply) and (n.callee.batch != "elementwise" or n.callee.name in DIVISIONS))
+        or (isinstance(n, ir.Apply) and (n.callee.batch != "elementwise" or divides_ints(n)))
         for n in walk(e)
     )
+
+
+def divides_ints(e: ir.Apply) -> bool:
+    return e.callee.name in DIVISIONS and element_type(e.type) == INT
 
 
 def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, tuple[ir.Stmt, ...]]:
@@ -464,7 +466,11 @@ def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, tuple[ir.Stmt
 
 
 def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
-    """A ternary is an assignment in two branches, each run for its own entries."""
+    """A ternary is an assignment in two branches, each run for its own entries.
+
+    It stays one expression where its condition is the same for all entries, where evaluating both sides does
+    no harm, and in the bounds of a parameter, before any statement.
+    """
     condition = lift(c, b, e.condition)
     if not any_axes(condition):
         return select_shared(c, b, replace(e, condition=condition))
@@ -472,7 +478,9 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     if masked and is_linear(e.then) and is_linear(e.otherwise):
         sides = tuple(to_batch(c, b, side) for side in (e.then, e.condition, e.otherwise))
         return elementwise(batching.only, sides, along(e.type, *b.axes))
-    if c.draws is not None and c.bounds:  # of a parameter, before any statement
+    if c.bounds:  # of a parameter, before any statement
+        if may_fail(e.then) or may_fail(e.otherwise):
+            raise Dependent("the bounds of a parameter need statements of their own")
         args = (condition, *(spread(b, lift(c, b, side), b.axes) for side in (e.then, e.otherwise)))
         return helper(over_draws.chosen, args, along(e.type, *b.axes))
     test = c.name("test", condition)
@@ -550,7 +558,7 @@ def in_branches(
 ) -> ir.Var:
     """A local that starts the same everywhere and is set where a test comes out as each branch wants it."""
     name = c.fresh("chosen")
-    axes = b.axes if c.draws is None or varies(e, c.draws.varying) else b.loops
+    axes = axes_set(c, b, e)
     b.locals[name] = axes
     c.out.append(ir.Assign(name, spread(b, start, axes), c.span, declares=True))
     for impl, test, value in branches:
@@ -670,7 +678,7 @@ def is_plain_entry(b: Batch, items: Sequence[ir.IndexItem]) -> bool:
 def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
     if isinstance(e.base, ir.Var) and (e.base.name, e.items) in c.stored:
         batch, value = c.stored[e.base.name, e.items]
-        if batch == id(b):
+        if batch is b:
             return value
     if b.mask is not None and isinstance(e.base, ir.Var) and is_plain_entry(b, e.items):
         assert b.parent is not None
