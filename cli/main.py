@@ -113,7 +113,7 @@ def ppl(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """A Stan-like program and its data go in, a posterior comes out.
+    """Fit Stan programs by variational inference or MCMC.
 
     \b
     First example:

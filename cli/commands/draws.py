@@ -20,7 +20,7 @@ def draws(
     seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
-    """Draw again from a fit of MODEL to DATA.
+    """Take more draws from a fit of MODEL to DATA.
 
     \b
     First example:

@@ -27,7 +27,7 @@ def explain(
     page = pages().get(known)
     if page is None:
         near = nearest(known, pages())
-        raise typer.BadParameter(f"there is no message {code}" + (f"; did you mean {near}?" if near else ""))
+        raise typer.BadParameter(f"there is no message {known}" + (f"; did you mean {near}?" if near else ""))
     typer.echo(page_text(page))
 
 

@@ -44,7 +44,7 @@ def plot(
     observed: Annotated[str, one_of("Data that are replicated.", "--observed")] = "y",
     replicated: Annotated[str, one_of("Their replications.", "--replicated")] = "y_rep",
 ) -> None:
-    """Draw the draws in FILEs.
+    """Plot the draws in FILEs.
 
     \b
     First example:

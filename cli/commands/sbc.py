@@ -36,7 +36,7 @@ def sbc(
     quiet: Annotated[bool, quietly()] = False,
     **settings: Any,
 ) -> None:
-    """Find out whether fits of MODEL find what its own data came from.
+    """Run simulation-based calibration of fits of MODEL.
 
     \b
     First example:

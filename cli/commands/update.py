@@ -36,7 +36,7 @@ def update(
     verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict.")] = False,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
-    """Update a saved fit by new rows.
+    """Update a saved fit with new rows.
 
     \b
     First example:

@@ -80,7 +80,7 @@ def variational(
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
     then: Annotated[Then | None, one_of("sample: NUTS from q unless the verdict is good.", "--then")] = None,
     require_converged: Annotated[
-        bool, typer.Option("--require-converged", help="Otherwise exit with 3.")
+        bool, typer.Option("--require-converged", help="Exit with 3 if the run did not converge.")
     ] = False,
     require: Require = None,
     variables: Annotated[str, variable_names("Variables in the table.")] = "",
@@ -96,7 +96,7 @@ def variational(
           eight_schools/eight_schools.data.json
 
     \b
-    CmdStan's words do too: data file=d.json iter=500 output file=o.csv.
+    CmdStan's syntax also works: data file=d.json iter=500 output file=o.csv.
     `ppl docs variational` lists more options.
     """
     from rich.console import Console

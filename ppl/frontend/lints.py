@@ -42,7 +42,7 @@ def unused(name: str, what: str, span: Span) -> Lint:
         span,
         "PPL002",
         f"The {what} `{name}` is declared and never used.",
-        "Take it out, or look for a misspelt use of it.",
+        "Remove it, or check the spelling where it is used.",
         likely=True,
     )
 
@@ -89,7 +89,7 @@ def integer_division(text: str, real: str, span: Span) -> Lint:
         span,
         "PPL005",
         f"`{text}` divides an int by an int and drops the remainder.",
-        f"For a real result write `{real}`; where the remainder is to be dropped, `%/%` says so.",
+        f"For a real result write `{real}`. If you want integer division, write `%/%`.",
         likely=True,
         fix=Fix(span, real),
     )

@@ -243,8 +243,8 @@ def size_at_random() -> Message:
 
 
 BOTH_BOUNDS = (
-    "Give it both bounds, as in `int<lower=1, upper=K>`, by which it is summed out of the target; where it "
-    "has no bound by nature, one beyond which the probability is negligible."
+    "Declare both bounds, as in `int<lower=1, upper=K>`: it is then marginalised. If it has no upper bound "
+    "by nature, use one beyond which the probability is negligible."
 )
 
 

@@ -18,7 +18,9 @@ from ppl.inference.run.progress import Progress
 
 TO_ROUNDING = Rules(tol_rel_obj=0.0, tol_rel_grad=0.1)
 """A Gaussian is centred at the mode more closely than Stan's tolerances ask for."""
-SINGULAR = "The Hessian at the mode is numerically singular. Use --algorithm auto, or rescale the parameters."
+SINGULAR_HESSIAN = (
+    "The Hessian at the mode is numerically singular. Use --algorithm auto, or rescale the parameters."
+)
 REPAIRED = (
     "The log density curves upward at the mode in {} of {} directions, so its Hessian gives no variance "
     "there; the sizes of the curvatures are used."
@@ -46,7 +48,7 @@ def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:
             q, repaired = gaussian_at(target, mode.u, mode.scales)
             return q, outcome, [REPAIRED.format(repaired, target.dim)] if repaired else []
         except (np.linalg.LinAlgError, ValueError):
-            raise InferenceError(SINGULAR) from None
+            raise InferenceError(SINGULAR_HESSIAN) from None
         except KeyboardInterrupt:
             outcome = Outcome(Ending.INTERRUPTED, "interrupted in the computation of the Hessian")
     return Gaussian.with_precision(mode.u, np.eye(target.dim), mode.scales), outcome, []

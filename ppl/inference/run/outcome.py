@@ -18,7 +18,7 @@ class Ending(StrEnum):
 ADVICE = {
     Ending.CONVERGED: "The verdict says how close that is to the posterior.",
     Ending.COMPLETED: "Look at the ELBO trace to see whether it had stopped improving.",
-    Ending.BUDGET_REACHED: "Allow more iterations, or use more gradient draws an iteration.",
+    Ending.BUDGET_REACHED: "Allow more iterations (iter), or more gradient draws in each (grad_samples).",
     Ending.NO_MAXIMUM: "Give scales a prior that excludes 0, or count the Jacobian (jacobian=True).",
     Ending.DIVERGED: "The best parameters seen are kept; try a smaller eta or more gradient draws.",
     Ending.INTERRUPTED: "The parameters at that moment are kept; run longer for a fit to rely on.",

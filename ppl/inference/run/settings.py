@@ -89,7 +89,9 @@ class StochasticSettings:
     towards the posterior; draws of any other are those of its q.
     """
 
-    iter: int = setting(Whole(1), "Most steps taken.", default=10_000, path="variational.iter", usual=True)
+    iter: int = setting(
+        Whole(1), "Maximum number of iterations.", default=10_000, path="variational.iter", usual=True
+    )
 
     grad_samples: int = setting(Whole(1), "Draws per gradient.", default=1, path="variational.grad_samples")
 
@@ -218,7 +220,7 @@ class RunSettings:
     mode.
     """
 
-    backend: Backend = setting(_one_of(Backend), "Density by", default="auto", usual=True)
+    backend: Backend = setting(_one_of(Backend), "Backend", default="auto", usual=True)
     """What computes the log density; "auto" for the faster of the two."""
 
     device: Device = setting(_one_of(Device), "Device of jax", default="cpu")

@@ -96,15 +96,16 @@ class Examination:
     @property
     def sentence(self) -> str:
         """How many findings there are, and what could not be examined."""
-        names = ", ".join(f"`{name}`" for name in self.outcomes) or "no observed variable"
+        names = ", ".join(f"`{name}`" for name in self.outcomes) or "parameters and priors"
+        ran = f"{self.checks} check{'' if self.checks == 1 else 's'}"
         found = f"{len(self.findings) or 'No'} finding{'' if len(self.findings) == 1 else 's'}"
-        return " ".join([f"{found} in {self.checks} checks of {names}.", *self.notes])
+        return " ".join([f"{found} in {ran} of {names}.", *self.notes])
 
 
 def examine(evidence: Evidence, verdict: str = "", level: Level = Level.UNKNOWN) -> Examination:
     """The findings of all checks that remain after a Bonferroni correction for their number.
 
-    Of a poor fit only the prior is examined: what its draws say of the data is not the model's.
+    For a poor fit only the prior is examined: what its draws say of the data is not the model's.
     """
     poor = level is Level.POOR
     of_outcomes, of_all = ((prior_predictive,), ()) if poor else (OF_OUTCOMES, OF_ALL)
