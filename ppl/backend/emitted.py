@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from ppl.backend.text import Binding
 from ppl.ir.nodes import AtPoints
@@ -24,7 +25,7 @@ class Emitted:
     at_points: tuple[AtPoints, ...] = ()
     """The functions that solvers work on."""
 
-    @property
+    @cached_property
     def prepare(self) -> tuple[str, dict[str, Binding]]:
         """The text of the module's `prepare`, and the library functions that it calls."""
         text = self.text.partition("def prepare(d):\n")[2].partition("\ndef ")[0]

@@ -302,7 +302,7 @@ def place_of(code: Code | None, frame: FrameType) -> Span | None:
 
 def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
     """What an evaluation works through, at the origin (dim,) or, where that is rejected, elsewhere."""
-    rng, sizes = np.random.default_rng(dim), Sizes(code)
+    rng = np.random.default_rng(dim)
     for tried in range(BATCH.points_tried):
         sizes = Sizes(code)
         builtins = {**BUILTINS, "range": sizes.range}

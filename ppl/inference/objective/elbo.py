@@ -23,6 +23,12 @@ def estimate_elbo(target: Target, family: Family, params: Array, n: int, rng: np
     return elbo_of(draws.log_density, family.entropy(params), draws.dropped)
 
 
+def elbo_by_ratios(target: Target, family: Family, params: Array, n: int, rng: np.random.Generator) -> Elbo:
+    """The same from log(p/q) at the draws, which differs less from draw to draw where q is near p."""
+    draws = draws_with_density(target, family, params, n, rng)
+    return elbo_of(draws.log_density - family.log_density(params, draws.u), 0.0, draws.dropped)
+
+
 def elbo_of(terms: Array, entropy: float, dropped: int) -> Elbo:
     """The ELBO from log densities at draws of q (n,) and the entropy of q.
 

@@ -84,38 +84,37 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context)
-        gaussian = _at_start(target, start, context)
-        if gaussian is not None:
-            path = Path(start.point, gaussian.outcome, notes=[n for n in (start.note,) if n], at_maximum=True)
-            return _result(target, context, gaussian, path)
-        loop = run_loop(
-            partial(_parts, settings, family),
-            start,
-            context,
-            etas_of(settings, "advi", start.scaled),
-            # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
-            min_draws=1 if settings.refine else ETA_SEARCH.fewest_draws,
-            allow_no_step=_refines(settings),
-        )
-        end = once(context.journal, "end", lambda: _end(target, start, loop, context), streams.refine)
-        path = loop.path(start, end.outcome, (start.note, loop.note, *end.notes), end.at_maximum)
-        result = _result(target, context, end, path)
+        q, path = _at_start(target, start, context) or _optimised(target, start, context)
+        result = result_of(target, settings, q.family, q.params, path, streams.draws, context.listen)
     return resampled(uneven, context) if uneven and result.verdict.level is Level.POOR else result
 
 
-def _at_start(target: Target, start: Start, context: Context) -> Refined | None:
+def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:
     """The Gaussian at the start, if `auto` may end with it and it fits; a step size asks for steps."""
     settings, rng = context.settings, context.streams.refine
     chooses = settings.algorithm == "auto" and settings.eta is None and settings.corrects and settings.upgrade
     if not (chooses and _refines(settings)) or start.outcome is not None:
         return None
-    return once(context.journal, "at start", lambda: at_start(target, start, rng), rng)
+    q = once(context.journal, "at start", lambda: at_start(target, start, rng), rng)
+    if q is None:
+        return None
+    return q, Path(start.point, q.outcome, notes=[start.note] if start.note else [], at_maximum=True)
 
 
-def _result(target: Target, context: Context, q: Refined, path: Path) -> Result:
-    return result_of(
-        target, context.settings, q.family, q.params, path, context.streams.draws, context.listen
+def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
+    """What the loop and the third stage find."""
+    settings = context.settings
+    loop = run_loop(
+        partial(_parts, settings, start.family),
+        start,
+        context,
+        etas_of(settings, "advi", start.scaled),
+        # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
+        min_draws=1 if settings.refine else ETA_SEARCH.fewest_draws,
+        allow_no_step=_refines(settings),
     )
+    q = once(context.journal, "end", lambda: _end(target, start, loop, context), context.streams.refine)
+    return q, loop.path(start, q.outcome, (start.note, loop.note, *q.notes), q.at_maximum)
 
 
 def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:

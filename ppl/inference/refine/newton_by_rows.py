@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.correct.draws import points_with_density
-from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.hessian import gaussian_at
-from ppl.inference.objective.elbo import Elbo, elbo_of
+from ppl.inference.objective.elbo import elbo_by_ratios
 from ppl.inference.objective.subsampling import minibatch, rows_of
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.refine.refinement import Refined
@@ -60,8 +58,9 @@ def at_mode_of_all_rows(target: Target, found: Refined, rng: np.random.Generator
         gaussian, steps = newton(target, mean, scales, rng)
         family = FullRank(target.dim, found.family.standard)
         params = family.of(gaussian.mean, gaussian.factor)
-        before = elbo(target, found.family, found.params, rng)
-        if elbo(target, family, params, rng).value <= before.value:
+        before = elbo_by_ratios(target, found.family, found.params, NEWTON_BY_ROWS.elbo_draws, rng)
+        after = elbo_by_ratios(target, family, params, NEWTON_BY_ROWS.elbo_draws, rng)
+        if after.value <= before.value:
             return found
     except (InferenceError, np.linalg.LinAlgError, ValueError):  # it has no mode, or not where the loop ended
         return found
@@ -96,8 +95,3 @@ def uphill(target: Target, u: Array, step: Array, value: float) -> tuple[Array, 
         if there > value and np.isfinite(gradient).all():
             return ahead, there, gradient
     raise InferenceError("No Newton step raises the log density.")
-
-
-def elbo(target: Target, family: Family, params: Array, rng: np.random.Generator) -> Elbo:
-    u, log_p, dropped = points_with_density(target, family, params, NEWTON_BY_ROWS.elbo_draws, rng)
-    return elbo_of(log_p - family.log_density(params, u), 0.0, dropped)
