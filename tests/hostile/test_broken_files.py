@@ -19,6 +19,8 @@ PROGRAM = (
 )
 DATA = {"y": 1.0}
 SHORT = {"iter": 100, "eval_elbo": 50, "draws": 8, "anneal": False, "resample": False, "backend": "autograd"}
+# The default's would end at the start, before any stage of the optimisation.
+STAGES = {**SHORT, "algorithm": "meanfield"}
 OTHERS = (None, True, -1, 1e308, "", "x", [], {}, [[]], {"record": "Run"}, {"array": "", "dtype": "O"})
 
 
@@ -33,14 +35,14 @@ def written(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     posterior, patch = model.condition(DATA), pytest.MonkeyPatch()
     patch.setattr(checkpoint.CheckpointOptions, "discard", lambda options, runs: None)
-    fit = variational(posterior, checkpoint=folder / "kept", checkpoint_every=0, **SHORT)
+    fit = variational(posterior, checkpoint=folder / "kept", checkpoint_every=0, **STAGES)
     patch.undo()
     fit.save(folder / "fit.json")
     fit.save(folder / "init.json")
     for suffix in ("csv", "npz", "parquet"):
         save_draws(fit, folder / f"draws.{suffix}")
     readers = {
-        "kept": lambda path: variational(posterior, checkpoint=path, resume=True, **SHORT),
+        "kept": lambda path: variational(posterior, checkpoint=path, resume=True, **STAGES),
         "fit.json": lambda path: ppl.load_fit(path, model, DATA),
         "init.json": lambda path: variational(posterior, init=path, **SHORT),
         **{f"draws.{suffix}": read_file for suffix in ("csv", "npz", "parquet")},

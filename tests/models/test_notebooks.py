@@ -16,7 +16,7 @@ CHECKS = {
         assert comparison.models[0].name == "twelve lines"
     """,
     "mixture": """
-        assert fit.verdict.level == "good" and fit.verdict.mixture and right > 0.98
+        assert fit.verdict.level == "good" and right > 0.98
         assert abs(fit.summary()["mu.1"].mean - 2.0) < 0.1 and abs(fit.summary()["mu.2"].mean - 4.3) < 0.1
         assert comparison.models[0].name == "two kinds"
     """,
