@@ -94,7 +94,13 @@ def _warm(posterior: Posterior, path: Path, record: Mapping[str, Any]) -> Warm:
             f"{path} was fitted with the positive transform {record['positive_transform']}, not {transform}; "
             f"choose that one (--positive-transform {record['positive_transform']})."
         )
-    return Warm(*approximation(record, len(mine)))
+    begun = Warm(*approximation(record, len(mine)))
+    if not np.isfinite(posterior.log_density(begun.mean)):
+        raise DataError(
+            f"{path}: the log density of this program and data is not finite at the mean of that fit, so no "
+            f"fit can begin there.\n{posterior.explain(begun.mean)}"
+        )
+    return begun
 
 
 def approximation(record: Mapping[str, Any], dim: int) -> "tuple[Family, Floats]":

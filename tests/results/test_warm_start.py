@@ -82,6 +82,12 @@ def test_other_parameters_are_refused_by_name(path):
         other.variational(init=path)
 
 
+def test_a_fit_where_the_density_is_zero_is_refused_by_name(path):
+    other = compile_model(PROGRAM.replace("mu ~ normal(0, 10)", "mu ~ uniform(-1, 1)")).condition(DATA)
+    with pytest.raises(DataError, match=r"fit.json: the log density .* not finite at the mean(.|\n)*uniform"):
+        other.variational(init=path)
+
+
 def test_another_positive_transform_is_refused(path):
     other = compile_model(PROGRAM, positive_transform="softplus").condition(DATA)
     with pytest.raises(DataError, match="positive transform log, not softplus"):
