@@ -42,6 +42,9 @@ class UpgradeLimits:
     draws: int = 4000
     """Draws that q is weighed by."""
 
+    draws_at_start: int = 1000
+    """Draws that the Gaussian at the start is weighed by: where it fits, those of the verdict follow."""
+
     fewest_draws: int = 500
     """Draws that it takes to tell, in however many dimensions, and of however many rows."""
 
@@ -113,7 +116,7 @@ def _shift(u: Array, log_ratios: Array) -> Array:
 def at_start(target: Target, start: Start, rng: np.random.Generator) -> Refined | None:
     """The Gaussian that the start was found to be, if it fits and most of its draws count."""
     try:
-        found = _local(target, start, rng)
+        found = _local(target, start, rng, UPGRADE.draws_at_start)
     except KeyboardInterrupt:
         return unrefined(start, start.params, Outcome(Ending.INTERRUPTED, "interrupted at the start"))
     if found is None:
@@ -187,7 +190,9 @@ def _upgraded(
     return found
 
 
-def _local(target: Target, start: Start, rng: np.random.Generator) -> tuple[Refined, Weighed] | None:
+def _local(
+    target: Target, start: Start, rng: np.random.Generator, draws: int = UPGRADE.draws
+) -> tuple[Refined, Weighed] | None:
     """The Gaussian that the start was found to be, with the curvature there; None where the start has none.
 
     Where the posterior is nearly Gaussian it has every covariance right, which the ELBO on few draws has not.
@@ -199,7 +204,7 @@ def _local(target: Target, start: Start, rng: np.random.Generator) -> tuple[Refi
     params = family.carry(family.start(np.zeros(target.dim)), start.target.centre, factor)
     local = Refined(family, params, Outcome(Ending.COMPLETED, ""), at_maximum=True)
     try:
-        return local, _weigh(target, local, rng)
+        return local, _weigh(target, local, rng, draws)
     except InferenceError:
         return None
 
@@ -322,8 +327,8 @@ def _move_mean(
     return replace(found, notes=(*found.notes, MOVED.format(gain))) if gain > 1 else found
 
 
-def _weigh(target: Target, q: Refined, rng: np.random.Generator) -> Weighed:
-    affordable = min(UPGRADE.draws, max(UPGRADE.fewest_draws, UPGRADE.work // width_of(target)))
+def _weigh(target: Target, q: Refined, rng: np.random.Generator, draws: int = UPGRADE.draws) -> Weighed:
+    affordable = min(draws, max(UPGRADE.fewest_draws, UPGRADE.work // width_of(target)))
     n = draws_within(affordable, target.dim, UPGRADE.fewest_draws)
     u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
     log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)
