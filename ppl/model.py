@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ppl import api, html
 from ppl.arguments import checks
 from ppl.data import Frame, Inputs
-from ppl.density import model
-from ppl.density.model import conditioned
+from ppl.density import compiled_program
+from ppl.density.compiled_program import conditioned
 from ppl.frontend.highlight import highlighted
 from ppl.inference.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Model(model.Model):
+class Model(compiled_program.CompiledProgram):
     """A program that compiled; `condition` gives it data.
 
     Example:

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ppl import api, html
 from ppl.arguments import checks
-from ppl.density import posterior
+from ppl.density import log_density
 from ppl.density.discrete import most_probable, probabilities
-from ppl.density.posterior import Floats
+from ppl.density.log_density import Floats
 from ppl.errors import PoorFitWarning, warn_caller
 from ppl.fitting.keywords import (
     LaplaceKeywords,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior(posterior.Posterior):
+class Posterior(log_density.LogDensity):
     """A model with its data: a log density over R^dim, the way back to the program's variables, and fits.
 
     `u` is always the unconstrained vector, shape (param_unc_num(),).

@@ -5,7 +5,7 @@ import pytest
 
 import ppl
 from ppl.backend import load as loading
-from ppl.density import model as density_model
+from ppl.density import compiled_program
 from ppl.ir.forms import FORMS, form_named
 from ppl.stages import show_stage
 
@@ -33,7 +33,7 @@ def test_what_is_printed_is_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         ran.add(code.emitted.text)
         return load(code, *args, **kwargs)
 
-    for user in (loading, density_model):
+    for user in (loading, compiled_program):
         monkeypatch.setattr(user, "load", watched)
     posterior = ppl.compile_model(PROGRAM).condition(DATA)
     u, us = np.zeros(2), np.zeros((5, 2))

@@ -11,8 +11,8 @@ from laws.batches import assert_as_alone, errors_of_batches
 import ppl
 from ppl import memory
 from ppl.density import many_points
+from ppl.density.log_density import COST
 from ppl.density.many_points import BATCH, MEMORY, Found, Scalar, in_batches, one_by_one
-from ppl.density.posterior import COST
 from ppl.ir import nodes as ir
 from ppl.ir.forms import OF_POINTS
 from ppl.ir.walk import walk
@@ -498,7 +498,7 @@ def test_batches_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
 def test_draws_at_once_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
     posterior, _ = of_rows
     usual = replace(posterior).draws_at_once
-    monkeypatch.setattr("ppl.density.posterior.ARRAY_SIZES", replace(memory.ARRAY_SIZES, unchecked=1))
+    monkeypatch.setattr("ppl.density.log_density.ARRAY_SIZES", replace(memory.ARRAY_SIZES, unchecked=1))
     monkeypatch.setattr(memory, "limits", lambda: iter([1 << 20]))
     assert 1 <= replace(posterior).draws_at_once < usual / 10
 

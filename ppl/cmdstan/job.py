@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ppl.density.posterior import Floats
+from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.files import beside, numbered, write_whole
 from ppl.fitting.initial import start_for

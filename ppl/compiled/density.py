@@ -15,8 +15,8 @@ from ppl.compiled.iterations import jitted
 from ppl.compiled.jit import CompileProfile, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.traceable import Trace, replacements
+from ppl.density.compiled_program import CompiledProgram
 from ppl.density.data import Data
-from ppl.density.model import Model
 from ppl.ir.forms import FOR_JAX, VALUES
 
 Function = Callable[..., Any]
@@ -124,11 +124,11 @@ class Density(Functions):
         return load(self.code, JAX, trace.counted, builtins, **replacements(trace))
 
 
-def density_of(model: Model) -> Density:
+def density_of(model: CompiledProgram) -> Density:
     """The log density of a model, made once."""
     return cast(Density, model.compiled.setdefault("density", Density(model.code(FOR_JAX))))
 
 
-def prepared(model: Model, d: Data) -> Data:
+def prepared(model: CompiledProgram, d: Data) -> Data:
     """The data with what compiled code reads; those at hand, where it reads no more than NumPy does."""
     return model.prepared(d, FOR_JAX, VALUES)

@@ -28,8 +28,8 @@ from ppl.compiled.target import CompiledTarget, first_traceable, profile_for
 from ppl.data import Inputs, with_arrays
 from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition, Rows
+from ppl.density.compiled_program import CompiledProgram
 from ppl.density.data import Data
-from ppl.density.model import Model
 from ppl.density.rows import ByRows
 from ppl.density.sharded import row_files
 from ppl.ir.forms import compiled, rest_of
@@ -51,7 +51,7 @@ def own_parts(mesh: Mesh) -> list[int]:
     return [k for k, device in enumerate(mesh.devices) if device.process_index == jax.process_index()]
 
 
-def with_own_rows(model: Model, inputs: Inputs, files: Mapping[str, str], platform: str) -> Inputs:
+def with_own_rows(model: CompiledProgram, inputs: Inputs, files: Mapping[str, str], platform: str) -> Inputs:
     """The inputs, and variables from files, of which each process reads only the rows of its devices.
 
     The rows are the first axis of the variables with the size that most rows have; others are read whole.

@@ -30,7 +30,7 @@ from ppl.compiled.primitives import WRITERS, Text
 from ppl.compiled.target import UNTRACEABLE as CANNOT_TRACE
 from ppl.compiled.target import reason
 from ppl.compiled.traceable import Trace, replacements
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.ir.forms import FOR_JAX
 
 LONGEST = 70
@@ -42,7 +42,7 @@ RESERVED = ("u", "data", "jax", "jnp", "lax", "inf", "nan", "log_density", *keyw
 SAME = ("optimization_barrier", "copy", "copy_p")
 
 
-def standalone(posterior: Posterior) -> str:
+def standalone(posterior: LogDensity) -> str:
     """Text with the dict `data` and the function `log_density(u, data=data)`, for `jax.grad`.
 
     Raises:
@@ -93,7 +93,7 @@ def standalone(posterior: Posterior) -> str:
     return _module(posterior, lines.data, [*reads, *body, f"    return {answer}"])
 
 
-def _require_gradient(posterior: Posterior, density: Callable[[Any], Any]) -> None:
+def _require_gradient(posterior: LogDensity, density: Callable[[Any], Any]) -> None:
     """NotTraceable where JAX's gradient, without derivatives of the library, is not the program's."""
     u = np.random.default_rng(0).uniform(-0.5, 0.5, posterior.param_unc_num())
     expected = posterior.log_density_gradient(u)[1]
@@ -152,7 +152,7 @@ def _key(k: Any) -> Any:
     return k.key if hasattr(k, "key") else k.idx + 1
 
 
-def _module(posterior: Posterior, data: Mapping[str, np.ndarray], body: Sequence[str]) -> str:
+def _module(posterior: LogDensity, data: Mapping[str, np.ndarray], body: Sequence[str]) -> str:
     entries = [f'    "{name}": {_array(x)},' for name, x in data.items()]
     dim, named = posterior.param_unc_num(), [*posterior.param_unc_names()]
     free = ", ".join(named if dim < 5 else [*named[:3], "...", named[-1]])

@@ -16,7 +16,7 @@ from ppl.compiled.iterations import Ahead, Parts
 from ppl.compiled.jit import CompileProfile
 from ppl.compiled.not_traceable import NotTraceable
 from ppl.compiled.state import packed, unpacked
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import PPLError
 from ppl.inference.objective.subsampling import Rows
 from ppl.inference.objective.target import Kinds
@@ -90,7 +90,7 @@ class CompiledTarget:
         >>> value, gradient = target.log_density_gradient(np.zeros(target.dim))
     """
 
-    posterior: Posterior
+    posterior: LogDensity
     density: Functions
     shape: Any
     arguments: Any
@@ -200,7 +200,7 @@ def _on_host(x: Any) -> Any:
 
 
 def compiled_target(
-    posterior: Posterior, jacobian: bool = True, device: Any = None, quick: bool = False
+    posterior: LogDensity, jacobian: bool = True, device: Any = None, quick: bool = False
 ) -> CompiledTarget:
     """The posterior compiled by JAX for a device, with as little of its data inside the code as will do.
 

@@ -11,8 +11,8 @@ from ppl.names import Sized, dotted
 from ppl.stdlib.constraints.sentences import position
 
 if TYPE_CHECKING:
+    from ppl.density.compiled_program import CompiledProgram
     from ppl.density.data import Data
-    from ppl.density.model import Model
     from ppl.observed.completed import Completion
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ def named_places(c: "Completion", d: "Data") -> list[str]:
     return [c.name + position(index) for index in places_of(c, d)]
 
 
-def sentences(model: "Model", d: "Data") -> Iterator[str]:
+def sentences(model: "CompiledProgram", d: "Data") -> Iterator[str]:
     """How many values are missing, and where, of each variable."""
     for c in model.completions:
         named = named_places(c, d)
@@ -41,7 +41,7 @@ def sentences(model: "Model", d: "Data") -> Iterator[str]:
         yield f"{len(named)} missing {values}{how}: {', '.join(named[:FEW_PLACES])}{more}."
 
 
-def with_holes(model: "Model", d: "Data", data: Mapping[str, Any]) -> dict[str, Any]:
+def with_holes(model: "CompiledProgram", d: "Data", data: Mapping[str, Any]) -> dict[str, Any]:
     """The data that were given, nan in place of what was missing."""
     own = {name for c in model.completions for name in (c.count, *c.at)}
     out = {name: value for name, value in data.items() if name not in own}
@@ -52,7 +52,7 @@ def with_holes(model: "Model", d: "Data", data: Mapping[str, Any]) -> dict[str, 
     return out
 
 
-def with_entries(model: "Model", d: "Data", declared: list[Sized]) -> list[Sized]:
+def with_entries(model: "CompiledProgram", d: "Data", declared: list[Sized]) -> list[Sized]:
     """The variables that have columns: missing values by their places, `y.3`; not what they complete."""
     whole = {c.whole for c in model.completions}
     entries = {

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ppl.data import Inputs
 from ppl.density.completions import completed_draws
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-def probabilities(posterior: Posterior, us: Floats, name: str) -> Floats:
+def probabilities(posterior: LogDensity, us: Floats, name: str) -> Floats:
     """Of each value of each entry of a discrete parameter given each row of `us`: (n, *dims, values).
 
     They are the gradient of the log sum in log weights of the values (Darwiche 2003, section 4, of a network
@@ -38,7 +38,7 @@ def probabilities(posterior: Posterior, us: Floats, name: str) -> Floats:
     return found
 
 
-def most_probable(posterior: Posterior, us: Floats) -> dict[str, NDArray[np.int64]]:
+def most_probable(posterior: LogDensity, us: Floats) -> dict[str, NDArray[np.int64]]:
     """The jointly most probable values of all discrete parameters given each row of `us`: (n, *dims) each.
 
     Raises:
@@ -57,12 +57,12 @@ def most_probable(posterior: Posterior, us: Floats) -> dict[str, NDArray[np.int6
     return found
 
 
-def with_elimination(posterior: Posterior, elimination: str) -> Posterior:
+def with_elimination(posterior: LogDensity, elimination: str) -> LogDensity:
     """The posterior of the same data in which another thing becomes of the discrete parameters."""
     values = posterior.model.known_values(posterior.d)
     model = posterior.model.changed(elimination=elimination, values=values)
     d = model.data_of(Inputs(posterior.data, "the data"), posterior.d.seed__)
-    return Posterior(model, d, posterior.data)
+    return LogDensity(model, d, posterior.data)
 
 
 def in_shape(columns: Floats, shape: tuple[int, ...]) -> Floats:
@@ -71,7 +71,7 @@ def in_shape(columns: Floats, shape: tuple[int, ...]) -> Floats:
     return whole.transpose(0, *range(len(shape), 0, -1))
 
 
-def rows_of(posterior: Posterior, us: Floats) -> Floats:
+def rows_of(posterior: LogDensity, us: Floats) -> Floats:
     """All columns for each row of `us`."""
     rng, size = np.random.default_rng(0), posterior.draws_at_once
     if size > 1:
@@ -80,7 +80,7 @@ def rows_of(posterior: Posterior, us: Floats) -> Floats:
     return np.array([posterior.param_constrain(u, True, True, rng) for u in us])
 
 
-def require_discrete(posterior: Posterior, name: str | None = None) -> "Summed":
+def require_discrete(posterior: LogDensity, name: str | None = None) -> "Summed":
     """How discrete parameters were summed out; refuses a name that none of them has."""
     found = posterior.model.discrete
     if found is None:

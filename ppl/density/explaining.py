@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
 from ppl.backend.located import located
 from ppl.backend.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
+from ppl.density.compiled_program import CompiledProgram
 from ppl.density.data import Data
-from ppl.density.model import Model
 from ppl.errors import PPLError
 from ppl.ir.forms import VALUES
 from ppl.source import Span
@@ -17,12 +17,12 @@ from ppl.source import Span
 Floats = NDArray[np.float64]
 
 
-def explained(model: Model, d: Data, u: Floats) -> str:
+def explained(model: CompiledProgram, d: Data, u: Floats) -> str:
     """What is wrong with the log density of a model with data `d` at `u`, or with its gradient; else ""."""
     return explained_value(model, d, u) or explained_gradient(model, d, u)
 
 
-def explained_value(model: Model, d: Data, u: Floats) -> str:
+def explained_value(model: CompiledProgram, d: Data, u: Floats) -> str:
     found, place = trouble(model, d, u)
     if found is None:
         return ""
@@ -34,7 +34,7 @@ def explained_value(model: Model, d: Data, u: Floats) -> str:
     return f"{where}{found}\n{NO_START_HELPS if fixed else found.help}".rstrip()
 
 
-def trouble(model: Model, d: Data, u: Floats) -> tuple[Exception | None, Span | None]:
+def trouble(model: CompiledProgram, d: Data, u: Floats) -> tuple[Exception | None, Span | None]:
     """The first thing that goes wrong at `u`, and the statement it goes wrong in."""
     watch = Watch()
     module = model.bind(
@@ -48,7 +48,7 @@ def trouble(model: Model, d: Data, u: Floats) -> tuple[Exception | None, Span | 
     return None, None
 
 
-def explained_gradient(model: Model, d: Data, u: Floats) -> str:
+def explained_gradient(model: CompiledProgram, d: Data, u: Floats) -> str:
     """The first statement whose gradient is not finite."""
     terms = LocatedTerms()
     module = model.bind(VALUES, AUTOGRAD, terms=lambda: terms)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace
 from ppl.backend.located import located, not_traceable
 from ppl.backend.runtime import joined
+from ppl.density.compiled_program import CompiledProgram
 from ppl.density.data import Data
 from ppl.density.many_points import (
     BATCH,
@@ -24,7 +25,6 @@ from ppl.density.many_points import (
     log_joints,
     of_points,
 )
-from ppl.density.model import Model
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, Rejection
 from ppl.ir.forms import GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form
@@ -55,7 +55,7 @@ class LogJoint:
     evaluation makes, and as memory does.
     """
 
-    model: Model
+    model: CompiledProgram
     forms: Forms
     d: Data
     jacobian: bool = True

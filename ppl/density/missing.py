@@ -15,10 +15,10 @@ from ppl.frontend import ast
 from ppl.observed.completed import Completion, refuse_unmodelled
 
 if TYPE_CHECKING:
-    from ppl.density.model import Model
+    from ppl.density.compiled_program import CompiledProgram
 
 
-def with_missing(model: "Model", inputs: Inputs) -> tuple["Model", Inputs]:
+def with_missing(model: "CompiledProgram", inputs: Inputs) -> tuple["CompiledProgram", Inputs]:
     """The model with parameters in place of missing values, and the inputs without them.
 
     Raises:

@@ -24,7 +24,7 @@ from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.source import Span
 
 if TYPE_CHECKING:
-    from ppl.density.posterior import Posterior
+    from ppl.density.log_density import LogDensity
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class ByRows:
         >>> value, gradient = batches.minibatch(np.array([0, 3, 7])).log_density_gradient(u)
     """
 
-    posterior: "Posterior"
+    posterior: "LogDensity"
     split: RowSplit
 
     @property
@@ -241,7 +241,7 @@ class Batch:
         return self.whole.explain(u)
 
 
-def by_rows(posterior: "Posterior", size: str | None = None, seed: int = 0) -> ByRows:
+def by_rows(posterior: "LogDensity", size: str | None = None, seed: int = 0) -> ByRows:
     """Split a posterior by rows; without `size`, by the largest size along which it splits.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, value_and_grads
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 from ppl.ir.forms import GRADIENT
 from ppl.source import Span
 
@@ -41,7 +41,7 @@ class Costs(NamedTuple):
     shares: tuple[tuple[Span, float], ...]
 
 
-def statement_costs(posterior: Posterior, u: Floats) -> Costs:
+def statement_costs(posterior: LogDensity, u: Floats) -> Costs:
     """The costs of a gradient by automatic differentiation at u (dim,), where the density is finite.
 
     The reverse pass goes over what the forward pass has recorded, and takes about as long for each statement.
@@ -68,7 +68,7 @@ def statement_costs(posterior: Posterior, u: Floats) -> Costs:
     return Costs(seconds, tuple(largest))
 
 
-def point_of(posterior: Posterior) -> Floats | None:
+def point_of(posterior: LogDensity) -> Floats | None:
     """A random point of finite density; None where none of a few is."""
     points = np.random.default_rng(0).uniform(-1, 1, (EFFORT.points, posterior.param_unc_num()))
     return next((u for u in points if np.isfinite(posterior.log_density(u))), None)
@@ -124,7 +124,7 @@ class LineClock:
         self.seconds[self.lines[-1]] += perf_counter() - self.since
 
 
-def cost_lines(posterior: Posterior) -> Iterator[str]:
+def cost_lines(posterior: LogDensity) -> Iterator[str]:
     """The costs in words, as the end of a plan."""
     u = point_of(posterior) if posterior.param_unc_num() else None
     if u is None:

@@ -21,7 +21,7 @@ from ppl.ir.forms import ARRAYS
 from ppl.ir.passes.split_rows import split_rows
 
 if TYPE_CHECKING:
-    from ppl.density.posterior import Posterior
+    from ppl.density.log_density import LogDensity
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ class UpdatedJoint:
     It answers as a `LogJoint` does, always with the Jacobian: the site is a function on R^dim.
     """
 
-    posterior: "Posterior"
+    posterior: "LogDensity"
     earlier: Earlier
 
     values_at_once = None
@@ -136,12 +136,12 @@ class UpdatedJoint:
         return values + site.values(us[:, self.at]), found
 
 
-def whole_rows(posterior: "Posterior", rows: str) -> ByRows:
+def whole_rows(posterior: "LogDensity", rows: str) -> ByRows:
     """The posterior by rows that a size counts; whether its terms add up is not tried."""
     return ByRows(posterior, split_rows(posterior.model.program(ARRAYS), rows))
 
 
-def positions(names: tuple[str, ...], posterior: "Posterior") -> NDArray[np.intp]:
+def positions(names: tuple[str, ...], posterior: "LogDensity") -> NDArray[np.intp]:
     """Where coordinates of these names are in `u`; KeyError for one that is not there."""
     place = {name: k for k, name in enumerate(posterior.param_unc_names())}
     return np.array([place[name] for name in names], dtype=np.intp)

@@ -11,7 +11,7 @@ import numpy as np
 from ppl.compiled.not_traceable import NotTraceable
 from ppl.cores import cores_of
 from ppl.data.blocks import is_mapped
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.distribution import requirements
 from ppl.errors import InferenceError, MissingPackage
 from ppl.fitting.memory_needed import numbers_of, numbers_of_chains
@@ -121,7 +121,7 @@ def if_traceable(target: PosteriorTarget, settings: Settings) -> Target:
         return target
 
 
-def rows_on_backend(posterior: Posterior, settings: Settings) -> Target:
+def rows_on_backend(posterior: LogDensity, settings: Settings) -> Target:
     """The same for the posterior split by rows, which "auto" leaves to autograd."""
     if settings.backend != "jax":
         return posterior.by_rows(settings.rows)
@@ -135,7 +135,7 @@ def rows_on_backend(posterior: Posterior, settings: Settings) -> Target:
         raise refusal(why) from None
 
 
-def sharded(posterior: Posterior, settings: Settings, jacobian: bool = True) -> Target:
+def sharded(posterior: LogDensity, settings: Settings, jacobian: bool = True) -> Target:
     """The posterior with its rows spread over all devices of JAX's; by minibatches where they are asked for.
 
     Raises:
@@ -157,7 +157,7 @@ def sharded(posterior: Posterior, settings: Settings, jacobian: bool = True) -> 
         raise InferenceError(f"The rows of this program cannot be spread over devices: {why}.") from None
 
 
-def cached(posterior: Posterior, key: Hashable, make: Callable[[], T]) -> T:
+def cached(posterior: LogDensity, key: Hashable, make: Callable[[], T]) -> T:
     """The posterior's target of that key, made when it is first asked for."""
     if key not in posterior.targets:
         posterior.targets[key] = make()
@@ -236,7 +236,7 @@ def jax_pays(target: PosteriorTarget, settings: Settings) -> bool:
     return settings.device == "gpu" or recurs or large or equations
 
 
-def calls_of_recurrences(posterior: Posterior) -> int:
+def calls_of_recurrences(posterior: LogDensity) -> int:
     """About how many functions the steps of its longest recurrence call; 0 where there is none."""
     return int(posterior.model.calls_of_a_step * posterior.width)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from numpy.random import Generator
 
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
 from ppl.fitting.checksum import damage_reported, plain, read_record, with_checksum
@@ -162,7 +162,7 @@ def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
     }
 
 
-def journal_of(keep: CheckpointOptions | None, posterior: Posterior, settings: Settings) -> Checkpoint:
+def journal_of(keep: CheckpointOptions | None, posterior: LogDensity, settings: Settings) -> Checkpoint:
     """The journal of a run: empty or, to resume, with what was left at the path where there is anything.
 
     Raises:
@@ -194,7 +194,7 @@ def fit_with(
         return fit(target, settings, start, listen, journal)
 
 
-def _read(path: Path, text: str, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Stage]:
+def _read(path: Path, text: str, posterior: LogDensity, owner: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages in a checkpoint of this very run."""
     record = read_record(path, "checkpoint", FORMAT, text)
     with damage_reported(path, ANEW):
@@ -212,7 +212,7 @@ def _refuse_other_settings(path: Path, theirs: Mapping[str, Any], mine: Mapping[
             )
 
 
-def require_same_run(posterior: Posterior, settings: Settings) -> None:
+def require_same_run(posterior: LogDensity, settings: Settings) -> None:
     """Refuse to begin where another process of the run has another program, other data or other settings.
 
     Raises:
@@ -223,7 +223,7 @@ def require_same_run(posterior: Posterior, settings: Settings) -> None:
     require_same(**{name: repr(value) for name, value in _owner(posterior, settings).items()})
 
 
-def _owner(posterior: Posterior, settings: Settings) -> dict[str, Any]:
+def _owner(posterior: LogDensity, settings: Settings) -> dict[str, Any]:
     program = posterior.model.source.name
     decisive = replace(settings, cores=None)  # the same comes of any number
     return {"program": program, **identity(posterior), "settings": plain(asdict(decisive))}

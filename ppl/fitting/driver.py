@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ppl.backend.threads import as_many_threads_as_pay
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions, fit_with, journal_of, require_same_run
 from ppl.fitting.improper import refuse_improper
 from ppl.fitting.initial import start_for
@@ -36,7 +36,7 @@ class FitDraws(NamedTuple):
 
 @memory_required()
 def fit_posterior(
-    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: CheckpointOptions | None = None
+    posterior: LogDensity, asked: Settings, progress: Listener = silent, keep: CheckpointOptions | None = None
 ) -> tuple[FitDraws, Checkpoint]:
     """Fit a posterior; the journal of the run stays in its checkpoint until that is discarded.
 
@@ -63,7 +63,7 @@ def fit_posterior(
 
 
 def _one_run(
-    posterior: Posterior, asked: Settings, start: Init, progress: Listener, keep: CheckpointOptions | None
+    posterior: LogDensity, asked: Settings, start: Init, progress: Listener, keep: CheckpointOptions | None
 ) -> tuple[FitDraws, Checkpoint]:
     journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
     try:
@@ -79,13 +79,13 @@ def _one_run(
     return found._replace(result=noted), journal
 
 
-def threads_of_fit(posterior: Posterior) -> AbstractContextManager[None]:
+def threads_of_fit(posterior: LogDensity) -> AbstractContextManager[None]:
     """Every draw is made on as many threads as the fit, for BLAS sums in another order on others."""
     return as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
 
 
 def draws_of(
-    posterior: Posterior, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
+    posterior: LogDensity, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
 ) -> FitDraws:
     """The draws of a result as columns, row 0 the image of the mean of q."""
     if posterior.earlier is not None:

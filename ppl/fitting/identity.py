@@ -10,12 +10,12 @@ import numpy as np
 from ppl.arrays import as_pairs
 from ppl.data.blocks import blocks
 from ppl.data.shares import Share
-from ppl.density.model import Model
-from ppl.density.posterior import Posterior
+from ppl.density.compiled_program import CompiledProgram
+from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 
 
-def positive_transform(model: Model) -> str:
+def positive_transform(model: CompiledProgram) -> str:
     """The map to the positive reals that the model was compiled with, by the name of its option."""
     return "softplus" if model.compilation.softplus else "log"
 
@@ -57,7 +57,7 @@ def _pieces(value: Any) -> Iterator[bytes | memoryview]:
         yield np.ascontiguousarray(block, dtype="<f8").data
 
 
-def identity(posterior: Posterior) -> dict[str, Any]:
+def identity(posterior: LogDensity) -> dict[str, Any]:
     """What a saved fit belongs to: program, data, parametrisation."""
     model = posterior.model
     return {
@@ -76,7 +76,7 @@ DIFFERS = {
 }
 
 
-def refuse_mismatch(path: str | Path, record: Mapping[str, Any], posterior: Posterior) -> None:
+def refuse_mismatch(path: str | Path, record: Mapping[str, Any], posterior: LogDensity) -> None:
     """Raises DataError when the fit was made with another program, other data or another parametrisation."""
     for key, mine in identity(posterior).items():
         if record[key] != mine:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError
 from ppl.fitting import improper_lines
 
@@ -36,7 +36,7 @@ FLAT_SEARCH = FlatSearch()
 Indices = NDArray[np.intp]
 
 
-def refuse_improper(posterior: Posterior) -> None:
+def refuse_improper(posterior: LogDensity) -> None:
     """Refuse a posterior that cannot be normalised because parameters do not enter it.
 
     Raises:
@@ -50,7 +50,7 @@ def refuse_improper(posterior: Posterior) -> None:
         raise InferenceError(improper_lines.sentence(posterior, lines), "PPL976")
 
 
-def flat_directions(posterior: Posterior) -> Indices:
+def flat_directions(posterior: LogDensity) -> Indices:
     """The elements of `u` along which the posterior is flat without end.
 
     The gradient says which may be, their values far away which are, whatever the Jacobian of a range does.
@@ -65,13 +65,13 @@ def flat_directions(posterior: Posterior) -> Indices:
     return flat[~falls_off(posterior, point, flat)] if flat.size else flat
 
 
-def unmoved(posterior: Posterior, u: Floats, among: Indices) -> Indices:
+def unmoved(posterior: LogDensity, u: Floats, among: Indices) -> Indices:
     """Those elements in which the target has no slope at `u`; none where it is not finite there."""
     value, gradient = posterior.log_density_gradient(u, jacobian=False)
     return among[gradient[among] == 0.0] if np.isfinite(value) else among[:0]
 
 
-def those_flat(posterior: Posterior, some: Indices, flat: Callable[[Indices], bool]) -> Indices:
+def those_flat(posterior: LogDensity, some: Indices, flat: Callable[[Indices], bool]) -> Indices:
     """Those of some elements that can be moved without a change: by halves, as most often all can."""
     if not some.size or flat(some):
         return some
@@ -81,7 +81,7 @@ def those_flat(posterior: Posterior, some: Indices, flat: Callable[[Indices], bo
     return np.concatenate([those_flat(posterior, part, flat) for part in (some[:half], some[half:])])
 
 
-def is_flat(posterior: Posterior, u: Floats, some: Indices) -> bool:
+def is_flat(posterior: LogDensity, u: Floats, some: Indices) -> bool:
     """Whether the target stays what it is, to the last digit, wherever these elements are moved to."""
     here = posterior.log_density(u, jacobian=False)
     rng = np.random.default_rng(FLAT_SEARCH.seed)
@@ -93,7 +93,7 @@ def is_flat(posterior: Posterior, u: Floats, some: Indices) -> bool:
     return True
 
 
-def falls_off(posterior: Posterior, u: Floats, some: Indices) -> NDArray[np.bool_]:
+def falls_off(posterior: LogDensity, u: Floats, some: Indices) -> NDArray[np.bool_]:
     """Which of the elements the log-Jacobian of a range brings back from both sides, each by itself."""
     inside = posterior.in_bounded_sets[some]
     left = some[~inside]
@@ -105,7 +105,7 @@ def falls_off(posterior: Posterior, u: Floats, some: Indices) -> NDArray[np.bool
     return inside | np.isin(some, left)
 
 
-def sentence(posterior: Posterior, endless: Indices) -> str:
+def sentence(posterior: LogDensity, endless: Indices) -> str:
     all_names = posterior.param_unc_names()
     names = [f"`{all_names[k]}`" for k in endless]
     whole = len(endless) == len(all_names)

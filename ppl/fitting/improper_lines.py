@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.density.conditioning import leaves
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class LineSearch:
 LINE_SEARCH = LineSearch()
 
 
-def flat_lines(posterior: Posterior) -> list[Floats]:
+def flat_lines(posterior: LogDensity) -> list[Floats]:
     """Directions (dim,) along which the posterior is flat without end, with as many zeros as can be."""
     dim = posterior.param_unc_num()
     if not 2 <= dim <= LINE_SEARCH.most_parameters or dim * posterior.width > LINE_SEARCH.most_work:
@@ -71,7 +71,7 @@ def flat_lines(posterior: Posterior) -> list[Floats]:
         return [line for line in sparse(null_space(gradients)) if is_endless(posterior, points, line)]
 
 
-def slopes(posterior: Posterior, count: int) -> tuple[Floats, Floats]:
+def slopes(posterior: LogDensity, count: int) -> tuple[Floats, Floats]:
     """`count` points (n, dim) at which the target is finite, and its gradients; fewer if it seldom is."""
     rng, dim = np.random.default_rng(LINE_SEARCH.seed), posterior.param_unc_num()
     points, gradients = list[Floats](), list[Floats]()
@@ -106,7 +106,7 @@ def sparse(directions: Floats) -> list[Floats]:
     return [np.where(np.abs(row - np.round(row)) < LINE_SEARCH.part, np.round(row), row) for row in rows]
 
 
-def is_endless(posterior: Posterior, points: Floats, line: Floats) -> bool:
+def is_endless(posterior: LogDensity, points: Floats, line: Floats) -> bool:
     """Whether the target is the same along a line through each of some points, and no Jacobian ends it."""
     plain = all(name == word for name, word in zip(*moved(posterior, line), strict=True))
     ends = [jacobian_at(posterior, points[0] + side * LINE_SEARCH.far * line) for side in (1, -1)]
@@ -123,12 +123,12 @@ def is_endless(posterior: Posterior, points: Floats, line: Floats) -> bool:
     return True
 
 
-def jacobian_at(posterior: Posterior, u: Floats) -> float:
+def jacobian_at(posterior: LogDensity, u: Floats) -> float:
     """The log-Jacobian of all transforms at u (dim,)."""
     return float(posterior.log_density(u) - posterior.log_density(u, jacobian=False))
 
 
-def moved(posterior: Posterior, line: Floats) -> tuple[list[str], list[str]]:
+def moved(posterior: LogDensity, line: Floats) -> tuple[list[str], list[str]]:
     """The parameters that a line moves, and what of each moves in a line: `tau`, `log(tau)`."""
     names, words = list(posterior.param_unc_names()), dict[int, str]()
     for d in leaves(posterior.model.lowered.parameters):
@@ -143,7 +143,7 @@ FORMS = {"identity": "{}", "offset_multiplier": "{}", "lower": "log({})", "upper
 """What of a parameter is moved on the unconstrained scale, by its constraint."""
 
 
-def sentence(posterior: Posterior, lines: list[Floats]) -> str:
+def sentence(posterior: LogDensity, lines: list[Floats]) -> str:
     """What is wrong, along which lines, and what to do."""
     along = " and along ".join(f"`{in_words(posterior, line)}`" for line in lines[: LINE_SEARCH.most_named])
     more = (
@@ -160,7 +160,7 @@ def sentence(posterior: Posterior, lines: list[Floats]) -> str:
     )
 
 
-def in_words(posterior: Posterior, line: Floats) -> str:
+def in_words(posterior: LogDensity, line: Floats) -> str:
     """A direction as a sum, `a - b`; `log(a)` where the range of `a` has one end."""
     _, words = moved(posterior, line)
     parts = line[line != 0] / line[line != 0][0]

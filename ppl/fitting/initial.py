@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 from ppl.density.updated import Earlier, positions
 from ppl.errors import DataError
 from ppl.files import require_file
@@ -25,7 +25,7 @@ FIT_FORMAT = "ppl fit 1"
 """What a saved fit calls itself."""
 
 
-def start_for(posterior: Posterior, init: Any) -> Init:
+def start_for(posterior: LogDensity, init: Any) -> Init:
     """A radius as it is; constrained values, or the JSON file that holds them, as a point of R^dim.
 
     A file that is a saved fit gives its approximation, to begin at.
@@ -56,14 +56,14 @@ def start_for(posterior: Posterior, init: Any) -> Init:
             return float(init)
 
 
-def mean_of_earlier(posterior: Posterior, earlier: Earlier) -> Floats:
+def mean_of_earlier(posterior: LogDensity, earlier: Earlier) -> Floats:
     """The mean of the fit that is updated; of new groups' effects 0."""
     point = np.zeros(posterior.param_unc_num())
     point[positions(earlier.names, posterior)] = earlier.mean
     return point
 
 
-def starts_for(posterior: Posterior, init: Any, chains: int) -> list[Init]:
+def starts_for(posterior: LogDensity, init: Any, chains: int) -> list[Init]:
     """Where each chain starts: all as `start_for` says of `init`, or each by its entry of a list.
 
     Raises:
@@ -78,7 +78,7 @@ def starts_for(posterior: Posterior, init: Any, chains: int) -> list[Init]:
     return [start_for(posterior, one) for one in init]
 
 
-def _warm(posterior: Posterior, path: Path, record: Mapping[str, Any]) -> Warm:
+def _warm(posterior: LogDensity, path: Path, record: Mapping[str, Any]) -> Warm:
     """The q of a saved fit, whatever its data were, if it has the parameters of this posterior."""
     mine, theirs = list(posterior.param_unc_names()), list(record["unconstrained"])
     if mine != theirs:
@@ -118,7 +118,7 @@ def approximation(record: Mapping[str, Any], dim: int) -> "tuple[Family, Floats]
     return family, params
 
 
-def _unconstrained(posterior: Posterior, values: Mapping[str, Any]) -> Floats:
+def _unconstrained(posterior: LogDensity, values: Mapping[str, Any]) -> Floats:
     declared = posterior.declared(include_tp=False, include_gq=False)
     open_ = {v.name for v in declared} - set(values)
     if declared and len(open_) == len(declared):
@@ -132,7 +132,7 @@ def _unconstrained(posterior: Posterior, values: Mapping[str, Any]) -> Floats:
     return np.where(np.isin(owners, list(open_)), np.nan, u)
 
 
-def _completed(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, Any]:
     """`values`, and for the other parameters those at the origin of R^dim, on which bounds may depend."""
     origin = posterior.param_constrain(np.zeros(posterior.param_unc_num()))
     return {**unflatten(posterior.declared(include_tp=False, include_gq=False), origin), **values}
@@ -150,7 +150,7 @@ def _read(path: Path) -> dict[str, Any]:
     return values
 
 
-def drawn(posterior: Posterior, start: Init, seed: int) -> Floats:
+def drawn(posterior: LogDensity, start: Init, seed: int) -> Floats:
     """The point (dim,) that a start means, finite there or not: what is open is drawn, once."""
     rng, dim = np.random.default_rng(seed), posterior.param_unc_num()
     if isinstance(start, Warm):

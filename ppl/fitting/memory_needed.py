@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ppl.cores import cores_of
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.inference.initialise.lbfgs_path import LBFGS_PATH
 from ppl.inference.run.settings import SampleSettings, Settings
@@ -57,7 +57,7 @@ def memory_required() -> Iterator[None]:
         raise InferenceError(out_of_memory(error), "PPL977") from None
 
 
-def require_memory(posterior: Posterior, settings: Settings) -> None:
+def require_memory(posterior: LogDensity, settings: Settings) -> None:
     """Refuse a fit that would take more memory than there is.
 
     Raises:
@@ -76,7 +76,7 @@ def require_memory(posterior: Posterior, settings: Settings) -> None:
     refuse_beyond(numbers, f"{what} by {settings.algorithm} of {_size(posterior)}, with {draws},", advice)
 
 
-def require_memory_of_chains(posterior: Posterior, settings: SampleSettings) -> None:
+def require_memory_of_chains(posterior: LogDensity, settings: SampleSettings) -> None:
     """Refuse chains of NUTS that would take more memory than there is; see `require_memory`."""
     chains, draws = settings.num_chains, settings.num_warmup + settings.num_samples
     if chains > draws:
@@ -93,7 +93,7 @@ def require_memory_of_chains(posterior: Posterior, settings: SampleSettings) -> 
     )
 
 
-def require_memory_of_rows(posterior: Posterior, rows: int) -> None:
+def require_memory_of_rows(posterior: LogDensity, rows: int) -> None:
     """Refuse so many rows of all variables where there is no memory for them; see `require_memory`."""
     numbers = rows * (columns_of(posterior) + MEMORY_NEEDED.of_a_row)
     refuse_beyond(numbers, f"A table of {rows} draws of {_columns(posterior)}", _fewer(rows))
@@ -120,7 +120,7 @@ def refuse_beyond(numbers: int, what: str, advice: str) -> None:
         )
 
 
-def numbers_of(posterior: Posterior, settings: Settings) -> int:
+def numbers_of(posterior: LogDensity, settings: Settings) -> int:
     """How many numbers a fit has in memory at once, about, beside the data and one evaluation."""
     dim, columns = posterior.param_unc_num(), columns_of(posterior)
     draws = max(settings.draws, settings.elbo_samples, settings.grad_samples)
@@ -132,7 +132,7 @@ def numbers_of(posterior: Posterior, settings: Settings) -> int:
     )  # fmt: skip
 
 
-def numbers_of_chains(posterior: Posterior, settings: SampleSettings) -> int:
+def numbers_of_chains(posterior: LogDensity, settings: SampleSettings) -> int:
     """The same of chains of NUTS: of those that are at work, and the draws of all."""
     dim, columns, chains = posterior.param_unc_num(), columns_of(posterior), settings.num_chains
     draws = settings.num_warmup + settings.num_samples
@@ -144,16 +144,16 @@ def numbers_of_chains(posterior: Posterior, settings: SampleSettings) -> int:
     )  # fmt: skip
 
 
-def columns_of(posterior: Posterior) -> int:
+def columns_of(posterior: LogDensity) -> int:
     """How many columns the draws will have, counted without their names."""
     return sum(v.count for v in posterior.declared(include_tp=True, include_gq=True))
 
 
-def _size(posterior: Posterior) -> str:
+def _size(posterior: LogDensity) -> str:
     return f"{posterior.param_unc_num()} unconstrained parameters"
 
 
-def _columns(posterior: Posterior) -> str:
+def _columns(posterior: LogDensity) -> str:
     """How many columns there are, and which variable has most of them."""
     declared = posterior.declared(include_tp=True, include_gq=True)
     largest = max(declared, key=lambda v: v.count, default=None)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 from ppl.fitting.driver import FitDraws, draws_of, threads_of_fit
 from ppl.fitting.memory_needed import require_memory
 from ppl.fitting.table import tabulate
@@ -26,7 +26,7 @@ OF_SEVERAL_GAUSSIANS = ("pathfinder",)
 
 
 def more_draws(
-    posterior: Posterior, settings: Settings, asked: Settings, old: Result, listen: Listener
+    posterior: LogDensity, settings: Settings, asked: Settings, old: Result, listen: Listener
 ) -> FitDraws:
     """Fresh draws of a fit made with `settings`; `asked` has their number and seed.
 
@@ -46,7 +46,7 @@ def more_draws(
         return draws_of(posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 
 
-def columns_of_more_draws(posterior: Posterior, settings: Settings, asked: Settings, old: Result) -> Floats:
+def columns_of_more_draws(posterior: LogDensity, settings: Settings, asked: Settings, old: Result) -> Floats:
     """The same of q, neither weighted nor corrected, as columns alone: (draws, columns)."""
     require_memory(posterior, asked)
     with threads_of_fit(posterior):

@@ -3,14 +3,14 @@
 import numpy as np
 
 from ppl.data.values import TO_MODEL, place
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 
 NAN_LOOKED_FOR_AT = (0.0, 0.7, -0.9)
 """Where the log density is looked at, in every coordinate: a program may test for nan, and be finite."""
 
 
-def refuse_nan_data(posterior: Posterior) -> None:
+def refuse_nan_data(posterior: LogDensity) -> None:
     """Refuse data whose missing values enter the target.
 
     Raises:
@@ -25,7 +25,7 @@ def refuse_nan_data(posterior: Posterior) -> None:
         raise DataError(sentence(found), next(iter(found)), "PPL971")
 
 
-def nan_entries(posterior: Posterior) -> dict[str, tuple[str, int]]:
+def nan_entries(posterior: LogDensity) -> dict[str, tuple[str, int]]:
     """By variable of the data block: its first entry that is nan, as the program counts, and how many are."""
     found = {}
     for name in posterior.model.data_schema:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 from ppl.inference.objective.target import Kinds, Known, Target
 from ppl.names import variable_of
 
@@ -17,7 +17,7 @@ class PosteriorTarget:
     points, where there is such.
     """
 
-    posterior: Posterior
+    posterior: LogDensity
     jacobian: bool = True
     note: str = ""
     faster: Callable[[], Target] | None = None
@@ -58,7 +58,7 @@ class PosteriorTarget:
         return self.posterior.explain(u)
 
 
-def parameters_of(posterior: Posterior) -> tuple[str, ...]:
+def parameters_of(posterior: LogDensity) -> tuple[str, ...]:
     """The names of the program's parameters."""
     declared = posterior.declared(include_tp=False, include_gq=False)
     return tuple(variable_of(v.entries[0]) if v.entries else v.name for v in declared)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ppl.cores import cores_of
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.fitting.checkpoint import CheckpointOptions, fit_with, journal_of
 from ppl.fitting.processes import at_a_time
 from ppl.fitting.target import target_of
@@ -26,14 +26,14 @@ class Job(NamedTuple):
     """One run; `number` counts from 1."""
 
     number: int
-    posterior: Posterior
+    posterior: LogDensity
     settings: Settings
     start: Any
     keep: CheckpointOptions | None
 
 
 def best_of(
-    posterior: Posterior,
+    posterior: LogDensity,
     settings: Settings,
     start: Any,
     progress: Listener,
@@ -62,7 +62,7 @@ def best_of(
 
 
 def _all(
-    posterior: Posterior, settings: Settings, start: Any, progress: Listener, keep: CheckpointOptions | None
+    posterior: LogDensity, settings: Settings, start: Any, progress: Listener, keep: CheckpointOptions | None
 ) -> Iterator[Result]:
     """The runs in order of seed, as many at a time as they may take cores; none more after Ctrl-C.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.cores import cores_of
 from ppl.density.completions import sentences
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.distribution import requirements
 from ppl.errors import InferenceError
 from ppl.extras import extra
@@ -58,7 +58,7 @@ class ChainDraws(NamedTuple):
 
 @memory_required()
 def sample_chains(
-    posterior: Posterior, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
+    posterior: LogDensity, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
 ) -> ChainDraws:
     """Draw by chains of the No-U-Turn sampler; `init` takes the place of that of the settings.
 
@@ -145,7 +145,7 @@ def _complete_chains(found: Sequence[Chain | None], settings: SampleSettings) ->
 
 
 def _tabulated(
-    posterior: Posterior,
+    posterior: LogDensity,
     settings: SampleSettings,
     left: Sequence[Chain],
     notes: tuple[str, ...],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError, PPLError
 from ppl.fitting.memory_needed import require_memory_of_rows
 from ppl.inference.run.phases import Phase
@@ -44,7 +44,7 @@ class Table:
 
 
 def tabulate(
-    posterior: Posterior,
+    posterior: LogDensity,
     us: Floats | Sequence[Floats],
     seed: int,
     key: int = 0,
@@ -78,7 +78,7 @@ def tabulate(
     return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
 
 
-def _fill(rows: Floats, posterior: Posterior, us: Floats, streams: Sequence[Any]) -> list[str]:
+def _fill(rows: Floats, posterior: LogDensity, us: Floats, streams: Sequence[Any]) -> list[str]:
     """Fill some rows, together or by halves where one fails; what kept values away from some of them."""
     if len(rows) == 1:
         values, reason = _constrain(posterior, us[0], np.random.default_rng(streams[0]))
@@ -93,7 +93,7 @@ def _fill(rows: Floats, posterior: Posterior, us: Floats, streams: Sequence[Any]
         return [why for part in parts for why in _fill(rows[part], posterior, us[part], streams[part])]
 
 
-def _constrain(posterior: Posterior, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
+def _constrain(posterior: LogDensity, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
     """As many leading columns as can be had, and what kept the others away ("" when nothing did)."""
     try:
         return posterior.param_constrain(u, include_tp=True, include_gq=True, rng=rng), ""

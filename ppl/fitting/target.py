@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError
 from ppl.fitting.backend import on_backend, rows_on_backend, sharded
 from ppl.fitting.posterior_target import PosteriorTarget
@@ -13,7 +13,7 @@ from ppl.inference.objective.target import Forwarding, Target
 from ppl.inference.run.settings import Settings
 
 
-def target_of(posterior: Posterior, settings: Settings) -> Target:
+def target_of(posterior: LogDensity, settings: Settings) -> Target:
     """What a run with these settings looks at.
 
     `optimize` leaves the Jacobian out unless it is asked for, `minibatch` splits the target by rows, `ard`
@@ -41,7 +41,7 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
 class OverProcesses:
     """The log density of a posterior whose rows are on several processes, as the posterior's own methods."""
 
-    posterior: Posterior
+    posterior: LogDensity
     settings: Settings
 
     def log_density(self, u: Floats, jacobian: bool = True) -> float:
@@ -54,7 +54,7 @@ class OverProcesses:
         return getattr(self.posterior, name)
 
 
-def density_of_all(posterior: Posterior, settings: Settings) -> Any:
+def density_of_all(posterior: LogDensity, settings: Settings) -> Any:
     """The posterior, or where it has not all rows what computes its density with the other processes."""
     if settings.sharded and posterior.model.compilation.sharded:
         return OverProcesses(posterior, settings)
@@ -79,7 +79,7 @@ def refuse_unpaired(settings: Settings) -> None:
         )
 
 
-def backend_of(posterior: Posterior, settings: Settings, annealed: bool) -> str:
+def backend_of(posterior: LogDensity, settings: Settings, annealed: bool) -> str:
     """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
 
     Both where annealing alone repays what JAX takes to compile.

@@ -7,7 +7,7 @@ gradients of many are few until draws are annealed.
 
 from dataclasses import dataclass, replace
 
-from ppl.density.posterior import Floats
+from ppl.density.log_density import Floats
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.objective.target import Kinds, Target, log_density_gradients, width_of
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
-from ppl.density.posterior import Floats
+from ppl.density.log_density import Floats
 from ppl.files import write_whole
 from ppl.inference.objective.target import Target
 from ppl.results.files.config import comment_lines

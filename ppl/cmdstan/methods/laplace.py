@@ -6,7 +6,7 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, read_rows
-from ppl.density.posterior import Floats
+from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.fitting.table import tabulate
 from ppl.inference.numerics.gaussian import Gaussian

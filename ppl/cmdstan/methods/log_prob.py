@@ -5,7 +5,7 @@ import numpy as np
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.data import load_data
-from ppl.density.posterior import Floats
+from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.results.fits.log_prob import read_points
 

@@ -9,7 +9,7 @@ import numpy as np
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.words import in_stans_words
-from ppl.density.posterior import Floats
+from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import numbered
 from ppl.fitting.table import tabulate

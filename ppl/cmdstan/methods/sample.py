@@ -10,7 +10,7 @@ from ppl.backend.watch import IN_DOMAIN
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.data import load_data
-from ppl.density.posterior import Floats
+from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import beside, numbered, write_whole
 from ppl.fitting.backend import for_sampler

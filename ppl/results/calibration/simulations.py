@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ppl.data import Inputs, load_data
 from ppl.data.missing import holes_in
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError, Rejection
 from ppl.fitting.memory_needed import require_memory_of_rows
 from ppl.fitting.table import Table
@@ -41,7 +41,7 @@ class Simulations:
     """
 
     model: Any
-    posterior: Posterior
+    posterior: LogDensity
     data: Mapping[str, Any]
     parameters: tuple[str, ...]
     simulated: tuple[str, ...]

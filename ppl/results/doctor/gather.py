@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import PPLError
 from ppl.fitting.table import tabulate
 from ppl.frontend import ast
@@ -66,7 +66,7 @@ class Simulated:
 
 
 def gather(
-    posterior: Posterior,
+    posterior: LogDensity,
     us: Floats,
     log_ratios: Floats,
     log_lik: Callable[[], ByVariable],
@@ -112,7 +112,7 @@ def gather(
     )
 
 
-def simulate(posterior: Posterior, seed: int) -> Simulated:
+def simulate(posterior: LogDensity, seed: int) -> Simulated:
     """Draws of the prior and of data.
 
     Raises:
@@ -130,7 +130,7 @@ def simulate(posterior: Posterior, seed: int) -> Simulated:
 
 
 def outcome_of(
-    posterior: Posterior,
+    posterior: LogDensity,
     name: str,
     replicated: Floats,
     log_lik: Floats | None,
@@ -191,7 +191,7 @@ def statement_of(s: ast.Tilde | ast.Call) -> Statement:
 
 
 def columns_beside(
-    posterior: Posterior, outcome: str, shape: tuple[int, ...]
+    posterior: LogDensity, outcome: str, shape: tuple[int, ...]
 ) -> Iterator[tuple[str, Column]]:
     """The data with a value for each row of an outcome, extra ones that the program does not declare too.
 
@@ -219,7 +219,7 @@ def columns_beside(
                 yield f"{name}[, {k}]", Column(column.astype(float), name in read, whole, name in indices)
 
 
-def parameters_of(posterior: Posterior, us: Floats, simulated: Simulated | None) -> Iterator[Parameter]:
+def parameters_of(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Parameter]:
     """Every entry of the parameters."""
     spans = {d.name: d.name_span for d in posterior.model.compilation.checked[0].parameters}
     columns = posterior.param_names()
@@ -230,7 +230,7 @@ def parameters_of(posterior: Posterior, us: Floats, simulated: Simulated | None)
             yield Parameter(column, name, spans[name], draws[:, k], prior)
 
 
-def prior_statements(posterior: Posterior, us: Floats, simulated: Simulated | None) -> Iterator[Prior]:
+def prior_statements(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Prior]:
     """The prior statements with their log densities at draws of the posterior and of the prior."""
     found = priors_of(*continuous(posterior))
     if found is None:

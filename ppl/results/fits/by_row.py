@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ppl.density.completions import places_of
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.discrete.parameters import has_discrete
 from ppl.errors import DataError
 from ppl.fitting.table import Table, tabulate
@@ -51,7 +51,7 @@ class RowsOfData:
             )
 
 
-def log_likelihood(posterior: Posterior, us: Floats) -> RowsOfData:
+def log_likelihood(posterior: LogDensity, us: Floats) -> RowsOfData:
     """The log likelihood by row at each of `us` (draws, dim), from the terms of the model block.
 
     Raises:
@@ -67,7 +67,7 @@ def log_likelihood(posterior: Posterior, us: Floats) -> RowsOfData:
     return RowsOfData(tuple(columns[k] for k in given), values, found.tied)
 
 
-def rows_missing(posterior: Posterior, tied: Mapping[str, Span]) -> set[str]:
+def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[str]:
     """The rows of data with a missing value, which have no likelihood: `y.3`, of a whole vector `y.3` too.
 
     Raises:
@@ -86,12 +86,12 @@ def rows_missing(posterior: Posterior, tied: Mapping[str, Span]) -> set[str]:
     return found
 
 
-def draws_ints(posterior: Posterior) -> bool:
+def draws_ints(posterior: LogDensity) -> bool:
     """Whether missing ints are drawn back."""
     return any(c.discrete for c in posterior.model.completions)
 
 
-def in_files(posterior: Posterior, files: Sequence[DrawsFile]) -> LogLik:
+def in_files(posterior: LogDensity, files: Sequence[DrawsFile]) -> LogLik:
     """The log likelihood by row at the draws of all runs of a program.
 
     Raises:
@@ -107,14 +107,14 @@ def in_files(posterior: Posterior, files: Sequence[DrawsFile]) -> LogLik:
     return replace(made, notes=(*made.notes, *notes))
 
 
-def outcomes(posterior: Posterior) -> list[str]:
+def outcomes(posterior: LogDensity) -> list[str]:
     """The data variables that the program's densities are of."""
     program, facts = posterior.model.compilation.checked
     observed = outcomes_of(program, flow_of(program, facts))
     return [name for name in data_order(program) if name in observed]
 
 
-def continuous(posterior: Posterior) -> tuple[ast.Program, Facts]:
+def continuous(posterior: LogDensity) -> tuple[ast.Program, Facts]:
     """The program of a posterior, its discrete parameters summed out for its data."""
     model = posterior.model
     if not model.completions:
@@ -127,18 +127,18 @@ def continuous(posterior: Posterior) -> tuple[ast.Program, Facts]:
     return model.compilation.checked
 
 
-def again(posterior: Posterior, text: str, what: str) -> Posterior:
+def again(posterior: LogDensity, text: str, what: str) -> LogDensity:
     """The posterior of another program of the same parameters, given the same data."""
-    made: Posterior = compiled_as(posterior, text, what).condition(posterior.data, posterior.d.seed__)
+    made: LogDensity = compiled_as(posterior, text, what).condition(posterior.data, posterior.d.seed__)
     return made
 
 
-def compiled_as(posterior: Posterior, text: str, what: str) -> Any:
+def compiled_as(posterior: LogDensity, text: str, what: str) -> Any:
     """Another program, compiled as that of a posterior was."""
     return posterior.model.of_source(SourceText(text, f"{what} of {posterior.source.name}"))
 
 
-def predictive(posterior: Posterior, us: Floats, seed: int) -> dict[str, Floats]:
+def predictive(posterior: LogDensity, us: Floats, seed: int) -> dict[str, Floats]:
     """Data drawn anew given each of `us` (draws, dim), by data variable (draws, *its own shape).
 
     Raises:
@@ -148,7 +148,7 @@ def predictive(posterior: Posterior, us: Floats, seed: int) -> dict[str, Floats]
     return {name: reshape(table.rows, table.columns, made) for name, made in names.items()}
 
 
-def predictive_table(posterior: Posterior, us: Floats, seed: int) -> tuple[Table, dict[str, str]]:
+def predictive_table(posterior: LogDensity, us: Floats, seed: int) -> tuple[Table, dict[str, str]]:
     """The same as columns, `y_rep.1`, and the name of each data variable there."""
     program = posterior.model.compilation.checked
     found = predictive_of(*program, draws_back=draws_ints(posterior))

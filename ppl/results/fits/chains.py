@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ppl import api, html
 from ppl.arguments import checks
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.files import numbered, replacing, write_whole
 from ppl.fitting.identity import positive_transform
 from ppl.fitting.interrupted import Interrupted
@@ -71,7 +71,7 @@ class Chains(VariablesOfDraws):
         ((100, 8), (50, 2, 34))
     """
 
-    posterior: Posterior
+    posterior: LogDensity
     settings: SampleSettings
     each: tuple[Chain, ...]
     tables: tuple[Table, ...]
@@ -351,7 +351,7 @@ class Chains(VariablesOfDraws):
 
 
 @takes(SampleKeywords)
-def sample(posterior: Posterior, **keywords: Any) -> Chains:
+def sample(posterior: LogDensity, **keywords: Any) -> Chains:
     """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
 
     Hoffman and Gelman (2014), JMLR 15. The keywords are those of `SampleSettings`, and `progress`.
@@ -370,7 +370,7 @@ def sample(posterior: Posterior, **keywords: Any) -> Chains:
     return sample_from(posterior, keywords)
 
 
-def sample_from(posterior: Posterior, keywords: dict[str, Any], init: Init | None = None) -> Chains:
+def sample_from(posterior: LogDensity, keywords: dict[str, Any], init: Init | None = None) -> Chains:
     """As `sample`; where the keywords have no `init`, chains begin at another one."""
     run = take_options(ProgressOptions, keywords)
     begin = None if "init" in keywords else init
@@ -382,7 +382,7 @@ def sample_from(posterior: Posterior, keywords: dict[str, Any], init: Init | Non
 
 
 def sample_with(
-    posterior: Posterior, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
+    posterior: LogDensity, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
 ) -> Chains:
     """As `sample`, with a listener, and an `init` in place of that of the settings."""
     return Chains(posterior, settings, *sample_chains(posterior, settings, listen, init))

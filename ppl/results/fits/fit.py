@@ -11,7 +11,7 @@ import numpy as np
 from ppl import api, html
 from ppl.arguments import checks
 from ppl.density.completions import sentences
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
 from ppl.files import beside, write_whole
 from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions
@@ -82,7 +82,7 @@ class Fit(VariablesOfDraws):
         ((1000, 8), True)
     """
 
-    posterior: Posterior
+    posterior: LogDensity
     settings: Settings
     result: Result
     table: Table
@@ -712,7 +712,7 @@ class Fit(VariablesOfDraws):
 
 
 @takes(VariationalKeywords)
-def variational(posterior: Posterior, **keywords: Any) -> Fit:
+def variational(posterior: LogDensity, **keywords: Any) -> Fit:
     """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).
 
     The keywords are those of `Settings`, and of `keywords.RunOptions`.
@@ -743,7 +743,7 @@ def variational(posterior: Posterior, **keywords: Any) -> Fit:
 
 
 def fit_with_journal(
-    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: CheckpointOptions | None = None
+    posterior: LogDensity, asked: Settings, progress: Listener = silent, keep: CheckpointOptions | None = None
 ) -> tuple[Fit, Checkpoint]:
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
     found, journal = fit_posterior(posterior, asked, progress, keep)
@@ -755,7 +755,7 @@ class Conditions(Protocol):
 
     def condition(
         self, data: Any, seed: int = 0, missing: Literal["refuse", "model"] = "refuse"
-    ) -> Posterior: ...
+    ) -> LogDensity: ...
 
     @property
     def data_schema(self) -> dict[str, str]: ...

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.fitting.table import Table, tabulate
 from ppl.inference.run.progress import Listener, silent
 from ppl.results.files.columns import Floats
@@ -14,7 +14,7 @@ from ppl.results.fits.log_prob import unconstrained_of
 
 
 def generate(
-    posterior: Posterior, columns: Sequence[str], draws: Floats, seed: int = 1, listen: Listener = silent
+    posterior: LogDensity, columns: Sequence[str], draws: Floats, seed: int = 1, listen: Listener = silent
 ) -> Table:
     """The generated quantities of `posterior` at each of `draws` (draws, columns) of its parameters.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.results.files.columns import Floats
 
 DIFFERENCE_STEPS = (1e-2, 1e-3, 1e-4, 1e-5)
@@ -55,7 +55,7 @@ class GradientTest:
             yield f"{c.name},{c.value!r},{c.gradient!r},{c.difference!r},{c.error!r}\n"
 
 
-def gradient_test(posterior: Posterior, u: Floats) -> GradientTest:
+def gradient_test(posterior: LogDensity, u: Floats) -> GradientTest:
     """Compare the gradient of the log density at `u` (dim,) with central differences of fourth order.
 
     Example:
@@ -71,7 +71,7 @@ def gradient_test(posterior: Posterior, u: Floats) -> GradientTest:
     return GradientTest(value, tuple(components), explanation)
 
 
-def _difference(posterior: Posterior, u: Floats, k: int) -> tuple[float, float]:
+def _difference(posterior: LogDensity, u: Floats, k: int) -> tuple[float, float]:
     """The derivative along coordinate k from the best pair of steps, and how far that pair is apart."""
     scale = max(1.0, abs(float(u[k])))
     with np.errstate(all="ignore"):
@@ -83,7 +83,7 @@ def _difference(posterior: Posterior, u: Floats, k: int) -> tuple[float, float]:
     return float(found[best + 1]), float(apart[best])
 
 
-def _central(posterior: Posterior, u: Floats, k: int, h: float) -> float:
+def _central(posterior: LogDensity, u: Floats, k: int, h: float) -> float:
     """(f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12h."""
 
     def at(steps: int) -> float:

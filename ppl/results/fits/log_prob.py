@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 from ppl.files import require_file
 from ppl.names import unflatten
@@ -32,13 +32,13 @@ class LogProb:
             yield ",".join(map(cell, (value, *gradient))) + "\n"
 
 
-def log_prob(posterior: Posterior, us: Floats) -> LogProb:
+def log_prob(posterior: LogDensity, us: Floats) -> LogProb:
     """The log density, with the transforms' Jacobian, and its gradient at each of `us` (points, dim)."""
     values, gradients = posterior.log_density_gradients(us)
     return LogProb(tuple(posterior.param_unc_names()), values, gradients)
 
 
-def read_points(path: str | Path, posterior: Posterior, unconstrained: bool = False) -> Floats:
+def read_points(path: str | Path, posterior: LogDensity, unconstrained: bool = False) -> Floats:
     """Points (points, dim) from a CSV of draws, or from JSON.
 
     JSON holds one object of constrained values, or with `unconstrained` a list of numbers or of such lists.
@@ -58,13 +58,13 @@ def read_points(path: str | Path, posterior: Posterior, unconstrained: bool = Fa
     return read(path, document, posterior)
 
 
-def _constrained(path: Path, document: Any, posterior: Posterior) -> Floats:
+def _constrained(path: Path, document: Any, posterior: LogDensity) -> Floats:
     if not isinstance(document, Mapping):
         raise DataError(f"{path}: constrained values are one JSON object, name to value.")
     return posterior.param_unconstrain(document)[None]
 
 
-def _unconstrained(path: Path, document: Any, posterior: Posterior) -> Floats:
+def _unconstrained(path: Path, document: Any, posterior: LogDensity) -> Floats:
     if isinstance(document, Mapping):
         document = document.get("params_r", document)  # as CmdStan's unconstrained_params file nests it
     dim = posterior.param_unc_num()
@@ -74,7 +74,7 @@ def _unconstrained(path: Path, document: Any, posterior: Posterior) -> Floats:
         raise DataError(f"{path}: unconstrained values are lists of {dim} numbers.") from None
 
 
-def unconstrained_of(posterior: Posterior, columns: Sequence[str], draws: Floats) -> Floats:
+def unconstrained_of(posterior: LogDensity, columns: Sequence[str], draws: Floats) -> Floats:
     """The unconstrained points (draws, dim) of draws of the parameters, read from their columns by name.
 
     Raises:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.results.files.config import Config, as_json
 
 
@@ -20,6 +20,6 @@ class Metadata:
     stan_vars: Mapping[str, tuple[int, ...]]
 
 
-def metadata_of(posterior: Posterior, config: Config) -> Metadata:
+def metadata_of(posterior: LogDensity, config: Config) -> Metadata:
     shapes = {v.name: v.shape for v in posterior.declared(include_tp=True, include_gq=True)}
     return Metadata(json.loads(as_json(config)), shapes)

@@ -8,8 +8,8 @@ import numpy as np
 
 from ppl.data import Frame, Inputs, load_data
 from ppl.data.shares import Share
-from ppl.density.model import as_declared
-from ppl.density.posterior import Posterior
+from ppl.density.compiled_program import as_declared
+from ppl.density.log_density import LogDensity
 from ppl.fitting.table import Table, tabulate
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS
@@ -20,7 +20,7 @@ from ppl.results.fits.by_row import compiled_as
 Given = Inputs | Mapping[str, Any] | Frame | str | Path
 
 
-def predicted(posterior: Posterior, us: Floats, data: Given, seed: int) -> dict[str, Floats]:
+def predicted(posterior: LogDensity, us: Floats, data: Given, seed: int) -> dict[str, Floats]:
     """The outcomes of new rows given each of `us` (draws, dim), by data variable (draws, *its own shape).
 
     Raises:
@@ -32,7 +32,7 @@ def predicted(posterior: Posterior, us: Floats, data: Given, seed: int) -> dict[
     return {name: reshape(table.rows, table.columns, name) for name in names}
 
 
-def table_of(posterior: Posterior, us: Floats, data: Given, seed: int) -> Table:
+def table_of(posterior: LogDensity, us: Floats, data: Given, seed: int) -> Table:
     """The same as columns, `y.1`."""
     found = NewRows(*posterior.model.compilation.checked)
     inputs = completed(posterior, found, load_data(data))
@@ -62,7 +62,7 @@ def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
     return type(frame)(columns, **index)
 
 
-def completed(posterior: Posterior, found: NewRows, inputs: Inputs) -> dict[str, Any]:
+def completed(posterior: LogDensity, found: NewRows, inputs: Inputs) -> dict[str, Any]:
     """The new data without outcomes; what they leave out stays as at the fit, but sizes of groups grow."""
     values = dict(as_declared(posterior.model, inputs).values)
     old = {k: v for k, v in posterior.data.items() if not isinstance(v, Share)}
@@ -72,7 +72,7 @@ def completed(posterior: Posterior, found: NewRows, inputs: Inputs) -> dict[str,
     return {name: v for name, v in {**old, **values, **grown}.items() if name not in found.outcomes}
 
 
-def groups_in(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, int]:
+def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int]:
     """The largest index of each kind of groups in new data: of J where `g` is declared `int<upper=J>`."""
     program = posterior.model.program(ARRAYS)
     sizes = {a.name for d in program.parameters for a in (*d.dims, *d.sizes) if isinstance(a, ir.Var)}
@@ -85,7 +85,7 @@ def groups_in(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, int]
     return found
 
 
-def values_of_fit(posterior: Posterior, found: NewRows) -> dict[str, Any]:
+def values_of_fit(posterior: LogDensity, found: NewRows) -> dict[str, Any]:
     """What stays as at the fit: values of all its rows, and what depends on its outcomes."""
     fixing, _ = found.fixing
     values = {name: posterior.d.of(name) for name in found.transformed[1]}

@@ -1,10 +1,10 @@
 """Another form of the program, for a fit that is less than good."""
 
-from ppl.density.model import Model
+from ppl.density.compiled_program import CompiledProgram
 from ppl.frontend.non_centred import centred
 
 
-def non_centred_forms(model: Model) -> tuple[str, ...]:
+def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
     """A sentence with the declarations that make its hierarchies non-centred; none where there are none.
 
     Example:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.fitting.checksum import plain, read_record, with_checksum
 from ppl.fitting.identity import identity
 from ppl.fitting.initial import FIT_FORMAT as FORMAT
@@ -31,7 +31,7 @@ from ppl.results.fits.updating import earlier_to_json
 
 
 def to_json(
-    posterior: Posterior, settings: Settings, result: Result, about: Provenance, data_file: str = ""
+    posterior: LogDensity, settings: Settings, result: Result, about: Provenance, data_file: str = ""
 ) -> str:
     """Everything a fit is, beside program and data, as one JSON object; `about` is for who reads it.
 
@@ -74,7 +74,7 @@ def read(path: str | File) -> dict[str, Any]:
     return read_record(path, "saved fit", FORMAT)
 
 
-def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
+def result_of(record: Mapping[str, Any], posterior: LogDensity) -> Result:
     """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
     asked = Settings(**record["settings"])
     target = target_of(posterior, asked)

@@ -9,9 +9,9 @@ import numpy as np
 from ppl.data import load_data
 from ppl.data.blocks import taken
 from ppl.data.shares import Share
+from ppl.density.compiled_program import as_declared
 from ppl.density.conditioning import leaves
-from ppl.density.model import as_declared
-from ppl.density.posterior import Floats, Posterior
+from ppl.density.log_density import Floats, LogDensity
 from ppl.density.rows import ROW_SPLIT, ByRows
 from ppl.density.updated import Earlier, Site, positions, site_of, whole_rows
 from ppl.errors import DataError, InferenceError
@@ -26,7 +26,7 @@ from ppl.observed.refused import not_updated
 from ppl.results.fits.new_rows import Given
 from ppl.stdlib.constraints.table import ELEMENTWISE
 
-P = TypeVar("P", bound=Posterior)
+P = TypeVar("P", bound=LogDensity)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def updated(posterior: P, us: Floats, data: Given) -> P:
     return replace(new, earlier=replace(earlier, site=earlier.site + own, worth=(*earlier.worth, worth)))
 
 
-def with_coverage(new: P, old: Posterior, us: Floats) -> P:
+def with_coverage(new: P, old: LogDensity, us: Floats) -> P:
     """An updated posterior that has draws `us` (n, dim) of the old one, where these cover it."""
     assert new.earlier is not None
     if new.param_unc_num() != us.shape[1]:
@@ -109,7 +109,7 @@ def with_held(model: Any, earlier: Earlier, given: Mapping[str, Any]) -> dict[st
     return {**given, **both, rows: int(earlier.held[rows]) + int(given[rows])}
 
 
-def has_terms(both: Posterior, batches: ByRows, names: tuple[str, ...], u: Floats) -> bool:
+def has_terms(both: LogDensity, batches: ByRows, names: tuple[str, ...], u: Floats) -> bool:
     """Whether the first rows are those of an earlier posterior: their terms at `u` (dim,) are the same."""
     point, rows = np.zeros(both.param_unc_num()), np.arange(batches.n_rows)
     point[positions(names, both)] = u
@@ -138,7 +138,7 @@ def site_of_rows(batches: ByRows, us: Floats) -> tuple[Site, Worth]:
     return site, Worth(len(us), float(weights.khat), float(weights.ess))
 
 
-def before_rows(posterior: Posterior, us: Floats) -> Earlier:
+def before_rows(posterior: LogDensity, us: Floats) -> Earlier:
     """What was known before the rows of a posterior, over its coordinates; `us` (n, dim) are its draws."""
     before, names = posterior.earlier, tuple(posterior.param_unc_names())
     rows = before.rows if before else rows_to_update(posterior)
@@ -158,7 +158,7 @@ def with_kept(model: Any, earlier: Earlier | None, data: Given) -> Given:
     return {**earlier.kept, **with_held(model, earlier, as_declared(model, load_data(data)).values)}
 
 
-def rows_to_update(posterior: Posterior) -> str:
+def rows_to_update(posterior: LogDensity) -> str:
     """The size that counts the rows, by which a program can be updated.
 
     Raises:
@@ -201,7 +201,7 @@ def refuse_terms_of_all(batches: ByRows) -> None:
             raise not_updated(why, batches.split.terms[0])
 
 
-def sizes_of_groups(posterior: Posterior, rows: str) -> list[str]:
+def sizes_of_groups(posterior: LogDensity, rows: str) -> list[str]:
     """The sizes of the data block that parameters are declared with, less that of the rows."""
     ints = {name for name, kind in posterior.model.data_schema.items() if kind == "int"}
     declared = posterior.model.program(ARRAYS).parameters
@@ -209,7 +209,7 @@ def sizes_of_groups(posterior: Posterior, rows: str) -> list[str]:
     return [size for size in dict.fromkeys(sizes) if size in ints and size != rows]
 
 
-def require_groups(old: Posterior, new: Posterior, earlier: Earlier) -> None:
+def require_groups(old: LogDensity, new: LogDensity, earlier: Earlier) -> None:
     """Refuse fewer groups than at the fit, and new ones whose effects have no priors of their own."""
     for size, n in earlier.groups.items():
         now = int(new.d.of(size))
@@ -228,7 +228,7 @@ def require_groups(old: Posterior, new: Posterior, earlier: Earlier) -> None:
         raise DataError("The new data have other parameters than the fit, which no size of groups explains.")
 
 
-def require_elements(new: Posterior, size: str) -> None:
+def require_elements(new: LogDensity, size: str) -> None:
     """Refuse new groups where every element of a parameter changes with their number, as of a simplex."""
     for d in leaves(new.model.program(ARRAYS).parameters):
         counts = any(isinstance(a, ir.Var) and a.name == size for a in d.sizes)

@@ -11,7 +11,7 @@ from ppl.arguments import checks
 from ppl.data.load import is_frame
 from ppl.density.completions import completed_draws
 from ppl.density.discrete import most_probable, probabilities
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.extras import extra
 from ppl.inference.diagnose.level import Level
@@ -36,7 +36,7 @@ REPLICATED = "_rep"
 class VariablesOfDraws(ABC):
     """What is asked of draws by the names of variables."""
 
-    posterior: Posterior
+    posterior: LogDensity
 
     @property
     @abstractmethod

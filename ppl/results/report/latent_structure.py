@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ppl.density.posterior import Posterior
+from ppl.density.log_density import LogDensity
 from ppl.density.statement_costs import point_of
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.nested.sparse import Field
@@ -17,7 +17,7 @@ NONE_FOUND = (
 )
 
 
-def latent_lines(posterior: Posterior) -> Iterator[str]:
+def latent_lines(posterior: LogDensity) -> Iterator[str]:
     """The structure that `auto` and `nested` use, as the end of a plan; nothing without a finite density."""
     u = point_of(posterior) if posterior.param_unc_num() else None
     if u is None:

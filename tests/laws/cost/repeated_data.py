@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ppl.density.compiled_program import CompiledProgram
 from ppl.density.conditioning import leaves
 from ppl.density.data import Data
-from ppl.density.model import Model
 from ppl.ir import nodes as ir
 from ppl.ir.passes.split_rows import row_sizes
 from ppl.types import INT, core
@@ -21,13 +21,13 @@ from ppl.types import INT, core
 Values = Mapping[str, Any]
 
 
-def rows_of(model: Model, data: Values) -> tuple[str, ...]:
+def rows_of(model: CompiledProgram, data: Values) -> tuple[str, ...]:
     """The size that counts most, of those that data are declared with."""
     sizes = [name for name in row_sizes(model.lowered) if name in data]
     return (max(sizes, key=lambda name: data[name]),) if sizes else ()
 
 
-def groups_of(model: Model, rows: Sequence[str]) -> tuple[str, ...]:
+def groups_of(model: CompiledProgram, rows: Sequence[str]) -> tuple[str, ...]:
     """The sizes of parameters that bound index arrays along the rows."""
     p = model.lowered
     sizes = {a.name for d in p.parameters for a in (*d.dims, *d.sizes) if isinstance(a, ir.Var)}
@@ -47,7 +47,7 @@ def bound_of(d: ir.Declared) -> str | None:
 class Repeated:
     """The data of a model with other sizes: larger ones repeat them, smaller ones are their first rows."""
 
-    model: Model
+    model: CompiledProgram
     data: Values
     sizes: Mapping[str, int]
 

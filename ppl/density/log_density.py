@@ -14,13 +14,13 @@ from ppl.backend.draws import DrawsRejected
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
 from ppl.data.shares import NOT_ALL_ROWS
+from ppl.density.compiled_program import CompiledProgram
 from ppl.density.completions import named_places, with_entries, with_holes
 from ppl.density.conditioning import leaf_values, leaves
 from ppl.density.data import Data
 from ppl.density.layout import free_names, parameters_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
-from ppl.density.model import Model
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.ir.forms import ARRAYS, VALUES
 from ppl.memory import ARRAY_SIZES, available
@@ -57,7 +57,7 @@ COST = CostModel()
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class LogDensity:
     """A model with its data: a log density over R^dim, and the way back to the program's variables.
 
     `u` is always the unconstrained vector, shape (param_unc_num(),).
@@ -72,7 +72,7 @@ class Posterior:
         (10,)
     """
 
-    model: Model
+    model: CompiledProgram
     d: Data = field(repr=False)
     data: Mapping[str, Any] = field(repr=False)
     earlier: "Earlier | None" = field(default=None, repr=False)

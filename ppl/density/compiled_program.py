@@ -46,7 +46,7 @@ CALLS = (ir.Apply, ir.CallUser, ir.Index, ir.Gather)
 
 
 @dataclass(frozen=True)
-class Model:
+class CompiledProgram:
     """A compilation, whose forms are bound to namespaces when they are first asked for.
 
     Example:
@@ -238,7 +238,7 @@ class Model:
         return d
 
 
-def as_declared(model: Model, inputs: Inputs) -> Inputs:
+def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:
     """The inputs with what the program makes of columns of a table.
 
     The column of one row is a single number, where that is declared; a size that the inputs lack is the
@@ -255,8 +255,11 @@ def as_declared(model: Model, inputs: Inputs) -> Inputs:
 
 
 def conditioned(
-    model: Model, data: Inputs | Mapping[str, Any] | Frame | str | Path, seed: int, missing: bool = False
-) -> tuple[Model, Data, Mapping[str, Any]]:
+    model: CompiledProgram,
+    data: Inputs | Mapping[str, Any] | Frame | str | Path,
+    seed: int,
+    missing: bool = False,
+) -> tuple[CompiledProgram, Data, Mapping[str, Any]]:
     """The model, its data, and the values that were given for them; see Model.condition.
 
     With `missing` values that are missing are parameters of the model.
