@@ -32,14 +32,7 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")
 
 # Programs that tests compile with JAX run once: quick to compile is better than quick.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
-
-
-WHOLE = {
-    "whole_pack": "run under JAX every case of the pack, not a sample",
-    "whole_trial": "run every case of the hostile trial, not a sample",
-}
-"""Marks of what is left out unless an option of the same name asks for it."""
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -54,13 +47,13 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    for mark, meaning in WHOLE.items():
-        parser.addoption(f"--{mark.replace('_', '-')}", action="store_true", help=meaning)
+    parser.addoption("--whole", action="store_true", help="run every case, not samples of the long tables")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked by a name in WHOLE that is not asked for."""
-    marks = [mark for mark in WHOLE if not config.getoption(mark)]
-    left_out = {item for item in items if any(map(item.get_closest_marker, marks))}
+    """Leave out what is marked `whole`, unless --whole asks for it."""
+    if config.getoption("whole"):
+        return
+    left_out = {item for item in items if item.get_closest_marker("whole")}
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]

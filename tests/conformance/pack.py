@@ -48,8 +48,8 @@ def programs() -> list[Case]:
 
 
 def sampled(every: int, given: Sequence[Case]) -> list[Any]:
-    """The cases as parameters of a test, of which `--whole-pack` alone runs all and else one in `every`."""
-    marks = [() if k % every == 0 else pytest.mark.whole_pack for k in range(len(given))]
+    """The cases as parameters of a test, of which `--whole` alone runs all and else one in `every`."""
+    marks = [() if k % every == 0 else pytest.mark.whole for k in range(len(given))]
     return [pytest.param(case, id=case.id, marks=mark) for case, mark in zip(given, marks, strict=True)]
 
 

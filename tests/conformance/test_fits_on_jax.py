@@ -2,7 +2,7 @@
 
 Of the paper's loop, which has no stage that forgets where it came from: a gradient or a draw that differed
 would be carried through all iterations into the parameters of q.  One program in fourteen, and with
-`--whole-pack` all that JAX can run.
+`--whole` all that JAX can run.
 """
 
 from collections.abc import Iterator

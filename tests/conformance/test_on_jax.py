@@ -1,6 +1,6 @@
 """The pack under JAX: the same densities and gradients as under autograd, or a reason why not.
 
-One case in twenty, and with `--whole-pack` all of them.
+One case in twenty, and with `--whole` all of them.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Programs and data with a mistake put in are accepted or refused in words, at a place inside the text, soon.
 
-PPL_MUTATIONS is how many programs, and how many data, are tried: the same 500 unless it is set.
+PPL_MUTATIONS is how many programs, and how many data, are tried: the same 100 unless it is set.
 """
 
 import copy
@@ -22,7 +22,7 @@ import ppl
 from ppl.errors import ModelError, PPLError
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "conformance" / "programs").glob("*.stan"))
-TRIES = int(os.environ.get("PPL_MUTATIONS", "500"))
+TRIES = int(os.environ.get("PPL_MUTATIONS", "100"))
 TOKEN = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|"[^"\n]*"|\s+|[A-Za-z]\w*|\d[\w.]*|[<>=!+\-*/.]=|\S')
 TYPES = ("int", "real", "vector", "row_vector", "matrix", "simplex[3]", "array[2] real", "ordered")
 NAMES = ("normal", "sum", "N", "y", "mu", "x", "nosuchname", "target", "log_sum_exp", "normal_rng")

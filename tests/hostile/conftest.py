@@ -1,4 +1,4 @@
-"""The hostile trial: kills, full disks, signals, broken files; a sample, or with --whole-trial all of it.
+"""The hostile trial: kills, full disks, signals, broken files; a sample, or with --whole all of it.
 
 Tests note how many cases they tried under a name; the end of the report counts them by name.
 """
@@ -10,11 +10,11 @@ import pytest
 
 @pytest.fixture
 def sample(request):
-    """Of a list of cases so many, evenly spread and the last among them; all with --whole-trial."""
+    """Of a list of cases so many, evenly spread and the last among them; all with --whole."""
 
     def chosen(cases, most):
         cases = list(cases)
-        if request.config.getoption("whole_trial") or len(cases) <= most:
+        if request.config.getoption("whole") or len(cases) <= most:
             return cases
         return [cases[-1 - k * len(cases) // most] for k in range(most)]
 

@@ -52,7 +52,7 @@ def strays(folder):
 
 @pytest.mark.parametrize(
     "suffix",
-    ["csv", *(pytest.param(s, marks=pytest.mark.whole_trial) for s in ("npz", "parquet"))],
+    ["csv", *(pytest.param(s, marks=pytest.mark.whole) for s in ("npz", "parquet"))],
 )
 def test_a_fit_whose_draws_do_not_fit_on_the_disk_goes_on_from_its_checkpoint(folder, suffix, tried):
     name = f"large.{suffix}"
@@ -67,7 +67,7 @@ def test_a_fit_whose_draws_do_not_fit_on_the_disk_goes_on_from_its_checkpoint(fo
     tried("full disks", 1)
 
 
-@pytest.mark.whole_trial
+@pytest.mark.whole
 def test_so_do_several_runs(folder, tried):
     assert ppl_in(folder, "-q", "--runs", "2", "-o", "runs.csv", limit=LIMIT).returncode == 1
     assert (folder / "runs.csv.checkpoint.1").exists()
@@ -76,7 +76,7 @@ def test_so_do_several_runs(folder, tried):
     tried("full disks", 1)
 
 
-@pytest.mark.whole_trial
+@pytest.mark.whole
 @pytest.mark.parametrize("option", ["--diagnostic-file", "--save-fit", "--profile-file"])
 def test_another_file_that_cannot_be_written_is_named_and_keeps_the_fit(folder, option, tried):
     failed = ppl_in(folder, "-q", "-o", "other.csv", option, "/dev/full")

@@ -22,14 +22,14 @@ PROGRAMS = (
 )
 ARD = {"linear_regression_ard": "w"}
 SAMPLED = {("eight_schools", name) for name in ("meanfield", "fullrank", "lowrank", "fixed-draws", "dsvi")}
-"""What is run without --whole-trial too."""
+"""What is run without --whole too."""
 WITHOUT = {"laplace", "pathfinder", "optimize"}
 """Algorithms that are done before there is anything to keep."""
 
 CASES = [
     pytest.param(
         *(program, algorithm),
-        marks=[] if (program, algorithm) in SAMPLED else pytest.mark.whole_trial,
+        marks=[] if (program, algorithm) in SAMPLED else pytest.mark.whole,
         id=f"{program}-{algorithm}",
     )
     for program in PROGRAMS
@@ -89,7 +89,7 @@ def test_every_checkpoint_resumes_to_the_same_bytes(program, algorithm, tmp_path
     tried("checkpoints resumed", len(chosen))
 
 
-@pytest.mark.whole_trial
+@pytest.mark.whole
 @pytest.mark.parametrize("algorithm", ["meanfield", "fullrank", "lowrank", "dsvi", "ssvb"])
 def test_so_does_every_checkpoint_of_a_run_under_jax(algorithm, tmp_path, versions, tried):
     pytest.importorskip("jax")
