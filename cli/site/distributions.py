@@ -1,13 +1,15 @@
 """A page for each distribution, made from its record, its formulas and its picture."""
 
+import re
 from collections.abc import Collection, Iterator
 
 from ppl.cli.site.densities import SHOWN
 from ppl.cli.site.markdown import fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed, inline
 from ppl.stdlib.distributions.formulas import FORMULAS
-from ppl.stdlib.distributions.moments import MOMENTS
+from ppl.stdlib.distributions.moments import COVARIANCE, MOMENTS
 from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE
+from ppl.stdlib.distributions.multivariate_moments import MULTIVARIATE_MOMENTS, SIZES
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution
@@ -65,11 +67,16 @@ def log_density(d: Distribution) -> Iterator[str]:
 
 
 def moments(d: Distribution) -> Iterator[str]:
-    if d.name in MOMENTS:
-        mean, variance, if_mean, if_variance = MOMENTS[d.name]
-        yield "## Mean and variance"
-        yield displayed(mean, "E(y)") + condition(if_mean)
-        yield displayed(variance, "Var(y)") + condition(if_variance)
+    if found := MOMENTS.get(d.name) or MULTIVARIATE_MOMENTS.get(d.name):
+        y = d.args[0][0]
+        yield f"## Mean and {found.second}"
+        yield displayed(found.mean, f"E({y})") + condition(found.if_mean)
+        operator = "Cov" if found.second == COVARIANCE else "Var"
+        yield displayed(found.variance, f"{operator}({y})") + condition(found.if_variance)
+        arguments = {name for name, _ in d.args}
+        for name in re.findall(r"\b[NK]\b", found.mean + found.if_mean)[:1]:
+            if name not in arguments:
+                yield f"`{name}` is {SIZES[name]}."
 
 
 def condition(text: str) -> str:

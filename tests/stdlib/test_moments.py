@@ -74,7 +74,7 @@ def test_every_family_with_a_formula_has_moments_but_two():
 
 
 def test_conditions_bound_the_arguments_from_below():
-    for name, (_, _, *conditions) in MOMENTS.items():
+    for name, (_, _, *conditions, _) in MOMENTS.items():
         for condition in filter(None, conditions):
             arg, _, bound = condition.partition(" > ")
             assert arg in dict(BY_NAME[name].args) and VALUES.get(arg, OTHER) > float(bound)

@@ -7,14 +7,17 @@ Distributions"; Kotz, Kozubowski and Podgorski (2001), section 3.2, for skew_dou
 from collections.abc import Mapping
 from typing import NamedTuple
 
+VARIANCE, OF_ELEMENTS, COVARIANCE = "variance", "variance of each element", "covariance"
+
 
 class Moments(NamedTuple):
-    """Mean and variance of a family, and the condition under which each is finite."""
+    """Mean and variance of a family, the condition under which each is finite, and what the second is."""
 
     mean: str
     variance: str
     if_mean: str = ""
     if_variance: str = ""
+    second: str = VARIANCE
 
 
 MOMENTS: Mapping[str, Moments] = {
