@@ -58,6 +58,11 @@ class Psis:
         return float(1 / np.exp(2 * self.log_weights).sum())
 
     @property
+    def alike(self) -> bool:
+        """Whether the weights hardly differ from one another."""
+        return self.ess >= ALIKE_SHARE * len(self.log_weights)
+
+    @property
     def light_tail(self) -> bool:
         """Whether the weights above the cutoff of the tail exceed it by next to nothing, in sum."""
         n = len(self.log_weights)

@@ -44,6 +44,9 @@ class ResultLimits:
     support still has its draws written; the count of those dropped tells.
     """
 
+    first_share: float = 0.5
+    """The share of the draws of q that are weighted first: where these weights are alike, no more are."""
+
     draws_when_interrupted: int = 10
     """Draws that are made all the same when Ctrl-C came in the middle of them."""
 
@@ -178,15 +181,18 @@ def result_of(
     n = pool_size(target, settings)
     try:
         listen(Progress(Phase.IMPORTANCE, 0, n))
-        u, log_p, dropped = points_with_density(target, family, params, n, rng, RESULT.tries_a_draw)
+        first = max(fewest_draws(settings), int(RESULT.first_share * n))
+        proposals, dropped = weighted(target, family, params, first, rng)
+        if first < n and not proposals.weights.alike:
+            rest, more = weighted(target, family, params, n - first, rng)
+            proposals, dropped = joined(proposals, rest), dropped + more
     except KeyboardInterrupt:
         few, stopped = (
             min(RESULT.draws_when_interrupted, n),
             Outcome(Ending.INTERRUPTED, f"interrupted in the last {n} draws"),
         )
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
-        u, log_p, dropped = points_with_density(target, family, params, few, rng, RESULT.tries_a_draw)
-    proposals = weighted_draws_of(u, log_p, by_rows(partial(family.log_density, params), u))
+        proposals, dropped = weighted(target, family, params, few, rng)
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
     asked = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
@@ -198,6 +204,22 @@ def result_of(
     if corrected.interrupted:
         path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "interrupted while draws were annealed"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
+
+
+def weighted(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+) -> tuple[WeightedDraws, int]:
+    """n draws of q with their weights, and how many others had no finite log density."""
+    u, log_p, dropped = points_with_density(target, family, params, n, rng, RESULT.tries_a_draw)
+    return weighted_draws_of(u, log_p, by_rows(partial(family.log_density, params), u)), dropped
+
+
+def joined(first: WeightedDraws, rest: WeightedDraws) -> WeightedDraws:
+    """All of them, their weights smoothed together."""
+    u, log_p, log_q = (
+        np.concatenate([getattr(d, name) for d in (first, rest)]) for name in ("u", "log_p", "log_q")
+    )
+    return weighted_draws_of(u, log_p, log_q)
 
 
 def at(elsewhere: Elsewhere) -> tuple[Family, Array]:
@@ -245,11 +267,16 @@ def result_with(
 
 def pool_size(target: Target, settings: Settings) -> int:
     """How many draws of q are weighted: more than are written where they may be resampled."""
-    least = max(settings.draws, settings.elbo_samples)
+    least = fewest_draws(settings)
     if settings.resample or (target.dim and settings.corrects and settings.resample is None):
         affordable = min(CORRECTION.proposals, CORRECTION.most_work // (40 * width_of(target)))
         return max(least, draws_within(affordable, target.dim, least))
     return least
+
+
+def fewest_draws(settings: Settings) -> int:
+    """The draws of q that the fit's own draws and its ELBO rest on."""
+    return max(settings.draws, settings.elbo_samples)
 
 
 def _notes(path: Path, final_elbo: float, dropped: int) -> list[str]:
