@@ -107,11 +107,11 @@ def _put_vjp_x(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Arra
 
 def _put_vjp_value(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
     meta = anp.metadata(value)
-    stays = _stays(index, np.shape(ans))
-    return lambda g: unbroadcast(g[index] if stays is None else g[index] * stays, meta)
+    written = _last_written(index, np.shape(ans))
+    return lambda g: unbroadcast(g[index] if written is None else g[index] * written, meta)
 
 
-def _stays(index: Any, shape: tuple[int, ...]) -> Array | None:
+def _last_written(index: Any, shape: tuple[int, ...]) -> Array | None:
     """Which of the values assigned at an index stay, 1 or 0; None where all do, as no entry is set twice.
 
     Of an index that repeats an entry the last value counts.

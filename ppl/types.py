@@ -89,7 +89,7 @@ class Tuple:
 
 
 @dataclass(frozen=True)
-class Along:
+class OverAxes:
     """`element` at every place along some axes, the outermost first: what a loop that became arrays computes.
 
     An axis is known by its name: the index set of a loop, or the draws.  Two of one length are two axes.
@@ -115,7 +115,7 @@ Type = Union[
     Void,
     Array,
     Tuple,
-    Along,
+    OverAxes,
 ]
 
 INT, REAL, VECTOR, ROW_VECTOR, MATRIX, VOID = Int(), Real(), Vector(), RowVector(), Matrix(), Void()
@@ -151,33 +151,33 @@ def array_of(element: Type, dims: int) -> Type:
     match element:
         case _ if dims == 0:
             return element
-        case Along(element=inner, axes=axes):
-            return Along(array_of(inner, dims), axes)
+        case OverAxes(element=inner, axes=axes):
+            return OverAxes(array_of(inner, dims), axes)
         case Array(inner, n):
             return Array(inner, n + dims)
         case _:
             return Array(element, dims)
 
 
-def along(t: Type, *axes: str) -> Type:
+def over_axes(t: Type, *axes: str) -> Type:
     """`t` along these axes, and then those it has; of a tuple, every item."""
     match t:
         case _ if not axes:
             return t
         case Tuple(items=items):
-            return Tuple(tuple(along(item, *axes) for item in items))
+            return Tuple(tuple(over_axes(item, *axes) for item in items))
         case Array(element=Tuple() as element, dims=dims):
-            return Array(along(element, *axes), dims)
-        case Along(element=element, axes=inner):
-            return Along(element, (*axes, *inner))
+            return Array(over_axes(element, *axes), dims)
+        case OverAxes(element=element, axes=inner):
+            return OverAxes(element, (*axes, *inner))
         case _:
-            return Along(t, axes)
+            return OverAxes(t, axes)
 
 
 def axes_of(t: Type) -> tuple[str, ...]:
     """The axes that a value varies over, besides those of its own type."""
     match t:
-        case Along(axes=axes):
+        case OverAxes(axes=axes):
             return axes
         case Array(element=Tuple(items=items)) | Tuple(items=items):
             return next((found for item in items if (found := axes_of(item))), ())
@@ -188,7 +188,7 @@ def axes_of(t: Type) -> tuple[str, ...]:
 def entry(t: Type) -> Type:
     """The type at one place along the axes."""
     match t:
-        case Along(element=element):
+        case OverAxes(element=element):
             return element
         case Tuple(items=items):
             return Tuple(tuple(map(entry, items)))
@@ -200,12 +200,12 @@ def entry(t: Type) -> Type:
 
 def core(t: Type) -> Type:
     """The type below all array axes."""
-    return core(t.element) if isinstance(t, Along) else t.element if isinstance(t, Array) else t
+    return core(t.element) if isinstance(t, OverAxes) else t.element if isinstance(t, Array) else t
 
 
 def array_dims(t: Type) -> int:
     """Number of axes above that of the core."""
-    if isinstance(t, Along):
+    if isinstance(t, OverAxes):
         return len(t.axes) + array_dims(t.element)
     return t.dims if isinstance(t, Array) else 0
 

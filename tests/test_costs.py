@@ -44,7 +44,7 @@ def test_no_run_of_a_generated_program_costs_more_than_the_program_as_written(nu
     ],
 )
 def test_arrays_taken_for_scratch_are_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(privatise, "is_along", lambda s, name: False)
+    monkeypatch.setattr(privatise, "has_own_entries", lambda s, name: False)
     assert broken(growths(next(program for program in programs() if program.name == name)))
 
 

@@ -44,7 +44,7 @@ class Entries:
         if len(self.items) < len(self.slots):
             return False
         if not self.varies:
-            return not needs_mesh(self.items)
+            return not needs_cross_index(self.items)
         words = "".join("i" if isinstance(i, ir.At) and rank(entry(i.index.type)) == 0 else
                         "s" if isinstance(i, ir.Between) else "x" for i in self.items)  # fmt: skip
         picked = {axis for item in self.items for axis in axes_of_slot(item)}
@@ -91,7 +91,7 @@ def own_axes_set(s: ir.Scatter) -> int:
     return whole + sum(rank(entry(i.index.type)) if isinstance(i, ir.At) else 1 for i in s.items)
 
 
-def mesh(w: Writer, name: str, at: Entries, index: Text) -> str:
+def cross_index(w: Writer, name: str, at: Entries, index: Text) -> str:
     """The arguments of `index_of`: where the axes of each slot go, then the indices."""
     places, items = [], []
     for k, slot in enumerate(at.slots):
@@ -101,7 +101,7 @@ def mesh(w: Writer, name: str, at: Entries, index: Text) -> str:
     return f"{len(at.whole)}, {count}, ({''.join(f'({p}), ' for p in places).rstrip()}), {', '.join(items)}"
 
 
-def needs_mesh(items: Sequence[ir.IndexItem]) -> bool:
+def needs_cross_index(items: Sequence[ir.IndexItem]) -> bool:
     """Whether NumPy would read several lists of indices otherwise than Stan."""
     several = [isinstance(i, ir.At) and i.index.type != INT for i in items]
     single = any(isinstance(i, ir.At) and i.index.type == INT for i in items)

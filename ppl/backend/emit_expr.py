@@ -7,7 +7,7 @@ loader fills for one namespace.
 from collections.abc import Callable, Sequence
 from math import isfinite
 
-from ppl.backend.emit_entries import Entries, Text, axes_of_slot, entries_of, mesh, needs_mesh
+from ppl.backend.emit_entries import Entries, Text, axes_of_slot, cross_index, entries_of, needs_cross_index
 from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.unknown import is_unknown
@@ -203,13 +203,13 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         lifted = marks((*[False] * len(passed(callee, ())), *has_axes(e.args)))
         arguments = ", ".join(passed(callee, args))
         return f"lib.each({library(w, e, whole_mode(callee))}, {lifted}, {arguments})"
-    own, along = e.ranks, e.axes
+    own, result_axes = e.ranks, e.axes
     widest = max(own)
     if callee.batch == "leading":
         own = tuple(r - core for r, core in zip(own, cores(e), strict=True))
         widest = max(int(bool(callee.cores)), *own)
     args = [
-        aligned(text, axes_of(a.type), along, widest - r)
+        aligned(text, axes_of(a.type), result_axes, widest - r)
         for text, a, r in zip(args, e.args, own, strict=True)
     ]
     if callee.batch == "elementwise":
@@ -226,13 +226,13 @@ def has_axes(args: Sequence[ir.Expr]) -> list[bool]:
     return [bool(axes_of(a.type)) for a in args]
 
 
-def aligned(text: str, axes: Sequence[str], along: Sequence[str], own: int = 0) -> str:
+def aligned(text: str, axes: Sequence[str], result_axes: Sequence[str], own: int = 0) -> str:
     """A value with axes of length one where others have axes that it lacks, `own` of them after all of these.
 
     Axes before its first need none: shapes meet from the right.
     """
     missing, gaps = 0, []
-    for axis in along[along.index(axes[0]) :] if axes else ():
+    for axis in result_axes[result_axes.index(axes[0]) :] if axes else ():
         if axis in axes:
             gaps.append((axes.index(axis), missing))
             missing = 0
@@ -325,8 +325,8 @@ def indexed_tuples(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
 
 def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     """The text between the brackets: zero-based, bounds checked.  Index items are zero-based already."""
-    if needs_mesh(items):
-        return f"lib.mesh({base}, {listed(loose_index, w, base, items)})"
+    if needs_cross_index(items):
+        return f"lib.cross_index({base}, {listed(loose_index, w, base, items)})"
     return listed(index_item, w, base, items)
 
 
@@ -365,7 +365,7 @@ def gather(w: Writer, e: ir.Gather) -> str:
     if at.is_direct:
         where = f"({', '.join([*['slice(None)'] * len(at.whole), *slots(w, name, at, loose_index)])},)"
     else:
-        where = f"lib.index_of({name}, {mesh(w, name, at, loose_index)})"
+        where = f"lib.index_of({name}, {cross_index(w, name, at, loose_index)})"
     first = f"({name} := {base})" if name != base and name in where else base
     return f"lib.pick({first}, {where})" if of_draws else f"{first}[{where}]"
 

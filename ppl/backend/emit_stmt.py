@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.backend import emit_branches
-from ppl.backend.emit_entries import axes_set, entries_of, mesh, own_axes_set
+from ppl.backend.emit_entries import axes_set, cross_index, entries_of, own_axes_set
 from ppl.backend.emit_expr import (
     aligned,
     condition,
@@ -165,7 +165,7 @@ def changed(w: Writer, name: str, step: ir.Step, value: str) -> str:
     if isinstance(step, int):
         return f"lib.put_item({name}, {step - 1}, {value})"
     text = index(w, name, step)
-    if text.startswith("lib.mesh"):
+    if text.startswith("lib.cross_index"):
         return f"lib.put({name}, {text}, {value})"
     loose = [loose_index(w, name, k, i) for k, i in enumerate(step)]
     where = loose[0] if len(loose) == 1 else f"({', '.join(loose)})"
@@ -182,7 +182,7 @@ def scatter(w: Writer, s: ir.Scatter) -> None:
         where = [*["slice(None)"] * len(at.whole), *slots(w, name, at, loose_index)]
         text = f"({', '.join(where)})" if len(where) > 1 else where[0]
     else:
-        text = f"lib.index_of({name}, {mesh(w, name, at, loose_index)})"
+        text = f"lib.index_of({name}, {cross_index(w, name, at, loose_index)})"
     w.line(f"{name} = lib.put({name}, {text}, {value})")
 
 

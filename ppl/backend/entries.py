@@ -12,9 +12,9 @@ from ppl.arrays import Array, Namespace, is_basic, is_traced, with_vjps
 from ppl.stdlib.functions.complex_parts import to_complex
 
 
-def mesh(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
+def cross_index(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
     """Index arrays that pick every combination of `items`, as Stan does; a single int drops its axis."""
-    return items if isinstance(x, list) else open_mesh(x.shape, 0, ((),) * len(items), items)
+    return items if isinstance(x, list) else cross_indices(x.shape, 0, ((),) * len(items), items)
 
 
 def index_of(
@@ -24,10 +24,10 @@ def index_of(
 
     Each item varies over the axes at its `places` among these.
     """
-    return (slice(None),) * whole + open_mesh(np.shape(x)[whole:], axes, places, items)
+    return (slice(None),) * whole + cross_indices(np.shape(x)[whole:], axes, places, items)
 
 
-def open_mesh(
+def cross_indices(
     shape: Sequence[int], axes: int, places: Sequence[Sequence[int]], items: Sequence[Any]
 ) -> tuple[Any, ...]:
     """Index arrays shaped to broadcast: these axes first, then one for each index that keeps its own."""

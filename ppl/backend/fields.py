@@ -1,6 +1,6 @@
 """Functions of the program as the fields that solvers work on.
 
-The points where a solver asks for f are to the function what draws are to the program: it is laid out along
+The points where a solver asks for f are to the function what draws are to the program: it is lifted over
 them (passes/solver_functions.py), so that one run of it serves them all.
 """
 
@@ -46,7 +46,7 @@ class Leaf:
     def plain(self) -> Any:
         return self.value._value if isbox(self.value) else self.value
 
-    def laid_out(self, draws: int) -> Floats:
+    def broadcast(self, draws: int) -> Floats:
         """One value for each draw."""
         plain = np.asarray(self.plain, dtype=float)
         return plain if self.each else np.broadcast_to(plain, (draws, *plain.shape))

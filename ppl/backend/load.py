@@ -77,7 +77,7 @@ class Code:
         """A function of the module in the forms that solvers ask for."""
         plain, traced = (module.functions for module in self.in_both)
         f = next(f for f in self.emitted.at_points if f.name == name)
-        return Forms(plain[name], plain[f.laid_out], traced[f.laid_out], f.varies)
+        return Forms(plain[name], plain[f.lifted_name], traced[f.lifted_name], f.varies)
 
 
 def load(

@@ -37,7 +37,7 @@ Side = Callable[..., Any]
 class Place:
     """Where a parameter lies in `u`: u[at] reshaped; `core` is the constrained shape of one value.
 
-    It begins at `start`; only of an item in an array of tuples the elements lie `apart`, at these positions.
+    It begins at `start`; only of an item in an array of tuples the elements lie at `positions`.
     Under a tape `u` is a list of blocks, already cut, and `order` says which.
     """
 
@@ -46,12 +46,12 @@ class Place:
     shape: tuple[int, ...]
     dims: tuple[int, ...]
     core: tuple[int, ...]
-    apart: tuple[int, ...] | None = None
+    positions: tuple[int, ...] | None = None
 
     @cached_property
     def at(self) -> int | slice | NDArray[np.intp]:
-        if self.apart is not None:
-            return np.array(self.apart, dtype=np.intp).reshape(self.shape)
+        if self.positions is not None:
+            return np.array(self.positions, dtype=np.intp).reshape(self.shape)
         return slice(self.start, self.start + math.prod(self.shape)) if self.shape else self.start
 
 

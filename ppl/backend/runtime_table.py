@@ -31,7 +31,7 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.zeros_like,
     runtime.axis,
     runtime.span,
-    entries.mesh,
+    entries.cross_index,
     entries.index_of,
     entries.pick,
     runtime.widen,

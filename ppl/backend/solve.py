@@ -71,7 +71,7 @@ class Problem:
         differentiated = [i for i, leaf in enumerate(shared) if isbox(leaf.value)]
         draws = next((len(leaf.plain) for leaf in (*inputs, *shared) if leaf.each), 0)
         field = OfProgram(self.forms, self.placed, self.shared, tuple(differentiated))
-        answers, pull = run(field, *(leaf.laid_out(draws or 1) for leaf in inputs))
+        answers, pull = run(field, *(leaf.broadcast(draws or 1) for leaf in inputs))
         unsolved = np.flatnonzero(~np.isfinite(answers).reshape(len(answers), -1).all(axis=1))
         if unsolved.size:
             raise DrawsRejected(unsolved, "a solver has no answer")

@@ -22,7 +22,7 @@ AT = "ppl/at/"
 """What each says, in the runtime's store."""
 
 
-def listen_where_others_reach(state: Any) -> None:
+def listen_on_reachable_address(state: Any) -> None:
     """Let Gloo listen at the address that faces the coordinator, where this host's own name leads nowhere.
 
     `state` is that of JAX's distributed runtime; none of its backends is there yet.

@@ -234,8 +234,8 @@ def _while(goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tup
         return (x, ns), slopes
 
     def backward(slopes: Traced, g: Any) -> tuple[Any, ...]:
-        along = g[0] @ slopes
-        return along[:width], None, along[width:], None
+        product = g[0] @ slopes
+        return product[:width], None, product[width:], None
 
     with_derivatives = jax.custom_vjp(value)
     with_derivatives.defvjp(forward, backward)

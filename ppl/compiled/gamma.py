@@ -58,7 +58,7 @@ def _digamma(x: Array) -> Array:
 def with_slope(f: Function, slope: Function) -> Function:
     """The function, its derivative being another."""
     made = jax.custom_jvp(f)
-    made.defjvp(lambda at, along: (made(*at), slope(*at) * along[0]))
+    made.defjvp(lambda at, tangents: (made(*at), slope(*at) * tangents[0]))
     return lambda x: made(jnp.asarray(x, dtype=float))
 
 

@@ -252,7 +252,7 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
     def mapped(size: int, batched: Sequence[bool], args: Sequence[Traced]) -> tuple[Any, Any]:
         each = (a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True))
         found = call(*(x.reshape(size * x.shape[1], *x.shape[2:]) for x in each))
-        parted = jax.tree_util.tree_map(lambda x: x.reshape(size, len(x) // size, *x.shape[1:]), found)
-        return parted, jax.tree_util.tree_map(lambda _: True, found)
+        chunks = jax.tree_util.tree_map(lambda x: x.reshape(size, len(x) // size, *x.shape[1:]), found)
+        return chunks, jax.tree_util.tree_map(lambda _: True, found)
 
     return call

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ppl.compiled.shared_arguments import adjoints, continuous, in_place
-from ppl.stdlib.solvers.quadrature import COARSEST, FINEST, RULE_REACH, placed
+from ppl.stdlib.solvers.quadrature import COARSEST, FINEST, RULE_CUTOFF, placed
 
 Traced = Any
 Function = Callable[..., Traced]
@@ -98,7 +98,7 @@ def _over_nodes(
 
     No nodes at distance 0, which is what a branch not taken has kept for the way back.
     """
-    most = jnp.where(h > 0, jnp.floor(RULE_REACH / jnp.where(h > 0, h, 1.0)), -1.0)
+    most = jnp.where(h > 0, jnp.floor(RULE_CUTOFF / jnp.where(h > 0, h, 1.0)), -1.0)
 
     def some(at: tuple[Traced, Any]) -> tuple[Traced, Any]:
         first, sums = at

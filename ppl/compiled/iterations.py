@@ -109,8 +109,8 @@ def jitted(
         def densities(v: Traced, k: Traced) -> tuple[Traced, Traced]:
             u = v if place is None else place.centre + times(place.factor, v)
             if parts.batch_size < len(u):
-                parted = u.reshape(-1, parts.batch_size, u.shape[1])
-                found = jax.lax.map(partial(of_batch, k=k), parted).reshape(len(u), -1)
+                batches = u.reshape(-1, parts.batch_size, u.shape[1])
+                found = jax.lax.map(partial(of_batch, k=k), batches).reshape(len(u), -1)
             else:
                 found = of_batch(u, k)
             values, gradients = found[:, 0], found[:, 1:]

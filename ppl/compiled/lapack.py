@@ -27,7 +27,7 @@ def in_turn(f: Function, products: int = 10) -> Function:
     """f of matrices, (..., n, m) each, which itself takes leading axes; `products` is what it costs."""
 
     def call(*matrices: Any, **settings: Any) -> Any:
-        one = _parted(partial(f, **settings), products)
+        one = _in_batches(partial(f, **settings), products)
         lead = jnp.broadcast_shapes(*(jnp.shape(m)[:-2] for m in matrices))
         aligned = [jnp.broadcast_to(m, (*lead, *jnp.shape(m)[-2:])) for m in matrices]
         if not lead or products * _cost(aligned) <= MOST_OPERATIONS:
@@ -39,7 +39,7 @@ def in_turn(f: Function, products: int = 10) -> Function:
     return call
 
 
-def _parted(f: Function, products: int) -> Function:
+def _in_batches(f: Function, products: int) -> Function:
     """f, of which a batch is cut into parts of little cost when it is mapped over."""
     one: Any = custom_vmap(f)
 

@@ -173,7 +173,7 @@ class MeshBatchDensity(OverDevices, BatchDensity):
 def places(partition: Partition, rows: Rows) -> tuple[Any, Any, Any]:
     """Rows (..., B) as they lie on devices: row, place, whether it counts, each (..., devices, room)."""
     batches = rows.reshape(-1, rows.shape[-1])
-    part, at = partition.whose(batches)
+    part, at = partition.owner_of(batches)
     most = max(int(np.bincount(p, minlength=partition.parts).max()) for p in part)
     room = room_for(rows.shape[-1], partition.parts, most)
     found = np.zeros((3, len(batches), partition.parts, room), dtype=np.int64)
@@ -289,7 +289,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
     partition, rows, rest = partition_of(batches, mesh)
     data = [batches.minibatch(partition.part(k)).data for k in own_parts(mesh)]
     left = batches.minibatch(partition.left).data if partition.left.size else None
-    of_part, apart = batches.width_of(partition.size), batches.posterior.model.compilation.sharded
+    of_part, is_sharded = batches.width_of(partition.size), batches.posterior.model.compilation.sharded
     density = MeshDensity(rows, rest, mesh, profile_for(of_part, quick))
 
     def place_data(baked: str) -> tuple[Any, Any]:
@@ -302,7 +302,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
         return (own_shape, of_left, of_rest), (own, to_all(mesh, (for_left, for_rest)))
 
     shape, arguments = first_traceable(density, place_data, batches.dim, jacobian)
-    width = batches.width_of(batches.n_rows) if apart else batches.posterior.width
+    width = batches.width_of(batches.n_rows) if is_sharded else batches.posterior.width
     return MeshTarget(batches.posterior, density, shape, arguments, width, jacobian, None, of_part)
 
 

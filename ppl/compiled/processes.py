@@ -22,7 +22,7 @@ from jax._src.clusters import ClusterEnv
 from jax._src.distributed import global_state
 from jax.experimental.multihost_utils import broadcast_one_to_all, process_allgather
 
-from ppl.compiled.addresses import await_coordinator, listen_where_others_reach, to_listen_at
+from ppl.compiled.addresses import await_coordinator, listen_on_reachable_address, to_listen_at
 from ppl.compiled.launched import launched
 from ppl.errors import InferenceError
 
@@ -85,7 +85,7 @@ def connect(coordinator: str | None, processes: int | None, process: int | None)
     client, index = global_state.client, global_state.process_id
     client.key_value_set(f"{ON}{index}", f"{socket.gethostname()}, pid {os.getpid()}")
     with without_standard_output():
-        listen_where_others_reach(global_state)
+        listen_on_reachable_address(global_state)
         client.wait_at_barrier("ppl/joined", 1000 * WAITS.joining)
         names = {number(key): value for key, value in client.key_value_dir_get(ON)}
         process_allgather(np.zeros(1))  # the connections are made here, which Gloo tells standard output

@@ -79,8 +79,8 @@ class DormandPrince:
         fifth, third = (tolerance.norm(h * (weights @ k), y, end) for weights in (DOP853.E5, DOP853.E3))
         both = jnp.hypot(fifth, 0.1 * third)
         error = jnp.where(both > 0, fifth**2 / jnp.where(both > 0, both, 1.0), fifth)
-        bent, apart = jnp.sum((k[12] - k[11]) ** 2), jnp.sum((end - points[11]) ** 2)
-        return end, error, h * h * bent > STABLE**2 * apart
+        change, distance = jnp.sum((k[12] - k[11]) ** 2), jnp.sum((end - points[11]) ** 2)
+        return end, error, h * h * change > STABLE**2 * distance
 
     def solved(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> None:
         """Nothing is solved for."""

@@ -67,7 +67,7 @@ def ndtri_exp(log_p: Array) -> Array:
 # --- Owen's T -------------------------------------------------------------------------------------------
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
-OWEN_REACH = 9.0
+OWEN_CUTOFF = 9.0
 """Standard deviations of the normal factor of Owen's integral, beyond which nothing is left."""
 OWEN_INFINITE = 1e150
 """Stands for infinity, so that no product overflows or is nan."""
@@ -85,7 +85,7 @@ def owens_t(h: Array, a: Array) -> Array:
 
 
 def _owens_integral(h: Array, a: Array) -> Array:
-    end = jnp.minimum(a, OWEN_REACH / jnp.where(h == 0.0, 1.0, h))
+    end = jnp.minimum(a, OWEN_CUTOFF / jnp.where(h == 0.0, 1.0, h))
     half = 0.5 * jnp.where(h == 0.0, a, end)[..., None]
     x = half * (NODES + 1.0)
     heights = jnp.exp(-0.5 * (h[..., None] * x) ** 2) / (1.0 + x * x)

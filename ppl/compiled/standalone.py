@@ -379,7 +379,7 @@ class _Lines:
         state, entries = own[:carried], own[carried:]
         body, answers = self.function(inner, [*operands[:fixed], *own], indent + "    ")
         first = [x.text for x in operands[fixed : fixed + carried]]
-        along = [x.text for x in operands[fixed + carried :]]
+        scanned = [x.text for x in operands[fixed + carried :]]
         settings = f"length={op.params['length']}, reverse={op.params['reverse']}"
         return [
             f"{indent}def {step}(state, entries):",
@@ -388,7 +388,7 @@ class _Lines:
             *body,
             f"{indent}    return {listed(answers[:carried])}, {listed(answers[carried:])}",
             f"{indent}{listed(names[:carried])}, {listed(names[carried:])} = "
-            f"lax.scan({step}, {listed(first)}, {listed(along)}, {settings})",
+            f"lax.scan({step}, {listed(first)}, {listed(scanned)}, {settings})",
         ]
 
     def cond(self, op: _Operation, operands: Sequence[Text], names: Sequence[str], indent: str) -> list[str]:

@@ -41,12 +41,12 @@ class Partition:
         """The rows in no part, the last ones."""
         return np.arange(self.parts * self.size, self.n_rows)
 
-    def whose(self, rows: Rows) -> tuple[Rows, Rows]:
+    def owner_of(self, rows: Rows) -> tuple[Rows, Rows]:
         """The part that looks after each row, and the row's place there; of those left over one a part."""
         left = rows >= self.parts * self.size
-        beyond = rows - self.parts * self.size
-        part = np.where(left, beyond, rows // max(1, self.size))
-        return part, np.where(left, self.size + beyond, rows - part * self.size)
+        excess = rows - self.parts * self.size
+        part = np.where(left, excess, rows // max(1, self.size))
+        return part, np.where(left, self.size + excess, rows - part * self.size)
 
     def own(self, parts: range) -> tuple[slice, slice]:
         """The rows of consecutive parts, and those left over, which everyone has."""

@@ -22,8 +22,8 @@ FEW_PLACES = 5
 
 def places_of(c: "Completion", d: "Data") -> list[tuple[int, ...]]:
     """The indices of missing values, counted from 0."""
-    along = [np.asarray(d.of(name)).tolist() for name in c.at]
-    return [tuple(i - 1 for i in index) for index in zip(*along, strict=True)] if along else [()]
+    indices = [np.asarray(d.of(name)).tolist() for name in c.at]
+    return [tuple(i - 1 for i in index) for index in zip(*indices, strict=True)] if indices else [()]
 
 
 def named_places(c: "Completion", d: "Data") -> list[str]:

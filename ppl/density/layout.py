@@ -83,8 +83,8 @@ def parameter_places(parameters: Iterable[ParameterLayout]) -> dict[str, Place]:
     for parameter in parameters:
         for leaf, dims, every in positions(parameter, np.array(start), ()):
             first = int(every[0]) if every.size else start
-            apart = None if dims == leaf.dims else tuple(map(int, every))
-            places[leaf.name] = Place(len(places), first, (*dims, *leaf.free), dims, leaf.core, apart)
+            scattered = None if dims == leaf.dims else tuple(map(int, every))
+            places[leaf.name] = Place(len(places), first, (*dims, *leaf.free), dims, leaf.core, scattered)
         start += parameter.width
     return places
 

@@ -15,7 +15,7 @@ from ppl.errors import ModelError
 from ppl.frontend.canonical import without_parentheses
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import parse
-from ppl.frontend.spacing import CLOSING, LAYOUT, OPENING, laid_out
+from ppl.frontend.spacing import CLOSING, LAYOUT, OPENING, wrapped_lines
 from ppl.frontend.tokens import Token, tokens
 from ppl.source import SourceText
 
@@ -163,7 +163,7 @@ class Layout:
             if first.blank and before not in ("", "{") and first.text != "}":
                 yield Row("")
             behind = last if last.kind == "line" and not last.first and len(line.tokens) > 1 else None
-            *whole, end = laid_out(
+            *whole, end = wrapped_lines(
                 line.tokens[:-1] if behind else line.tokens, INDENT_OF_A_LEVEL * line.depth, self.width
             )
             yield from map(Row, whole)

@@ -157,7 +157,7 @@ def spaced(before: str, token: Token, context: Context) -> bool:
             return not (token.kind == "number" and text[0] == "." and ends_operand)  # the item of a tuple
 
 
-def laid_out(statement: Sequence[Token], indent: int, width: int) -> list[str]:
+def wrapped_lines(statement: Sequence[Token], indent: int, width: int) -> list[str]:
     """The lines of one statement of up to `width` columns, the first of them `indent` columns in."""
     all_pieces = list(pieces(statement))
     lines = [" " * indent]

@@ -149,8 +149,8 @@ class Known:
                 found = ir.union(*(axes_of(operand.type) for operand in operands(e)))
                 require_same(axes_of(e.type), found, f"`{expr(e)}`")
 
-    def variable(self, name: str, along: Sequence[str]) -> None:
-        for axis, known in zip(along, self.axes.get(name, ()), strict=False):
+    def variable(self, name: str, axes: Sequence[str]) -> None:
+        for axis, known in zip(axes, self.axes.get(name, ()), strict=False):
             if known is not None and self.named(axis) not in (self.named(known), None):
                 raise OtherAxes(f"`{name}` is read along {axis}, but has an entry for each of {known}")
 

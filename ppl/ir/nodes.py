@@ -476,7 +476,7 @@ class AtPoints:
     """A function that solvers work on: that for many points at once, and which of its arguments vary."""
 
     name: str
-    laid_out: str
+    lifted_name: str
     varies: tuple[bool, ...]
 
 

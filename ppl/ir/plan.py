@@ -6,8 +6,8 @@ from itertools import zip_longest
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import ARRAYS, LOOPS, VALUES
-from ppl.ir.passes.draws import laid_out
-from ppl.ir.passes.draws_variables import variables_laid_out
+from ppl.ir.passes.draws import lifted_density
+from ppl.ir.passes.draws_variables import lifted_variables
 from ppl.ir.passes.fuse_regressions import fuse_regressions, is_regression
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.ir.passes.vectorise_loops import Note, vectorised
@@ -67,7 +67,7 @@ def fused_lines(p: ir.Program) -> list[str]:
 def draws_lines(p: ir.Program) -> list[str]:
     """Which statements of the log density are run for some draws alone, and what for one after the other."""
     try:
-        _, made = laid_out(p)
+        _, made = lifted_density(p)
     except DrawByDraw as why:
         return [f"Draws are evaluated one after the other: {why}."]
     out = ["Many draws are evaluated at once."]
@@ -87,7 +87,7 @@ def values_lines(p: ir.Program) -> list[str]:
     if not (p.transformed_parameters or p.generated_quantities):
         return []
     try:
-        _, notes = variables_laid_out(p)
+        _, notes = lifted_variables(p)
     except DrawByDraw as why:
         return [f"Transformed parameters and generated quantities are computed draw by draw: {why}."]
     out = ["Transformed parameters and generated quantities are computed for all draws at once."]

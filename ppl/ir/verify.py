@@ -35,7 +35,7 @@ def verify(p: ir.Program, over_draws: bool = False) -> None:
     after_data = block(p.transformed_data, data)
     known = {**data, **outputs(p.transformed_data_names, after_data, "transformed data")}
     known |= {ir.DRAW: None} if over_draws else {}
-    prepared = block(p.prepared, known, keep=True)
+    prepared = block(p.prepared, known, in_prepared=True)
     known |= {name: prepared[name] for name in prepared_names(p)}
     parameters = outputs(p.parameters, declared(p.parameters), "parameters")
     for d in p.parameters:
@@ -76,18 +76,18 @@ def outputs(names: Sequence[ir.Declared], scope: Scope, where: str) -> Scope:
 # --- Statements ----------------------------------------------------------------------------------
 
 
-def block(body: Sequence[ir.Stmt], outer: Scope, keep: bool = False) -> Scope:
+def block(body: Sequence[ir.Stmt], outer: Scope, in_prepared: bool = False) -> Scope:
     """The variables after the statements; those of branches are kept where only data decide."""
     scope = dict(outer)
     for s in body:
         try:
-            statement(s, scope, keep)
+            statement(s, scope, in_prepared)
         except Malformed as why:
             raise why if "\n" in str(why) else Malformed(f"{s.span.describe()}\n{why}") from None
     return scope
 
 
-def statement(s: ir.Stmt, scope: Scope, keep: bool) -> None:
+def statement(s: ir.Stmt, scope: Scope, in_prepared: bool) -> None:
     """One statement; what it declares is added to the scope."""
     match s:
         case ir.Declare(name=name, type=t, shape=shape):
@@ -95,7 +95,7 @@ def statement(s: ir.Stmt, scope: Scope, keep: bool) -> None:
             scope[name] = t
         case ir.Assign(name=name, value=value, shape=shape):
             expressions((value, shape), scope)
-            declares = s.declares or keep  # there the number 0 stands for what is not computed
+            declares = s.declares or in_prepared  # there the number 0 stands for what is not computed
             if not declares:
                 known(name, scope)
             scope[name] = value.type if declares else scope[name]
@@ -107,8 +107,8 @@ def statement(s: ir.Stmt, scope: Scope, keep: bool) -> None:
             block(body, {**scope, variable: INT})
         case ir.If():
             expressions(s.condition, scope)
-            then, otherwise = (block(branch, scope, keep) for branch in (s.then, s.otherwise))
-            if keep:
+            then, otherwise = (block(branch, scope, in_prepared) for branch in (s.then, s.otherwise))
+            if in_prepared:
                 changed = {name: t for name, t in then.items() if scope.get(name) != t}
                 scope |= {**otherwise, **changed}
         case ir.While(body=body):

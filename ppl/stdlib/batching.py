@@ -1,4 +1,4 @@
-"""What a loop that became arrays computes with: index sets, and values laid out along a batch.
+"""What a loop that became arrays computes with: index sets, and values along the axis of a batch.
 
 A batch is an axis of its values, after `outer` others: that of many draws, or none.  Positions in it count
 from 1, as all indices of the language.
@@ -146,7 +146,7 @@ def count_of(xp: Namespace, mask: Array) -> Array:
     return xp.np.sum(mask)
 
 
-def kept(xp: Namespace, values: Array, mask: Array) -> Array:
+def masked_fill(xp: Namespace, values: Array, mask: Array) -> Array:
     """The values that are taken, each of the others replaced by the first of these, a constant.
 
     So what is computed of the others is harmless, and their adjoints end here.

@@ -53,7 +53,7 @@ class Library:
             self.functions[len(known.functions) :],
             self.jacobians[len(known.jacobians) :],
         )
-        return beyond_standard, more
+        return extended_standard, more
 
     @cached_property
     def callees(self) -> Mapping[str, Callee]:
@@ -108,7 +108,7 @@ def standard() -> Library:
     return Library(DISTRIBUTIONS, FUNCTIONS, JACOBIAN_FUNCTIONS)
 
 
-def beyond_standard(
+def extended_standard(
     distributions: tuple[Distribution, ...], functions: tuple[Function, ...], jacobians: tuple[Function, ...]
 ) -> Library:
     """The standard library and what another one has more."""

@@ -140,15 +140,15 @@ def gradient_is_the_difference(s: Subject) -> None:
         finite = np.isfinite(function(NUMPY, *points))
         some = [column[finite] for column in points]
         for i in real_arguments(d):
-            along = along_argument(function, some, i)
+            of_one = of_argument(function, some, i)
             at = some[i].astype(float)
-            expected = elementwise_slope(partial(along, NUMPY), at, *ends(d.args[i][1]))
+            expected = elementwise_slope(partial(of_one, NUMPY), at, *ends(d.args[i][1]))
             assert_allclose(
-                gradient(along, at), expected, rtol=1e-6, atol=1e-8, err_msg=f"{name} in {d.args[i][0]}"
+                gradient(of_one, at), expected, rtol=1e-6, atol=1e-8, err_msg=f"{name} in {d.args[i][0]}"
             )
 
 
-def along_argument(function: Impl, points: Points, i: int) -> Callable[..., Any]:
+def of_argument(function: Impl, points: Points, i: int) -> Callable[..., Any]:
     """The function of one argument alone."""
     return lambda xp, x: function(xp, *points[:i], x, *points[i + 1 :])
 
@@ -161,8 +161,8 @@ def shared_gradient_is_the_sum(s: Subject) -> None:
             mixed = [np.full(6, shared) if j == i else column for j, column in enumerate(points)]
             finite = np.isfinite(function(NUMPY, *mixed))
             some = [column[finite] for column in mixed]
-            along = along_argument(function, some, i)
-            entries, total = gradient(along, some[i].astype(float)), gradient(along, np.float64(shared))
+            of_one = of_argument(function, some, i)
+            entries, total = gradient(of_one, some[i].astype(float)), gradient(of_one, np.float64(shared))
             message = f"{name} in {d.args[i][0]}"
             assert np.shape(total) == (), message
             assert_allclose(total, np.sum(entries), rtol=1e-10, atol=1e-12, err_msg=message)
@@ -182,7 +182,7 @@ def gradient_of_a_single_point(s: Subject) -> None:
             continue
         found = gradient(partial(at, function), u)
         for i in real:
-            entry = gradient(along_argument(function, points, i), points[i].astype(float))
+            entry = gradient(of_argument(function, points, i), points[i].astype(float))
             assert_allclose(found[real.index(i)], entry[0], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
@@ -247,8 +247,8 @@ def mass_sums_to_one(s: Subject) -> None:
         parameters = sample_valid_parameters(d, seed)
         y = np.arange(-50, UNBOUNDED_SUM)
         total = np.sum(np.exp(d.log_density(NUMPY, y, *parameters)))
-        beyond = np.exp(d.lccdf(NUMPY, y[-1], *parameters)) if d.lccdf else 0.0
-        assert abs(total + beyond - 1.0) <= 1e-9, f"it is {total + beyond:.10g} at {shown(d, parameters)}"
+        tail = np.exp(d.lccdf(NUMPY, y[-1], *parameters)) if d.lccdf else 0.0
+        assert abs(total + tail - 1.0) <= 1e-9, f"it is {total + tail:.10g} at {shown(d, parameters)}"
 
 
 def shown(d: Distribution, parameters: Parameters) -> str:
@@ -261,7 +261,7 @@ def shown(d: Distribution, parameters: Parameters) -> str:
 def slope_of_the_cdf_is_the_density(s: Subject) -> None:
     d, points = s.d, sample_points(s.d, 12, seed=2)
     assert d.cdf is not None
-    slope = gradient(along_argument(d.cdf, points, 0), points[0])
+    slope = gradient(of_argument(d.cdf, points, 0), points[0])
     assert_allclose(slope, np.exp(d.log_density(NUMPY, *points)), rtol=1e-10)
 
 

@@ -10,7 +10,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.axes import Known, OtherAxes, check_axes
 from ppl.ir.forms import ARRAYS, KERNELS, points_of
 from ppl.ir.walk import changing_names, rewrite, walk
-from ppl.types import VECTOR, along, axes_of, entry
+from ppl.types import VECTOR, axes_of, entry, over_axes
 
 PROGRAM = lowered("""
 data { int N; int K; vector[N] y; array[N] int<lower=1, upper=K> g; vector[K] z; }
@@ -44,7 +44,7 @@ def named(old: str, new: str) -> Change:
 def other_rows(n: object) -> object:
     """Rows and columns of a matrix that is read along both loops change places."""
     if isinstance(n, ir.Var) and axes_of(n.type)[-2:] == ("N", "K"):
-        return replace(n, type=along(entry(n.type), *axes_of(n.type)[:-2], "K", "N"))
+        return replace(n, type=over_axes(entry(n.type), *axes_of(n.type)[:-2], "K", "N"))
     return n
 
 

@@ -7,7 +7,7 @@ from laws.fixed_draws import Fixed
 import ppl
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import LOOPS
-from ppl.ir.passes.draws_variables import variables_laid_out
+from ppl.ir.passes.draws_variables import lifted_variables
 
 DATA = {
     "N": 5,
@@ -179,7 +179,7 @@ def test_generated_quantities_read_transformed_parameters():
 
 def notes_of(statements):
     model = ppl.compile_model(f"{HEAD} model {{}} generated quantities {{ {statements} }}")
-    return variables_laid_out(model.program(LOOPS))[1]
+    return lifted_variables(model.program(LOOPS))[1]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_each_draw_has_random_numbers_of_its_own():
 def test_programs_that_take_one_draw_at_a_time(blocks, words):
     model = ppl.compile_model(HEAD + blocks)
     with pytest.raises(DrawByDraw, match=words):
-        variables_laid_out(model.program(LOOPS))
+        lifted_variables(model.program(LOOPS))
     posterior = model.condition(DATA)
     assert posterior.draws_at_once == 1
     with pytest.raises(ValueError, match="one draw at a time"):

@@ -37,6 +37,6 @@ def test_everyday_loops_have_their_axis_once(name: str) -> None:
 def test_an_array_along_the_loop_that_is_taken_for_scratch_is_noticed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(privatise, "is_along", lambda s, name: False)
+    monkeypatch.setattr(privatise, "has_own_entries", lambda s, name: False)
     with pytest.raises(Malformed, match="an axis of the loop besides"):
         in_every_form(TEXTS[name])

@@ -21,7 +21,7 @@ from ppl.ir.verify import Malformed, verify
 from ppl.model import Model
 from ppl.phases import Compilation
 from ppl.source import SourceText
-from ppl.types import REAL, Along, array_of
+from ppl.types import REAL, OverAxes, array_of
 
 TEXTS = {
     **{case.id: lambda case=case: case.program for case in programs()},
@@ -74,7 +74,7 @@ def other_axes(p: Program) -> Program:
 def along_nothing(p: Program) -> Program:
     """A value said to vary over a loop that nothing it is made of varies over."""
     increment = p.model[-1]
-    call = replace(increment.value, type=Along(REAL, ("n",)))
+    call = replace(increment.value, type=OverAxes(REAL, ("n",)))
     return replace(p, model=(*p.model[:-1], replace(increment, value=call)))
 
 

@@ -9,7 +9,7 @@ from ppl.ir.printer import expr
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Type, along, axes_of, element_type, entry
+from ppl.types import INT, Type, axes_of, element_type, entry, over_axes
 
 
 class Dependent(Exception):
@@ -141,7 +141,7 @@ class Ways:
 Mark = tuple[Any, ...]
 
 
-class LaidOut(Protocol):
+class LiftedFunctions(Protocol):
     """The functions that are called with what varies; see passes/draws.py."""
 
     parts: list[Span]
@@ -159,7 +159,7 @@ class Draws:
 
     root: Batch
     varying: set[str]
-    functions: "LaidOut"
+    functions: "LiftedFunctions"
     types: Mapping[str, Type]
     """Those of variables, for one draw."""
     loop: "Callable[[Lifting, Batch, ir.For], None]"
@@ -170,15 +170,15 @@ class Draws:
 class Lifting:
     """One attempt: statements made so far, fresh names, and how outer variables are written to.
 
-    `fragile` when what was made may fail on a batch without entries: it calls a function once an entry, or
-    picks out something that no iteration would have looked at.
+    `fails_if_empty` when what was made may fail on a batch without entries: it calls a function once an
+    entry, or picks out something that no iteration would have looked at.
     """
 
     span: Span
     ways: Ways
     out: list[ir.Stmt] = field(default_factory=list)
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = field(default_factory=dict)
-    fragile: bool = False
+    fails_if_empty: bool = False
     once: frozenset[str] = frozenset()
     """Locals that are set where they are declared and never again."""
     reads: frozenset[Entry] = frozenset()
@@ -203,7 +203,7 @@ class Lifting:
     def index_set(self, hint: str, impl: Impl, args: Sequence[ir.Expr], axis: str = "") -> ir.Var:
         """A new variable with an index set, which names an axis: itself, or as given."""
         name = self.fresh(hint)
-        made = ir.Var(name, along(INT, axis or name))
+        made = ir.Var(name, over_axes(INT, axis or name))
         self.out.append(ir.Assign(name, helper(impl, args, made.type), self.span, declares=True))
         return made
 
@@ -229,23 +229,23 @@ class Lifting:
 
     def mark(self, b: Batch) -> Mark:
         """What is known so far, for `back_to`."""
-        return len(self.out), dict(b.locals), self.writes, self.sums, dict(self.stored), self.fragile
+        return len(self.out), dict(b.locals), self.writes, self.sums, dict(self.stored), self.fails_if_empty
 
     def back_to(self, mark: Mark, b: Batch) -> None:
         """As if nothing had been made since."""
-        made, b.locals, self.writes, self.sums, self.stored, self.fragile = mark
+        made, b.locals, self.writes, self.sums, self.stored, self.fails_if_empty = mark
         del self.out[made:]
 
     def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
         """The work's statements, under a condition where a batch without entries could make them fail."""
-        outer, self.fragile = self.fragile, False
+        outer, self.fails_if_empty = self.fails_if_empty, False
         made = self.aside(work)
         if b.mask is not None and made:
             made = (ir.If(helper(batching.any_of, (b.mask,), INT), made, (), self.span),)
-        elif self.fragile:
+        elif self.fails_if_empty:
             made = (ir.If(b.counts(b.own_axes)[-1], made, (), self.span),)
         self.out += made
-        self.fragile = outer or (self.fragile and b.is_rectangle)
+        self.fails_if_empty = outer or (self.fails_if_empty and b.is_rectangle)
 
 
 def axis_of_range(lower: ir.Expr, upper: ir.Expr, outer: Sequence[str] = ()) -> str:
@@ -268,7 +268,7 @@ def at_place(e: ir.Expr) -> tuple[None, ...]:
 
 def at_positions(value: ir.Expr, at: ir.Expr) -> ir.Gather:
     """The entries at some positions along the first axis of a value."""
-    t = along(entry(value.type), *axes_of(at.type), *axes_of(value.type)[1:])
+    t = over_axes(entry(value.type), *axes_of(at.type), *axes_of(value.type)[1:])
     return ir.Gather(value, (at, *at_place(value)[1:]), (), t)
 
 
@@ -288,10 +288,10 @@ def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
     return ir.Apply(ir.Callee(impl.__name__, impl, "whole"), tuple(args), t)
 
 
-def same_along(e: ir.Expr, index: ir.Expr, axes: Sequence[str] = ()) -> ir.Apply:
+def repeat_over_axis(e: ir.Expr, index: ir.Expr, axes: Sequence[str] = ()) -> ir.Apply:
     """A value that is the same along the axis of an index set, once for each place; `axes` in this order."""
     impl = batching.spread_ints if element_type(e.type) == INT else batching.spread
-    t = along(entry(e.type), *axes) if axes else along(e.type, *axes_of(index.type))
+    t = over_axes(entry(e.type), *axes) if axes else over_axes(e.type, *axes_of(index.type))
     return helper(impl, (e, index), t)
 
 
@@ -301,7 +301,7 @@ def spread_over(value: ir.Expr, axes: Sequence[str], indices: Mapping[str, ir.Ex
     for axis in axes:
         if axis not in have:
             have.add(axis)
-            value = same_along(value, indices[axis], [a for a in axes if a in have])
+            value = repeat_over_axis(value, indices[axis], [a for a in axes if a in have])
     return value
 
 

@@ -14,7 +14,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.linear import int_sum
 from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import outer_writes
-from ppl.ir.passes.privatise import is_along
+from ppl.ir.passes.privatise import has_own_entries
 from ppl.ir.passes.recurrence import without_any_continue
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.unknown import is_unknown, unknown_names
@@ -72,7 +72,7 @@ def counters(s: ir.For, unknown: Collection[str]) -> frozenset[str]:
     """Ints from outside that data alone decide, and that an iteration leaves for the next."""
     ints = {n.name for n in walk(s.body) if isinstance(n, ir.Assign | ir.Update) and n.value.type == INT}
     carried = outer_writes(s).keys() & ints & reads_in(s.body) - accumulated(s.body)
-    return frozenset(name for name in carried if name not in unknown and not is_along(s, name))
+    return frozenset(name for name in carried if name not in unknown and not has_own_entries(s, name))
 
 
 def reads_in(body: Sequence[ir.Stmt]) -> set[str]:

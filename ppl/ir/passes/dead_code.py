@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.walk import used_names, walk, with_blocks
-from ppl.types import INT, Along
+from ppl.types import INT, OverAxes
 
 
 def eliminate_dead_code(p: ir.Program) -> ir.Program:
@@ -33,7 +33,9 @@ def is_removable(s: ir.Declare | ir.Assign) -> bool:
     """Whether no more than a name is lost: nothing is computed or checked."""
     if isinstance(s, ir.Declare):
         return isinstance(s.shape, tuple)
-    is_index_set = isinstance(s.value.type, Along) and s.value.type.element == INT and s.name.endswith("__")
+    is_index_set = (
+        isinstance(s.value.type, OverAxes) and s.value.type.element == INT and s.name.endswith("__")
+    )
     return is_index_set or (isinstance(s.value, ir.Var) and s.declares and not s.shape)
 
 

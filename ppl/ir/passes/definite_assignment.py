@@ -146,9 +146,9 @@ class Definition:
     def forget(self, names: set[str]) -> None:
         """Variables that are given other values: what was known in terms of them is known no more."""
         rows, facts = self.state.rows, self.state.facts
-        if rows is not None and (told_by(rows.first) | told_by(rows.last)) & names:
+        if rows is not None and (names_in(rows.first) | names_in(rows.last)) & names:
             rows = None
-        self.state = replace(self.state, rows=rows, facts=tuple(f for f in facts if not told_by(f) & names))
+        self.state = replace(self.state, rows=rows, facts=tuple(f for f in facts if not names_in(f) & names))
 
     # --- Control flow ---
 
@@ -238,7 +238,7 @@ def jumps(s: ir.For) -> bool:
     return any(isinstance(n, ir.Jump | ir.Return) for n in walk(s.body))
 
 
-def told_by(x: Linear) -> set[str]:
+def names_in(x: Linear) -> set[str]:
     """The names in a sum, those in its entries included."""
     return {name for term, _ in x.terms for name in NAMES.findall(term)}
 

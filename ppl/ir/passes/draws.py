@@ -21,10 +21,10 @@ from ppl.ir.varying import every_statement, varies, varying_names
 from ppl.ir.walk import walk
 from ppl.source import Span
 from ppl.stdlib import batching
-from ppl.types import INT, Tuple, Type, along, core, rank
+from ppl.types import INT, Tuple, Type, core, over_axes, rank
 
 Stmts = tuple[ir.Stmt, ...]
-DRAW = ir.Var(ir.DRAW, along(INT, ir.DRAW))
+DRAW = ir.Var(ir.DRAW, over_axes(INT, ir.DRAW))
 """The numbers of the draws, which the emitted functions are given."""
 COUNT = helper(batching.batch_size, (DRAW,), INT)
 Mask = tuple[bool, ...]
@@ -32,15 +32,15 @@ Mask = tuple[bool, ...]
 
 
 def draws_axis(p: ir.Program) -> ir.Program:
-    """The pass; raises DrawByDraw as `laid_out` does."""
-    return laid_out(p)[0]
+    """The pass; raises DrawByDraw as `lifted_density` does."""
+    return lifted_density(p)[0]
 
 
-def laid_out(p: ir.Program) -> "tuple[ir.Program, Functions]":
-    """Parameters, transformed parameters and the target along the draws, and what became of functions.
+def lifted_density(p: ir.Program) -> "tuple[ir.Program, Functions]":
+    """Parameters, transformed parameters and the target lifted over the draws, and the functions so lifted.
 
     Raises:
-        DrawByDraw: a statement cannot be laid out along them; the message says why.
+        DrawByDraw: a statement cannot be lifted over them; the message says why.
     """
     made = functions_of(p)
     start = {d.name for d in p.parameters}
@@ -56,7 +56,7 @@ def laid_out(p: ir.Program) -> "tuple[ir.Program, Functions]":
     plain = made.vectorise
     lifted = replace(
         p,
-        functions=(*plain.of_functions(p.functions), *made.laid_out.values()),
+        functions=(*plain.of_functions(p.functions), *made.lifted.values()),
         parameters=parameters,
         transformed_parameters=transformed,
         model=model,
@@ -71,7 +71,7 @@ def laid_out(p: ir.Program) -> "tuple[ir.Program, Functions]":
 
 @dataclass
 class Functions:
-    """The functions of a program, and those laid out along the draws, by which arguments vary.
+    """The functions of a program, and those lifted over the draws, by which arguments vary.
 
     `parts` are the places where some draws go on without the others; `alone` what is called for one draw
     after the other, each with its reason.
@@ -79,7 +79,7 @@ class Functions:
 
     plain: dict[str, ir.Function]
     vectorise: Vectorise
-    laid_out: dict[tuple[str, Mask], ir.Function] = field(default_factory=dict)
+    lifted: dict[tuple[str, Mask], ir.Function] = field(default_factory=dict)
     parts: list[Span] = field(default_factory=list)
     alone: list[tuple[Span, str]] = field(default_factory=list)
 
@@ -87,18 +87,18 @@ class Functions:
         """The name of the function for such arguments; its answer, of the type `t` for one draw, varies.
 
         Raises:
-            Dependent: it cannot be laid out along the draws.
+            Dependent: it cannot be lifted over the draws.
         """
-        if (name, mask) not in self.laid_out:
+        if (name, mask) not in self.lifted:
             f = self.plain[name]
             new = replace(f, name=f"{name}{''.join('nd'[m] for m in mask)}__")
-            self.laid_out[name, mask] = new  # found by calls of itself
+            self.lifted[name, mask] = new  # found by calls of itself
             try:
-                self.laid_out[name, mask] = replace(new, body=function_body(self, f, mask, t))
+                self.lifted[name, mask] = replace(new, body=function_body(self, f, mask, t))
             except (Dependent, NotInlinable, OneAxis) as why:
-                del self.laid_out[name, mask]
+                del self.lifted[name, mask]
                 raise Dependent(str(why)) from None
-        return self.laid_out[name, mask].name
+        return self.lifted[name, mask].name
 
     def fresh(self, hint: str) -> str:
         return self.vectorise.ways.fresh(hint)
@@ -109,16 +109,16 @@ class Functions:
 
     def known(self) -> tuple[Any, ...]:
         """What is known so far, for `back_to`."""
-        return dict(self.laid_out), len(self.parts), len(self.alone)
+        return dict(self.lifted), len(self.parts), len(self.alone)
 
     def back_to(self, known: tuple[Any, ...]) -> None:
-        """As if nothing had been laid out since."""
-        self.laid_out, parts, alone = known
+        """As if nothing had been lifted since."""
+        self.lifted, parts, alone = known
         del self.parts[parts:], self.alone[alone:]
 
 
 def functions_of(p: ir.Program, ways: Ways | None = None, scans: bool = True) -> Functions:
-    """Its functions, none laid out yet."""
+    """Its functions, none lifted yet."""
     computed = (*p.transformed_parameters, *p.model, *p.generated_quantities)
     plain = {f.name: f for f in p.functions}
     unknown = unknown_names(computed, {d.name for d in p.parameters})
@@ -148,7 +148,7 @@ def declared_types(p: ir.Program) -> dict[str, Type]:
 
 
 def parameter(c: Lifting, d: ir.Declared) -> ir.Declared:
-    """A declaration with its bounds laid out along the draws."""
+    """A declaration with its bounds lifted over the draws."""
     found: list[ir.Declared] = []
     c.bounds = True
     if c.aside(lambda: found.append(declared(c, root_of(c), d, (ir.DRAW,)))):
@@ -164,11 +164,11 @@ def left_together(made: Functions, body: Stmts, start: set[str]) -> Stmts:
     """The statements, where some draws would leave a loop before others with flags; `start` varies before."""
     names = varying_names(body, {*start})
 
-    def apart(s: ir.For | ir.While) -> bool:
+    def diverges(s: ir.For | ir.While) -> bool:
         decides = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
         return has_exit(s) and (varies(decides, names) or parts(names, s.body))
 
-    return left_by_flags(body, made, apart)
+    return left_by_flags(body, made, diverges)
 
 
 def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:

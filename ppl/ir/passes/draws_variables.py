@@ -25,21 +25,21 @@ from ppl.ir.passes.iterations import run_statement
 from ppl.ir.passes.lift import lift, spread
 from ppl.ir.passes.vectorise_loops import Note
 from ppl.ir.walk import assigned_names, declared_names, used_names, walk
-from ppl.types import INT, Tuple, Type, along, axes_of, core, rank
+from ppl.types import INT, Tuple, Type, axes_of, core, over_axes, rank
 
 Stmts = tuple[ir.Stmt, ...]
 
 
 def variables_of_draws(p: ir.Program) -> ir.Program:
-    """The pass; raises DrawByDraw as `variables_laid_out` does."""
-    return variables_laid_out(p)[0]
+    """The pass; raises DrawByDraw as `lifted_variables` does."""
+    return lifted_variables(p)[0]
 
 
-def variables_laid_out(p: ir.Program) -> tuple[ir.Program, list[Note]]:
+def lifted_variables(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     """The program whose variables are arrays over draws, with no target; a note on each statement left.
 
     Raises:
-        DrawByDraw: a block has what cannot be laid out along draws; the message says why.
+        DrawByDraw: a block has what cannot be lifted over draws; the message says why.
     """
     refuse(p)
     made, notes, types = functions_of(p, Ways(any_order=True), scans=False), list[Note](), declared_types(p)
@@ -56,7 +56,7 @@ def variables_laid_out(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     generated = block(lifting(made, body, names, types), body, p.generated_names, notes)
     lifted = replace(
         p,
-        functions=(*made.vectorise.of_functions(p.functions), *made.laid_out.values()),
+        functions=(*made.vectorise.of_functions(p.functions), *made.lifted.values()),
         parameters=parameters,
         transformed_parameters=transformed,
         model=(),
@@ -131,7 +131,9 @@ def one_by_one(c: Lifting, s: ir.Stmt) -> None:
     if any(isinstance(core(types[name]), Tuple) for name in own):
         raise DrawByDraw("a tuple is not an array, so one draw cannot be selected")
     begin = (
-        ir.Assign(mine, ir.Index(ir.Var(name, along(types[name], ir.DRAW)), at, types[name]), s.span, True)
+        ir.Assign(
+            mine, ir.Index(ir.Var(name, over_axes(types[name], ir.DRAW)), at, types[name]), s.span, True
+        )
         for name, mine in own.items()
     )
     end = (ir.Update(name, (at,), ir.Var(own[name], types[name]), s.span) for name in changed)

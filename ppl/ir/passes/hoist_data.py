@@ -195,13 +195,13 @@ def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names, pure: N
     names = names_after(body) - outputs
     last = {name: k for k, s in enumerate(body) for name in names_after((s,))}
     while True:
-        stays = [
+        remaining = [
             (k, s)
             for k, s in enumerate(body)
             if not (names_after((s,)) <= names and depends_on_data(s, data | names, pure))
         ]
-        early = {name for k, s in stays for name in used_names(s) if k < last.get(name, 0)}
-        fewer = names - early - names_after([s for _, s in stays])
+        early = {name for k, s in remaining for name in used_names(s) if k < last.get(name, 0)}
+        fewer = names - early - names_after([s for _, s in remaining])
         if fewer == names:
             return frozenset(names)
         names = fewer

@@ -46,8 +46,8 @@ def written(
     out: list[ir.Stmt] = []
     for s in body:
         try:
-            keep = isinstance(s, ir.For | ir.While)  # loops write out what helps them
-            out += [s] if keep else Inline(functions, fresh).statement(s)
+            is_loop = isinstance(s, ir.For | ir.While)  # loops write out what helps them
+            out += [s] if is_loop else Inline(functions, fresh).statement(s)
         except NotInlinable:
             out.append(s)
     return tuple(out)

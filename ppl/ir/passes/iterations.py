@@ -27,11 +27,12 @@ from ppl.ir.passes.batch import (
     elementwise,
     first_entry,
     helper,
-    same_along,
+    repeat_over_axis,
 )
 from ppl.ir.passes.lift import (
-    apart,
     axes_set,
+    differ_by_constant,
+    distinguishes,
     has_mask,
     indices,
     is_aligned,
@@ -51,7 +52,6 @@ from ppl.ir.passes.lift import (
     restricted,
     spread,
     taking,
-    tells_apart,
     to_batch,
     where_taken,
     with_mask,
@@ -63,7 +63,20 @@ from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import jumps, used_names, walk
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, REAL, Array, Tuple, Type, along, array_of, axes_of, core, element_type, entry, rank
+from ppl.types import (
+    INT,
+    REAL,
+    Array,
+    Tuple,
+    Type,
+    array_of,
+    axes_of,
+    core,
+    element_type,
+    entry,
+    over_axes,
+    rank,
+)
 
 Stmts = tuple[ir.Stmt, ...]
 Around = tuple[Lifting, Batch] | None
@@ -245,7 +258,7 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
         case ir.Profile(body=body):
             c.out.append(replace(s, body=c.aside(lambda: run(c, b, body))))
         case ir.Say(what="reject", args=args):
-            c.fragile = True
+            c.fails_if_empty = True
             c.out.append(replace(s, args=tuple(said(c, b, a) for a in args)))
         case ir.Jump(word=word) if not b.is_root:
             raise Dependent(f"`{word}` ends the loop early")
@@ -295,7 +308,7 @@ def declared(c: Lifting, b: Batch, d: ir.Declared, axes: tuple[str, ...]) -> ir.
     """A declaration along these axes, with the values of its bounds there."""
     return replace(
         d,
-        type=along(d.type, *axes),
+        type=over_axes(d.type, *axes),
         arguments=tuple(spread(b, lift(c, b, a), axes) for a in d.arguments),
         items=tuple(declared(c, b, item, axes) for item in d.items),
     )
@@ -317,7 +330,7 @@ def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
     if any_axes(*sizes):
         raise Dependent(f"the size of `{s.name}` varies from one iteration to the next")
     b.locals[s.name] = axes
-    c.out.append(ir.Declare(s.name, along(s.type, *axes), (*b.counts(axes), *sizes), s.span))
+    c.out.append(ir.Declare(s.name, over_axes(s.type, *axes), (*b.counts(axes), *sizes), s.span))
     return None
 
 
@@ -358,7 +371,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
         picks = tuple(where.get(axis) for axis in axes)
-        c.out.append(ir.Scatter(s.name, picks, (), value, along(s.value.type, *axes), s.span))
+        c.out.append(ir.Scatter(s.name, picks, (), value, over_axes(s.value.type, *axes), s.span))
     return None
 
 
@@ -388,7 +401,7 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
     sum_, added = found
     axes = owner.locals[s.name] if owner else ()
     if isinstance(s, ir.Assign) and {*axes} <= {*b.axes} and not (owner and path_to(b, owner)):
-        whole = ir.Var(s.name, along(sum_.args[0].type, *axes))
+        whole = ir.Var(s.name, over_axes(sum_.args[0].type, *axes))
         sums = replace(sum_, args=(whole, summed(c, b, lift(c, b, added), axes)), type=whole.type)
         c.out.append(replace(s, value=with_sum(s.value, sums)))
         return
@@ -416,14 +429,14 @@ def totalled(value: ir.Expr, left: Sequence[str]) -> ir.Expr:
     """The sum of a value over its axes but those that are left."""
     for axis in reversed(axes_of(value.type)):
         if axis not in left:
-            value = total(value, along(entry(value.type), *(a for a in axes_of(value.type) if a != axis)))
+            value = total(value, over_axes(entry(value.type), *(a for a in axes_of(value.type) if a != axis)))
     return value
 
 
 def counted(c: Lifting, value: ir.Expr, indices: Sequence[ir.Expr]) -> ir.Expr:
     """The sum of what is the same along the axes of some index sets."""
     for index in indices:
-        c.fragile = True  # 0 times infinity is nan
+        c.fails_if_empty = True  # 0 times infinity is nan
         times = binary("*", count_of(index), value, element_type(value.type))
         value = replace(times, type=value.type)
     return value
@@ -443,7 +456,7 @@ def places(
     own = {axis: helper(batching.positions, (index,), index.type) for axis, index in b.indices.items()}
     of_axes = tuple({**own, **where}[axis] for axis in axes if axis != b.draws)
     if isinstance(s, ir.Assign):
-        return ir.Var(s.name, along(s.value.type, *axes)), of_axes
+        return ir.Var(s.name, over_axes(s.value.type, *axes)), of_axes
     found = addend(s)
     assert found is not None
     base = found[0].args[0]
@@ -451,7 +464,7 @@ def places(
     if outermost and isinstance(base, ir.Index) and isinstance(base.base, ir.Var):
         at = tuple(i.index for i in base.items if isinstance(i, ir.At) and i.index.type == INT)
         if len(at) == len(base.items):
-            whole = ir.Var(s.name, along(base.base.type, *axes))
+            whole = ir.Var(s.name, over_axes(base.base.type, *axes))
             return whole, (*of_axes, *lift_all(c, b, at))
     raise Dependent(f"`{s.name}` may get two values for one entry")
 
@@ -492,15 +505,15 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     (step,) = s.path
     assert isinstance(step, tuple)
     owner = b.owner(s.name)
-    crowded = any(not any(tells_apart(b, owner, i, v) for i in step) for v in own_places(b, owner))
+    crowded = any(not any(distinguishes(b, owner, i, v) for i in step) for v in own_places(b, owner))
     if crowded and s.name in c.sums:
         return add_up(c, b, s)
     if crowded:
         raise Dependent(f"`{s.name}` may get two values for one entry")
     for other in c.writes.get(s.name, []):
-        if not (mirrored(b, other, step) or apart(b, other, step)):
+        if not (mirrored(b, other, step) or differ_by_constant(b, other, step)):
             require_own_entry(b, s.name, other, step)
-    value = keep(c, b, (s.name, step), lift(c, b, s.value))
+    value = store_entry(c, b, (s.name, step), lift(c, b, s.value))
     if owner is None and b.mask is not None and is_plain_entry(b, step):
         return update_all(c, b, s, step, value)
     items = lift_items(c, b, step)
@@ -514,7 +527,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if b.draws in b.over(value, *indices(items)) and ir.DRAW not in axes:
         raise Dependent(f"`{s.name}` differs from draw to draw")
     picks = tuple(where.get(axis) for axis in axes)
-    c.out.append(ir.Scatter(s.name, picks, items, value, along(updated(s), *axes), s.span))
+    c.out.append(ir.Scatter(s.name, picks, items, value, over_axes(updated(s), *axes), s.span))
     return None
 
 
@@ -581,11 +594,11 @@ def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem],
     assert b.mask is not None
     items = lift_items(c, without_masks(b), step)
     whole = ir.Var(s.name, array_of(s.value.type, len(step)))
-    old = ir.Gather(whole, (), items, along(s.value.type, *b.over(*indices(items))))
+    old = ir.Gather(whole, (), items, over_axes(s.value.type, *b.over(*indices(items))))
     c.out.append(ir.Scatter(s.name, (), items, where_taken(b.mask, value, old), whole.type, s.span))
 
 
-def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:
+def store_entry(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:
     """The value, under a name for the statements that read the entry back in the same iteration."""
     name, items = entry
     gone = [e for e in c.stored if e[0] == name and e[1] != items and not mirrored(b, e[1], items)]
@@ -594,9 +607,9 @@ def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:
     if entry not in c.reads or not any_axes(value):
         c.stored.pop(entry, None)
         return value
-    kept = c.name("value", value)
-    c.stored[entry] = b, kept
-    return kept
+    stored = c.name("value", value)
+    c.stored[entry] = b, stored
+    return stored
 
 
 def forget_entries_at(c: Lifting, name: str) -> None:
@@ -616,14 +629,14 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
     if b.mask is not None:
         count = helper(batching.count_of, (b.mask,), INT)
         value = taken_alone(b, value) if any_axes(value) else binary("*", count, value, REAL)
-        c.fragile |= not any_axes(value)
+        c.fails_if_empty |= not any_axes(value)
         c.out.append(replace(s, value=value))
         return
     draws = position_of_draw(c, b)
     own = (b.draws,) if draws is None else axes_of(draws.type)
     same = [index for axis, index in b.indices.items() if axis not in (*axes_of(value.type), *own)]
     if isinstance(value, ir.Apply) and value.callee.reduce == "sum" and any_axes(value):
-        summed_over = along(REAL, *(axis for axis in axes_of(value.type) if axis in own))
+        summed_over = over_axes(REAL, *(axis for axis in axes_of(value.type) if axis in own))
         value = value if value.callee.batch in ("none", "whole") else replace(value, type=summed_over)
     value = counted(c, value, same)
     if draws is not None:
@@ -644,9 +657,9 @@ def by_draw(c: Lifting, b: Batch, value: ir.Expr, draws: ir.Expr) -> ir.Expr:
     value = spread(b, value, own)
     axes = axes_of(value.type)
     if rank(entry(value.type)):
-        value = helper(over_draws.sum_from, (value, ir.Const(len(axes), INT)), along(REAL, *axes))
+        value = helper(over_draws.sum_from, (value, ir.Const(len(axes), INT)), over_axes(REAL, *axes))
     value = totalled(value, own)
-    zeros = same_along(ir.Const(0.0, REAL), root.indices[root.draws])
+    zeros = repeat_over_axis(ir.Const(0.0, REAL), root.indices[root.draws])
     return total_at(value, (draws,), zeros)
 
 
@@ -724,12 +737,12 @@ def loop_left(c: Lifting, b: Batch, s: ir.For) -> None:
     """A loop that stays, over arrays."""
     lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
     if any_axes(lower, upper):
-        return abreast(c, b, s)
+        return run_ragged_loop(c, b, s)
     body = captured(c, b, s.body, forget=set(outer_writes(s)))
     return c.out.append(replace(s, lower=lower, upper=upper, body=body))
 
 
-def abreast(c: Lifting, b: Batch, s: ir.For) -> None:
+def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     """Loops of different bounds, one for each entry of the batch: a step is run for those it belongs to."""
     if is_masked(b):
         raise Dependent("which iterations there are depends on the branch around the loop")
@@ -758,7 +771,7 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
         c.out.append(replace(s, condition=condition, body=body))
         return
     names = [c.fresh("running") for _ in over]
-    running = {axis: ir.Var(name, along(INT, names[0])) for axis, name in zip(over, names, strict=True)}
+    running = {axis: ir.Var(name, over_axes(INT, names[0])) for axis, name in zip(over, names, strict=True)}
 
     def look() -> None:
         test = c.name("test", lift(c, b, s.condition))

@@ -40,7 +40,6 @@ from ppl.types import (
     Array,
     Tuple,
     Type,
-    along,
     array_dims,
     array_of,
     axes_of,
@@ -48,6 +47,7 @@ from ppl.types import (
     element_type,
     entry,
     is_complex,
+    over_axes,
     rank,
 )
 
@@ -95,12 +95,12 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
             return lift_literal(c, b, e)
         case ir.Promote(value=value, type=t):
             value = lift(c, b, value)
-            return replace(e, value=value, type=along(t, *axes_of(value.type)))
+            return replace(e, value=value, type=over_axes(t, *axes_of(value.type)))
         case ir.Item(base=base):
             base = lift(c, b, base)
-            return replace(e, base=base, type=along(e.type, *axes_of(base.type)))
+            return replace(e, base=base, type=over_axes(e.type, *axes_of(base.type)))
         case ir.TargetSoFar() if b.is_root:
-            return helper(over_draws.for_all, (e, b.indices[b.draws]), along(REAL, b.draws))
+            return helper(over_draws.for_all, (e, b.indices[b.draws]), over_axes(REAL, b.draws))
         case ir.TargetSoFar() | ir.Gather():
             raise Dependent("target() is read inside the loop")
 
@@ -143,7 +143,7 @@ def spread(b: Batch, value: ir.Expr, axes: Sequence[str]) -> ir.Expr:
     have = {*axes_of(value.type)}
     if have != {*axes} and isinstance(core(value.type), Tuple):
         (draws,) = require_draws(b, (*axes,), "a tuple is set inside the loop") or ("",)
-        return helper(over_draws.spread_all, (value, b.indices[draws]), along(value.type, draws))
+        return helper(over_draws.spread_all, (value, b.indices[draws]), over_axes(value.type, draws))
     return spread_over(value, [a for a in b.axes if a in have or a in axes], b.indices)
 
 
@@ -161,14 +161,14 @@ def lift_variable(c: Lifting, b: Batch, e: ir.Var) -> ir.Expr:
 
 def local(b: Batch, e: ir.Var, owner: Batch) -> ir.Expr:
     """A local variable of this batch or an outer one, for every entry of this one."""
-    return down(b, owner, ir.Var(e.name, along(e.type, *owner.locals[e.name])), e.type)
+    return down(b, owner, ir.Var(e.name, over_axes(e.type, *owner.locals[e.name])), e.type)
 
 
 def down(b: Batch, owner: Batch, whole: ir.Expr, t: Type) -> ir.Expr:
     """A value of an outer batch for every entry of this one."""
     if b.mask is not None and b is not owner:
         assert b.parent is not None
-        return kept(b, down(b.parent, owner, whole, t), t)
+        return fill_masked(b, down(b.parent, owner, whole, t), t)
     return taken(b, whole, path_to(b, owner))
 
 
@@ -181,7 +181,7 @@ def taken(b: Batch, value: ir.Expr, positions: Mapping[str, ir.Expr]) -> ir.Expr
         raise Dependent("a tuple is picked for some draws")
     kept = {axis for axis, at in zip(axes_of(value.type), picks, strict=True) if at is None}
     kept |= {axis for at in picks if at is not None for axis in axes_of(at.type)}
-    return ir.Gather(value, picks, (), along(entry(value.type), *(a for a in b.axes if a in kept)))
+    return ir.Gather(value, picks, (), over_axes(entry(value.type), *(a for a in b.axes if a in kept)))
 
 
 def path_to(b: Batch, owner: Batch) -> dict[str, ir.Expr]:
@@ -207,26 +207,26 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
     if e.callee.passes == "rng":
         args = one_of_each(args, b)
     if not any_axes(*args):
-        c.fragile |= e.callee.batch == "none" and b.taken_by_some
+        c.fails_if_empty |= e.callee.batch == "none" and b.taken_by_some
         return replace(e, args=args)
     if e.callee.impl in TRANSPARENT and e.type == INT:
-        c.fragile = True
+        c.fails_if_empty = True
         if isinstance(core(e.args[0].type), Tuple):  # the lists are the same for all draws
             return replace(e, args=args, callee=replace(e.callee, batch="whole"))
         return replace(e, args=(first_entry(args[0], e.args[0].type),))  # the size that all have
     refuse_ragged(e, args)
     axes = b.over(*args)
     if e.callee.impl is rep_array and axes == axes_of(args[0].type) == (b.draws,):
-        return helper(over_draws.rep_array, args, along(e.type, *axes))
+        return helper(over_draws.rep_array, args, over_axes(e.type, *axes))
     callee = replace(e.callee, batch=mode_of(b, e, args))
-    c.fragile |= callee.batch == "none"
+    c.fails_if_empty |= callee.batch == "none"
     if callee.batch == "none" and c.draws is not None:
         c.draws.functions.note(c.span, f"{callee.name} takes one draw at a time")
     if callee.batch == "none" and len(axes) > 1:
         return in_lanes(
             axes, b.indices, args, lambda lanes: replace(e, callee=callee, args=lanes, type=lane(e.type))
         )
-    return replace(e, callee=callee, args=args, type=along(e.type, *axes))
+    return replace(e, callee=callee, args=args, type=over_axes(e.type, *axes))
 
 
 def in_any_order(c: Lifting, b: Batch, passes: str) -> bool:
@@ -262,13 +262,13 @@ def in_lanes(
     )
     found = call(lanes)
     return helper(
-        batching.in_axes, (found, *(indices[axis] for axis in axes)), along(entry(found.type), *axes)
+        batching.in_axes, (found, *(indices[axis] for axis in axes)), over_axes(entry(found.type), *axes)
     )
 
 
 def lane(t: Type) -> Type:
     """The type of one for each lane."""
-    return along(t, LANES)
+    return over_axes(t, LANES)
 
 
 def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
@@ -296,7 +296,7 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
     ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
     if b.draws in b.over(*ends, *at) or not b.loops:
         raise Dependent("a range of indices varies from one draw to the next")
-    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, *b.over(base, b.index)))
+    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), over_axes(e.type, *b.over(base, b.index)))
 
 
 def fits_leading(e: ir.Apply, args: Sequence[ir.Expr]) -> bool:
@@ -329,7 +329,7 @@ def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]
 
 
 def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
-    """One call for all entries where the function can be laid out, else one for each of them."""
+    """One call for all entries where the function can be lifted, else one for each of them."""
     args = lift_all(c, b, e.args)
     terms = {*e.passes} - {"rng"}
     if not all(in_any_order(c, b, each) for each in e.passes):
@@ -337,7 +337,7 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     if "rng" in e.passes:
         args = one_of_each(args, b)
     if not any_axes(*args):
-        c.fragile |= b.taken_by_some
+        c.fails_if_empty |= b.taken_by_some
         return replace(e, args=args)
     if e.batch == "shards":
         return lift_shards(c, b, e, args)
@@ -347,8 +347,8 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     if len(axes) > 1:
         if terms:
             raise Dependent(f"`{e.name.rstrip('_')}` is called once for each entry of each draw")
-        return in_lanes(axes, b.indices, args, lambda lanes: call_along(c, e, lanes, LANES))
-    return call_along(c, e, args, *axes)
+        return in_lanes(axes, b.indices, args, lambda lanes: call_over_axis(c, e, lanes, LANES))
+    return call_over_axis(c, e, args, *axes)
 
 
 def moves_tuples(e: ir.CallUser, args: Sequence[ir.Expr]) -> bool:
@@ -366,10 +366,12 @@ def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -
         **b.indices,
         SHARDS: c.index_set("shard", batching.loop_range, (ir.Const(1, INT), count), SHARDS),
     }
-    of_shard = (replace(a, type=along(first_of(entry(a.type)), *axes_of(a.type), SHARDS)) for a in args[1:])
+    of_shard = (
+        replace(a, type=over_axes(first_of(entry(a.type)), *axes_of(a.type), SHARDS)) for a in args[1:]
+    )
     one, axes = replace(e, batch="whole"), (*draws, SHARDS)
-    each = in_lanes(axes, shards, (shared, *of_shard), lambda lanes: call_along(c, one, lanes, LANES))
-    return helper(over_draws.joined, (each,), along(e.type, *draws))
+    each = in_lanes(axes, shards, (shared, *of_shard), lambda lanes: call_over_axis(c, one, lanes, LANES))
+    return helper(over_draws.joined, (each,), over_axes(e.type, *draws))
 
 
 def first_of(t: Type) -> Type:
@@ -378,11 +380,11 @@ def first_of(t: Type) -> Type:
     return array_of(t.element, t.dims - 1)
 
 
-def call_along(c: Lifting, e: ir.CallUser, args: tuple[ir.Expr, ...], axis: str) -> ir.Expr:
+def call_over_axis(c: Lifting, e: ir.CallUser, args: tuple[ir.Expr, ...], axis: str) -> ir.Expr:
     """The call for all entries along one axis."""
     mask = tuple(any_axes(a) for a in args)
-    t = along(e.type, axis)
-    c.fragile = True  # one that calls itself would do so without end
+    t = over_axes(e.type, axis)
+    c.fails_if_empty = True  # one that calls itself would do so without end
     if c.draws is not None:
         try:
             return replace(e, name=c.draws.functions.over(e.name, mask, e.type), args=args, type=t)
@@ -398,7 +400,7 @@ def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> ir.Expr:
     args, settings = lift_all(c, b, e.args), lift_all(c, b, e.settings)
     axes = b.over(*args, *settings)
     require_draws(b, axes, f"`{e.solver}` solves for one iteration at a time")
-    return replace(e, args=args, settings=settings, type=along(e.type, *axes))
+    return replace(e, args=args, settings=settings, type=over_axes(e.type, *axes))
 
 
 def one_of_each(args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
@@ -419,7 +421,7 @@ def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray | ir.MakeTuple) -> ir.Exp
     axes = b.over(*items)
     if isinstance(core(e.type), Tuple):
         require_draws(b, axes, "a tuple varies from one iteration to the next")
-    return replace(e, items=tuple(spread(b, i, axes) for i in items), type=along(e.type, *axes))
+    return replace(e, items=tuple(spread(b, i, axes) for i in items), type=over_axes(e.type, *axes))
 
 
 # --- Conditions ----------------------------------------------------------------------------------
@@ -437,7 +439,7 @@ def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> ir.Expr:
         return in_branches(c, b, e, ir.Const(decided, INT), sides, has_mask(c, b, e.left))
     c.out += made
     impl = batching.both if e.op == "and" else batching.either
-    return elementwise(impl, (left, right), along(INT, *b.over(left, right)))
+    return elementwise(impl, (left, right), over_axes(INT, *b.over(left, right)))
 
 
 def truth(e: ir.Expr) -> ir.Expr:
@@ -477,12 +479,12 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     masked = has_mask(c, b, e.condition)
     if masked and is_linear(e.then) and is_linear(e.otherwise):
         sides = tuple(to_batch(c, b, side) for side in (e.then, e.condition, e.otherwise))
-        return elementwise(batching.only, sides, along(e.type, *b.axes))
+        return elementwise(batching.only, sides, over_axes(e.type, *b.axes))
     if c.bounds:  # of a parameter, before any statement
         if may_fail(e.then) or may_fail(e.otherwise):
             raise Dependent("the bounds of a parameter need statements of their own")
         args = (condition, *(spread(b, lift(c, b, side), b.axes) for side in (e.then, e.otherwise)))
-        return helper(over_draws.chosen, args, along(e.type, *b.axes))
+        return helper(over_draws.chosen, args, over_axes(e.type, *b.axes))
     test = c.name("test", condition)
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
     if rank(e.type) and not isinstance(core(e.type), Tuple) and axes_of(test.type) == (b.draws,):
@@ -495,7 +497,7 @@ def select_shared(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     (then, before), (otherwise, before_other) = (lift_aside(c, b, side) for side in (e.then, e.otherwise))
     axes = b.over(then, otherwise)
     then, otherwise = spread(b, then, axes), spread(b, otherwise, axes)
-    t = along(e.type, *axes)
+    t = over_axes(e.type, *axes)
     if not (before or before_other):
         return replace(e, then=then, otherwise=otherwise, type=t)
     name = c.fresh("chosen")
@@ -513,13 +515,13 @@ def merged(
 ) -> ir.Expr:
     """A choice between containers, whose size is known where a side is evaluated."""
     (axis,) = axes_of(test.type)
-    sides = [ir.Var(c.fresh("side"), along(t, axis)) for _ in branches]
+    sides = [ir.Var(c.fresh("side"), over_axes(t, axis)) for _ in branches]
     for side, (impl, _, value) in zip(sides, branches, strict=True):
         inner = taking(c, b, impl, test, masked=False)
         made = c.aside(partial(set_side, c, inner, side.name, value))
         none = ir.Assign(side.name, helper(over_draws.absent, (), side.type), c.span, declares=True)
         c.out += (none, ir.If(inner.counts(inner.own_axes)[-1], made, (), c.span))
-    return helper(over_draws.merged, (test, *sides), along(t, axis))
+    return helper(over_draws.merged, (test, *sides), over_axes(t, axis))
 
 
 def set_side(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
@@ -564,7 +566,7 @@ def in_branches(
     for impl, test, value in branches:
         inner = taking(c, b, impl, test, masked)
         c.unless_empty(inner, partial(set_entries, c, inner, name, axes, value))
-    return ir.Var(name, along(e.type, *axes))
+    return ir.Var(name, over_axes(e.type, *axes))
 
 
 def set_entries(c: Lifting, inner: Batch, name: str, axes: tuple[str, ...], value: ir.Expr) -> None:
@@ -574,7 +576,7 @@ def set_entries(c: Lifting, inner: Batch, name: str, axes: tuple[str, ...], valu
         return
     values = spread(inner, lift(c, inner, value), inner.own_axes)
     picks = tuple(inner.positions.get(axis) for axis in axes)
-    c.out.append(ir.Scatter(name, picks, (), values, along(value.type, *axes), c.span))
+    c.out.append(ir.Scatter(name, picks, (), values, over_axes(value.type, *axes), c.span))
 
 
 def unset_like(t: Type) -> ir.Expr:
@@ -633,16 +635,16 @@ def taking(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> Batc
 def with_mask(c: Lifting, b: Batch, taken: ir.Expr) -> Batch:
     """A batch of as many entries, of which those that are taken count."""
     made = replace(b, parent=b, mask=c.name("mask", taken))
-    where = c.name("at", kept(made, helper(batching.positions, (b.index,), b.index.type), INT))
-    variables = {v: c.name(v, kept(made, values, INT)) for v, values in b.variables.items()}
+    where = c.name("at", fill_masked(made, helper(batching.positions, (b.index,), b.index.type), INT))
+    variables = {v: c.name(v, fill_masked(made, values, INT)) for v, values in b.variables.items()}
     here = {b.axis: where}
     return replace(made, indices=here, variables=variables, locals={}, positions=here)
 
 
-def kept(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:
+def fill_masked(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:
     """The values of the parent for a batch with a mask."""
     assert b.mask is not None
-    return helper(batching.kept, (values, b.mask), along(t, b.axis))
+    return helper(batching.masked_fill, (values, b.mask), over_axes(t, b.axis))
 
 
 def where_taken(mask: ir.Expr, values: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
@@ -684,18 +686,18 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
         assert b.parent is not None
         if e.base.name not in b.locals:  # of all entries, which needs no index of those that are taken
             whole = lift(c, b.parent, e)
-            return kept(b, whole, e.type) if any_axes(whole) else whole
+            return fill_masked(b, whole, e.type) if any_axes(whole) else whole
     base, items = lift_base(c, b, e), lift_items(c, b, e.items)
     if isinstance(core(e.base.type), Tuple):
         if any_axes(*indices(items)):
             raise Dependent("a tuple varies from one iteration to the next")
-        return replace(e, base=base, items=items, type=along(e.type, *axes_of(base.type)))
+        return replace(e, base=base, items=items, type=over_axes(e.type, *axes_of(base.type)))
     if not any_axes(base, *indices(items)):
-        c.fragile = True
+        c.fails_if_empty = True
         return replace(e, base=base, items=items)
     if isinstance(base, ir.Gather) and not base.items:  # the entries of entries: none is copied twice
-        return replace(base, items=items, type=along(e.type, *b.over(base, *indices(items))))
-    return ir.Gather(base, at_place(base), items, along(e.type, *b.over(base, *indices(items))))
+        return replace(base, items=items, type=over_axes(e.type, *b.over(base, *indices(items))))
+    return ir.Gather(base, at_place(base), items, over_axes(e.type, *b.over(base, *indices(items))))
 
 
 def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
@@ -704,7 +706,7 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
         return lift(c, b, e.base)
     owner = b.owner(e.base.name)
     for written in c.writes[e.base.name]:
-        if not apart(b, written, e.items):
+        if not differ_by_constant(b, written, e.items):
             require_own_entry(b, e.base.name, written, e.items)
     return e.base if owner is None else local(b, e.base, owner)
 
@@ -733,7 +735,7 @@ def replaced(swap: dict[ir.At, ir.At], items: Sequence[ir.IndexItem]) -> tuple[i
     return tuple(swap.get(item, item) if isinstance(item, ir.At) else item for item in items)
 
 
-def apart(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]) -> bool:
+def differ_by_constant(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]) -> bool:
     """Whether an index that is the same in every iteration differs by a constant: x[t, j], x[t - 1, k]."""
     for x, y in zip(one, other, strict=False):
         if isinstance(x, ir.At) and isinstance(y, ir.At):
@@ -757,7 +759,7 @@ def offset(e: ir.Expr) -> tuple[str | None, int]:
             return None, 0
 
 
-def tells_apart(b: Batch, owner: Batch | None, item: ir.IndexItem, v: str) -> bool:
+def distinguishes(b: Batch, owner: Batch | None, item: ir.IndexItem, v: str) -> bool:
     """Whether the index differs between iterations that differ in the variable: v, or say T - v + 1.
 
     Asked of those that share a place in the owner.
@@ -777,7 +779,7 @@ def require_own_entry(
     """Both must index by the same loop variables at the same places."""
     owner = b.owner(name)
     for v in own_places(b, owner):
-        at = [k for k, i in enumerate(written) if tells_apart(b, owner, i, v)]
+        at = [k for k, i in enumerate(written) if distinguishes(b, owner, i, v)]
         if not any(k < len(read) and read[k] == written[k] for k in at):
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
 
@@ -788,10 +790,11 @@ def lift_items(c: Lifting, b: Batch, items: Sequence[ir.IndexItem]) -> tuple[ir.
         match item:
             case ir.At(index=index):
                 index = lift(c, b, index)
-                c.fragile |= not any_axes(index)  # out of range where no iteration would have looked
+                c.fails_if_empty |= not any_axes(index)  # out of range where no iteration would have looked
                 out.append(ir.At(index))
             case ir.Between(lower=lower, upper=upper):
-                c.fragile |= not (lower is None and upper is None)  # of no iteration there is no length
+                # without iterations there is no length
+                c.fails_if_empty |= not (lower is None and upper is None)
                 ends = [None if x is None else lift(c, b, x) for x in (lower, upper)]
                 moves = any_axes(*(x for x in ends if x is not None))
                 out.append(ir.At(range_of_each(c, b, item)) if moves else ir.Between(*ends))
@@ -811,4 +814,4 @@ def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
     ends = to_batch(c, b, item.lower), to_batch(c, b, item.upper)
     if b.over(*ends) != (b.axis,):
         raise Dependent("a range of indices varies from one draw to the next")
-    return helper(batching.spans, ends, along(Array(INT), b.axis))
+    return helper(batching.spans, ends, over_axes(Array(INT), b.axis))

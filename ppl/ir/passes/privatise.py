@@ -50,7 +50,7 @@ def pushed(body: Sequence[ir.Stmt], outputs: set[str]) -> Stmts:
 def declared_for(s: ir.Stmt, d: ir.Declare) -> tuple[ir.Stmt, ...]:
     """The loop with the declaration inside, or before it where the variable is an array along the loop."""
     assert isinstance(s, ir.For)
-    return (d, s) if is_along(s, d.name) else (replace(s, body=(d, *s.body)),)
+    return (d, s) if has_own_entries(s, d.name) else (replace(s, body=(d, *s.body)),)
 
 
 def is_private(s: ir.Stmt, d: ir.Declare) -> bool:
@@ -62,7 +62,7 @@ def is_private(s: ir.Stmt, d: ir.Declare) -> bool:
     return Definition(d, s).runs(s.body)
 
 
-def is_along(s: ir.For, name: str) -> bool:
+def has_own_entries(s: ir.For, name: str) -> bool:
     """Whether iterations set and read entries of their own alone, which the loop variable numbers."""
     sets = (n for n in walk(s.body) if isinstance(n, ir.Update | ir.Assign) and n.name == name)
     first, *others = map(indices, (*sets, *reads(s.body, name)))

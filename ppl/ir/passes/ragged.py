@@ -1,4 +1,4 @@
-"""Loops over segments of different lengths, as of groups or choice sets laid out one after the other.
+"""Loops over segments of different lengths, as of groups or choice sets stored one after the other.
 
 `x[start[t]:end[t]]` has another size in every iteration, so that the iterations are no arrays together.
 Those of one size are: the loop becomes one over the sizes there are, and what it does for each goes through

@@ -207,7 +207,7 @@ def carry_entries(
     furthest = max(w.lags, default=0)
     first = substituted(w.index, s.variable, s.lower)
     sure = for_certain(body, s.variable)
-    if furthest and not (starts_beyond(w, first, furthest) or furthest in sure_lags(w, sure)):
+    if furthest and not (has_earlier_entries(w, first, furthest) or furthest in sure_lags(w, sure)):
         raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
     if 0 not in sure_lags(w, sure) and not any(sets(n, w.name) for n in walk(sure)):
         raise Dependent(f"not every iteration sets an entry of `{w.name}`")
@@ -225,7 +225,7 @@ def carry_entries(
     return with_start(changed, names[0], here, s)
 
 
-def starts_beyond(w: Window, first: ir.Expr, furthest: int) -> bool:
+def has_earlier_entries(w: Window, first: ir.Expr, furthest: int) -> bool:
     """Whether the first entry set stands so far in that those before it exist."""
     at = linear(first)
     return at is not None and not at.terms and w.slope > 0 and at.constant > furthest

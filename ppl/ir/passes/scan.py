@@ -21,7 +21,7 @@ from ppl.ir.unknown import unknown_names
 from ppl.ir.varying import varies, varying_names
 from ppl.ir.walk import assigned_names, rewrite, used_names, walk
 from ppl.stdlib import batching
-from ppl.types import INT, VOID, Tuple, along, axes_of, core, element_type, is_complex
+from ppl.types import INT, VOID, Tuple, axes_of, core, element_type, is_complex, over_axes
 
 Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
@@ -148,7 +148,7 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
 
 
 def refuse_complex(body: Stmts) -> None:
-    """Derivatives of a scan are laid out as reals."""
+    """Derivatives of a scan are stored as reals."""
     if any(is_complex(getattr(n, "type", VOID)) for n in walk(body)):
         raise Dependent("complex numbers are carried from one iteration to the next")
 
@@ -184,7 +184,7 @@ def at_once(
 ) -> tuple[Stmts, tuple[ir.Expr, ...]]:
     """The step for all steps at once, in names that hold one entry for each."""
     axes = (*lead(c, r), b.axis)
-    values = ir.Var(r.loop.variable, along(INT, b.axis))
+    values = ir.Var(r.loop.variable, over_axes(INT, b.axis))
     own = {s.var.name for s in r.states} | set(found)
     inner = Lifting(c.span, Ways(c.ways.names), draws=c.draws)
     body, last = own_copy(c, body, r, own)
@@ -233,7 +233,7 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     axes = (*lead(c, r), b.axis)
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
         b.locals[s.var.name] = axes
-        values = ir.Var(after, along(s.var.type, *axes))
+        values = ir.Var(after, over_axes(s.var.type, *axes))
         before = helper(batching.before, (start, values), values.type)
         if s.var.name in read:
             c.out.append(ir.Assign(s.var.name, before, c.span, declares=True))
@@ -243,8 +243,8 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     run(c, b, body)
     for s, after in zip(r.states, scan.after, strict=True):
         if s.outer:
-            of_last = along(s.var.type, *lead(c, r))
-            last: ir.Expr = helper(batching.last, (ir.Var(after, along(s.var.type, *axes)),), of_last)
+            of_last = over_axes(s.var.type, *lead(c, r))
+            last: ir.Expr = helper(batching.last, (ir.Var(after, over_axes(s.var.type, *axes)),), of_last)
             if c.draws and lead(c, r) and s.outer not in c.draws.varying:
                 last = first_entry(last, s.var.type)  # a state that all draws share, beside others
             c.out.append(ir.Assign(s.outer, last, c.span))
@@ -276,7 +276,7 @@ def variables(node: Any) -> list[ir.Var]:
 def pruned(body: Sequence[ir.Stmt], needed: set[str], own: set[str] | None = None) -> Stmts:
     """The statements that set what is needed; given its `own` names, also all with an effect beyond."""
     inside = None if own is None else own | assigned_by_declaration(body)
-    return tuple(reversed(list(kept(body, set(needed), inside))))
+    return tuple(reversed(list(needed_from_end(body, set(needed), inside))))
 
 
 def assigned_by_declaration(body: Sequence[ir.Stmt]) -> set[str]:
@@ -284,12 +284,12 @@ def assigned_by_declaration(body: Sequence[ir.Stmt]) -> set[str]:
     return {n.name for n in declares if isinstance(n, ir.Declare) or n.declares}
 
 
-def kept(body: Sequence[ir.Stmt], needed: set[str], inside: set[str] | None) -> Iterator[ir.Stmt]:
+def needed_from_end(body: Sequence[ir.Stmt], needed: set[str], inside: set[str] | None) -> Iterator[ir.Stmt]:
     """From the end; `inside` are the loop's own variables, None when nothing else counts."""
     for s in reversed(body):
         sets = assigned_names((s,))
-        beyond = inside is not None and (sets - inside - loop_variables(s) or increments(s))
-        if beyond or sets & needed:
+        has_effect = inside is not None and (sets - inside - loop_variables(s) or increments(s))
+        if has_effect or sets & needed:
             needed |= used_names(s)
             yield s
 

@@ -1,7 +1,7 @@
-"""The functions of the program that solvers work on, laid out along the points where a solver asks for them.
+"""The functions of the program that solvers work on, lifted over the points where a solver asks for them.
 
 A point is to the function what a draw is to the program; its arguments that may depend on parameters have one
-value for each point too.  One that cannot be laid out is called once for each point.
+value for each point too.  One that cannot be lifted is called once for each point.
 """
 
 from dataclasses import replace
@@ -11,7 +11,7 @@ from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.draws import functions_of
 from ppl.ir.varying import points_of, varying_arguments
 from ppl.ir.walk import walk
-from ppl.types import REAL, along
+from ppl.types import REAL, over_axes
 
 
 def solver_functions(p: ir.Program) -> ir.Program:
@@ -32,15 +32,15 @@ def solver_functions(p: ir.Program) -> ir.Program:
         except Dependent:
             alone.append(once_each(f, call, mask))
             at_points.append(ir.AtPoints(name, alone[-1].name, mask))
-    made = (*functions.laid_out.values(), *alone)
+    made = (*functions.lifted.values(), *alone)
     return replace(p, functions=(*p.functions, *made), at_points=tuple(at_points))
 
 
 def once_each(f: ir.Function, call: ir.Solve, mask: tuple[bool, ...]) -> ir.Function:
     """The function called for one point after the other."""
     args = tuple(
-        ir.Var(a, along(x.type, ir.DRAW) if m else x.type)
+        ir.Var(a, over_axes(x.type, ir.DRAW) if m else x.type)
         for a, x, m in zip(f.args, call.args, mask, strict=True)
     )
-    value = ir.CallUser(f.name, args, along(call.type, ir.DRAW), batch="none")
+    value = ir.CallUser(f.name, args, over_axes(call.type, ir.DRAW), batch="none")
     return replace(f, name=f"{f.name}each__", body=(ir.Return(value, f.span),))

@@ -15,7 +15,7 @@ from ppl.ir.passes.batch import helper
 from ppl.ir.walk import prepared_names, single_assignments
 from ppl.stdlib.record import Parts
 from ppl.stdlib.special.counts import distinct, tally
-from ppl.types import REAL, along, array_of, axes_of, entry, rank
+from ppl.types import REAL, array_of, axes_of, entry, over_axes, rank
 
 Halves = tuple[ir.Expr, ir.Expr]
 
@@ -90,7 +90,7 @@ class Splitting:
 
     def real(self, counts: ir.Expr, s: ir.Increment) -> ir.Var:
         """Counts as reals: the kernel multiplies them, for which they would be made real every time."""
-        t = along(array_of(REAL, rank(entry(counts.type))), *axes_of(counts.type))
+        t = over_axes(array_of(REAL, rank(entry(counts.type))), *axes_of(counts.type))
         return self.named(ir.Promote(counts, t), s)
 
     def once(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
@@ -107,7 +107,7 @@ class Splitting:
             return None
         values = self.named(helper(distinct, (y,), array_of(REAL, 1)), s)
         counts = self.named(helper(tally, (y,), array_of(REAL, 1)), s)
-        t = along(REAL, *ir.union(*(axes_of(a.type) for a in shared)))
+        t = over_axes(REAL, *ir.union(*(axes_of(a.type) for a in shared)))
         return ir.Apply(_callee(e, parts), (counts, values, *shared), t)
 
     def named(self, e: ir.Expr, s: ir.Increment) -> ir.Var:

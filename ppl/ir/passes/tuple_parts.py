@@ -40,13 +40,13 @@ def in_parts(
     """The statements without the tuples that they declare, as far as those can go; outputs stay."""
     body = tuple(rewrite(s, item_of_literal) for s in body)
     types = {name: t for name, t in declared_tuples(body).items() if name not in outputs}
-    stays = set(mentioned_whole(body, types))
-    while more := {name for name in types.keys() - stays if any(n in stays for n in sources(body, name))}:
-        stays |= more
+    whole = set(mentioned_whole(body, types))
+    while more := {name for name in types.keys() - whole if any(n in whole for n in sources(body, name))}:
+        whole |= more
     parts: Parts = {
         name: tuple(ir.Var(fresh(name), array_of(item, array_dims(t))) for item in items_of(t))
         for name, t in types.items()
-        if name not in stays
+        if name not in whole
     }
     if not parts:
         return body

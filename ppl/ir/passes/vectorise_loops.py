@@ -145,11 +145,11 @@ class Vectorise:
 
     def of_functions(self, functions: Sequence[ir.Function]) -> tuple[ir.Function, ...]:
         """Functions as they are called with what all draws share."""
-        inside = ((f, f.body if is_laid_out(f) else self.inside(f).statements(f.body)) for f in functions)
+        inside = ((f, f.body if is_lifted(f) else self.inside(f).statements(f.body)) for f in functions)
         return tuple(replace(f, body=body) for f, body in inside)
 
 
-def is_laid_out(f: ir.Function) -> bool:
+def is_lifted(f: ir.Function) -> bool:
     """Whether it is for many points at once, and has no loops to run at once any more."""
     return any(isinstance(s, ir.Assign) and s.name == ir.DRAW for s in f.body)
 

@@ -14,7 +14,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import count_of, spread_over
 from ppl.ir.walk import rewrite, used_names, walk, with_blocks
 from ppl.stdlib import batching
-from ppl.types import INT, along, array_of, axes_of, entry
+from ppl.types import INT, array_of, axes_of, entry, over_axes
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -137,7 +137,7 @@ class Definitions:
         if len(items) == len(n.items) or [a for a in axes_of(n.type) if a in axes] != axes:
             return n
         entries = sum(isinstance(i, ir.At) and entry(i.index.type) == INT for i in items)
-        of_each = ir.Var(n.base.name, along(array_of(entry(n.type), entries), *axes))
+        of_each = ir.Var(n.base.name, over_axes(array_of(entry(n.type), entries), *axes))
         return ir.Gather(of_each, (None,) * len(axes), tuple(items), n.type) if items else of_each
 
     def steps(self, n: ir.Scan) -> ir.Scan:
@@ -166,4 +166,4 @@ class Definitions:
 
 def counts(d: ir.Declared) -> tuple[ir.Expr, ...]:
     """How many entries a variable has along the axes around its own, those of the draws."""
-    return tuple(count_of(ir.Var(axis, along(INT, axis))) for axis in axes_of(d.type))
+    return tuple(count_of(ir.Var(axis, over_axes(INT, axis))) for axis in axes_of(d.type))

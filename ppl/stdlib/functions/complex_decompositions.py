@@ -164,9 +164,9 @@ def _rotation(t: Array, s: Array) -> Array:
     """The strictly lower Y of T' Y - Y T' = S below the diagonal, from the diagonal outwards."""
     n = len(t)
     y = np.zeros_like(s)
-    for apart in range(1, n):
-        for i in range(apart, n):
-            j = i - apart
+    for offset in range(1, n):
+        for i in range(offset, n):
+            j = i - offset
             known = t[j + 1 : i, i] @ y[j + 1 : i, j] - y[i, j + 1 : i] @ t[j, j + 1 : i]
             y[i, j] = (s[i, j] - known) / (t[i, i] - t[j, j])
     return y

@@ -89,9 +89,9 @@ def _exp_quad(xp: Namespace, s: Array) -> Array:
 
 
 def _exponential_slope(xp: Namespace, s: Array) -> Array:
-    apart = s > COINCIDENT
-    r = xp.np.sqrt(xp.np.where(apart, s, 1.0))
-    return xp.np.where(apart, -0.5 * xp.np.exp(-r) / r, 0.0)
+    distinct = s > COINCIDENT
+    r = xp.np.sqrt(xp.np.where(distinct, s, 1.0))
+    return xp.np.where(distinct, -0.5 * xp.np.exp(-r) / r, 0.0)
 
 
 def _matern32(xp: Namespace, s: Array) -> Array:

@@ -7,7 +7,7 @@ from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.record import Function, function
 
 
-def _along(xp: Namespace, x: Array, transform: str, *axes: int) -> Array:
+def _transform(xp: Namespace, x: Array, transform: str, *axes: int) -> Array:
     """The transform along axes that have entries; what is empty stays so."""
     for axis in axes:
         x = getattr(xp.np.fft, transform)(x, axis=axis) if 0 not in x.shape else x
@@ -32,23 +32,23 @@ def _inv_fft2_adjoint(xp: Namespace, g: Array, ans: Array, z: Array) -> Array:
 
 @with_vjps(_fft_adjoint)
 def fft(xp: Namespace, z: Array) -> Array:
-    return _along(xp, z, "fft", -1)
+    return _transform(xp, z, "fft", -1)
 
 
 @with_vjps(_inv_fft_adjoint)
 def inv_fft(xp: Namespace, z: Array) -> Array:
     """Divided by the number of entries."""
-    return _along(xp, z, "ifft", -1)
+    return _transform(xp, z, "ifft", -1)
 
 
 @with_vjps(_fft2_adjoint)
 def fft2(xp: Namespace, z: Array) -> Array:
-    return _along(xp, z, "fft", -1, -2)
+    return _transform(xp, z, "fft", -1, -2)
 
 
 @with_vjps(_inv_fft2_adjoint)
 def inv_fft2(xp: Namespace, z: Array) -> Array:
-    return _along(xp, z, "ifft", -1, -2)
+    return _transform(xp, z, "ifft", -1, -2)
 
 
 ON_VECTORS, ON_MATRICES = "(complex_vector) => complex_vector", "(complex_matrix) => complex_matrix"

@@ -78,10 +78,10 @@ def _of_pairs(name: str, meaning: str, impl: Impl, *more: tuple[str, str]) -> Fu
 
 
 def _by_lines(
-    line: str, result: str, along: Impl, of_vectors: Impl, of_row_vectors: Impl
+    line: str, result: str, of_matrices: Impl, of_vectors: Impl, of_row_vectors: Impl
 ) -> tuple[Function, Function]:
     """The products of every column (or row) of two containers, and of one container with itself."""
-    impls = {"vector": of_vectors, "row_vector": of_row_vectors, "matrix": along}
+    impls = {"vector": of_vectors, "row_vector": of_row_vectors, "matrix": of_matrices}
     pairs = [(f"({kind}, {kind}) => {result}", impl) for kind, impl in impls.items()]
     selves = [(f"({kind}) => {result}", with_itself(impl)) for kind, impl in impls.items()]
     return (

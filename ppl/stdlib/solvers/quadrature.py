@@ -12,7 +12,7 @@ import numpy as np
 
 from ppl.stdlib.solvers.field import Draws, Field, Floats
 
-RULE_REACH = 6.0
+RULE_CUTOFF = 6.0
 """In s, where what is left is below 1e-270 of the interval."""
 COARSEST, FINEST = 0.5, 2.0**-9
 """The first distance of nodes in s, and the last it is halved to."""
@@ -69,7 +69,7 @@ def at_end(f: Field, x: Floats) -> Floats:
 
 def nodes(low: Floats, high: Floats, h: float) -> tuple[Floats, Floats, Floats]:
     """x, its distance to the nearer end, and its weight, each (draws, nodes)."""
-    return placed(np, low, high, h, h * np.arange(-np.floor(RULE_REACH / h), np.floor(RULE_REACH / h) + 1))
+    return placed(np, low, high, h, h * np.arange(-np.floor(RULE_CUTOFF / h), np.floor(RULE_CUTOFF / h) + 1))
 
 
 def placed(np: Any, low: Any, high: Any, h: Any, s: Any) -> tuple[Any, Any, Any]:

@@ -108,10 +108,10 @@ class DormandPrince:
         )
         both = np.hypot(fifth, 0.1 * third)
         error = np.divide(fifth**2, both, out=np.array(fifth), where=both > 0)
-        bent, apart = (
+        change, distance = (
             np.linalg.norm(after - last, axis=1) for after, last in ((k[s], k[-2]), (end, stages[-1]))
         )
-        return Step(end, np.swapaxes(stages, 0, 1), error, at.h * bent > STABLE * apart)
+        return Step(end, np.swapaxes(stages, 0, 1), error, at.h * change > STABLE * distance)
 
     def adjoints(self, jacobians: Floats, h: Floats) -> Floats:
         m, s, n, _ = jacobians.shape

@@ -7,9 +7,9 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
-LOG_REACH = 40.0
+LOG_CUTOFF = 40.0
 """exp(-40) is far below double precision."""
-DISTANCES, LOG_WEIGHTS = 0.5 * LOG_REACH * (NODES + 1.0), np.log(0.5 * LOG_REACH * WEIGHTS)
+DISTANCES, LOG_WEIGHTS = 0.5 * LOG_CUTOFF * (NODES + 1.0), np.log(0.5 * LOG_CUTOFF * WEIGHTS)
 """The nodes and weights of the rule that integrates a tail, in units of its slope."""
 
 
