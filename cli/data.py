@@ -86,8 +86,8 @@ def say_misspelt(inputs: "Inputs", declared: Collection[str]) -> None:
 
     for name, near in misspelt(inputs, declared).items():
         where = inputs.label_of(name)
-        said = f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"
-        typer.echo(said, err=True)
+        message = f"{where}: `{name}` is not used; the program declares `{near}`: did you mean that?"
+        typer.echo(message, err=True)
 
 
 def spare(inputs: "Inputs", declared: Collection[str]) -> Iterator[str]:

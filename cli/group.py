@@ -33,7 +33,7 @@ class Command(TyperCommand):
 
 def in_plain_words(error: typer.BadParameter) -> str:
     """The message, without a trace of what found the mistake."""
-    told: list[Any] = getattr(error.__cause__, "errors", list)()
-    if told and told[0]["type"] in KINDS:
-        return f"{told[0]['input']!r} is not {KINDS[told[0]['type']]}."
+    errors: list[Any] = getattr(error.__cause__, "errors", list)()
+    if errors and errors[0]["type"] in KINDS:
+        return f"{errors[0]['input']!r} is not {KINDS[errors[0]['type']]}."
     return error.message.removeprefix("Value error, ")

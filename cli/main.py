@@ -100,8 +100,8 @@ for command in COMMANDS:
     app.command(cls=WithWords if command is variational else Command)(command)
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"ppl {VERSION}")
         raise typer.Exit()
 

@@ -15,13 +15,13 @@ class Refused(PPLError):
         shown: the message in colours.
     """
 
-    def __init__(self, message: str, shown: str = ""):
+    def __init__(self, message: str, text: str = ""):
         super().__init__(message)
-        self.shown = shown or message
+        self.text = text or message
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows in place of a traceback."""
-        return [self.shown]
+        return [self.text]
 
 
 def register(shell: Any) -> None:

@@ -162,11 +162,11 @@ def whole_files(words: Iterable[str]) -> list[Path]:
 
 
 def variable_names(text: str) -> Any:
-    """An option that takes names with commas between them; `listed` gives them."""
+    """An option that takes names with commas between them; `split_names` gives them."""
     return typer.Option("--variables", metavar="A,B,...", help=text, show_default=False)
 
 
-def listed(text: str) -> list[str]:
+def split_names(text: str) -> list[str]:
     """The names in a list with commas; none where it is empty."""
     return [name.strip() for name in text.split(",") if name.strip()]
 

@@ -34,12 +34,12 @@ def report(
     fit: Fit,
     files: Iterable[Path],
     columns: Sequence[str],
-    asked: bool = False,
+    named: bool = False,
     verbose: bool = False,
 ) -> None:
     """The table of `columns`, the ELBO, the outcome, what deserves a note, the files written."""
     files = list(files)
-    for k, line in enumerate(table(fit, columns, asked, console.width, files[0])):
+    for k, line in enumerate(table(fit, columns, named, console.width, files[0])):
         style = "bold" if k == 0 else None
         console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
     left = checkpoint_of(files[0])
@@ -68,10 +68,10 @@ def json_report(fit: Fit, files: Iterable[Path], columns: Sequence[str]) -> str:
 
 
 def report_chains(
-    console: Console, chains: Chains, columns: Sequence[str], asked: bool, files: Sequence[Path]
+    console: Console, chains: Chains, columns: Sequence[str], named: bool, files: Sequence[Path]
 ) -> None:
     """The table of `columns`, the verdict on the chains, what deserves a note, the files written."""
-    for k, line in enumerate(table(chains, columns, asked, console.width, files[0])):
+    for k, line in enumerate(table(chains, columns, named, console.width, files[0])):
         console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)
     for text in (wrapped(chains.judgement), *chains.notes, f"Wrote {', '.join(map(str, files))}."):
         sentence(console, text)
@@ -82,7 +82,7 @@ def sentence(console: Console, text: str) -> None:
     console.print(text, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def table(fit: Fit | Chains, columns: Sequence[str], asked: bool, width: int, file: Path) -> list[str]:
+def table(fit: Fit | Chains, columns: Sequence[str], named: bool, width: int, file: Path) -> list[str]:
     """The lines of the table, an empty one last; all `columns` where they were asked for.
 
     Else large variables are one line below it, unless there are no others, and of entries that never vary,
@@ -90,18 +90,18 @@ def table(fit: Fit | Chains, columns: Sequence[str], asked: bool, width: int, fi
     """
     if not columns:
         return []
-    if asked:
+    if named:
         return [*as_text(fit.summary(columns).only(columns), width), ""]
     small, large = folded(columns)
     if not small:
         small, large = tuple(columns), {}
     values = dict(zip(fit.column_names, fit.draws().T, strict=True))
-    shown = [name for name in small if varies(values[name])] or small
-    rows = fit.summary(shown).only(shown)
-    return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *not_shown(large, file), ""]
+    varying = [name for name in small if varies(values[name])] or small
+    rows = fit.summary(varying).only(varying)
+    return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *omitted_lines(large, file), ""]
 
 
-def not_shown(large: Mapping[str, int], file: Path) -> Iterator[str]:
+def omitted_lines(large: Mapping[str, int], file: Path) -> Iterator[str]:
     """A line on the variables that have too many entries for the table."""
     if large:
         what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
@@ -119,8 +119,8 @@ def interruptible(output: Path) -> Iterator[list[Checkpoint]]:
     try:
         yield done
     except KeyboardInterrupt:
-        kept = f" {onward(left, output)}" if is_resumable(left) else ""
-        print(f"ppl: interrupted; no output was written.{kept}", file=sys.stderr)
+        hint = f" {onward(left, output)}" if is_resumable(left) else ""
+        print(f"ppl: interrupted; no output was written.{hint}", file=sys.stderr)
         raise typer.Exit(130) from None
     except Exception as error:
         if done:
@@ -167,8 +167,8 @@ def quality(fit: Fit) -> str:
     origin = "found by search" if fit.settings.eta is None else "as given"
     loop = f" after {fit.result.iterations} iterations" if fit.result.iterations else ""
     eta = f", eta = {fit.eta:g} {origin}" if fit.result.iterations and math.isfinite(fit.eta) else ""
-    asked = fit.settings.algorithm
-    algorithm = f"auto: {fit.family}" if asked == "auto" else asked
+    setting = fit.settings.algorithm
+    algorithm = f"auto: {fit.family}" if setting == "auto" else setting
     chosen = fit.backend if fit.settings.backend == "auto" and fit.backend != "autograd" else ""
     backend = f", backend {chosen}" if chosen else ""
     how = f"{algorithm}{eta}{backend}, seed {fit.settings.seed}"

@@ -52,20 +52,20 @@ def option_of(known: Setting) -> inspect.Parameter:
 def _option(known: Setting) -> tuple[Any, Any]:
     """The type of its value, and the option."""
     name, about = option_name(known), known.about
-    shown: dict[str, Any] = {"show_default": known.unset or True}
+    default: dict[str, Any] = {"show_default": known.unset or True}
     match known.kind:
         case Whole(least):
-            return int, whole(least, about, name, **shown)
+            return int, whole(least, about, name, **default)
         case Positive():
-            return float, positive(about, name, **shown)
+            return float, positive(about, name, **default)
         case Probability():
-            return float, probability(about, name, **shown)
+            return float, probability(about, name, **default)
         case Words(words):
-            return choice(known.name, *words), one_of(f"{about}: {', '.join(words)}.", name, **shown)
+            return choice(known.name, *words), one_of(f"{about}: {', '.join(words)}.", name, **default)
         case Switch():
-            return bool, (switch if known.command is not False else flag)(name, about, **shown)
+            return bool, (switch if known.command is not False else flag)(name, about, **default)
         case Name():
-            return str, one_of(about, name, **shown)
+            return str, one_of(about, name, **default)
         case Start():
             return str, radius_or_file(about, name)
 

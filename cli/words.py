@@ -45,14 +45,14 @@ class WithWords(Command):
             option.hidden = not {*option.opts} & {*USUAL}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        places, dashed = self._apart(args)
+        places, dashed = self._split(args)
         start = next((k for k, place in enumerate(places) if k and _is_word(place)), len(places))
         if start == len(places):
             return super().parse_args(ctx, args)
         data, *options = _as_options(places[start:])
         return super().parse_args(ctx, [*places[:start], *([data] if data else []), *options, *dashed])
 
-    def _apart(self, args: list[str]) -> tuple[list[str], list[str]]:
+    def _split(self, args: list[str]) -> tuple[list[str], list[str]]:
         """Positional arguments, and options with their values."""
         options = [p for p in self.params if isinstance(p, TyperOption) and not p.is_flag]
         valued = {name for option in options for name in option.opts}
@@ -81,14 +81,14 @@ def _is_word(arg: str) -> bool:
 
 def _as_options(words: list[str]) -> list[str]:
     """The data file ("" for none), then the options that `words` stand for."""
-    from ppl.cmdstan.parse import HelpAsked, Misuse, parse
+    from ppl.cmdstan.parse import HelpRequested, Misuse, parse
 
     try:
         arguments = parse(words, method="variational")
     except Misuse as error:
         raise typer.BadParameter(str(error)) from None
-    except HelpAsked as asked:
-        typer.echo(str(asked))
+    except HelpRequested as request:
+        typer.echo(str(request))
         raise typer.Exit() from None
     return [arguments.get("data.file", ""), *_options(arguments)]
 

@@ -41,7 +41,7 @@ def checks(function: F) -> F:
             if kind is not Any and not _is(value, kind):
                 expected = " or ".join(_words(kind))
                 raise ArgumentError(
-                    f"{function.__name__}(): {name} is {shown(value)}, but must be {expected}"
+                    f"{function.__name__}(): {name} is {repr_of(value)}, but must be {expected}"
                 )
         return function(*args, **kwargs)
 
@@ -57,10 +57,10 @@ def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise ArgumentError(f"{name} is {shown(value)}, but must be an array of numbers") from None
+        raise ArgumentError(f"{name} is {repr_of(value)}, but must be an array of numbers") from None
 
 
-def shown(value: Any) -> str:
+def repr_of(value: Any) -> str:
     """A value in a message, of a long one the beginning."""
     return f"{in_a_line(repr(value))} ({type(value).__name__})"
 

@@ -312,10 +312,10 @@ class Node:
         self,
         value: Value,
         vjps: tuple[Vjp | None, ...],
-        kept: int | None = None,
+        leading_axes: int | None = None,
         accept: Callable[[Array], Array] | None = None,
     ):
-        self.value, self.vjps, self.kept, self.accept = value, vjps, kept, accept
+        self.value, self.vjps, self.leading_axes, self.accept = value, vjps, leading_axes, accept
         self.__name__, self.__doc__, self.__module__ = value.__name__, value.__doc__, value.__module__
 
     @cached_property
@@ -323,26 +323,26 @@ class Node:
         """The sum over all elements of the answer, still one entry of the tape."""
         return Node(self.value, self.vjps, 0, self.accept)
 
-    def summed_but(self, kept: int) -> "Node":
-        """The sum for each entry of the first `kept` axes, still one entry of the tape."""
-        return Node(self.value, self.vjps, kept, self.accept)
+    def summed_but(self, leading_axes: int) -> "Node":
+        """The sum for each entry of the first `leading_axes`, still one entry of the tape."""
+        return Node(self.value, self.vjps, leading_axes, self.accept)
 
     def accepting(self, accept: Callable[[Array], Array]) -> "Node":
         """The same function of `accept(argument)` for each argument, which must not change what is traced."""
-        return Node(self.value, self.vjps, self.kept, accept)
+        return Node(self.value, self.vjps, self.leading_axes, accept)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
         return xp.node(self, args if self.accept is None else tuple(map(self.accept, args)))
 
     def reduced(self, xp: Namespace, each: Array) -> Array:
-        """The sum that is asked for: `kept` is how many leading axes it leaves."""
-        match self.kept:
+        """The sum that is asked for: `leading_axes` is how many leading axes it leaves."""
+        match self.leading_axes:
             case None:
                 return each
             case 0:
                 return total(each) if xp is NUMPY else xp.np.sum(each)
             case _:
-                return xp.np.sum(each, axis=tuple(range(self.kept, np.ndim(each))))
+                return xp.np.sum(each, axis=tuple(range(self.leading_axes, np.ndim(each))))
 
     def record(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
         """The answer and, for a sum, its elements; boxed when an argument is."""
@@ -364,9 +364,9 @@ class Node:
 
     def _below(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
         """What `record` gives; where the elements are differentiated again, they stay on their tape."""
-        if self.kept is None or not any(map(isbox, args)):
+        if self.leading_axes is None or not any(map(isbox, args)):
             answer, each = self.record(args)
-            return answer, answer if self.kept is None else each
+            return answer, answer if self.leading_axes is None else each
         each = self._each.record(args)[0]
         return self.reduced(AUTOGRAD, each), each
 
@@ -383,10 +383,10 @@ class Node:
 
     def spread(self, xp: Namespace, g: Array, each: Array) -> Array:
         """The adjoint of the elements of the answer from that of their sum."""
-        if self.kept is None:
+        if self.leading_axes is None:
             return g
-        if self.kept:
-            g = xp.np.reshape(g, np.shape(g) + (1,) * (np.ndim(each) - self.kept))
+        if self.leading_axes:
+            g = xp.np.reshape(g, np.shape(g) + (1,) * (np.ndim(each) - self.leading_axes))
         return _for_each(xp, g, np.shape(each))
 
 

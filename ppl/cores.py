@@ -3,9 +3,9 @@
 import os
 
 
-def cores_of(asked: int | None) -> int:
+def cores_of(cores: int | None) -> int:
     """As many as were asked for; None stands for all that this process may run on."""
-    if asked is not None:
-        return asked
+    if cores is not None:
+        return cores
     allowed = getattr(os, "sched_getaffinity", None)  # of Linux: what a scheduler or a container gave
     return len(allowed(0)) if allowed else os.cpu_count() or 1

@@ -267,10 +267,10 @@ class UnknownName(PPLError, KeyError):
 
     def __init__(self, what: str, name: str, known: Collection[str]):
         self.name, self.near = name, nearest(name, known)
-        listed = ", ".join([*known][:MOST_NAMES]) or "none"
+        names = ", ".join([*known][:MOST_NAMES]) or "none"
         rest = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
         meant = f"did you mean {self.near}? There" if self.near else "there"
-        super().__init__(f"{what} {name!r}; {meant} are {listed}{rest}")
+        super().__init__(f"{what} {name!r}; {meant} are {names}{rest}")
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError's own is the repr

@@ -13,7 +13,7 @@ from zlib import crc32
 from ppl.errors import ArgumentError, DataError, MissingFile
 
 STDOUT = Path("/dev/stdout")
-MOST_KEPT = 50
+MOST_LETTERS = 50
 """Characters of a file's name, and of its suffix, that its temporary name keeps; no name may be too long."""
 
 
@@ -166,7 +166,7 @@ def remove_stale(target: Path) -> None:
 def _around(target: Path) -> tuple[str, str]:
     """What stands before and after the process in a temporary name: file and machine, and the suffix."""
     machine = crc32(platform.node().encode())
-    return f"{target.stem[:MOST_KEPT]}.{machine:08x}-", f".tmp{target.suffix[-MOST_KEPT:]}"
+    return f"{target.stem[:MOST_LETTERS]}.{machine:08x}-", f".tmp{target.suffix[-MOST_LETTERS:]}"
 
 
 def _alive(pid: int) -> bool:

@@ -64,8 +64,8 @@ def require_room(sizes: Sequence[int], what: str) -> None:
 
 def out_of_memory(error: MemoryError) -> str:
     """What to say of an array that could not be had."""
-    said = f" {error}." if str(error) else ""
-    return f"There is too little memory: {in_bytes(available())} are free.{said}\nUse fewer draws."
+    detail = f" {error}." if str(error) else ""
+    return f"There is too little memory: {in_bytes(available())} are free.{detail}\nUse fewer draws."
 
 
 def available() -> int:

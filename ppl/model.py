@@ -130,11 +130,11 @@ class Model(compiled_program.CompiledProgram):
         from ppl.results.calibration.sbc import calibrated
         from ppl.results.calibration.simulations import simulations_of
 
-        asked = SbcSettings(
+        settings = SbcSettings(
             simulations=simulations, draws=draws, algorithm=algorithm, backend=backend, cores=cores, seed=seed
         )
         drawn = simulations_of(self, data, simulator, missing)
-        return calibrated(drawn, asked, progress or (lambda so_far: None))
+        return calibrated(drawn, settings, progress or (lambda so_far: None))
 
     @checks
     def prior_predictive(

@@ -88,8 +88,8 @@ def window(text: str, at: int, width: int) -> tuple[str, int]:
         return text, 0
     first = max(0, min(at - width // 3, len(text) - width + 3))
     left, right = "..." if first else "", "..." if first + width < len(text) else ""
-    kept = text[first + len(left) : first + width - len(right)]
-    return left + kept + right, first
+    middle = text[first + len(left) : first + width - len(right)]
+    return left + middle + right, first
 
 
 def read_source(program: str | Path) -> SourceText:

@@ -62,10 +62,10 @@ def show_stage(
             return _jax(posterior or compiled(c).condition(_no_data(c)))
         if stage != "ast" and c.discrete and c.discrete.waits:
             raise refused.waits(c.discrete.names, c.discrete.parameters[0].span)
-        shown = text(c, run_phases(c, phase, of_form))
+        stage_text = text(c, run_phases(c, phase, of_form))
     if posterior and stage == "plan":
-        return "\n".join([shown, *cost_lines(posterior), *latent_lines(posterior)]) + "\n"
-    return shown
+        return "\n".join([stage_text, *cost_lines(posterior), *latent_lines(posterior)]) + "\n"
+    return stage_text
 
 
 def _no_data(c: Compilation) -> Given:

@@ -137,11 +137,11 @@ FAMILIES = (
 ADDS_A_DISTRIBUTION = """
 import numpy as np
 import ppl
-from ppl.cli.site.densities import SHOWN
+from ppl.cli.site.densities import PICTURES
 from ppl.stdlib.reference import reference
 model = ppl.compile_model("parameters { real y; } model { y ~ triangle(2); }")
 assert np.isclose(model.condition({}).log_density([1.0]), np.log(0.25))
-assert "log(width - abs(y))" in reference()["triangle"] and "triangle" in SHOWN
+assert "log(width - abs(y))" in reference()["triangle"] and "triangle" in PICTURES
 """
 
 HARMONIC = """
@@ -208,7 +208,7 @@ RECIPES = (
                 ('    "normal":', '    "triangle": "log(width - abs(y)) - 2 * log(width)",\n')
             ),
             "cli/site/densities.py": before(
-                ('    "normal":', '    "triangle": Shown(-3, 3, ((1,), (2,))),\n')
+                ('    "normal":', '    "triangle": Picture(-3, 3, ((1,), (2,))),\n')
             ),
         },
         ADDS_A_DISTRIBUTION,

@@ -46,13 +46,13 @@ def is_good(model: Path, pedantic: bool, format: Format) -> bool:
         else:
             typer.echo("\n".join(map(as_json, (error, *error.others))))
         return False
-    shown = [lint for lint in found if lint.likely or pedantic]
+    reported = [lint for lint in found if lint.likely or pedantic]
     if format is Format.json:
-        for lint in shown:
+        for lint in reported:
             typer.echo(as_json(lint))
         return True
-    show(shown, sys.stdout)
-    typer.echo(("\n" if shown else "") + summary(source.name, len(shown)))
+    show(reported, sys.stdout)
+    typer.echo(("\n" if reported else "") + summary(source.name, len(reported)))
     return True
 
 

@@ -40,7 +40,7 @@ def docs(
         write_site(site, found, run)
         return
     if word is None:
-        typer.echo("\n\n".join(f"{title}:\n{listed(names)}" for title, (names, _) in found.items()))
+        typer.echo("\n\n".join(f"{title}:\n{name_lines(names)}" for title, (names, _) in found.items()))
         return
     pages = [page(name) for names, page in found.values() for name in spellings(word, names)]
     if not pages:
@@ -139,8 +139,8 @@ def term_page(name: str) -> str:
     """What a term means, or what all of them do."""
     from ppl.cli.glossary import GLOSSARY
 
-    asked = GLOSSARY if name == "glossary" else {name: GLOSSARY[name]}
-    return "\n\n".join(f"{term}\n{filled(text)}" for term, text in asked.items())
+    terms = GLOSSARY if name == "glossary" else {name: GLOSSARY[name]}
+    return "\n\n".join(f"{term}\n{filled(text)}" for term, text in terms.items())
 
 
 def filled(text: str) -> str:
@@ -165,6 +165,6 @@ def stages(of_chains: bool = False) -> str:
     return "\n".join([textwrap.fill(about, LINE_LENGTH), *entries])
 
 
-def listed(names: list[str]) -> str:
+def name_lines(names: list[str]) -> str:
     """Names in lines of 80 columns."""
     return filled(", ".join(names))

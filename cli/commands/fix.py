@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import ModelPaths, read_program
-from ppl.cli.options import STDIN, listed
+from ppl.cli.options import STDIN, split_names
 
 
 def fix(
@@ -38,7 +38,7 @@ def fix(
     errors = 0
     for model in models:
         source = read_program(model)
-        found = fixed(source, listed(codes))
+        found = fixed(source, split_names(codes))
         sys.stdout.write(difference(source, found.source))
         for each in found.applied:
             typer.echo(f"{each.span.place}: {each.code}: {each.hint or each.fix.title}", err=True)

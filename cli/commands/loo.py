@@ -48,8 +48,8 @@ def loo(
     if format is Format.json:
         typer.echo(document("loo", level(runs), judgement(runs), of_loo(found)))
         return
-    if said := judgement(runs):
-        typer.echo(wrapped(said) + "\n")
+    if text := judgement(runs):
+        typer.echo(wrapped(text) + "\n")
     for line in table(found):
         typer.echo(line)
     typer.echo("\n" + wrapped(found.reading))

@@ -9,7 +9,7 @@ import typer
 
 from ppl.cli.arguments import DrawsFiles
 from ppl.cli.data import conditioned_as_draws
-from ppl.cli.options import listed, one_of, output_file, variable_names
+from ppl.cli.options import one_of, output_file, split_names, variable_names
 
 
 class Kind(StrEnum):
@@ -113,7 +113,7 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
     from ppl.errors import DataError
     from ppl.results.report.pictures import KINDS, left_out
     from ppl.results.report.plots import save
-    from ppl.results.report.reading import shown
+    from ppl.results.report.reading import first_few
 
     base, missing, written = output or usual, [], 0
     for name in [kind.value for kind in kinds] or [name for name in KINDS if KINDS[name].usual(material)]:
@@ -125,14 +125,14 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
         save(figure, path)
         written += 1
         typer.echo(f"Wrote {path}.")
-        if said := left_out(material, name):
-            typer.echo(said)
+        if note := left_out(material, name):
+            typer.echo(note)
     if material.constant:
-        missing.append(f"Omitted (constant): {shown(material.constant)}.")
+        missing.append(f"Omitted (constant): {first_few(material.constant)}.")
     if not written:
         raise DataError("nothing was drawn.\n" + "\n".join(missing))
-    for said in missing:
-        typer.echo(said)
+    for note in missing:
+        typer.echo(note)
 
 
 def gather(
@@ -160,11 +160,11 @@ def gather(
     usual = posterior.param_names() if posterior else runs[0].parameters
     material = Material(
         runs,
-        chosen(runs[0].columns, listed(variables), usual),
+        chosen(runs[0].columns, split_names(variables), usual),
         read_trace(trace) if trace else None,
         read_run(reference) if reference else None,
         as_numbers(values[observed]) if observed in values else None,
-        asked=bool(listed(variables)),
+        named=bool(split_names(variables)),
     )
     return material, posterior
 

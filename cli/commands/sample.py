@@ -8,7 +8,7 @@ import typer
 
 from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
 from ppl.cli.data import inputs_from, recorded, say_misspelt
-from ppl.cli.options import CSV, listed, output_file, quietly, variable_names, whole
+from ppl.cli.options import CSV, output_file, quietly, split_names, variable_names, whole
 from ppl.cli.required import Require, status_of
 from ppl.cli.settings import given_settings, with_settings
 from ppl.files import numbered_files
@@ -71,16 +71,16 @@ def sample(
 
     if output == STDOUT:
         raise typer.BadParameter("chains have files of their own; give a name.", param_hint="--output")
-    asked = SampleSettings(**given_settings(settings))
+    sample_settings = SampleSettings(**given_settings(settings))
     compiled, inputs = model_of(model), inputs_from(data or [], arrays)
     if not quiet:
         say_misspelt(inputs, compiled.data_schema)
-    posterior = compiled.condition(inputs, asked.seed, missing.value)
-    require_memory_of_chains(posterior, asked)  # before the names of all columns are made
-    columns = table_columns(posterior, listed(variables))
+    posterior = compiled.condition(inputs, sample_settings.seed, missing.value)
+    require_memory_of_chains(posterior, sample_settings)  # before the names of all columns are made
+    columns = table_columns(posterior, split_names(variables))
     err, out = TolerantStream("stderr"), TolerantStream("stdout")
     with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:
-        chains = sample_with(posterior, asked, listen)
+        chains = sample_with(posterior, sample_settings, listen)
     arguments = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}
     files = chains.save(output, arguments)
     console = Console(file=cast(TextIO, out), quiet=quiet)

@@ -60,14 +60,14 @@ def sbc(
 
     if picture and picture.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{picture}' should end in {', '.join(SUFFIXES)}.", param_hint="--picture")
-    asked, compiled = SbcSettings(**plain(settings)), model_of(model)
+    sbc_settings, compiled = SbcSettings(**plain(settings)), model_of(model)
     if show_simulator:
         typer.echo(program_text(compiled), nl=False)
         return
     inputs = inputs_from(data or [], arrays)
     drawing = model_of(simulator) if simulator else None
     simulations = simulations_of(compiled, inputs, drawing, missing.value)
-    about = identity(simulations, asked)
+    about = identity(simulations, sbc_settings)
     before = read_csv(output, about) if resume and output.exists() else None
     last = [perf_counter()]
 
@@ -77,15 +77,15 @@ def sbc(
             write_whole(output, so_far.csv_lines(about))
             if not quiet:
                 done = len(so_far.numbers) + len(so_far.failed)
-                typer.echo(f"simulation {done} of {asked.simulations}", err=True)
+                typer.echo(f"simulation {done} of {sbc_settings.simulations}", err=True)
 
-    found = calibrated(simulations, asked, hear, before)
+    found = calibrated(simulations, sbc_settings, hear, before)
     write_whole(output, found.csv_lines(about))
     files = [output]
     if picture and found.numbers:
         save(rank_histograms(found.ranks, found.columns, found.draws), picture)
         files.append(picture)
-    left = asked.simulations - len(found.numbers) - len(found.failed)
+    left = sbc_settings.simulations - len(found.numbers) - len(found.failed)
     if not quiet:
         if found.numbers:
             typer.echo("\n".join(found.lines()) + "\n")
@@ -94,6 +94,6 @@ def sbc(
             typer.echo(wrapped(f"The first failure: {why}"))
         typer.echo(f"Wrote {' and '.join(map(str, files))}.")
     if left > 0:
-        said = f"ppl: {left} simulations remain; add --resume to run them."
-        print(said, file=sys.stderr)
+        note = f"ppl: {left} simulations remain; add --resume to run them."
+        print(note, file=sys.stderr)
         raise typer.Exit(130)

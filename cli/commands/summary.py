@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import DrawsFiles
-from ppl.cli.options import listed, output_file, variable_names, whole
+from ppl.cli.options import output_file, split_names, variable_names, whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
 
 
@@ -46,8 +46,8 @@ def summary(
 
     quantiles = as_quantiles(percentiles)
     whole = read_runs(files)
-    worst, said = level(whole), judgement(whole)
-    columns = chosen(whole[0].columns, listed(variables), whole[0].columns)
+    worst, verdict = level(whole), judgement(whole)
+    columns = chosen(whole[0].columns, split_names(variables), whole[0].columns)
     runs = tuple(run.only(columns) for run in whole)
     lines = stansummary(runs, quantiles)
     names = headings(quantiles, runs)
@@ -56,17 +56,17 @@ def summary(
     if format is Format.json:
         table = of_rows(names, ((line.name, line.figures) for line in lines))
         known = whole[0].provenance.evidence if len(whole) == 1 and whole[0].provenance else None
-        typer.echo(document("summary", worst, said, {"log_evidence": of_evidence(known), **table}))
+        typer.echo(document("summary", worst, verdict, {"log_evidence": of_evidence(known), **table}))
         raise typer.Exit(status_of(worst, require))
-    for sentences in (said, evidence(whole)):
+    for sentences in (verdict, evidence(whole)):
         if sentences:
             typer.echo(wrapped(sentences) + "\n")
     typer.echo(stated(runs) + "\n")
-    shown = lines[: rows or None]
-    for line in as_text(shown, names, sig_figs, screen_width()):
+    first_lines = lines[: rows or None]
+    for line in as_text(first_lines, names, sig_figs, screen_width()):
         typer.echo(line)
-    if len(shown) < len(lines):
-        typer.echo(f"... and {len(lines) - len(shown)} more")
+    if len(first_lines) < len(lines):
+        typer.echo(f"... and {len(lines) - len(first_lines)} more")
     raise typer.Exit(status_of(worst, require))
 
 

@@ -65,8 +65,8 @@ def update(
     from ppl.results.files.formats import save_draws
 
     old = saved_fit(fit, model, fit_data, quiet)
-    asked = Settings(draws=draws, seed=seed)
-    with on_stderr(phases_of(asked), quiet=quiet) as listen:
+    fit_settings = Settings(draws=draws, seed=seed)
+    with on_stderr(phases_of(fit_settings), quiet=quiet) as listen:
         found = old.update(inputs_from(data, arrays), draws=draws, seed=seed, progress=listen)
     files = [output]
     arguments = {"data.file": recorded(data, arrays)}

@@ -15,11 +15,11 @@ from ppl.cli.options import (
     address,
     as_names,
     flag,
-    listed,
     one_of,
     output_file,
     quietly,
     seconds,
+    split_names,
     variable_names,
     whole,
     whole_files,
@@ -134,18 +134,18 @@ def variational(
     out = err if written else TolerantStream("stdout")
     as_json = layout.value == JSON
     console = Console(file=cast(TextIO, out), quiet=quiet or as_json)
-    keep = CheckpointOptions(checkpoint_of(output), resume, checkpoint_every)
+    checkpoint = CheckpointOptions(checkpoint_of(output), resume, checkpoint_every)
     if not quiet:
         show(likely_bugs(read_source(model)), sys.stderr)
-    asked = Settings(**given_settings(settings))
+    options = Settings(**given_settings(settings))
     if together:
-        asked = replace(asked, sharded=True)
+        options = replace(options, sharded=True)
     compiled = model_of(model, positive_transform=positive_transform.value)
     if together and as_names(arrays):
         from ppl.compiled.mesh import with_own_rows
 
         whole = inputs_from([*(data or []), *whole_files(arrays)])
-        inputs = with_own_rows(compiled, whole, as_names(arrays), asked.device)
+        inputs = with_own_rows(compiled, whole, as_names(arrays), options.device)
     else:
         inputs = inputs_from(data or [], arrays)
     if not quiet:
@@ -164,11 +164,11 @@ def variational(
     }
     files = [output]
     with interruptible(output) as done, profiled(compiled, profile_file) as timed:
-        posterior = timed.condition(inputs, asked.seed, missing.value)
-        require_memory(posterior, asked)  # before the names of all columns are made
-        columns = table_columns(posterior, listed(variables))
-        with on_stderr(phases_of(asked), refresh, quiet, err) as listener:
-            fit, journal = fit_with_journal(posterior, asked, listener, keep)
+        posterior = timed.condition(inputs, options.seed, missing.value)
+        require_memory(posterior, options)  # before the names of all columns are made
+        columns = table_columns(posterior, split_names(variables))
+        with on_stderr(phases_of(options), refresh, quiet, err) as listener:
+            fit, journal = fit_with_journal(posterior, options, listener, checkpoint)
         if not first:
             end_together(together)
             raise typer.Exit(exit_status(fit.outcome, require_converged))
@@ -183,11 +183,11 @@ def variational(
         if save_metric:
             files.extend(fit.save_warm_start(output))
     if fit.outcome.ending is not Ending.INTERRUPTED:
-        keep.discard(asked.runs)
+        checkpoint.discard(options.runs)
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
     if as_json and first:
         print(json_report(fit, files, columns), file=out)
-    report(console, fit, files, columns, asked=bool(variables), verbose=verbose)
+    report(console, fit, files, columns, named=bool(variables), verbose=verbose)
     level = fit.level
     if then and fit.outcome.ending is not Ending.INTERRUPTED:
         if fit.verdict.level is Level.GOOD:
@@ -195,7 +195,7 @@ def variational(
                 console, f"The verdict is good: NUTS was not run. {output} holds draws of the posterior."
             )
         else:
-            of_chains = SampleSettings(seed=asked.seed, backend=asked.backend, device=asked.device)
+            of_chains = SampleSettings(seed=options.seed, backend=options.backend, device=options.device)
             with on_stderr(OF_CHAINS, refresh, quiet, err) as listener:
                 chains = sample_with(posterior, of_chains, listener, fit.warm_start)
             saved = chains.save(chains_beside(output), {"data.file": arguments["data.file"]})

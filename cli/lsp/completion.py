@@ -121,10 +121,10 @@ def signature_help(
     if found is None:
         return None
     name, after_tilde, argument = found
-    shown = [*labels(view, name, after_tilde)][:MOST_SIGNATURES]
-    if not shown:
+    found_labels = [*labels(view, name, after_tilde)][:MOST_SIGNATURES]
+    if not found_labels:
         return None
-    parts = [parameters(label) for label in shown]
+    parts = [parameters(label) for label in found_labels]
     fits = (k for k, part in enumerate(parts) if len(part) > argument)
     return types.SignatureHelp(
         signatures=[
@@ -136,7 +136,7 @@ def signature_help(
                     for a, b in part
                 ],
             )
-            for label, part in zip(shown, parts, strict=True)
+            for label, part in zip(found_labels, parts, strict=True)
         ],
         active_signature=next(fits, 0),
         active_parameter=argument,
@@ -152,8 +152,8 @@ def labels(view: View, name: str, after_tilde: bool) -> Iterator[str]:
             variate, *rest = f.definition.args
             yield f"{variate.name} ~ {name}({', '.join(a.name for a in rest)})"
     if after_tilde:
-        if (shown := statement(name)) is not None:
-            yield shown
+        if (form := statement(name)) is not None:
+            yield form
     else:
         yield from signatures(name)
 

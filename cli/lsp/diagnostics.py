@@ -16,12 +16,12 @@ UNUSED = ("PPL002", "PPL003")
 def diagnostics(found: Analysis, positions: Positions, pedantic: bool) -> dict[str, list[types.Diagnostic]]:
     """Those of a program by file: mistakes in what it includes stand there."""
     by_file: dict[str, list[types.Diagnostic]] = {file: [] for file in found.files}
-    for each in shown(found, pedantic):
+    for each in visible_findings(found, pedantic):
         by_file.setdefault(each.span.source.name, []).append(diagnostic(each, positions))
     return by_file
 
 
-def shown(found: Analysis, pedantic: bool) -> Iterator[ModelError | Lint]:
+def visible_findings(found: Analysis, pedantic: bool) -> Iterator[ModelError | Lint]:
     yield from found.errors
     yield from (lint for lint in found.lints if lint.likely or pedantic)
 
@@ -48,7 +48,7 @@ def actions(
 ) -> list[types.CodeAction]:
     """The fixes of what is wrong in a range; that of a warning is for the user to choose."""
     made = []
-    for each in shown(found, pedantic):
+    for each in visible_findings(found, pedantic):
         if each.fix is None or each.span.source.name != file:
             continue
         place = positions.range(each.span)

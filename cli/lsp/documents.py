@@ -82,13 +82,13 @@ class Documents:
         yield View(document.analysis, file, line, column, word)
         good = document.good
         if good is not None and good is not document.found:
-            moved = moved_line(document.source, good.source, line)
-            yield View(good, file, moved or NO_LINE, column, word, earlier=True)
+            line_then = corresponding_line(document.source, good.source, line)
+            yield View(good, file, line_then or NO_LINE, column, word, earlier=True)
         for other in self.includers(file):
             yield View(other.analysis, file, line, column, word)
 
 
-def moved_line(now: SourceText, then: SourceText, line: int) -> int | None:
+def corresponding_line(now: SourceText, then: SourceText, line: int) -> int | None:
     """Where a line was before lines in one stretch of the text changed; None for one of these.
 
     Of a stretch with as many lines as before each is taken for the one it was.

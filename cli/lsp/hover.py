@@ -6,7 +6,7 @@ from lsprotocol import types
 
 from ppl.cli.commands.explain import page_text
 from ppl.cli.lsp.analysis import Analysis
-from ppl.cli.lsp.diagnostics import shown
+from ppl.cli.lsp.diagnostics import visible_findings
 from ppl.cli.lsp.documents import View
 from ppl.cli.lsp.pages import as_markdown, page
 from ppl.frontend import ast
@@ -18,8 +18,8 @@ from ppl.frontend.walk import walk
 
 def hover(views: Sequence[View]) -> types.Hover | None:
     """What the first view says that knows something of the place, and the pages of the messages about it."""
-    said = next((text for view in views if (text := known(view))), None)
-    parts = [*([said] if said else []), *troubles(views[0])]
+    found = next((text for view in views if (text := known(view))), None)
+    parts = [*([found] if found else []), *troubles(views[0])]
     if not parts:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)))
@@ -64,7 +64,7 @@ def expression_at(view: View) -> ast.Expr | None:
 
 def troubles(view: View) -> Iterator[str]:
     """The pages of the messages about this place."""
-    for each in shown(view.analysis, pedantic=False):
+    for each in visible_findings(view.analysis, pedantic=False):
         span = each.span
         inside = span.source.name == view.file and span.holds(view.line, view.column)
         if inside and each.code in pages():

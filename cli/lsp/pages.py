@@ -21,8 +21,8 @@ def page(word: str) -> str | None:
 
 def as_markdown(text: str) -> str:
     """A page of the terminal: its first paragraph as prose, the rest as laid out, without source places."""
-    told = re.sub(r"\n+Computed by ppl/[^\n]*(\n\S[^\n]*)*", "", text)
-    first, _, rest = told.partition("\n\n")
+    body = re.sub(r"\n+Computed by ppl/[^\n]*(\n\S[^\n]*)*", "", text)
+    first, _, rest = body.partition("\n\n")
     return f"{first}\n\n```text\n{rest.strip(chr(10))}\n```" if rest else first
 
 

@@ -11,7 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from ppl.cli.lsp.completion import completions, documented, signature_help
 from ppl.cli.lsp.diagnostics import actions, diagnostics, workspace_edit
-from ppl.cli.lsp.documents import Document, Documents, View, moved_line
+from ppl.cli.lsp.documents import Document, Documents, View, corresponding_line
 from ppl.cli.lsp.hover import hover
 from ppl.cli.lsp.outline import outline
 from ppl.cli.lsp.positions import Positions, file_of, uri_of
@@ -66,7 +66,7 @@ class Server(LanguageServer):
     def now(self, view: View, span: Span) -> Span:
         """A span of an earlier version in the present one."""
         present = self.documents.open[view.file].source
-        line = span.line if span.source is present else moved_line(span.source, present, span.line)
+        line = span.line if span.source is present else corresponding_line(span.source, present, span.line)
         shift = (line or span.line) - span.line
         return Span(present, span.line + shift, span.column, span.end_line + shift, span.end_column)
 

@@ -76,8 +76,8 @@ def example(c: Constraint, described: Page) -> str:
 
 def related(c: Constraint, own: Page, other: Constraint, others: Page) -> bool:
     """Whether one page speaks of the other's constraint, or they share most of their names."""
-    said, said_there = (" ".join([*p.transform, p.log_jacobian]) for p in (own, others))
-    pairs = ((other.keyword, said), (c.keyword, said_there))
+    own_text, other_text = (" ".join([*p.transform, p.log_jacobian]) for p in (own, others))
+    pairs = ((other.keyword, own_text), (c.keyword, other_text))
     mentioned = any(re.search(rf"\b{name}\b(?! triangle)", text) for name, text in pairs)
     words, words_there = (set(k.keyword.split("_")) - {"to", "vector", "matrix"} for k in (c, other))
     return mentioned or bool(words & words_there)

@@ -15,7 +15,7 @@ POINTS = 401
 """Of a curve."""
 
 
-class Shown(NamedTuple):
+class Picture(NamedTuple):
     """The least and greatest variate of a picture, and the parameters of each of its curves."""
 
     low: float
@@ -23,48 +23,48 @@ class Shown(NamedTuple):
     curves: tuple[tuple[float, ...], ...]
 
 
-SHOWN: Mapping[str, Shown] = {
-    "normal": Shown(-5, 5, ((0, 1), (0, 2), (2, 0.5))),
-    "std_normal": Shown(-4, 4, ((),)),
-    "bernoulli": Shown(0, 1, ((0.2,), (0.5,))),
-    "bernoulli_logit": Shown(0, 1, ((-1,), (1,))),
-    "beta": Shown(0, 1, ((2, 2), (0.5, 0.5), (2, 8), (5, 1))),
-    "beta_proportion": Shown(0, 1, ((0.5, 4), (0.2, 10), (0.8, 40))),
-    "beta_binomial": Shown(0, 20, ((20, 2, 2), (20, 0.7, 2), (20, 30, 10))),
-    "beta_neg_binomial": Shown(0, 30, ((6, 5, 3), (3, 10, 10))),
-    "binomial": Shown(0, 20, ((20, 0.2), (20, 0.5), (10, 0.9))),
-    "binomial_logit": Shown(0, 20, ((20, -1), (20, 0), (10, 2))),
-    "cauchy": Shown(-8, 8, ((0, 1), (0, 2), (2, 0.5))),
-    "discrete_range": Shown(0, 8, ((1, 6), (2, 4))),
-    "double_exponential": Shown(-6, 6, ((0, 1), (0, 2), (2, 0.5))),
-    "skew_double_exponential": Shown(-6, 6, ((0, 1, 0.5), (0, 1, 0.2), (0, 1, 0.8))),
-    "exp_mod_normal": Shown(-4, 10, ((0, 1, 1), (0, 1, 0.4), (0, 0.5, 2))),
-    "exponential": Shown(0, 6, ((0.5,), (1,), (2,))),
-    "gamma": Shown(0, 10, ((1, 1), (2, 1), (5, 1), (9, 4))),
-    "chi_square": Shown(0, 20, ((1,), (3,), (8,))),
-    "gumbel": Shown(-4, 10, ((0, 1), (0, 2), (3, 1))),
-    "hypergeometric": Shown(0, 10, ((10, 20, 20), (10, 5, 20))),
-    "inv_gamma": Shown(0, 4, ((1, 1), (3, 1), (3, 4))),
-    "inv_chi_square": Shown(0, 2, ((2,), (4,), (8,))),
-    "scaled_inv_chi_square": Shown(0, 4, ((2, 1), (10, 1), (10, 1.5))),
-    "logistic": Shown(-8, 8, ((0, 1), (0, 2), (2, 0.5))),
-    "loglogistic": Shown(0, 5, ((1, 1), (1, 3), (2, 8))),
-    "lognormal": Shown(0, 6, ((0, 0.25), (0, 0.5), (0, 1), (1, 0.5))),
-    "neg_binomial": Shown(0, 20, ((1, 0.5), (5, 1), (20, 2))),
-    "neg_binomial_2": Shown(0, 20, ((5, 1), (5, 4), (5, 100))),
-    "neg_binomial_2_log": Shown(0, 20, ((1, 1), (1, 10), (2, 10))),
-    "pareto": Shown(0.5, 6, ((1, 1), (1, 3), (2, 3))),
-    "pareto_type_2": Shown(0, 6, ((0, 1, 1), (0, 2, 3), (1, 1, 3))),
-    "poisson": Shown(0, 20, ((1,), (4,), (10,))),
-    "poisson_log": Shown(0, 20, ((0,), (1,), (2,))),
-    "skew_normal": Shown(-4, 4, ((0, 1, 0), (0, 1, 4), (0, 1, -1.5))),
-    "student_t": Shown(-6, 6, ((1, 0, 1), (4, 0, 1), (30, 0, 1))),
-    "uniform": Shown(-1, 5, ((0, 4), (1, 2))),
-    "von_mises": Shown(-np.pi, np.pi, ((0, 1), (0, 8), (1, 3))),
-    "weibull": Shown(0, 5, ((1, 1), (2, 1), (5, 3))),
-    "frechet": Shown(0, 6, ((1, 1), (2, 1), (5, 2))),
-    "rayleigh": Shown(0, 8, ((1,), (2,))),
-    "wiener": Shown(0, 4, ((1.5, 0.2, 0.5, 1), (1.5, 0.2, 0.8, 0), (2.5, 0.5, 0.5, 1))),
+PICTURES: Mapping[str, Picture] = {
+    "normal": Picture(-5, 5, ((0, 1), (0, 2), (2, 0.5))),
+    "std_normal": Picture(-4, 4, ((),)),
+    "bernoulli": Picture(0, 1, ((0.2,), (0.5,))),
+    "bernoulli_logit": Picture(0, 1, ((-1,), (1,))),
+    "beta": Picture(0, 1, ((2, 2), (0.5, 0.5), (2, 8), (5, 1))),
+    "beta_proportion": Picture(0, 1, ((0.5, 4), (0.2, 10), (0.8, 40))),
+    "beta_binomial": Picture(0, 20, ((20, 2, 2), (20, 0.7, 2), (20, 30, 10))),
+    "beta_neg_binomial": Picture(0, 30, ((6, 5, 3), (3, 10, 10))),
+    "binomial": Picture(0, 20, ((20, 0.2), (20, 0.5), (10, 0.9))),
+    "binomial_logit": Picture(0, 20, ((20, -1), (20, 0), (10, 2))),
+    "cauchy": Picture(-8, 8, ((0, 1), (0, 2), (2, 0.5))),
+    "discrete_range": Picture(0, 8, ((1, 6), (2, 4))),
+    "double_exponential": Picture(-6, 6, ((0, 1), (0, 2), (2, 0.5))),
+    "skew_double_exponential": Picture(-6, 6, ((0, 1, 0.5), (0, 1, 0.2), (0, 1, 0.8))),
+    "exp_mod_normal": Picture(-4, 10, ((0, 1, 1), (0, 1, 0.4), (0, 0.5, 2))),
+    "exponential": Picture(0, 6, ((0.5,), (1,), (2,))),
+    "gamma": Picture(0, 10, ((1, 1), (2, 1), (5, 1), (9, 4))),
+    "chi_square": Picture(0, 20, ((1,), (3,), (8,))),
+    "gumbel": Picture(-4, 10, ((0, 1), (0, 2), (3, 1))),
+    "hypergeometric": Picture(0, 10, ((10, 20, 20), (10, 5, 20))),
+    "inv_gamma": Picture(0, 4, ((1, 1), (3, 1), (3, 4))),
+    "inv_chi_square": Picture(0, 2, ((2,), (4,), (8,))),
+    "scaled_inv_chi_square": Picture(0, 4, ((2, 1), (10, 1), (10, 1.5))),
+    "logistic": Picture(-8, 8, ((0, 1), (0, 2), (2, 0.5))),
+    "loglogistic": Picture(0, 5, ((1, 1), (1, 3), (2, 8))),
+    "lognormal": Picture(0, 6, ((0, 0.25), (0, 0.5), (0, 1), (1, 0.5))),
+    "neg_binomial": Picture(0, 20, ((1, 0.5), (5, 1), (20, 2))),
+    "neg_binomial_2": Picture(0, 20, ((5, 1), (5, 4), (5, 100))),
+    "neg_binomial_2_log": Picture(0, 20, ((1, 1), (1, 10), (2, 10))),
+    "pareto": Picture(0.5, 6, ((1, 1), (1, 3), (2, 3))),
+    "pareto_type_2": Picture(0, 6, ((0, 1, 1), (0, 2, 3), (1, 1, 3))),
+    "poisson": Picture(0, 20, ((1,), (4,), (10,))),
+    "poisson_log": Picture(0, 20, ((0,), (1,), (2,))),
+    "skew_normal": Picture(-4, 4, ((0, 1, 0), (0, 1, 4), (0, 1, -1.5))),
+    "student_t": Picture(-6, 6, ((1, 0, 1), (4, 0, 1), (30, 0, 1))),
+    "uniform": Picture(-1, 5, ((0, 4), (1, 2))),
+    "von_mises": Picture(-np.pi, np.pi, ((0, 1), (0, 8), (1, 3))),
+    "weibull": Picture(0, 5, ((1, 1), (2, 1), (5, 3))),
+    "frechet": Picture(0, 6, ((1, 1), (2, 1), (5, 2))),
+    "rayleigh": Picture(0, 8, ((1,), (2,))),
+    "wiener": Picture(0, 4, ((1.5, 0.2, 0.5, 1), (1.5, 0.2, 0.8, 0), (2.5, 0.5, 0.5, 1))),
 }
 """By the name of the distribution; discrete ones at the whole numbers of the interval."""
 
@@ -72,7 +72,7 @@ SHOWN: Mapping[str, Shown] = {
 def densities() -> Iterator[tuple[str, str]]:
     """The name of each of these distributions, and its picture as SVG."""
     for d in DISTRIBUTIONS:
-        if d.name in SHOWN:
+        if d.name in PICTURES:
             y, heights = curves(d)
             figure = plots.densities(y, heights, labels(d), d.args[0][0], d.discrete)
             yield d.name, plots.svg(figure)
@@ -80,10 +80,10 @@ def densities() -> Iterator[tuple[str, str]]:
 
 def curves(d: Distribution) -> tuple[Floats, Floats]:
     """The variates (points,), and the density of each curve there (curves, points); nan outside."""
-    shown = SHOWN[d.name]
-    y = np.arange(shown.low, shown.high + 1) if d.discrete else inner(shown.low, shown.high)
+    picture = PICTURES[d.name]
+    y = np.arange(picture.low, picture.high + 1) if d.discrete else inner(picture.low, picture.high)
     variates = y.astype(int) if d.discrete else y
-    log_densities = [d.log_density(NUMPY, variates, *map(np.asarray, curve)) for curve in shown.curves]
+    log_densities = [d.log_density(NUMPY, variates, *map(np.asarray, curve)) for curve in picture.curves]
     heights = np.exp(np.array([np.broadcast_to(values, y.shape) for values in log_densities]))
     return y, heights
 
@@ -99,5 +99,5 @@ def labels(d: Distribution) -> list[str]:
     names = [name for name, _ in d.args[1:]]
     return [
         ", ".join(f"{name} = {value:g}" for name, value in zip(names, curve, strict=False))
-        for curve in SHOWN[d.name].curves
+        for curve in PICTURES[d.name].curves
     ]

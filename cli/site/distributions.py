@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from ppl.cli.site.densities import SHOWN
+from ppl.cli.site.densities import PICTURES
 from ppl.cli.site.markdown import fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed, inline
 from ppl.stdlib.distributions.formulas import FORMULAS
@@ -102,12 +102,12 @@ def functions(d: Distribution) -> Iterator[str]:
 
 def example(d: Distribution) -> Iterator[str]:
     """Draws and a density at the arguments of the first curve of the picture."""
-    if d.name not in SHOWN or d.rng is None:
+    if d.name not in PICTURES or d.rng is None:
         return
-    shown = SHOWN[d.name]
-    middle = (shown.low + shown.high) / 2
-    y = f"{int(middle)}" if d.discrete else f"{middle + 0.1 * (shown.high - middle):g}"
-    args = ", ".join(f"{value:g}" for value in shown.curves[0])
+    picture = PICTURES[d.name]
+    middle = (picture.low + picture.high) / 2
+    y = f"{int(middle)}" if d.discrete else f"{middle + 0.1 * (picture.high - middle):g}"
+    args = ", ".join(f"{value:g}" for value in picture.curves[0])
     kind, suffix = ("int", "lpmf") if d.discrete else ("real", "lpdf")
     program = f"""\
 generated quantities {{

@@ -111,12 +111,12 @@ def algorithms() -> Iterator[str]:
         "Below, ω are log standard deviations, z fixed draws of a standard normal, v the coordinates that "
         "the latent w depend on, m the mode of log p(y, u) and H the Hessian there."
     )
-    shown = dict[str, str]()
+    by_source = dict[str, str]()
     for name, meaning in ALGORITHMS.items():
         yield f"{heading(name)}\n\n{prose(meaning)}."
         if name in OWN:
             yield displayed(OWN[name][1], OWN[name][0])
-        first = shown.setdefault(source_of(name), name)
+        first = by_source.setdefault(source_of(name), name)
         yield prose(source_of(name)) if first == name else f"As [{first}](#{first})."
     yield "## Settings\n\nThe same in Python, as options of the command, and as words of an executable."
     records = (
@@ -146,7 +146,7 @@ def settings_table(record: type) -> str:
         (
             f"`{known.name}`",
             f"`{option_name(known)}`",
-            prose(known.unset or _said(known.default)),
+            prose(known.unset or _default_text(known.default)),
             prose(known.kind.expected),
             prose(known.about),
         )
@@ -155,5 +155,5 @@ def settings_table(record: type) -> str:
     return table(("setting", "option", "default", "values", "what it does"), rows)
 
 
-def _said(value: Any) -> str:
+def _default_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -45,13 +45,13 @@ def with_outputs(text: str, found: Iterable[Output], pictures: str = "pictures")
     """The text with the output of each block below it; `pictures` is the folder of these, from the page."""
     rest = iter(found)
 
-    def shown(block: re.Match[str]) -> str:
+    def with_output(block: re.Match[str]) -> str:
         output = next(rest)
         printed = [f"``` {{.text .output}}\n{output.text.rstrip()}\n```"] if output.text.strip() else []
         drawn = (f"![{name.rpartition('-')[0]}]({pictures}/{name})" for name in output.files)
         return "\n\n".join([block[0], *printed, *drawn])
 
-    return BLOCK.sub(shown, text)
+    return BLOCK.sub(with_output, text)
 
 
 def outputs(texts: list[str]) -> Iterator[list[Output]]:
@@ -64,7 +64,7 @@ def outputs(texts: list[str]) -> Iterator[list[Output]]:
     """
     package = package_digest()
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        yield from pool.map(_kept, texts, [package] * len(texts))
+        yield from pool.map(_cached_outputs, texts, [package] * len(texts))
 
 
 def run(text: str) -> Iterator[Output]:
@@ -102,20 +102,20 @@ def _run_command(words: list[str]) -> None:
         return
     if words[0] != "ppl":
         raise PPLError(f"`{shlex.join(words)}` is not a command of ppl.")
-    said = StringIO()
+    errors = StringIO()
     try:
-        with redirect_stderr(said):
+        with redirect_stderr(errors):
             main(words[1:])
     except SystemExit as end:
         if end.code:
-            text = f"`{shlex.join(words)}` ended with status {end.code}:\n{said.getvalue()}"
+            text = f"`{shlex.join(words)}` ended with status {end.code}:\n{errors.getvalue()}"
             raise PPLError(text) from None
 
 
 # --- The cache -----------------------------------------------------------------------------------
 
 
-def _kept(text: str, package: str) -> list[Output]:
+def _cached_outputs(text: str, package: str) -> list[Output]:
     from ppl.files import writable_cache, write_whole
 
     blocks = BLOCK.findall(text)

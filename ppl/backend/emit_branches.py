@@ -27,8 +27,8 @@ def branch(w: Writer, s: ir.If, body: Body) -> None:
     """An `if` that parameters decide."""
     sides = s.then, s.otherwise
     changed, sums = changed_names(w, sides), sums_of(w, sides)
-    kept = {name for name in changed if not all(sets(side, name) for side in sides)}
-    names = sorted(read_names(w, sides) | kept)
+    partly_set = {name for name in changed if not all(sets(side, name) for side in sides)}
+    names = sorted(read_names(w, sides) | partly_set)
     returns = any(isinstance(n, ir.Return) for n in walk(sides))
     functions = [
         function(w, hint, names, changed, sums, side, body)
@@ -58,9 +58,9 @@ def loop(w: Writer, s: ir.While, body: Body) -> None:
     with w.block(f"def {step}({names}):"):
         inside(w, sums, s.body, body)
         added = [f"{part} + {total}" for part, total in zip(parts, totals_of(sums), strict=True)]
-        w.line(f"return {listed([*map(python_name, changed), *added])}")
-    call = f"lib.loop({goes_on}, {step}, {listed(carried)}, {listed(map(python_name, fixed))})"
-    w.line(f"{listed(carried)} = {call}" if carried else call)
+        w.line(f"return {tuple_text([*map(python_name, changed), *added])}")
+    call = f"lib.loop({goes_on}, {step}, {tuple_text(carried)}, {tuple_text(map(python_name, fixed))})"
+    w.line(f"{tuple_text(carried)} = {call}" if carried else call)
     for part, what in zip(parts, sums, strict=True):
         w.line(f"{what}.append({part})")
 
@@ -70,7 +70,7 @@ def give_back(w: Writer, values: Sequence[str]) -> None:
     if w.sums is None:
         w.line(f"return {values[0]}" if values else "return")
     else:
-        w.line(f"return {listed([*values, *totals_of(w.sums)])}")
+        w.line(f"return {tuple_text([*values, *totals_of(w.sums)])}")
 
 
 def function(
@@ -87,7 +87,7 @@ def function(
     with w.block(f"def {name}({', '.join(map(python_name, names))}):"):
         inside(w, sums, side, body)
         if not any(isinstance(n, ir.Return) for n in walk(tuple(side))):
-            w.line(f"return {listed([*map(python_name, changed), *totals_of(sums)])}")
+            w.line(f"return {tuple_text([*map(python_name, changed), *totals_of(sums)])}")
     return name
 
 
@@ -103,7 +103,7 @@ def inside(w: Writer, sums: tuple[str, ...], side: Sequence[ir.Stmt], body: Body
 def results(w: Writer, values: Sequence[str], sums: Sequence[str], call: str) -> None:
     """Take what both sides give."""
     parts = [w.temporary() for _ in sums]
-    w.line(f"{listed([*values, *parts])} = {call}" if values or parts else call)
+    w.line(f"{tuple_text([*values, *parts])} = {call}" if values or parts else call)
     for part, what in zip(parts, sums, strict=True):
         w.line(f"{what}.append({part})")
 
@@ -112,7 +112,7 @@ def totals_of(sums: Sequence[str]) -> list[str]:
     return [f"lib.sum_terms({what})" for what in sums]
 
 
-def listed(items: Iterable[str]) -> str:
+def tuple_text(items: Iterable[str]) -> str:
     return f"({''.join(f'{item}, ' for item in items).rstrip()})"
 
 

@@ -61,8 +61,8 @@ def entries_of(
     t: Type, picks: Sequence[ir.Expr | None], items: Sequence[ir.IndexItem], axes: Sequence[str]
 ) -> Entries:
     """Those of an array of this type, along these axes of what they give."""
-    kept = zip(axes_of(t), picks, strict=False)
-    slots: list[Slot] = [axis if at is None else ir.At(at) for axis, at in kept]
+    pairs = zip(axes_of(t), picks, strict=False)
+    slots: list[Slot] = [axis if at is None else ir.At(at) for axis, at in pairs]
     slots += items
     last = len(axes)
     while slots and last and slots[-1] == axes[last - 1]:  # the index may end before these
@@ -79,10 +79,10 @@ def entries_of(
 
 def axes_set(s: ir.Scatter) -> tuple[str, ...]:
     """The axes of the entries that are set, in the order that the value has them."""
-    kept = tuple(a for a, at in zip(axes_of(s.type), s.picks, strict=False) if at is None)
+    whole_axes = tuple(a for a, at in zip(axes_of(s.type), s.picks, strict=False) if at is None)
     at = [axes_of(pick.type) for pick in s.picks if pick is not None]
     at += [axes_of_slot(item) for item in s.items]
-    return ir.union(axes_of(s.value.type), kept, *at)
+    return ir.union(axes_of(s.value.type), whole_axes, *at)
 
 
 def own_axes_set(s: ir.Scatter) -> int:

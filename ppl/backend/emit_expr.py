@@ -152,7 +152,15 @@ def passed(callee: ir.Callee, args: Sequence[str]) -> list[str]:
 def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
     callee = e.callee
     binding = Binding(
-        callee.impl, mode, callee.passes, callee.family, (), callee.batch, cores(e), kept(e, mode), outer(e)
+        callee.impl,
+        mode,
+        callee.passes,
+        callee.family,
+        (),
+        callee.batch,
+        cores(e),
+        leading_axes(e, mode),
+        outer(e),
     )
     return w.bind(callee.name, binding)
 
@@ -167,7 +175,7 @@ def outer(e: ir.Apply) -> int:
     return changes[0] if changes else int(there[:1] == (ir.DRAW,))
 
 
-def kept(e: ir.Apply, mode: Mode) -> int:
+def leading_axes(e: ir.Apply, mode: Mode) -> int:
     return len(axes_of(e.type)) if mode in ("rows", "products") else 0
 
 
@@ -283,7 +291,7 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
     known = {name for (name, _), is_data in zip(family.args, are_data(w, e), strict=False) if is_data}
     drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
-    binding = Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e), kept(e, mode))
+    binding = Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e), leading_axes(e, mode))
     return w.bind(name, binding)
 
 
@@ -318,7 +326,7 @@ def is_one_entry(items: Sequence[ir.IndexItem]) -> bool:
 def indexed_tuples(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     """`base[items]` of an array of tuples."""
     name = base if base.isidentifier() else w.temporary()
-    where = listed(loose_index, w, name, items)
+    where = index_text(loose_index, w, name, items)
     first = base if name == base or name not in where else f"({name} := {base})"
     return f"lib.entries({first}, {where})"
 
@@ -326,8 +334,8 @@ def indexed_tuples(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
 def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     """The text between the brackets: zero-based, bounds checked.  Index items are zero-based already."""
     if needs_cross_index(items):
-        return f"lib.cross_index({base}, {listed(loose_index, w, base, items)})"
-    return listed(index_item, w, base, items)
+        return f"lib.cross_index({base}, {index_text(loose_index, w, base, items)})"
+    return index_text(index_item, w, base, items)
 
 
 def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
@@ -379,7 +387,7 @@ def slots(w: Writer, base: str, at: Entries, text: Text) -> list[str]:
     ]
 
 
-def listed(text: Text, w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
+def index_text(text: Text, w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     return ", ".join(text(w, base, k, i) for k, i in enumerate(items))
 
 

@@ -82,8 +82,8 @@ def statement(w: Writer, s: ir.Stmt) -> None:
         case ir.Jump(word=word):
             w.line(word)
         case ir.Say(what=what, args=args):
-            said = [repr(a.value) if isinstance(a, ir.Text) else expr(w, a) for a in args]
-            w.line(f"lib.{what}({', '.join(said)})")
+            texts = [repr(a.value) if isinstance(a, ir.Text) else expr(w, a) for a in args]
+            w.line(f"lib.{what}({', '.join(texts)})")
         case ir.CheckDeclared():
             check_declared(w, s)
 

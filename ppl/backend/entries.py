@@ -32,14 +32,14 @@ def cross_indices(
 ) -> tuple[Any, ...]:
     """Index arrays shaped to broadcast: these axes first, then one for each index that keeps its own."""
     whole = [np.arange(shape[k])[i] if isinstance(i, slice) else i for k, i in enumerate(items)]
-    keeps = [np.ndim(i) - len(at) for at, i in zip(places, whole, strict=True)]
+    own_axes = [np.ndim(i) - len(at) for at, i in zip(places, whole, strict=True)]
     seen, out = 0, []
-    for i, at, kept in zip(whole, places, keeps, strict=True):
-        sizes = [1] * (axes + sum(keeps))
+    for i, at, own in zip(whole, places, own_axes, strict=True):
+        sizes = [1] * (axes + sum(own_axes))
         for place, size in zip((*at, axes + seen)[: np.ndim(i)], np.shape(i), strict=True):
             sizes[place] = size
         out.append(np.reshape(i, sizes) if np.ndim(i) else i)
-        seen += kept
+        seen += own
     return tuple(out)
 
 

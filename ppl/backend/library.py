@@ -69,9 +69,9 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
         case "product":
             return lambda *args: product(xp, xp.np.ravel(impl(xp, *args)))
         case "rows":
-            return sums_of(xp, impl, binding.kept)
+            return sums_of(xp, impl, binding.leading_axes)
         case "products":
-            return lambda *args: product(xp, flat_from(xp, impl(xp, *args), binding.kept))
+            return lambda *args: product(xp, flat_from(xp, impl(xp, *args), binding.leading_axes))
         case _:
             return partial(impl, xp, outer=binding.outer) if binding.outer else partial(impl, xp)
 
@@ -110,13 +110,13 @@ def add_jacobian(xp: Namespace, impl: Callable[..., Any], outer: int, jacobian: 
     return value
 
 
-def sums_of(xp: Namespace, impl: Callable[..., Any], kept: int) -> Callable[..., Any]:
+def sums_of(xp: Namespace, impl: Callable[..., Any], leading_axes: int) -> Callable[..., Any]:
     """A sum over what `impl` returns for each entry of its first axes."""
     if isinstance(impl, Node):
-        return partial(impl.summed_but(kept), xp)
-    return lambda *args: sum_from(xp, impl(xp, *args), kept)
+        return partial(impl.summed_but(leading_axes), xp)
+    return lambda *args: sum_from(xp, impl(xp, *args), leading_axes)
 
 
-def flat_from(xp: Namespace, x: Any, kept: int) -> Any:
-    """The axes after the first `kept` as one."""
-    return xp.np.reshape(x, (*np.shape(x)[:kept], -1))
+def flat_from(xp: Namespace, x: Any, leading_axes: int) -> Any:
+    """The axes after the first `leading_axes` as one."""
+    return xp.np.reshape(x, (*np.shape(x)[:leading_axes], -1))

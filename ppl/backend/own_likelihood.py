@@ -100,10 +100,10 @@ class Third:
         weights[:, 1] = 1.0
         return np.asarray(self.through(weights)[0])
 
-    def pull(self, g: Floats, moved: Floats) -> list[Any]:
+    def pull(self, g: Floats, mode_shift: Floats) -> list[Any]:
         """The adjoints of f's further arguments, where `g` (draws,) are those of the values.
 
-        They are those of f, of half the trace, and of f's gradient times `moved` (draws, n).
+        They are those of f, of half the trace, and of f's gradient times `mode_shift` (draws, n).
         """
-        weights = g[:, None] * np.concatenate([np.ones((len(g), 2)), moved], axis=1)
+        weights = g[:, None] * np.concatenate([np.ones((len(g), 2)), mode_shift], axis=1)
         return self.through(weights)[1:]

@@ -160,7 +160,7 @@ def sized(xp: Namespace, x: Array, *sizes: int) -> Array:
     """`x`, which must have the declared sizes."""
     if tuple(x.shape) != sizes:
         raise ValueError(
-            f"The declared size is {shown_sizes(sizes)}, but the value has {shown_sizes(x.shape)}."
+            f"The declared size is {sizes_text(sizes)}, but the value has {sizes_text(x.shape)}."
         )
     return x
 
@@ -170,7 +170,7 @@ def same_size(xp: Namespace, old: Array, x: Array) -> Array:
     return sized(xp, x, *old.shape)
 
 
-def shown_sizes(sizes: Sequence[int]) -> str:
+def sizes_text(sizes: Sequence[int]) -> str:
     return f"[{', '.join(map(str, sizes))}]"
 
 
@@ -291,32 +291,32 @@ def readable(xp: Namespace, fixed: Sequence[Array]) -> Sequence[Array]:
 # --- Words to the user ---------------------------------------------------------------------------
 
 
-def said(xp: Namespace, args: Sequence[Any]) -> str:
-    return "".join(a if isinstance(a, str) else shown(xp, a) for a in args)
+def message_text(xp: Namespace, args: Sequence[Any]) -> str:
+    return "".join(a if isinstance(a, str) else stan_text(xp, a) for a in args)
 
 
-def shown(xp: Namespace, x: Any) -> str:
+def stan_text(xp: Namespace, x: Any) -> str:
     """A value as Stan prints it: arrays [1,2], nested by rows, tuples (1,2)."""
     if isinstance(x, tuple):
-        return f"({','.join(shown(xp, item) for item in x)})"
+        return f"({','.join(stan_text(xp, item) for item in x)})"
     x = x if isinstance(x, list) else xp.plain(x)
     if isinstance(x, list) or np.ndim(x):
-        return f"[{','.join(shown(xp, item) for item in x)}]"
+        return f"[{','.join(stan_text(xp, item) for item in x)}]"
     if isinstance(x, complex | np.complexfloating):
         return f"({x.real:.6g},{x.imag:.6g})"
     return f"{x:.6g}" if isinstance(x, float | np.floating) else str(x)
 
 
 def print_(xp: Namespace, *args: Any) -> None:
-    print(said(xp, args))
+    print(message_text(xp, args))
 
 
 def reject(xp: Namespace, *args: Any) -> None:
-    raise Rejection(said(xp, args))
+    raise Rejection(message_text(xp, args))
 
 
 def fatal_error(xp: Namespace, *args: Any) -> None:
-    raise InferenceError(f"The program stopped: {said(xp, args)}")
+    raise InferenceError(f"The program stopped: {message_text(xp, args)}")
 
 
 def profile(xp: Namespace, name: str) -> AbstractContextManager[None]:

@@ -221,7 +221,7 @@ def marginal(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], sett
             with np.errstate(all="ignore"):
                 third = like.third(found.theta, np.arange(len(k)), sigma)
                 slopes = own.slopes(found, third.by_theta())
-                return (g[:, None, None] * slopes.by_k,), third.pull(g, slopes.moved)
+                return (g[:, None, None] * slopes.by_k,), third.pull(g, slopes.mode_shift)
 
         return found.value, pull
 

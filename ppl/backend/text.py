@@ -31,9 +31,9 @@ class Binding:
 
     `mode` says what happens to its elements, `passes` what it gets before its arguments; `drops` numbers
     the terms in `family.constants` that are left out.  `batch` is how it takes a leading axis; where it
-    works on the trailing axes, `cores` is how many of each argument's axes these are; the first `kept`
-    axes of the answer stay in mode "rows", which sums over the others.  What a loop became may have its
-    batch after `outer` axes.
+    works on the trailing axes, `cores` is how many of each argument's axes these are; the first axes of the
+    answer, `leading_axes` of them, stay in mode "rows", which sums over the others.  What a loop became may
+    have its batch after `outer` axes.
     """
 
     impl: Impl
@@ -43,7 +43,7 @@ class Binding:
     drops: tuple[int, ...] = ()
     batch: Batch = "none"
     cores: tuple[int, ...] = ()
-    kept: int = 0
+    leading_axes: int = 0
     outer: int = 0
 
 

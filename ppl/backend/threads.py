@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-WORTH_SHARING = 1 << 20
+LEAST_SHARED_SIZE = 1 << 20
 """Threads gain more than it costs to keep them in step where an array has more numbers than this."""
 
 
@@ -28,7 +28,7 @@ def as_many_threads_as_pay(data: Mapping[str, Any], width: Callable[[], int]) ->
         20.0
     """
     largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)
-    if largest > WORTH_SHARING or width() > WORTH_SHARING:
+    if largest > LEAST_SHARED_SIZE or width() > LEAST_SHARED_SIZE:
         yield
         return
     with _controller().limit(limits=1, user_api="blas"):

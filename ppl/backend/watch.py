@@ -87,7 +87,7 @@ class Watch:
         if not np.all(between):
             ends = [np.broadcast_to(b, between.shape)[~between][0] for b in (lower, upper)]
             raise NotFinite(
-                f"The bounds leave no value: lower is {shown(ends[0])} and upper is {shown(ends[1])}.\n"
+                f"The bounds leave no value: lower is {text_of(ends[0])} and upper is {text_of(ends[1])}.\n"
                 "The lower bound must be below the upper bound; check for exchanged bounds and for data in "
                 "other units."
             )
@@ -108,7 +108,7 @@ def broken(name: str, args: tuple[Any, ...], value: np.ndarray) -> Complaint:
     index = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
     here = [np.asarray(a)[index] if np.shape(a) == value.shape else a for a in args]
     at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
-    return Complaint(f"`{name}` of {', '.join(map(shown, here))} is {shown(value[index])}{at}.", args)
+    return Complaint(f"`{name}` of {', '.join(map(text_of, here))} is {text_of(value[index])}{at}.", args)
 
 
 class CheckedTerms(list[Any]):
@@ -147,7 +147,7 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
             what = what if position else f"the variate of `{name}`"
             return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", argument)
     of, at = where_zero(name, family, args)
-    text = f"`{name}`{of} is {shown(value)}{at}, {IN_DOMAIN}."
+    text = f"`{name}`{of} is {text_of(value)}{at}, {IN_DOMAIN}."
     return Complaint(text, args, LOOK_AT_THE_VARIATE)
 
 
@@ -159,7 +159,7 @@ def where_zero(name: str, family: Distribution, args: tuple[Any, ...]) -> tuple[
     if each.ndim == 0 or not np.any(each == -np.inf):
         return "", ""
     index = tuple(int(i) for i in np.argwhere(each == -np.inf)[0])
-    here = (shown(np.broadcast_to(a, each.shape)[index]) for a in args)
+    here = (text_of(np.broadcast_to(a, each.shape)[index]) for a in args)
     return f" of {', '.join(here)}", f" at [{', '.join(str(i + 1) for i in index)}]"
 
 
@@ -169,12 +169,12 @@ def first_outside(value: Any, contains: Callable[[Any], Any]) -> tuple[tuple[int
     if np.all(inside):
         return None
     if inside.shape != np.shape(value):
-        return (), shown(value)
+        return (), text_of(value)
     index = tuple(int(i) for i in np.argwhere(~inside)[0])
     return index, f"{np.asarray(value)[index]:.6g}"
 
 
-def shown(value: Any) -> str:
+def text_of(value: Any) -> str:
     return f"{float(value):.6g}" if np.ndim(value) == 0 else f"an array of shape {np.shape(value)}"
 
 

@@ -95,8 +95,8 @@ class Job:
 
     def row_lines(self, rows: Iterable[Iterable[float]], digits: int = -1) -> Iterator[str]:
         """Rows of numbers, with as many digits as `sig_figs` says, else `digits`; -1 for all that matter."""
-        asked = self["output.sig_figs"]
-        digits = digits if asked == -1 else asked
+        sig_figs = self["output.sig_figs"]
+        digits = digits if sig_figs == -1 else sig_figs
         write = cell if digits == -1 else lambda value: f"{value:.{digits}g}"
         for row in rows:
             yield ",".join(map(write, row)) + "\n"

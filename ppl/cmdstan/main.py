@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ppl.cmdstan.help import info, usage
-from ppl.cmdstan.parse import HelpAsked, Misuse, parse
+from ppl.cmdstan.parse import HelpRequested, Misuse, parse
 from ppl.cmdstan.words import in_stans_words
 from ppl.errors import InferenceError, PPLError
 from ppl.memory import out_of_memory
@@ -49,8 +49,8 @@ def main(
         return CMDSTAN_STATUS.failed
     try:
         arguments = parse(words)
-    except HelpAsked as asked:
-        print(asked, usage(executable), sep="", end="")
+    except HelpRequested as request:
+        print(request, usage(executable), sep="", end="")
         return CMDSTAN_STATUS.done
     except Misuse as error:
         print(error, "Failed to parse command arguments, cannot run model.", sep="\n", file=sys.stderr)

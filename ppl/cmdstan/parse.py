@@ -18,7 +18,7 @@ class Misuse(PPLError):
     """The words make no sense; the message has CmdStan's sentences, a line each."""
 
 
-class HelpAsked(Exception):
+class HelpRequested(Exception):
     """`help` or `help-all` stood among the words; the message is the text to show, "" for the usage alone."""
 
 
@@ -30,7 +30,7 @@ def parse(words: Sequence[str], method: str = "") -> dict[str, Any]:
 
     Raises:
         Misuse: a word is mistyped, misplaced or has a value out of range, or no method is named.
-        HelpAsked: the words ask for help.
+        HelpRequested: the words ask for help.
 
     Example:
         >>> parse(["variational", "iter=500", "random", "seed=1"])
@@ -43,7 +43,7 @@ def parse(words: Sequence[str], method: str = "") -> dict[str, Any]:
         if METHOD in unused and left[0] in {group.name for group in METHOD.options}:
             left[0] = f"method={left[0]}"
         if left[0] in ("help", "help-all"):
-            raise HelpAsked(tree_help() if left[0] == "help-all" else "")
+            raise HelpRequested(tree_help() if left[0] == "help-all" else "")
         argument = _named(left[0], unused)
         if argument is not None:
             unused.remove(argument)
@@ -85,7 +85,7 @@ def _take_parts(group: Group, left: Words, prefix: str) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     while left:
         if left[0] in ("help", "help-all"):
-            raise HelpAsked("\n".join(node_help(group, recurse=left[0] == "help-all")) + "\n")
+            raise HelpRequested("\n".join(node_help(group, recurse=left[0] == "help-all")) + "\n")
         argument = _named(left[0], group.parts)
         if argument is None:
             break

@@ -8,8 +8,8 @@ import jax
 from ppl.errors import InferenceError
 from ppl.files import writable_cache
 
-KEPT_BY = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
-WORTH_KEEPING = 0.05
+MIN_COMPILE_TIME = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
+LEAST_COMPILE_SECONDS = 0.05
 """Seconds that code must have taken to compile to be kept. JAX's own is 1, which no small program takes."""
 
 
@@ -33,5 +33,5 @@ def make_ready() -> None:
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     if jax.config.jax_compilation_cache_dir is None and (folder := writable_cache()):
         jax.config.update("jax_compilation_cache_dir", str(folder / "ppl" / "jax"))
-    if KEPT_BY not in os.environ:
-        jax.config.update(KEPT_BY.lower(), WORTH_KEEPING)
+    if MIN_COMPILE_TIME not in os.environ:
+        jax.config.update(MIN_COMPILE_TIME.lower(), LEAST_COMPILE_SECONDS)

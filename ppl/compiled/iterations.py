@@ -77,8 +77,8 @@ def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead)
         after = packed(state, jnp)
         fine = jnp.isfinite(values).all() & jnp.isfinite(gradients).all() & jnp.isfinite(state.params).all()
         # One that fails ends the loop, where it began.
-        kept = jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
-        return jnp.where(fine, k + 1, ahead.count), kept
+        chosen = jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
+        return jnp.where(fine, k + 1, ahead.count), chosen
 
     def going(at: tuple[Traced, Traced]) -> Traced:
         return at[0] < ahead.count

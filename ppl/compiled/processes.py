@@ -152,9 +152,9 @@ class Watch(threading.Thread):
     def ended_early(self) -> dict[int, str]:
         """Those that did, each with why."""
         try:
-            said = {number(key): why for key, why in self.client.key_value_dir_get(ENDED)}
-            if said:
-                return {k: why for k, why in said.items() if why and k != self.index}
+            reasons = {number(key): why for key, why in self.client.key_value_dir_get(ENDED)}
+            if reasons:
+                return {k: why for k, why in reasons.items() if why and k != self.index}
             alive = self.client.get_live_nodes(list(self.names))  # waits until all alive have asked
             return {k: "it stopped without a word" for k in self.names if k not in alive}
         except jax.errors.JaxRuntimeError as error:
@@ -182,13 +182,13 @@ def number(key: str) -> int:
 def without_standard_output() -> Iterator[None]:
     """What libraries print on standard output, where results belong, goes nowhere."""
     sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    saved, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     try:
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(saved, 1)
+        os.close(saved)
         os.close(nowhere)
 
 

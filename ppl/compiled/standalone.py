@@ -247,15 +247,15 @@ class _Lines:
                     value.of.uses += 1
                     value.of.outside |= value.of.line != operation.line or operation.name in CONTROL
         lines: list[str] = []
-        shown = 0
+        last_line = 0
         texts: dict[Any, Text] = {}
         for operation in made:
             span = self.spans[operation.line - 1] if operation.line else None
             before = len(lines)
             self._write(operation, texts, lines, indent)
-            if len(lines) > before and span is not None and span.line != shown:
+            if len(lines) > before and span is not None and span.line != last_line:
                 lines.insert(before, f"{indent}# {span.line}: {self.program[span.line - 1].strip()}")
-                shown = span.line
+                last_line = span.line
         return lines, [self._text(x, texts).text for x in answers]
 
     def _needed(self, answers: Sequence[Known]) -> set[_Operation]:
@@ -383,12 +383,12 @@ class _Lines:
         settings = f"length={op.params['length']}, reverse={op.params['reverse']}"
         return [
             f"{indent}def {step}(state, entries):",
-            f"{indent}    {listed(x.text for x in state)} = state",
-            f"{indent}    {listed(x.text for x in entries)} = entries",
+            f"{indent}    {tuple_text(x.text for x in state)} = state",
+            f"{indent}    {tuple_text(x.text for x in entries)} = entries",
             *body,
-            f"{indent}    return {listed(answers[:carried])}, {listed(answers[carried:])}",
-            f"{indent}{listed(names[:carried])}, {listed(names[carried:])} = "
-            f"lax.scan({step}, {listed(first)}, {listed(scanned)}, {settings})",
+            f"{indent}    return {tuple_text(answers[:carried])}, {tuple_text(answers[carried:])}",
+            f"{indent}{tuple_text(names[:carried])}, {tuple_text(names[carried:])} = "
+            f"lax.scan({step}, {tuple_text(first)}, {tuple_text(scanned)}, {settings})",
         ]
 
     def cond(self, op: _Operation, operands: Sequence[Text], names: Sequence[str], indent: str) -> list[str]:
@@ -397,11 +397,11 @@ class _Lines:
         for inner in op.params["branches"]:
             branches.append(self._new("branch"))
             body, answers = self.function(inner, given, indent + "    ")
-            lines += [f"{indent}def {branches[-1]}():", *body, f"{indent}    return {listed(answers)}"]
-        return [*lines, f"{indent}{listed(names)} = lax.switch({chosen.text}, [{', '.join(branches)}])"]
+            lines += [f"{indent}def {branches[-1]}():", *body, f"{indent}    return {tuple_text(answers)}"]
+        return [*lines, f"{indent}{tuple_text(names)} = lax.switch({chosen.text}, [{', '.join(branches)}])"]
 
 
-def listed(texts: Iterable[str]) -> str:
+def tuple_text(texts: Iterable[str]) -> str:
     """A tuple of expressions or of names."""
     return f"({''.join(f'{text}, ' for text in texts).rstrip()})"
 

@@ -40,11 +40,11 @@ TRACE = TraceLimits()
 class Trace:
     """Functions in place of those of `lib` and of Python, for one run of emitted code under JAX.
 
-    `kept` collects whether transformed parameters keep their constraints; `steps` counts those of each loop,
+    `valid` collects whether transformed parameters keep their constraints; `steps` counts those of each loop,
     known by its line in the emitted text.
     """
 
-    kept: list[Any] = field(default_factory=list)
+    valid: list[Any] = field(default_factory=list)
     branches: Branches = field(default_factory=Branches)
     steps: Counter[int] = field(default_factory=Counter)
     calls: int = 0
@@ -91,13 +91,13 @@ class Trace:
         """As runtime.check, but the verdict is known only when the compiled code runs."""
         if is_traced([x, *args]):
             values = (jax.lax.stop_gradient(jnp.asarray(a)) for a in (x, *args))
-            self.kept.append(jnp.all(CONSTRAINT_BY_KEYWORD[constraint].contains(JAX, *values)))
+            self.valid.append(jnp.all(CONSTRAINT_BY_KEYWORD[constraint].contains(JAX, *values)))
         elif CONSTRAINT_BY_KEYWORD[constraint].check(np.asarray(x), shape, *args):
             raise Rejection(f"`{name}` breaks its constraint.")
 
     def guarded(self, density: Any) -> Any:
         """The density, and -inf where a constraint was broken."""
-        return jnp.where(jnp.all(jnp.stack(self.kept)), density, -jnp.inf) if self.kept else density
+        return jnp.where(jnp.all(jnp.stack(self.valid)), density, -jnp.inf) if self.valid else density
 
 
 def readable(fixed: Sequence[Any]) -> list[Any]:

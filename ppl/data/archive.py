@@ -38,7 +38,7 @@ def read_npz(path: Path) -> dict[str, Any]:
             return {name_of(info): _member(path, archive, info) for info in archive.infolist()}
     except BROKEN as error:
         raise DataError(
-            f"{path}: not an .npz archive ({said(error)}); numpy.savez(path, name=value, ...) writes one",
+            f"{path}: not an .npz archive ({cause(error)}); numpy.savez(path, name=value, ...) writes one",
             code="PPL905",
         ) from None
 
@@ -54,7 +54,9 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
             array = npy.read_array(file, allow_pickle=False)
         return read_only(aligned(array, array.dtype) if array.dtype.kind in "biuf" else array)
     except BROKEN as error:
-        raise DataError(f"{path}: {name} is not an array of numbers: {said(error)}", name, "PPL905") from None
+        raise DataError(
+            f"{path}: {name} is not an array of numbers: {cause(error)}", name, "PPL905"
+        ) from None
 
 
 def name_of(info: zipfile.ZipInfo) -> str:
@@ -76,6 +78,6 @@ def overstated(file: Any, size: int) -> str:
     return ""
 
 
-def said(error: BaseException) -> str:
+def cause(error: BaseException) -> str:
     """The first line of an error, or its kind where it says nothing."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -54,7 +54,7 @@ def parse_json(text: bytes) -> dict[str, Any]:
     """
     start = skip(text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0)
     if text[start : start + 1] != b"{":
-        found = "nothing" if start == len(text) else f"`{shown(text[start : start + 12])}`"
+        found = "nothing" if start == len(text) else f"`{piece_text(text[start : start + 12])}`"
         fail(f'data are one JSON object, {{"name": value, ...}}; found {found}', text, start)
     values, end = read_object(text, start, outermost=True)
     if skip(text, end) != len(text):
@@ -71,7 +71,7 @@ def fail(message: str, text: bytes, offset: int) -> NoReturn:
     raise Malformed(message, text, offset)
 
 
-def shown(piece: bytes) -> str:
+def piece_text(piece: bytes) -> str:
     return " ".join(piece.decode(errors="replace").split())
 
 

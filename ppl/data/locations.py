@@ -152,12 +152,12 @@ def location_of(text: str) -> tuple[Location, list[str]]:
     """
     if not SCHEME.match(text):
         name, _, columns = text.partition(":")
-        return OnDisk(Path(name)), _listed(columns)
+        return OnDisk(Path(name)), _column_names(columns)
     url, _, columns = text.rpartition(":")
     if "/" in columns:  # that colon is the scheme's, or a port's
         return InStore(text), []
-    return InStore(url), _listed(columns)
+    return InStore(url), _column_names(columns)
 
 
-def _listed(columns: str) -> list[str]:
+def _column_names(columns: str) -> list[str]:
     return columns.split(",") if columns else []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.data.archive import BROKEN, said
+from ppl.data.archive import BROKEN, cause
 from ppl.data.blocks import release
 from ppl.data.inputs import Inputs
 from ppl.data.locations import InStore, Location, OnDisk, location_of
@@ -96,7 +96,7 @@ def _require(where: Location) -> None:
 
 
 def _unreadable(where: Location, error: BaseException) -> DataError:
-    return refused(where, f"cannot be read: {getattr(error, 'strerror', None) or said(error)}")
+    return refused(where, f"cannot be read: {getattr(error, 'strerror', None) or cause(error)}")
 
 
 def open_share(file: str | Path, own: Own) -> Share:

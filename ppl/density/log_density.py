@@ -95,8 +95,8 @@ class LogDensity:
         """By the program and the data that were given: what was computed of them does not travel."""
         read = {v.name: self.d.of(v.name) for v in self.model.lowered.data if not v.items}
         # The caller may have changed the arrays that were given.
-        kept = {name: value for name, value in read.items() if np.size(value)}
-        return conditioned_anew, (self.model, {**self.data, **kept}, self.d.seed__, self.earlier)
+        nonempty = {name: value for name, value in read.items() if np.size(value)}
+        return conditioned_anew, (self.model, {**self.data, **nonempty}, self.d.seed__, self.earlier)
 
     @property
     def observed(self) -> Mapping[str, Any]:

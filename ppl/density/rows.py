@@ -272,10 +272,10 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
         return f"By `{size}`: no term of the target depends on its rows."
     if named := batches.split.named:
         return (
-            f"By `{size}`: one row is read by its number, which is another row in a subset.\n{shown(named)}"
+            f"By `{size}`: one row is read by its number, which is another row in a subset.\n{excerpt(named)}"
         )
     if sums := batches.split.sums:
-        return f"By `{size}`: target() is read, which over a subset of rows is another sum.\n{shown(sums)}"
+        return f"By `{size}`: target() is read, which over a subset of rows is another sum.\n{excerpt(sums)}"
     for _ in range(ROW_SPLIT.tries):
         u = generator.normal(0.0, 0.5, batches.dim)
         shuffled = generator.permutation(everything)
@@ -286,7 +286,7 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
         except (InferenceError, ValueError, IndexError) as error:
             return f"By `{size}`: the terms of a subset cannot be computed.\n{error}"
         if np.isfinite(whole) and not abs(parts - whole) <= ROW_SPLIT.tolerance * max(1.0, abs(whole)):
-            return f"By `{size}`: these terms do not add up over rows.\n{shown(batches.split.terms)}"
+            return f"By `{size}`: these terms do not add up over rows.\n{excerpt(batches.split.terms)}"
     return None
 
 
@@ -297,5 +297,5 @@ def some_rows(at_hand: Rows, generator: np.random.Generator) -> Rows:
     return at_hand[np.sort(generator.choice(len(at_hand), ROW_SPLIT.enough_rows, replace=False))]
 
 
-def shown(spans: Iterable[Span]) -> str:
+def excerpt(spans: Iterable[Span]) -> str:
     return "\n".join(span.describe() for span in dict.fromkeys(spans))

@@ -27,7 +27,7 @@ class Effort:
     repeats: int = 20
     """Gradients, of which the fastest counts, and then again line by line."""
 
-    shown: float = 0.01
+    least_share: float = 0.01
     """The least share of a line that is shown."""
 
 
@@ -107,9 +107,9 @@ class LineClock:
         self.charge()
         self.lines.append(frame.f_lineno)
         self.since = perf_counter()
-        return self.moved
+        return self.on_line
 
-    def moved(self, frame: FrameType, event: str, arg: Any) -> Any:
+    def on_line(self, frame: FrameType, event: str, arg: Any) -> Any:
         """What Python calls for each new line of it, and at its end."""
         self.charge()
         if event == "return":
@@ -117,7 +117,7 @@ class LineClock:
         elif event == "line":
             self.lines[-1] = frame.f_lineno
         self.since = perf_counter()
-        return self.moved
+        return self.on_line
 
     def charge(self) -> None:
         """Put the time since the last event down to the line that was run."""
@@ -133,5 +133,5 @@ def cost_lines(posterior: LogDensity) -> Iterator[str]:
     costs = statement_costs(posterior, u)
     yield f"A gradient by autograd takes {1e6 * costs.gradient:,.0f} microseconds; of its forward pass take:"
     for span, share in costs.shares:
-        if share >= EFFORT.shown:
+        if share >= EFFORT.least_share:
             yield f"  {share:4.0%}  {span.source.name}:{span.line}: {span.source.line(span.line).strip()}"

@@ -56,11 +56,11 @@ def without_empty(s: ast.Statement) -> Stmts:
             other = one(no, s.span) if does(no) else None
             return (ast.If(s.span, s.condition, one(yes, s.span) if yes else ast.Block(s.span, ()), other),)
         case ast.Block(statements=inner):
-            kept = tuple(out for x in inner for out in without_empty(x))
-            return (ast.Block(s.span, kept),) if does(kept) else ()
+            statements = tuple(out for x in inner for out in without_empty(x))
+            return (ast.Block(s.span, statements),) if does(statements) else ()
         case ast.Profile(statements=inner):
-            kept = tuple(out for x in inner for out in without_empty(x))
-            return (ast.Profile(s.span, s.name, kept),) if does(kept) else ()
+            statements = tuple(out for x in inner for out in without_empty(x))
+            return (ast.Profile(s.span, s.name, statements),) if does(statements) else ()
         case _:
             return (s,)
 

@@ -7,7 +7,7 @@ from ppl.frontend import ast
 from ppl.source import Span
 
 
-def listed(names: Iterable[str]) -> str:
+def name_list(names: Iterable[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
 
 
@@ -22,7 +22,7 @@ def continuous_outcome(name: str, density: str, span: Span) -> ModelError:
 
 
 def not_here(names: Iterable[str], what: str, span: Span, hint: str) -> ModelError:
-    return ModelError(f"{listed(names)} cannot be summed out of {what}.", span, hint, "PPL704")
+    return ModelError(f"{name_list(names)} cannot be summed out of {what}.", span, hint, "PPL704")
 
 
 def truncated(s: ast.Tilde) -> ModelError:
@@ -56,7 +56,7 @@ def bounds(name: str, why: str, span: Span) -> ModelError:
 
 def unplanned(names: Iterable[str], why: str, span: Span) -> ModelError:
     return ModelError(
-        f"{listed(names)} cannot be summed out: {why}.",
+        f"{name_list(names)} cannot be summed out: {why}.",
         span,
         "Write the sum yourself with log_sum_exp, or bring the statements into a form of the guide: terms of "
         "one entry each, neighbours `z[t - 1]` and `z[t]`, or few discrete parameters together.",
@@ -66,7 +66,7 @@ def unplanned(names: Iterable[str], why: str, span: Span) -> ModelError:
 
 def too_large(names: Iterable[str], entries: int, most: int, span: Span) -> ModelError:
     return ModelError(
-        f"To sum out {listed(names)} takes a table of {entries:,} entries, which is more than {most:,}.",
+        f"To sum out {name_list(names)} takes a table of {entries:,} entries, which is more than {most:,}.",
         span,
         "Narrow the bounds, or use fewer of them in one term; `most_entries` of compile_model raises "
         "the limit.",
@@ -85,7 +85,7 @@ def out_of_range(index: int, size: int, span: Span) -> ModelError:
 
 def waits(names: Iterable[str], span: Span) -> ModelError:
     return ModelError(
-        f"How {listed(names)} is summed out depends on the data.",
+        f"How {name_list(names)} is summed out depends on the data.",
         span,
         "Give data to `ppl show`, with --data.",
         "PPL706",

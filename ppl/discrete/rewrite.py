@@ -96,8 +96,8 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
     parameters = discrete_parameters(p.parameters)
     by_name = {d.name: d for d in parameters}
     names = names_of(p)
-    kept, moved = divided(p.transformed_parameters, set(by_name))
-    body = (*plain_declarations(moved), *p.model)
+    independent, dependent = divided(p.transformed_parameters, set(by_name))
+    body = (*plain_declarations(dependent), *p.model)
     body = Normal(facts, by_name, names, dependent_names(body, set(by_name)), lengths(body)).body(body)
     body = with_increments(body, set(by_name), facts)
     tilts = {d.name: names.fresh(f"{TILT}_{d.name}") for d in parameters} if setting.tilted else {}
@@ -129,12 +129,12 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
             *(d for d in p.parameters if not is_discrete(d)),
             *(tilt_declaration(d, tilts[d.name]) for d in parameters if tilts),
         ),
-        transformed_parameters=kept,
+        transformed_parameters=independent,
         model=live(body_out, None),
         generated_quantities=(
             *discrete,
             *((ast.Block(span, back),) if back else ()),
-            *moved,
+            *dependent,
             *p.generated_quantities,
         ),
     )

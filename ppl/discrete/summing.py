@@ -47,6 +47,6 @@ def summed(
 def without(p: ast.Program) -> ast.Program:
     """The program of the continuous parameters alone: its data are read and its sizes known."""
     discrete = {d.name for d in p.parameters if is_discrete(d)}
-    kept, _ = divided(p.transformed_parameters, discrete)
+    independent, _ = divided(p.transformed_parameters, discrete)
     real = tuple(d for d in p.parameters if d.name not in discrete)
-    return replace(p, parameters=real, transformed_parameters=kept, model=(), generated_quantities=())
+    return replace(p, parameters=real, transformed_parameters=independent, model=(), generated_quantities=())

@@ -193,10 +193,10 @@ def for_sampler(target: PosteriorTarget, settings: SampleSettings) -> Target:
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
-    asked = Settings(backend=settings.backend, device=settings.device, quick_jit=False)
+    own = Settings(backend=settings.backend, device=settings.device, quick_jit=False)
     numbers = numbers_of_chains(target.posterior, settings)
-    if asked.backend == "jax" or (asked.backend == "auto" and is_possible(target) and has_room(numbers)):
-        return by_jax(target, asked)
+    if own.backend == "jax" or (own.backend == "auto" and is_possible(target) and has_room(numbers)):
+        return by_jax(target, own)
     return target
 
 

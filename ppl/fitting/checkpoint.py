@@ -46,8 +46,8 @@ class CheckpointOptions:
 
     def discard(self, runs: int) -> None:
         """Remove the checkpoint of the one run, or those of all."""
-        for keep in [self] if runs == 1 else map(self.of_run, range(runs)):
-            remove(keep.path)
+        for journal in [self] if runs == 1 else map(self.of_run, range(runs)):
+            remove(journal.path)
 
 
 class Stage(NamedTuple):
@@ -86,12 +86,12 @@ class Checkpoint:
         return (f"The checkpoint {self.path} could not be written ({self.trouble.strerror}).",)
 
     def recall(self, stage: str, *generators: Generator) -> Any:
-        kept = self.stages.get(stage)
-        if kept is None:
+        recorded = self.stages.get(stage)
+        if recorded is None:
             return None
-        for generator, place in zip(generators, kept.generators, strict=True):
+        for generator, place in zip(generators, recorded.generators, strict=True):
             _set(generator, place)
-        return kept.state
+        return recorded.state
 
     def record(self, stage: str, state: Any, *generators: Generator) -> None:
         if self.path is None:
@@ -162,24 +162,25 @@ def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
     }
 
 
-def journal_of(keep: CheckpointOptions | None, posterior: LogDensity, settings: Settings) -> Checkpoint:
+def journal_of(options: CheckpointOptions | None, posterior: LogDensity, settings: Settings) -> Checkpoint:
     """The journal of a run: empty or, to resume, with what was left at the path where there is anything.
 
     Raises:
         DataError: the file is no checkpoint, or that of another program, other data or other settings.
     """
-    if keep is None:
+    if options is None:
         return Checkpoint(None)
     owner = cache(lambda: _owner(posterior, settings))
-    left, writes = keep.resume and keep.path.exists(), True
-    text = keep.path.read_text("utf-8", errors="replace") if left else None
+    left, writes = options.resume and options.path.exists(), True
+    text = options.path.read_text("utf-8", errors="replace") if left else None
     if settings.sharded:
         from ppl.compiled.processes import from_first, is_first
 
         text = from_first(text)
         writes = is_first()
-    found = {} if text is None else _read(keep.path, text, posterior, owner())
-    return Checkpoint(keep.path if writes else None, owner, keep.every, found, keep.path if found else None)
+    found = {} if text is None else _read(options.path, text, posterior, owner())
+    path = options.path
+    return Checkpoint(path if writes else None, owner, options.every, found, path if found else None)
 
 
 def fit_with(

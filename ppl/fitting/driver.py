@@ -36,7 +36,10 @@ class FitDraws(NamedTuple):
 
 @memory_required()
 def fit_posterior(
-    posterior: LogDensity, asked: Settings, progress: Listener = silent, keep: CheckpointOptions | None = None
+    posterior: LogDensity,
+    settings: Settings,
+    progress: Listener = silent,
+    checkpoint: CheckpointOptions | None = None,
 ) -> tuple[FitDraws, Checkpoint]:
     """Fit a posterior; the journal of the run stays in its checkpoint until that is discarded.
 
@@ -44,32 +47,36 @@ def fit_posterior(
         InferenceError: the posterior is improper, does not fit in memory, or no start has a finite density.
         DataError: `init` does not fit the parameters, or the checkpoint is of another run.
     """
-    refuse_unpaired(asked)
-    require_memory(posterior, asked)
-    if asked.sharded:
-        require_same_run(posterior, asked)
-    if asked.minibatch is None:
-        if asked.algorithm != "optimize" and posterior.earlier is None:
-            refuse_improper(density_of_all(posterior, asked))
-        if not asked.sharded:
+    refuse_unpaired(settings)
+    require_memory(posterior, settings)
+    if settings.sharded:
+        require_same_run(posterior, settings)
+    if settings.minibatch is None:
+        if settings.algorithm != "optimize" and posterior.earlier is None:
+            refuse_improper(density_of_all(posterior, settings))
+        if not settings.sharded:
             refuse_nan_data(posterior)
-    start = start_for(posterior, asked.init)
+    start = start_for(posterior, settings.init)
     with threads_of_fit(posterior):
-        if asked.runs > 1:
+        if settings.runs > 1:
             # The journals are those of other processes, which have written them.
-            best = best_of(posterior, asked, start, progress, keep)
-            return draws_of(posterior, asked, best, listen=progress), Checkpoint(None)
-        return _one_run(posterior, asked, start, progress, keep)
+            best = best_of(posterior, settings, start, progress, checkpoint)
+            return draws_of(posterior, settings, best, listen=progress), Checkpoint(None)
+        return _one_run(posterior, settings, start, progress, checkpoint)
 
 
 def _one_run(
-    posterior: LogDensity, asked: Settings, start: Init, progress: Listener, keep: CheckpointOptions | None
+    posterior: LogDensity,
+    settings: Settings,
+    start: Init,
+    progress: Listener,
+    checkpoint: CheckpointOptions | None,
 ) -> tuple[FitDraws, Checkpoint]:
-    journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
+    journal, target = journal_of(checkpoint, posterior, settings), target_of(posterior, settings)
     try:
-        result = fit_with(journal, target, asked, start, progress)
+        result = fit_with(journal, target, settings, start, progress)
         noted = replace(result, notes=(*result.notes, *note_of(target)))
-        found = draws_of(posterior, asked, noted, listen=progress)
+        found = draws_of(posterior, settings, noted, listen=progress)
     except KeyboardInterrupt:
         journal.write()
         raise
@@ -89,7 +96,7 @@ def draws_of(
 ) -> FitDraws:
     """The draws of a result as columns, row 0 the image of the mean of q."""
     if posterior.earlier is not None:
-        updates = tuple(Worth(*worth) for worth in posterior.earlier.worth)
+        updates = tuple(Worth(*quality) for quality in posterior.earlier.worth)
         result = replace(result, verdict=replace(result.verdict, updates=updates))
     table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
     backend = backend_of(posterior, settings, result.verdict.made is DrawSource.ANNEALED)

@@ -86,9 +86,9 @@ def is_flat(posterior: LogDensity, u: Floats, some: Indices) -> bool:
     here = posterior.log_density(u, jacobian=False)
     rng = np.random.default_rng(FLAT_SEARCH.seed)
     for scale in (0.3, 3.0, FLAT_SEARCH.far):
-        moved = u.copy()
-        moved[some] = rng.uniform(-scale, scale, len(some))
-        if posterior.log_density(moved, jacobian=False) != here:
+        point = u.copy()
+        point[some] = rng.uniform(-scale, scale, len(some))
+        if posterior.log_density(point, jacobian=False) != here:
             return False
     return True
 
@@ -98,9 +98,9 @@ def falls_off(posterior: LogDensity, u: Floats, some: Indices) -> NDArray[np.boo
     inside = posterior.in_bounded_sets[some]
     left = some[~inside]
     for side in (-FLAT_SEARCH.far, FLAT_SEARCH.far) if left.size else ():
-        moved = u.copy()
-        moved[left] = side
-        slope = posterior.log_density_gradient(moved)[1][left]
+        point = u.copy()
+        point[left] = side
+        slope = posterior.log_density_gradient(point)[1][left]
         left = left[np.sign(slope) == -np.sign(side)]
     return inside | np.isin(some, left)
 
@@ -111,7 +111,7 @@ def sentence(posterior: LogDensity, endless: Indices) -> str:
     whole = len(endless) == len(all_names)
     return (
         "The posterior is improper: the log density does not depend on "
-        f"{'any parameter: ' if whole and len(names) > 1 else ''}{listed(names)}, "
+        f"{'any parameter: ' if whole and len(names) > 1 else ''}{name_list(names)}, "
         f"and {'its range has' if len(names) == 1 else 'their ranges have'} no end, so there is no "
         "distribution to approximate.\n"
         f"Give {'it' if len(names) == 1 else 'them'} a prior, as in `{all_names[endless[0]].split('.')[0]} ~ "
@@ -119,7 +119,7 @@ def sentence(posterior: LogDensity, endless: Indices) -> str:
     )
 
 
-def listed(names: Sequence[str]) -> str:
+def name_list(names: Sequence[str]) -> str:
     """The names; of many the first few, and how many more there are."""
     if len(names) > FLAT_SEARCH.most_named:
         names = [*names[: FLAT_SEARCH.most_named], f"{len(names) - FLAT_SEARCH.most_named} more"]

@@ -108,7 +108,7 @@ def sparse(directions: Floats) -> list[Floats]:
 
 def is_endless(posterior: LogDensity, points: Floats, line: Floats) -> bool:
     """Whether the target is the same along a line through each of some points, and no Jacobian ends it."""
-    plain = all(name == word for name, word in zip(*moved(posterior, line), strict=True))
+    plain = all(name == word for name, word in zip(*parameters_of_line(posterior, line), strict=True))
     ends = [jacobian_at(posterior, points[0] + side * LINE_SEARCH.far * line) for side in (1, -1)]
     if not plain and max(ends) <= jacobian_at(posterior, points[0]) - LINE_SEARCH.falls:
         return False
@@ -128,7 +128,7 @@ def jacobian_at(posterior: LogDensity, u: Floats) -> float:
     return float(posterior.log_density(u) - posterior.log_density(u, jacobian=False))
 
 
-def moved(posterior: LogDensity, line: Floats) -> tuple[list[str], list[str]]:
+def parameters_of_line(posterior: LogDensity, line: Floats) -> tuple[list[str], list[str]]:
     """The parameters that a line moves, and what of each moves in a line: `tau`, `log(tau)`."""
     names, words = list(posterior.param_unc_names()), dict[int, str]()
     for d in leaves(posterior.model.lowered.parameters):
@@ -145,16 +145,16 @@ FORMS = {"identity": "{}", "offset_multiplier": "{}", "lower": "log({})", "upper
 
 def sentence(posterior: LogDensity, lines: list[Floats]) -> str:
     """What is wrong, along which lines, and what to do."""
-    along = " and along ".join(f"`{in_words(posterior, line)}`" for line in lines[: LINE_SEARCH.most_named])
+    where = " and along ".join(f"`{in_words(posterior, line)}`" for line in lines[: LINE_SEARCH.most_named])
     more = (
         f" and {len(lines) - LINE_SEARCH.most_named} more lines"
         if len(lines) > LINE_SEARCH.most_named
         else ""
     )
-    names = sorted({name.split(".")[0] for name in moved(posterior, lines[0])[0]})
+    names = sorted({name.split(".")[0] for name in parameters_of_line(posterior, lines[0])[0]})
     who = "it" if len(names) == 1 else f"one of {', '.join(f'`{name}`' for name in names)}"
     return (
-        f"The posterior is improper along {along}{more}: the log density does not change along it, however "
+        f"The posterior is improper along {where}{more}: the log density does not change along it, however "
         f"far, so there is no distribution to approximate.\n"
         f"Give {who} a proper prior, as in `{names[0]} ~ normal(0, 1);`, or fix it."
     )
@@ -162,7 +162,7 @@ def sentence(posterior: LogDensity, lines: list[Floats]) -> str:
 
 def in_words(posterior: LogDensity, line: Floats) -> str:
     """A direction as a sum, `a - b`; `log(a)` where the range of `a` has one end."""
-    _, words = moved(posterior, line)
+    _, words = parameters_of_line(posterior, line)
     parts = line[line != 0] / line[line != 0][0]
     found = ""
     for part, word in zip(parts[: LINE_SEARCH.most_terms], words, strict=False):

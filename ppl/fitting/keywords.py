@@ -152,5 +152,5 @@ def _listing(record: Any) -> str:
         for known in settings_of(record).values()
     ]
     filled = [textwrap.fill(x, 100, initial_indent="    ", subsequent_indent="        ") for x in lines]
-    followed = ", ".join(f.name for f in fields(record) if f.name in RUN_OPTIONS)
-    return "\n".join(["Settings:", *filled, f"    {followed}: as in `{RunOptions.__module__}`."])
+    run_options = ", ".join(f.name for f in fields(record) if f.name in RUN_OPTIONS)
+    return "\n".join(["Settings:", *filled, f"    {run_options}: as in `{RunOptions.__module__}`."])

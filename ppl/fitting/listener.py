@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from ppl.arguments import shown
+from ppl.arguments import repr_of
 from ppl.errors import ArgumentError
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, silent
@@ -16,7 +16,7 @@ def listener_of(progress: Listener | bool | None, plan: Sequence[Phase]) -> Abst
     if progress is None or progress is False:
         return nullcontext(silent)
     if progress is not True:
-        raise ArgumentError(f"progress is {shown(progress)}, but must be True, False, None or a function")
+        raise ArgumentError(f"progress is {repr_of(progress)}, but must be True, False, None or a function")
     from ppl.fitting.progress_display import (
         of_caller,  # rich takes longer to import than a small fit to compile
     )

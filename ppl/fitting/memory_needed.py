@@ -73,7 +73,7 @@ def require_memory(posterior: LogDensity, settings: Settings) -> None:
     else:
         advice = _fewer(settings.draws, " (--draws)")
     what = "A fit" if settings.runs == 1 else f"The best of {settings.runs} fits"
-    refuse_beyond(numbers, f"{what} by {settings.algorithm} of {_size(posterior)}, with {draws},", advice)
+    refuse_if_larger(numbers, f"{what} by {settings.algorithm} of {_size(posterior)}, with {draws},", advice)
 
 
 def require_memory_of_chains(posterior: LogDensity, settings: SampleSettings) -> None:
@@ -86,7 +86,7 @@ def require_memory_of_chains(posterior: LogDensity, settings: SampleSettings) ->
     else:
         advice = _fewer(settings.num_samples, " (--num-samples)")
     what = f"{chains} chain{'s' * (chains > 1)} of {settings.num_warmup} and {settings.num_samples} draws"
-    refuse_beyond(
+    refuse_if_larger(
         numbers_of_chains(posterior, settings),
         f"NUTS on {_size(posterior)}, with {what} of {_columns(posterior)},",
         advice,
@@ -96,17 +96,17 @@ def require_memory_of_chains(posterior: LogDensity, settings: SampleSettings) ->
 def require_memory_of_rows(posterior: LogDensity, rows: int) -> None:
     """Refuse so many rows of all variables where there is no memory for them; see `require_memory`."""
     numbers = rows * (columns_of(posterior) + MEMORY_NEEDED.of_a_row)
-    refuse_beyond(numbers, f"A table of {rows} draws of {_columns(posterior)}", _fewer(rows))
+    refuse_if_larger(numbers, f"A table of {rows} draws of {_columns(posterior)}", _fewer(rows))
 
 
 def require_memory_of_simulations(simulations: int, columns: int) -> None:
     """Refuse so many simulations where there is no memory for their ranks; see `require_memory`."""
     numbers = simulations * (MEMORY_NEEDED.copies * columns + MEMORY_NEEDED.of_a_row)
     advice = "A thousand simulations are enough for most questions (--simulations)."
-    refuse_beyond(numbers, f"A table of the ranks of {simulations} simulations", advice)
+    refuse_if_larger(numbers, f"A table of the ranks of {simulations} simulations", advice)
 
 
-def refuse_beyond(numbers: int, what: str, advice: str) -> None:
+def refuse_if_larger(numbers: int, what: str, advice: str) -> None:
     """Refuse what needs the memory of so many numbers where there is less.
 
     Raises:

@@ -26,37 +26,39 @@ OF_SEVERAL_GAUSSIANS = ("pathfinder",)
 
 
 def more_draws(
-    posterior: LogDensity, settings: Settings, asked: Settings, old: Result, listen: Listener
+    posterior: LogDensity, settings: Settings, options: Settings, old: Result, listen: Listener
 ) -> FitDraws:
-    """Fresh draws of a fit made with `settings`; `asked` has their number and seed.
+    """Fresh draws of a fit made with `settings`; `options` has their number and seed.
 
     Raises:
         InferenceError: the density is not finite where the approximation lies.
     """
-    require_memory(posterior, asked)
-    rng = _stream(asked)
+    require_memory(posterior, options)
+    rng = _stream(options)
     with threads_of_fit(posterior):
         target = target_of(posterior, settings)
         fresh = (
-            nested(target, old.start, Context(asked, Streams(int(rng.integers(1 << 62))), listen))
+            nested(target, old.start, Context(options, Streams(int(rng.integers(1 << 62))), listen))
             if old.verdict.made is DrawSource.NESTED
-            else result_of(target, asked, old.family, old.params, old.path, rng, listen)
+            else result_of(target, options, old.family, old.params, old.path, rng, listen)
         )
         fresh = with_spread(fresh, old.verdict.spread)
-        return draws_of(posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
+        return draws_of(posterior, options, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 
 
-def columns_of_more_draws(posterior: LogDensity, settings: Settings, asked: Settings, old: Result) -> Floats:
+def columns_of_more_draws(
+    posterior: LogDensity, settings: Settings, options: Settings, old: Result
+) -> Floats:
     """The same of q, neither weighted nor corrected, as columns alone: (draws, columns)."""
-    require_memory(posterior, asked)
+    require_memory(posterior, options)
     with threads_of_fit(posterior):
         target = target_of(posterior, settings)
-        fresh = draws_with_density(target, old.family, old.params, asked.draws, _stream(asked))
-        return tabulate(posterior, fresh.u, asked.seed, key=MORE_DRAWS_STREAM).rows
+        fresh = draws_with_density(target, old.family, old.params, options.draws, _stream(options))
+        return tabulate(posterior, fresh.u, options.seed, key=MORE_DRAWS_STREAM).rows
 
 
-def _stream(asked: Settings) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE_DRAWS_STREAM,)))
+def _stream(settings: Settings) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(MORE_DRAWS_STREAM,)))
 
 
 def with_spread(result: Result, spread: Spread | None) -> Result:

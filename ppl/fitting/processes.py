@@ -74,17 +74,17 @@ def _answers(began: Mapping[Connection, Any], hear: Tell, killed: str) -> dict[C
     while left := [here for here in began if here not in answers]:
         for here in cast(list[Connection], wait(left)):
             try:
-                said = here.recv()
+                message = here.recv()
             except EOFError:
                 began[here].join()
                 raise InferenceError(killed.format(began[here].exitcode)) from None
-            match said:
+            match message:
                 case Answer(error=PPLError() as error):
                     raise error
                 case Answer():
-                    answers[here] = said.value
+                    answers[here] = message.value
                 case _:
-                    hear(said)
+                    hear(message)
     return answers
 
 

@@ -68,7 +68,7 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=max(6, min(DISPLAY.bar_columns, console.width - 84))),
         Times(),
-        TextColumn("{task.fields[said]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+        TextColumn("{task.fields[status]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=console,
         transient=True,
         expand=True,
@@ -80,7 +80,7 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
     elbos: dict[int, float] = {}
 
     def begun(stage: str) -> TaskID:
-        return bars.add_task(stage, total=1.0, meters=meters, said="")
+        return bars.add_task(stage, total=1.0, meters=meters, status="")
 
     def listen(progress: Progress) -> None:
         run = progress.run
@@ -91,7 +91,7 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
             progress = replace(progress, elbo=elbos.get(run, math.nan))
         elif progress.phase is not Phase.STEP_SIZE:  # whose candidates are not q
             elbos[run] = progress.elbo
-        bars.update(task, completed=meter.share, description=name(progress), said=said(progress))
+        bars.update(task, completed=meter.share, description=name(progress), status=status_text(progress))
         if progress.phase is Phase.DONE:
             bars.stop_task(task)
 
@@ -136,7 +136,7 @@ def _lines(console: Console, every: int, plan: Sequence[Phase]) -> Listener:
 def line(progress: Progress, *more: str) -> str:
     """`stochastic optimisation  300 of 10000   ELBO -34.12   change 0.008 mean, 0.005 median`."""
     count = f" {progress.iteration:>{len(str(progress.total))}} of {progress.total}" if progress.total else ""
-    return "   ".join(filter(None, [f"{name(progress)}{count}", said(progress), *more]))
+    return "   ".join(filter(None, [f"{name(progress)}{count}", status_text(progress), *more]))
 
 
 def name(progress: Progress) -> str:
@@ -145,7 +145,7 @@ def name(progress: Progress) -> str:
     return f"{what} {progress.run}: {progress.phase}" if progress.run else str(progress.phase)
 
 
-def said(progress: Progress) -> str:
+def status_text(progress: Progress) -> str:
     """The ELBO, its changes and the note, as far as they are known."""
     parts = []
     if not math.isnan(progress.elbo):

@@ -19,7 +19,7 @@ class Meter:
     def __init__(self, plan: Sequence[Phase], clock: Callable[[], float] = perf_counter):
         self._plan, self._clock, self._began = tuple(plan), clock, clock()
         self._begun: list[Phase] = []
-        self._part = self._moved = 0.0
+        self._part = self._updated_at = 0.0
         self.share = 0.0
 
     @property
@@ -36,10 +36,10 @@ class Meter:
             return
         if not self._begun or self._at(phase) > self._at(self._begun[-1]):
             self._begun.append(phase)
-            self._part, self._moved = 0.0, self.elapsed
+            self._part, self._updated_at = 0.0, self.elapsed
         part = min(1.0, progress.iteration / progress.total) if progress.total else 0.0
         if phase is self._begun[-1] and part > self._part:
-            self._part, self._moved = part, self.elapsed
+            self._part, self._updated_at = part, self.elapsed
         before = self._plan[: self._at(self._begun[-1])]
         done = _cost(before) + self._part * _cost(self._begun[-1:])
         self.share = max(self.share, done / _cost(self._plan))
@@ -57,7 +57,7 @@ class Meter:
         spent = _cost(self._begun[:-1]) + self._part * now
         if spent < SHARE_TO_FORECAST * _cost(self._plan):
             return None
-        rate, since = self._moved / spent, self.elapsed - self._moved
+        rate, since = self._updated_at / spent, self.elapsed - self._updated_at
         later = _cost(self._plan[self._at(self._begun[-1]) + 1 :])
         return rate * later + max(0.0, rate * (1 - self._part) * now - since)
 

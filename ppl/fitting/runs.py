@@ -29,7 +29,7 @@ class Job(NamedTuple):
     posterior: LogDensity
     settings: Settings
     start: Any
-    keep: CheckpointOptions | None
+    checkpoint: CheckpointOptions | None
 
 
 def best_of(
@@ -37,18 +37,18 @@ def best_of(
     settings: Settings,
     start: Any,
     progress: Listener,
-    keep: CheckpointOptions | None = None,
+    checkpoint: CheckpointOptions | None = None,
 ) -> Result:
     """The run with the best ELBO among `settings.runs`, its verdict in the light of all.
 
-    Ctrl-C ends every run where it is; with `keep`, each has a checkpoint of its own to go on from. `progress`
-    hears each run by its number.
+    Ctrl-C ends every run where it is; with `checkpoint`, each can be resumed from a checkpoint of its own.
+    `progress` receives the reports of each run with its number.
 
     Raises:
         InferenceError: one of the runs could not begin.
     """
     results: list[Result] = []
-    for result in _all(posterior, settings, start, progress, keep):
+    for result in _all(posterior, settings, start, progress, checkpoint):
         results.append(result)
     best = max(results, key=lambda result: result.final_elbo)
     ended = [result for result in results if result.outcome.ending is not Ending.INTERRUPTED]
@@ -62,14 +62,24 @@ def best_of(
 
 
 def _all(
-    posterior: LogDensity, settings: Settings, start: Any, progress: Listener, keep: CheckpointOptions | None
+    posterior: LogDensity,
+    settings: Settings,
+    start: Any,
+    progress: Listener,
+    checkpoint: CheckpointOptions | None,
 ) -> Iterator[Result]:
     """The runs in order of seed, as many at a time as they may take cores; none more after Ctrl-C.
 
     Where JAX is asked for, one run follows the other.
     """
     jobs = [
-        Job(k + 1, posterior, replace(settings, seed=settings.seed + k), start, keep and keep.of_run(k))
+        Job(
+            k + 1,
+            posterior,
+            replace(settings, seed=settings.seed + k),
+            start,
+            checkpoint and checkpoint.of_run(k),
+        )
         for k in range(settings.runs)
     ]
     tasks = [partial(_fitted, job) for job in jobs]
@@ -84,7 +94,7 @@ def _fitted(job: Job, progress: Listener) -> Result:
     def listen(report: Progress) -> None:
         progress(replace(report, run=job.number, runs=job.settings.runs))
 
-    journal = journal_of(job.keep, job.posterior, job.settings)
+    journal = journal_of(job.checkpoint, job.posterior, job.settings)
     target = target_of(job.posterior, job.settings)
     result = fit_with(journal, target, job.settings, job.start, listen)
     journal.write()

@@ -32,7 +32,7 @@ from ppl.inference.run.streams import Streams
 SECONDS_A_REPORT_OF_CHAINS = 0.1
 """Seconds between two reports of a chain."""
 
-SECONDS_A_GRADIENT_WORTH_A_THREAD = 5e-4
+LEAST_GRADIENT_SECONDS = 5e-4
 """Seconds of a gradient above which chains are threads: handing on the interpreter takes a tenth of it."""
 
 KILLED = (
@@ -104,7 +104,7 @@ def pays_to_share(start: Start) -> bool:
     start.target.log_density_gradient(start.v)
     began = perf_counter()
     start.target.log_density_gradient(start.v)
-    return perf_counter() - began > SECONDS_A_GRADIENT_WORTH_A_THREAD
+    return perf_counter() - began > LEAST_GRADIENT_SECONDS
 
 
 def _some(

@@ -14,7 +14,7 @@ import numpy as np
 from ppl.fitting.record_types import require_types
 from ppl.inference.families import KINDS
 from ppl.inference.families.standard import STANDARDS
-from ppl.inference.initialise.starting import Kept
+from ppl.inference.initialise.starting import StartState
 from ppl.inference.objective.target import Array
 from ppl.inference.recipes.optimising import Loop
 from ppl.inference.refine.fixed_draws import FixedDrawsFit
@@ -34,10 +34,11 @@ STATES: tuple[Any, ...] = (
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Kept, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Refined, *KINDS),
+        *(StartState, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Refined, *KINDS),
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }
+RECORDS["Kept"] = StartState  # its name in checkpoints of earlier versions
 
 
 def encode(value: Any) -> Any:

@@ -28,8 +28,8 @@ def target_of(posterior: LogDensity, settings: Settings) -> Target:
     if settings.marginal is not None:
         whole = target_of(posterior, replace(settings, marginal=None))
         return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
-    asked = settings.jacobian
-    jacobian = settings.algorithm != "optimize" if asked is None else asked
+    choice = settings.jacobian
+    jacobian = settings.algorithm != "optimize" if choice is None else choice
     if settings.sharded:
         return sharded(posterior, settings, jacobian)
     if settings.minibatch is not None:

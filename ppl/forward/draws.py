@@ -7,7 +7,7 @@ from ppl.errors import ModelError
 from ppl.forward.refused import refused
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
-from ppl.frontend.printer import expression, indent, listed, unsized
+from ppl.frontend.printer import commas, expression, indent, unsized
 from ppl.frontend.scope import Level
 from ppl.frontend.walk import variables
 from ppl.stdlib.record import Distribution
@@ -105,7 +105,7 @@ def _by_own(tilde: ast.Tilde, rng: ast.FunctionDef, known: Drawing) -> Lines:
         raise refused(f"{rng.name} draws a {drawn}, and `{text}` is a {own} or truncated", tilde.span)
     if isinstance(tilde.left, ast.Indexed):
         yield from _once(tilde.left, known.facts.types[tilde.left])
-    yield f"{expression(tilde.left)} = {rng.name}({listed(tilde.args)});"
+    yield f"{expression(tilde.left)} = {rng.name}({commas(tilde.args)});"
 
 
 def _once(left: ast.Expr, own: Type) -> Lines:

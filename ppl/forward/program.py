@@ -56,10 +56,10 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
         *simulated,
         *(replace(s, value=None) for s in transformed),
     ]
-    kept = [d for d in program.data if d not in simulated]
+    given = [d for d in program.data if d not in simulated]
     blocks = {
         "functions": functions(program.functions),
-        "data": statements(kept),
+        "data": statements(given),
         "transformed data": statements(program.transformed_data),
         "generated quantities": [*statements(outputs), "{", *indent(flat), "}"],
     }

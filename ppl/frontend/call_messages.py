@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ppl.frontend.messages import Message, did_you_mean, elsewhere, listed, renamed
+from ppl.frontend.messages import Message, commas, did_you_mean, elsewhere, renamed
 from ppl.frontend.other_languages import DISTRIBUTIONS
 from ppl.frontend.overloads import Misfit
 from ppl.stdlib.record import Distribution
@@ -13,7 +13,7 @@ from ppl.types import Type
 
 def call_arguments(name: str, found: Sequence[Type], why: Misfit) -> Message:
     return Message(
-        "PPL501", f"`{name}` cannot be called with ({listed(found)}): {why.detail}", why.signatures
+        "PPL501", f"`{name}` cannot be called with ({commas(found)}): {why.detail}", why.signatures
     )
 
 
@@ -76,14 +76,14 @@ def unnormalised_not_here(name: str) -> Message:
 
 def higher_order_arguments(name: str, found: Sequence[Type], expected: str) -> Message:
     return Message(
-        "PPL511", f"After its function, `{name}` cannot take ({listed(found)}).", f"Write it as `{expected}`."
+        "PPL511", f"After its function, `{name}` cannot take ({commas(found)}).", f"Write it as `{expected}`."
     )
 
 
 def higher_order_function(name: str, function: str, expected: Sequence[Type], returns: Type) -> Message:
     return Message(
         "PPL512",
-        f"`{name}` needs a function of the program with the signature ({listed(expected)}) => {returns}; "
+        f"`{name}` needs a function of the program with the signature ({commas(expected)}) => {returns}; "
         f"`{function}` has no such overload.",
     )
 
@@ -94,7 +94,7 @@ def laplace_arguments(name: str, found: Sequence[Type], expected: str, own: bool
     after = "after it" if own else ""
     return Message(
         "PPL511",
-        f"Beside {beside} of the covariance, `{name}` cannot take ({listed(found)}).",
+        f"Beside {beside} of the covariance, `{name}` cannot take ({commas(found)}).",
         f"Write it as `{expected}`, where {where}K is a function that takes the arguments in parentheses "
         f"{after}".rstrip()
         + ".",
@@ -113,7 +113,7 @@ def first_order_only(called: str, function: str) -> Message:
 def ambiguous(name: str, found: Sequence[Type], signatures: Sequence[str]) -> Message:
     return Message(
         "PPL513",
-        f"`{name}` called with ({listed(found)}) fits {len(signatures)} definitions equally well.",
+        f"`{name}` called with ({commas(found)}) fits {len(signatures)} definitions equally well.",
         "\n".join(["Make the types of the arguments those of one of", *(f"  {s}" for s in signatures)]),
     )
 
@@ -163,8 +163,8 @@ def distribution_arguments(
     if why.culprit == 0 and family is not None and family.discrete:
         detail = f"`{name}` is discrete, so its left side must be int or an array of int."
     elif why.culprit is None and family is not None and len(found) != len(family.args):
-        detail += f" They are {listed(word for word, _ in family.args[1:])}."
-    statement = f"{found[0]} ~ {name}({listed(found[1:])})"
+        detail += f" They are {commas(word for word, _ in family.args[1:])}."
+    statement = f"{found[0]} ~ {name}({commas(found[1:])})"
     return Message("PPL605", f"`{statement}` does not fit: {detail}", why.signatures)
 
 

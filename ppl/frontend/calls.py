@@ -118,8 +118,8 @@ def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: Called
     if isinstance(called, UserMatch):
         fits = cheapest(c.scope.functions[normalised(e.name)], args)
         if len(fits) > 1:
-            shown = [f"{e.name}({messages.listed(f.args)})" for f in fits]
-            raise c.refuse(call_messages.ambiguous(e.name, args, shown), e.span)
+            signatures = [f"{e.name}({messages.commas(f.args)})" for f in fits]
+            raise c.refuse(call_messages.ambiguous(e.name, args, signatures), e.span)
 
 
 def choose_exact(c: Check, name: str, args: Sequence[Type]) -> bool:
@@ -222,10 +222,10 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
     require_function(c, e)
     bar = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
     callee = c.facts.library.callees.get(e.name)
-    shown = [library_call(e.name, o.signature, bar) for o in (callee.overloads if callee else ())]
+    signatures = [library_call(e.name, o.signature, bar) for o in (callee.overloads if callee else ())]
     for f in c.scope.functions.get(normalised(e.name), []):
-        shown.append(call(e.name, [as_pattern(a) for a in f.args], str(f.returns), bar))
-    found = misfit(shown, args)
+        signatures.append(call(e.name, [as_pattern(a) for a in f.args], str(f.returns), bar))
+    found = misfit(signatures, args)
     return c.refuse(call_messages.call_arguments(e.name, args, found), blamed(e.span, e.args, found))
 
 
@@ -350,11 +350,11 @@ def explain_distribution(c: Check, name: str) -> Message:
 def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
     family = c.facts.library.families.get(s.distribution)
     joint = [parse_variate(signature) for signature in (family.signatures if family else ())]
-    shown = [tilde(s.distribution, [parse_pattern(part) for part in parts]) for parts in joint]
+    signatures = [tilde(s.distribution, [parse_pattern(part) for part in parts]) for parts in joint]
     for suffix in ("lpmf", "lpdf"):
         for f in c.scope.functions.get(f"{s.distribution}_{suffix}", []):
-            shown.append(tilde(s.distribution, [as_pattern(a) for a in f.args]))
-    found = misfit(shown, args, offset=1)
+            signatures.append(tilde(s.distribution, [as_pattern(a) for a in f.args]))
+    found = misfit(signatures, args, offset=1)
     message = call_messages.distribution_arguments(s.distribution, args, found, family)
     return c.refuse(message, blamed(s.span, (s.left, *s.args), found))
 

@@ -108,8 +108,8 @@ def exceeds(found: Interval, required: Interval) -> bool:
 def with_bounds(d: ast.Declaration, text: str) -> str:
     """The declaration with other bounds."""
     plain = declared(d.type)
-    kept = re.sub(r"<[^>]*>", "", plain)
-    return re.sub(r"\b(int|real|vector|row_vector|matrix)\b", rf"\1<{text}>", kept, count=1) + f" {d.name};"
+    bare = re.sub(r"<[^>]*>", "", plain)
+    return re.sub(r"\b(int|real|vector|row_vector|matrix)\b", rf"\1<{text}>", bare, count=1) + f" {d.name};"
 
 
 def redeclaration(declared: Declared, d: ast.Declaration, text: str) -> Fix | None:

@@ -213,12 +213,12 @@ def unify(a: Type, b: Type) -> Type | None:
 
 def check_indexed(c: Check, e: ast.Indexed) -> Type:
     base = check_expr(c, e.base)
-    kept = [index_keeps_axis(c, index) for index in e.indices]
+    keeps_axis = [index_keeps_axis(c, index) for index in e.indices]
     allowed = array_dims(base) + own_axes(base)
-    if len(kept) > allowed:
+    if len(keeps_axis) > allowed:
         what = f"`{e.base.name}`" if isinstance(e.base, ast.Variable) else "This expression"
-        raise c.refuse(messages.too_many_indices(what, base, allowed, len(kept)), e.span)
-    return indexed_type(base, kept)
+        raise c.refuse(messages.too_many_indices(what, base, allowed, len(keeps_axis)), e.span)
+    return indexed_type(base, keeps_axis)
 
 
 def index_keeps_axis(c: Check, index: ast.Index) -> bool:
@@ -236,17 +236,17 @@ def index_keeps_axis(c: Check, index: ast.Index) -> bool:
             return True
 
 
-def indexed_type(base: Type, kept: Sequence[bool]) -> Type:
+def indexed_type(base: Type, keeps_axis: Sequence[bool]) -> Type:
     """`kept[k]` says whether index k keeps its axis.  Reference manual, "Indexing"."""
     dims = array_dims(base)
-    array_part, own = kept[:dims], kept[dims:]
+    array_part, own = keeps_axis[:dims], keeps_axis[dims:]
     inner = real_of(core(base))
     left = sum(array_part) + dims - len(array_part)
     match inner, tuple(own):
         case (_, ()):
             element = inner
-        case (Vector() | RowVector(), (keep,)):
-            element = inner if keep else REAL
+        case (Vector() | RowVector(), (keeps,)):
+            element = inner if keeps else REAL
         case (_, (True,) | (True, True)):
             element = MATRIX
         case (_, (False,) | (False, True)):

@@ -189,11 +189,11 @@ class Layout:
 
     def open(self, depth: int, head: list[Token], brace: Token) -> None:
         """`head {`; comments between the two go behind the brace, or under it."""
-        moved = trailing(head)
-        self.lines.append(Line(depth, [*head[: len(head) - len(moved)], brace]))
+        comments = trailing(head)
+        self.lines.append(Line(depth, [*head[: len(head) - len(comments)], brace]))
         while self.next.is_comment and not self.next.first:
-            moved.append(self.take())
-        for comment in moved:
+            comments.append(self.take())
+        for comment in comments:
             if comment.first or self.lines[-1].tokens[-1].ends_line:
                 self.lines.append(Line(depth + 1, [comment]))
             else:

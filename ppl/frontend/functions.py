@@ -58,7 +58,7 @@ def explain_repetition(earlier: UserFunction, later: UserFunction) -> messages.M
     if earlier.returns != later.returns or data:
         return messages.declared_otherwise(name, line, data and earlier.returns == later.returns)
     done = "defined" if earlier.definition.body else "declared"
-    return messages.duplicate_function(name, f"({messages.listed(later.args)})", f"on line {line}", done)
+    return messages.duplicate_function(name, f"({messages.commas(later.args)})", f"on line {line}", done)
 
 
 def refuse_library_clash(c: Check, f: ast.FunctionDef, types: Sequence[Type]) -> None:
@@ -67,7 +67,7 @@ def refuse_library_clash(c: Check, f: ast.FunctionDef, types: Sequence[Type]) ->
     found = choose_exact(c, f.name, types)
     if found:
         where = "in the standard library"
-        raise c.refuse(messages.duplicate_function(f.name, f"({messages.listed(types)})", where), f.name_span)
+        raise c.refuse(messages.duplicate_function(f.name, f"({messages.commas(types)})", where), f.name_span)
 
 
 def check_argument_names(c: Check, f: ast.FunctionDef) -> None:

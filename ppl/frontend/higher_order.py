@@ -97,8 +97,8 @@ def higher_order_page(name: str) -> str:
     else:
         arguments, gives, result = ["array slice", "int start", "int end", "..."], REAL, REAL
     calls = (f"{call_wanted(name)} => {result}", f"f: ({', '.join(arguments)}) => {gives}")
-    shown = (fill(call, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      ") for call in calls)
-    return "\n".join((fill(f"{name}: {meaning(name)}", PAGE_WIDTH), "", *shown))
+    usage_lines = (fill(call, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      ") for call in calls)
+    return "\n".join((fill(f"{name}: {meaning(name)}", PAGE_WIDTH), "", *usage_lines))
 
 
 def meaning(name: str) -> str:

@@ -152,19 +152,19 @@ class Reader:
             except (OSError, ValueError) as trouble:  # such as a name that is too long, or holds a zero byte
                 why = getattr(trouble, "strerror", None) or trouble
                 raise ModelError(f"`{shortened(name)}` cannot be read: {why}.", at, None, "PPL182") from None
-        listed, shown = ", ".join(map(str, folders)), shortened(name)
+        searched, short_name = ", ".join(map(str, folders)), shortened(name)
         if len(inside) < len(files):
             may = ", ".join(f"`{folder}`" for folder in self.folders)
             raise ModelError(
-                f"`{shown}` lies outside the folders that includes may read: {may}.",
+                f"`{short_name}` lies outside the folders that includes may read: {may}.",
                 at,
                 "Copy the file into one of them.",
                 "PPL183",
             )
         raise ModelError(
-            f"There is no file `{shown}` to include" + (f"; looked in {listed}." if listed else "."),
+            f"There is no file `{short_name}` to include" + (f"; looked in {searched}." if searched else "."),
             at,
-            None if listed else "A program given as text has no folder of its own: give include paths.",
+            None if searched else "A program given as text has no folder of its own: give include paths.",
             "PPL180",
         )
 

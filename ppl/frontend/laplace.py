@@ -73,7 +73,7 @@ class Laplace:
         """The arguments but the functions."""
         return [a for k, a in enumerate(args) if k not in self.functions]
 
-    def shown(self, name: str) -> str:
+    def call_text(self, name: str) -> str:
         settings = [f"data {t} {word}" for word, t in SETTINGS] if self.settings else []
         if self.likelihood is None:
             return f"{name}({', '.join(['f', '(...)', 'K', '(...)', *settings])})"
@@ -139,11 +139,11 @@ def laplace_page(name: str) -> str:
     """What `ppl docs` says of the function, or of what is written after `~`: its meaning and its call."""
     statement = name in STATEMENTS
     record = LAPLACE[f"{name}_lpmf" if statement else name]
-    call = record.shown(name) if not statement else record.shown(name).replace("array[] int y | ", "")
-    shown = f"y ~ {call}" if statement else f"{call} => {'vector' if record.draws else 'real'}"
+    call = record.call_text(name) if not statement else record.call_text(name).replace("array[] int y | ", "")
+    usage = f"y ~ {call}" if statement else f"{call} => {'vector' if record.draws else 'real'}"
     parts = [
         fill(f"{name}: {meaning(record)}", PAGE_WIDTH),
-        fill(shown, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      "),
+        fill(usage, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      "),
         *(fill(text, PAGE_WIDTH) for text in explained(record)),
     ]
     return "\n\n".join(parts)
@@ -185,7 +185,7 @@ def covariance_called(c: Check, e: ast.Call, types: Sequence[Type]) -> UserMatch
     )
     if not fits:
         own = record.likelihood is None
-        raise c.refuse(call_messages.laplace_arguments(e.name, types, record.shown(e.name), own), e.span)
+        raise c.refuse(call_messages.laplace_arguments(e.name, types, record.call_text(e.name), own), e.span)
     tuples = [t for t in types if isinstance(t, Tuple)]
     if record.likelihood is None:
         c.facts.calls[e.args[0]] = likelihood_function(c, e, tuples[0])

@@ -37,7 +37,7 @@ def renamed(names: Mapping[str, str], name: str, near: str | None) -> str | None
     return names[name].split("`")[1].partition("(")[0] if name in SAME_ARGUMENTS else None
 
 
-def listed(words: Iterable[object]) -> str:
+def commas(words: Iterable[object]) -> str:
     return ", ".join(str(w) for w in words)
 
 

@@ -63,7 +63,7 @@ def centred(program: ast.Program, facts: Facts) -> Iterator[Centred]:
             yield Centred(d, s, expression(scale), f"{offset}multiplier={expression(scale)}", in_order)
 
 
-def moved_below(c: Centred, fix: Fix, parameters: tuple[ast.Declaration, ...], facts: Facts) -> Fix | None:
+def below_named(c: Centred, fix: Fix, parameters: tuple[ast.Declaration, ...], facts: Facts) -> Fix | None:
     """The declaration below the last one that it names; None where another names it or has a comment."""
     d = c.declaration
     named = {facts.symbols[v].name for v in variables(c.statement.args[-2:])}
@@ -104,5 +104,5 @@ def funnels(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     known = parameters(program)
     for c in centred(program, facts):
         fix = redeclaration(known, c.declaration, c.bounds)
-        fix = moved_below(c, fix, program.parameters, facts) if fix and not c.in_order else fix
+        fix = below_named(c, fix, program.parameters, facts) if fix and not c.in_order else fix
         yield funnel(c.declaration.name, c.scale, c.non_centred, c.statement.left.span, fix)

@@ -16,7 +16,7 @@ from ppl.types import Type, array_dims, core
 class ListingLimits:
     """How many signatures a message goes into."""
 
-    most_shown: int = 6
+    most_signatures: int = 6
     """Signatures that are listed."""
 
     most_nearest: int = 3
@@ -38,7 +38,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class PrintedSignature:
     """A signature as it is shown: what stands before each argument, and after the last."""
 
     args: tuple[Pattern, ...]
@@ -78,24 +78,24 @@ class Misfit:
     culprit: int | None = None
 
 
-def library_call(name: str, signature: str, bar: bool) -> Shown:
+def library_call(name: str, signature: str, bar: bool) -> PrintedSignature:
     """A signature of the standard library as a call."""
     parsed = parse_signature(signature)
     return call(name, parsed.args, pattern_text(parsed.result), bar)
 
 
-def call(name: str, args: Sequence[Pattern], result: str, bar: bool) -> Shown:
+def call(name: str, args: Sequence[Pattern], result: str, bar: bool) -> PrintedSignature:
     """`name(a, b) => result`, or `name(a | b) => result`."""
     after_first = " | " if bar else ", "
     leads = [f"{name}(", after_first, *[", "] * len(args)]
     tail = f") => {result}" if args else f"{name}() => {result}"
-    return Shown(tuple(args), tuple(leads[: len(args)]), tail)
+    return PrintedSignature(tuple(args), tuple(leads[: len(args)]), tail)
 
 
-def tilde(name: str, args: Sequence[Pattern]) -> Shown:
+def tilde(name: str, args: Sequence[Pattern]) -> PrintedSignature:
     """`variate ~ name(parameters)`."""
     leads = ["", f" ~ {name}(", *[", "] * len(args)]
-    return Shown(tuple(args), tuple(leads[: len(args)]), ")" if len(args) > 1 else f" ~ {name}()")
+    return PrintedSignature(tuple(args), tuple(leads[: len(args)]), ")" if len(args) > 1 else f" ~ {name}()")
 
 
 def as_pattern(t: Type) -> Pattern:
@@ -114,10 +114,10 @@ def pattern_text(pattern: Pattern) -> str:
     return f"{array}{pattern.base}"
 
 
-def misfit(shown: Sequence[Shown], found: Sequence[Type], offset: int = 0) -> Misfit:
+def misfit(signatures: Sequence[PrintedSignature], found: Sequence[Type], offset: int = 0) -> Misfit:
     """The reason in words; `offset` arguments come before those that are counted, as the variate of a `~`."""
-    ranked = sorted(shown, key=lambda s: s.distance(found))
-    counts = {len(s.args) for s in shown}
+    ranked = sorted(signatures, key=lambda s: s.distance(found))
+    counts = {len(s.args) for s in signatures}
     listing = signature_list(ranked, found)
     if len(found) not in counts:
         number = " or ".join(str(n - offset) for n in sorted(counts))
@@ -135,17 +135,17 @@ def ordinal(k: int, offset: int) -> str:
     return "the left side" if k < offset else f"argument {k - offset + 1}"
 
 
-def choice(shown: Iterable[Shown], k: int) -> str:
+def choice(signatures: Iterable[PrintedSignature], k: int) -> str:
     """What the k-th argument may be, over several signatures."""
-    words = dict.fromkeys(pattern_text(s.args[k]) for s in shown)
+    words = dict.fromkeys(pattern_text(s.args[k]) for s in signatures)
     return " or ".join(MEANINGS.get(word, word).split(", the same")[0] for word in words)
 
 
-def signature_list(ranked: Sequence[Shown], found: Sequence[Type]) -> str:
+def signature_list(ranked: Sequence[PrintedSignature], found: Sequence[Type]) -> str:
     """The nearest signatures, one a line, and what the letters and plurals in them stand for."""
-    lines = [s.marked(found) for s in ranked[: LISTING.most_shown]]
-    if len(ranked) > LISTING.most_shown:
-        lines.append(f"  ... and {len(ranked) - LISTING.most_shown} more")
-    used = {str(p.base) for s in ranked[: LISTING.most_shown] for p in s.args}
+    lines = [s.marked(found) for s in ranked[: LISTING.most_signatures]]
+    if len(ranked) > LISTING.most_signatures:
+        lines.append(f"  ... and {len(ranked) - LISTING.most_signatures} more")
+    used = {str(p.base) for s in ranked[: LISTING.most_signatures] for p in s.args}
     lines += [f"where {word} is {meaning}" for word, meaning in MEANINGS.items() if word in used]
     return "\n".join(lines)

@@ -90,7 +90,7 @@ def unsized(type: ast.UnsizedType) -> str:
 
 
 def declared(type: ast.DeclaredType) -> str:
-    array = f"array[{listed(type.dims)}] " if type.dims else ""
+    array = f"array[{commas(type.dims)}] " if type.dims else ""
     match type:
         case ast.SizedTuple(items=items):
             return f"{array}tuple({', '.join(map(declared, items))})"
@@ -98,7 +98,7 @@ def declared(type: ast.DeclaredType) -> str:
             inside = (
                 ", ".join(f"{name}={tight(value, BOUND)}" for name, value in bounds.items) if bounds else ""
             )
-            return f"{array}{keyword}{f'<{inside}>' if bounds else ''}{f'[{listed(sizes)}]' if sizes else ''}"
+            return f"{array}{keyword}{f'<{inside}>' if bounds else ''}{f'[{commas(sizes)}]' if sizes else ''}"
 
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def simple(statement: ast.Statement) -> str:
         case ast.Assignment(target=target, op=op, value=value):
             return f"{expression(target)} {op} {expression(value)}"
         case ast.Tilde(left=left, distribution=name, args=args, truncation=truncation):
-            return f"{expression(left)} ~ {name}({listed(args)}){truncated(truncation)}"
+            return f"{expression(left)} ~ {name}({commas(args)}){truncated(truncation)}"
         case ast.TargetIncrement(value=value):
             return f"target += {expression(value)}"
         case ast.JacobianIncrement(value=value):
@@ -166,9 +166,9 @@ def simple(statement: ast.Statement) -> str:
         case ast.Return(value=value):
             return f"return {expression(value)}" if value is not None else "return"
         case ast.Print(args=args):
-            return f"print({listed(args)})"
+            return f"print({commas(args)})"
         case ast.Reject(args=args, fatal=fatal):
-            return f"{'fatal_error' if fatal else 'reject'}({listed(args)})"
+            return f"{'fatal_error' if fatal else 'reject'}({commas(args)})"
         case ast.Break():
             return "break"
         case ast.Continue():
@@ -200,15 +200,15 @@ def expression(expr: ast.Expr) -> str:
         case ast.Variable(name=name):
             return name
         case ast.Call(name=name, args=(first, *rest), bar=True):
-            return f"{name}({expression(first)} | {listed(rest)})"
+            return f"{name}({expression(first)} | {commas(rest)})"
         case ast.Call(name=name, args=args):
-            return f"{name}({listed(args)})"
+            return f"{name}({commas(args)})"
         case ast.ArrayLiteral(items=items):
-            return f"{{{listed(items)}}}"
+            return f"{{{commas(items)}}}"
         case ast.RowVectorLiteral(items=items):
-            return f"[{listed(items)}]"
+            return f"[{commas(items)}]"
         case ast.TupleLiteral(items=items):
-            return f"({listed(items)})"
+            return f"({commas(items)})"
         case _:
             return compound(expr)
 
@@ -263,7 +263,7 @@ def index(index: ast.Index) -> str:
             return f"{optional(lower)}:{optional(upper)}"
 
 
-def listed(items: Iterable[ast.Expr]) -> str:
+def commas(items: Iterable[ast.Expr]) -> str:
     return ", ".join(map(expression, items))
 
 

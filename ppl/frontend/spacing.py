@@ -203,5 +203,5 @@ def shifted(token: Token, column: int) -> str:
     head, *rest = token.text.split("\n")
     if not rest:
         return head
-    moved = (line[min(token.column, len(line) - len(line.lstrip())) :] for line in rest)
-    return "\n".join([head, *(f"{' ' * column}{line}".rstrip() for line in moved)])
+    reindented = (line[min(token.column, len(line) - len(line.lstrip())) :] for line in rest)
+    return "\n".join([head, *(f"{' ' * column}{line}".rstrip() for line in reindented)])

@@ -78,8 +78,8 @@ class Rule:
             return None
         groups = {**behind.groupdict(""), **ahead.groupdict("")}
         matched = {"matched before": behind.group(), "matched": ahead.group()}
-        said = {"advice": advice(stop, groups), "meant": meant(stop, groups)}
-        return {**self.words(stop), **groups, **said, **matched}
+        extra = {"advice": advice(stop, groups), "meant": meant(stop, groups)}
+        return {**self.words(stop), **groups, **extra, **matched}
 
     def words(self, stop: Stop) -> dict[str, str]:
         return {

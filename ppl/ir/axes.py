@@ -95,8 +95,8 @@ class Known:
                 return self.sizes.get(name) or name
             case ir.Apply(callee=callee, args=(ir.Var(name=name, type=t),)) if callee.impl in SIZES:
                 found = self.axes.get(name, ())
-                asked = len(found) == rank(t) and not (callee.impl is count and found[1:])
-                return found[SIZES[callee.impl]] if found and asked else None
+                complete = len(found) == rank(t) and not (callee.impl is count and found[1:])
+                return found[SIZES[callee.impl]] if found and complete else None
         return None
 
     def span(self, lower: ir.Expr, upper: ir.Expr) -> str | None:
@@ -177,9 +177,9 @@ def axes_of_entries(
     """The axes of entries of what has these: those taken at the place itself, and those of the indices."""
     if len(picks) != len(axes):
         raise OtherAxes(f"there are {len(picks)} positions for the axes {', '.join(axes) or 'of nothing'}")
-    kept = tuple(axis for axis, at in zip(axes, picks, strict=True) if at is None)
+    whole_axes = tuple(axis for axis, at in zip(axes, picks, strict=True) if at is None)
     at = [pick for pick in picks if pick is not None] + [i.index for i in items if isinstance(i, ir.At)]
-    return ir.union(kept, *(axes_of(index.type) for index in at))
+    return ir.union(whole_axes, *(axes_of(index.type) for index in at))
 
 
 def require_same(here: Sequence[str], there: Sequence[str], what: str) -> None:
@@ -194,10 +194,10 @@ def require_within(here: Sequence[str], there: Sequence[str], what: str) -> None
 
 
 def other_axes(here: Sequence[str], there: Sequence[str], what: str) -> OtherAxes:
-    return OtherAxes(f"{what} is along {listed(here)}, but what it is made of along {listed(there)}")
+    return OtherAxes(f"{what} is along {axes_text(here)}, but what it is made of along {axes_text(there)}")
 
 
-def listed(axes: Sequence[str]) -> str:
+def axes_text(axes: Sequence[str]) -> str:
     return ", ".join(axes) or "nothing"
 
 

@@ -72,14 +72,14 @@ def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
         case ast.Continue():
             return (ir.Jump("continue", s.span),)
         case ast.Print(args=args):
-            return (ir.Say("print", lower_said(c, args), s.span),)
+            return (ir.Say("print", lower_message(c, args), s.span),)
         case ast.Reject(args=args, fatal=fatal):
-            return (ir.Say("fatal_error" if fatal else "reject", lower_said(c, args), s.span),)
+            return (ir.Say("fatal_error" if fatal else "reject", lower_message(c, args), s.span),)
         case ast.Skip():
             return ()
 
 
-def lower_said(c: Lowering, args: Sequence[ast.Expr]) -> tuple[ir.Expr | ir.Text, ...]:
+def lower_message(c: Lowering, args: Sequence[ast.Expr]) -> tuple[ir.Expr | ir.Text, ...]:
     return tuple(ir.Text(a.value) if isinstance(a, ast.StringLiteral) else lower_expr(c, a) for a in args)
 
 

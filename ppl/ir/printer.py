@@ -82,8 +82,8 @@ def statement(s: ir.Stmt) -> list[str]:
         case ir.Jump(word=word):
             return [word]
         case ir.Say(what=what, args=args):
-            said = (repr(a.value) if isinstance(a, ir.Text) else expr(a) for a in args)
-            return [f"{what}({', '.join(said)})"]
+            texts = (repr(a.value) if isinstance(a, ir.Text) else expr(a) for a in args)
+            return [f"{what}({', '.join(texts)})"]
         case ir.CheckDeclared(declared=declared):
             return [f"check {declaration(declared)}"]
 

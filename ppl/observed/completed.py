@@ -127,8 +127,8 @@ def places(c: Completion) -> tuple[ast.Declaration, ...]:
     """The data that say how many values are missing, and where."""
     span, n = c.span, variable(c.count, c.span)
     one = ast.SizedType(span, "int", None, ())
-    listed = (ast.Declaration(span, replace(one, dims=(n,)), name, span) for name in c.at)
-    return (ast.Declaration(span, one, c.count, span), *listed)
+    declarations = (ast.Declaration(span, replace(one, dims=(n,)), name, span) for name in c.at)
+    return (ast.Declaration(span, one, c.count, span), *declarations)
 
 
 def bounded_part(c: Completion, facts: Facts, names: Names, k: str) -> tuple[Stmts, ast.Declaration]:
@@ -160,8 +160,8 @@ def filled(c: Completion, k: str) -> Stmts:
 def flagged(c: Completion, flags: str, k: str) -> Stmts:
     """For each entry of an int whether it is missing, 1 or 0."""
     sizes = {f"n{j}": n for j, n in enumerate(c.type.dims)}
-    listed = ", ".join(sizes)
-    (declared,) = code(f"array[{listed}] int v = rep_array(0, {listed});", c.span, v=flags, **sizes)
+    size_list = ", ".join(sizes)
+    (declared,) = code(f"array[{size_list}] int v = rep_array(0, {size_list});", c.span, v=flags, **sizes)
     return (declared, *c.for_each(k, "a = 1;", a=indexed(flags, c.index(k), c.span)))
 
 

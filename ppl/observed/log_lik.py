@@ -114,8 +114,8 @@ def sizes_of(program: ast.Program) -> dict[str, Exprs]:
 def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:
     """A real, a vector or an array of reals, of zeros."""
     parts = {f"n{k}": n for k, n in enumerate(sizes)}
-    listed = ", ".join(parts)
+    part_list = ", ".join(parts)
     texts = ("real v = 0;", "vector[n0] v = rep_vector(0, n0);")
-    text = (*texts, f"array[{listed}] real v = rep_array(0.0, {listed});")[min(len(sizes), 2)]
+    text = (*texts, f"array[{part_list}] real v = rep_array(0.0, {part_list});")[min(len(sizes), 2)]
     (made,) = code(text, span, v=name, **parts)
     return made

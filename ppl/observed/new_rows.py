@@ -212,7 +212,7 @@ class EffectsReader(DrawingReader):
         name = name_of(left)
         if name not in self.effects:
             return super().density(s, left, around)
-        d, declared = self.taken_apart(s), self.effects[name]
+        d, declared = self.split_entries(s), self.effects[name]
         args = s.args if isinstance(s, ast.Tilde) else s.args[1:]
         one = rank(self.facts.types[left]) - len(d.heads)
         try:

@@ -95,8 +95,8 @@ class DrawingReader(Reader):
         if mixture is None:
             return super().increment(value, around)
         span, parts = value.span, (mixture.first, mixture.second)
-        shown = [ast.Block(span, tuple(ast.TargetIncrement(e.span, e) for e in p.densities)) for p in parts]
-        branch = ast.If(span, ast.IntLiteral(span, 1), *shown)
+        sides = [ast.Block(span, tuple(ast.TargetIncrement(e.span, e) for e in p.densities)) for p in parts]
+        branch = ast.If(span, ast.IntLiteral(span, 1), *sides)
         within = replace(around, branches=(*around.branches, branch))
         drawn = [tuple(s for e in p.densities for s in self.increment(e, within)) for p in parts]
         if not any(drawn):
@@ -110,8 +110,8 @@ class DrawingReader(Reader):
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
         raise undrawn("this `target +=` says no distribution to draw from", value.span)
 
-    def taken_apart(self, s: ast.Tilde | ast.Call) -> Drawn:
-        entries, whole = Entries(self.facts, self.places, self.names), super().taken_apart(s)
+    def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
+        entries, whole = Entries(self.facts, self.places, self.names), super().split_entries(s)
         rng = self.functions.get(f"{whole.name}_rng")
         return (
             entries.of(s, [unsized_axes(t) for t in (rng.returns, *(a.type for a in rng.args))])

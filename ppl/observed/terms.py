@@ -121,14 +121,14 @@ class Reader(ABC):
         if self.flow.depends(left):
             self.refuse_mixed(left)
             return ()
-        d = self.taken_apart(s)
+        d = self.split_entries(s)
         seen = self.outcome(left, s.span, d.at)
         place = self.place(seen, around, s.span)
         if place is None:
             return ()
         return d.inside(self.of_density(d, s, place, around), s.span)
 
-    def taken_apart(self, s: ast.Tilde | ast.Call) -> Drawn:
+    def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
         """The density of one value, in loops over the values."""
         return Entries(self.facts, self.places, self.names).of(s)
 

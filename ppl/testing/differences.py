@@ -34,7 +34,7 @@ def slopes(f: Callable[[Any], float], x: Any) -> Floats:
     for i in np.ndindex(x.shape):
         step = np.zeros(x.shape)
         step[i] = STEP
-        found[i] = _five_point(lambda moved: np.asarray(f(moved[()]), float), x, step, STEP)
+        found[i] = _five_point(lambda point: np.asarray(f(point[()]), float), x, step, STEP)
     return found
 
 

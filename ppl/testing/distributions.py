@@ -238,7 +238,7 @@ def density_integrates_to_one(s: Subject) -> None:
     for seed in (1, 2):
         parameters = sample_valid_parameters(s.d, seed)
         total = integral(s.d, parameters)
-        assert abs(total - 1.0) <= 1e-8, f"it is {total:.10g} at {shown(s.d, parameters)}"
+        assert abs(total - 1.0) <= 1e-8, f"it is {total:.10g} at {values_text(s.d, parameters)}"
 
 
 def mass_sums_to_one(s: Subject) -> None:
@@ -248,10 +248,10 @@ def mass_sums_to_one(s: Subject) -> None:
         y = np.arange(-50, UNBOUNDED_SUM)
         total = np.sum(np.exp(d.log_density(NUMPY, y, *parameters)))
         tail = np.exp(d.lccdf(NUMPY, y[-1], *parameters)) if d.lccdf else 0.0
-        assert abs(total + tail - 1.0) <= 1e-9, f"it is {total + tail:.10g} at {shown(d, parameters)}"
+        assert abs(total + tail - 1.0) <= 1e-9, f"it is {total + tail:.10g} at {values_text(d, parameters)}"
 
 
-def shown(d: Distribution, parameters: Parameters) -> str:
+def values_text(d: Distribution, parameters: Parameters) -> str:
     names = [name for name, _ in d.args[1:]]
     return (
         ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, parameters, strict=True)) or "no parameters"
@@ -309,7 +309,7 @@ def draws_follow_the_cdf(s: Subject) -> None:
     d, parameters = s.d, sample_valid_parameters(s.d)
     draws = many_draws(d, parameters, 3000)
     pvalue = scipy.stats.kstest(heights(d, draws, parameters), "uniform").pvalue
-    assert pvalue > 1e-3, f"the Kolmogorov-Smirnov test has p = {pvalue:.2g} at {shown(d, parameters)}"
+    assert pvalue > 1e-3, f"the Kolmogorov-Smirnov test has p = {pvalue:.2g} at {values_text(d, parameters)}"
 
 
 def heights(d: Distribution, draws: Floats, parameters: Parameters) -> Floats:
@@ -345,7 +345,7 @@ def draws_follow_the_mass(s: Subject) -> None:
     far = np.abs(frequency - mass) > 5.0 * np.sqrt(mass * (1.0 - mass) / 4000) + 1e-12
     assert not far.any(), (
         f"{values[far][0]} has the share {frequency[far][0]:.4f} of the draws, and mass {mass[far][0]:.4f}, "
-        f"at {shown(d, parameters)}"
+        f"at {values_text(d, parameters)}"
     )
 
 

@@ -112,7 +112,7 @@ class Writer:
         match x.operation:
             case Operation(Node() as node, args):
                 each = self.call(node.value, NUMPY, *args)
-                if node.kept is None:
+                if node.leading_axes is None:
                     return each
                 self.line(f"e{x.number} = {each}")
                 return f"{self.name(node.reduced)}({self.name(NUMPY)}, e{x.number})"
@@ -158,9 +158,9 @@ class Writer:
                 yield from self.all_of(f"{maker}, {self.name(keywords)})({g})", x)
 
     def of_node(self, node: Node, args: Sequence[Any], x: Tracer) -> Iterator[str]:
-        each = f"v{x.number}" if node.kept is None else f"e{x.number}"
+        each = f"v{x.number}" if node.leading_axes is None else f"e{x.number}"
         g = f"g{x.number}"
-        if node.kept is not None:
+        if node.leading_axes is not None:
             g = f"s{x.number}"
             self.line(f"{g} = {self.name(node.spread)}({self.name(NUMPY)}, g{x.number}, {each})")
         for vjp, a in zip(node.vjps, args, strict=False):

@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import ppl
-from ppl.backend.threads import WORTH_SHARING, as_many_threads_as_pay
+from ppl.backend.threads import LEAST_SHARED_SIZE, as_many_threads_as_pay
 
 
 def threads() -> int:
@@ -27,14 +27,14 @@ def test_a_fit_uses_one_thread_and_gives_the_others_back():
 
 def test_large_data_and_wide_evaluations_leave_threads_alone():
     before = threads()
-    with as_many_threads_as_pay({"x": np.zeros(WORTH_SHARING + 1)}, lambda: 1):
+    with as_many_threads_as_pay({"x": np.zeros(LEAST_SHARED_SIZE + 1)}, lambda: 1):
         assert threads() == before
-    with as_many_threads_as_pay({"n": 3}, lambda: WORTH_SHARING + 1):
+    with as_many_threads_as_pay({"n": 3}, lambda: LEAST_SHARED_SIZE + 1):
         assert threads() == before
 
 
 def test_data_and_evaluations_of_just_the_bound_take_one() -> None:
-    with as_many_threads_as_pay({"x": np.zeros(WORTH_SHARING)}, lambda: WORTH_SHARING):
+    with as_many_threads_as_pay({"x": np.zeros(LEAST_SHARED_SIZE)}, lambda: LEAST_SHARED_SIZE):
         assert threads() == 1
 
 
@@ -42,5 +42,5 @@ def test_large_data_are_not_worked_through_to_see_how_wide_an_evaluation_is():
     def width() -> int:
         raise AssertionError
 
-    with as_many_threads_as_pay({"x": np.zeros(WORTH_SHARING + 1)}, width):
+    with as_many_threads_as_pay({"x": np.zeros(LEAST_SHARED_SIZE + 1)}, width):
         pass

@@ -92,7 +92,7 @@ def measure(fit: Fit, reference: Quantities) -> dict[str, Any]:
         "elbo": fit.elbo,
         "outcome": fit.outcome.ending.value,
         "khat": fit.verdict.khat,
-        "moved": fit.verdict.moved,
+        "moved": fit.verdict.mean_shift,
         "verdict": fit.verdict.level.value,
         "made": fit.verdict.made.value,
         "notes": list(fit.notes),

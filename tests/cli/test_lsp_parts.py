@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from ppl.cli.lsp.completion import completions, parameters, signature_help
 from ppl.cli.lsp.diagnostics import actions, diagnostics
-from ppl.cli.lsp.documents import Documents, moved_line
+from ppl.cli.lsp.documents import Documents, corresponding_line
 from ppl.cli.lsp.hover import hover
 from ppl.cli.lsp.outline import outline
 from ppl.cli.lsp.positions import Positions, file_of, uri_of
@@ -57,7 +57,7 @@ def test_uris(tmp_path):
 )
 def test_where_a_line_was(now, then, lines):
     new, old = (SourceText(text.replace(" ", "\n")) for text in (now, then))
-    assert [moved_line(new, old, k + 1) for k in range(len(lines))] == lines
+    assert [corresponding_line(new, old, k + 1) for k in range(len(lines))] == lines
 
 
 def test_the_arguments_of_a_signature():

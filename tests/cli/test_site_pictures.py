@@ -8,7 +8,7 @@ import pytest
 
 from ppl.cli.commands.new import examples
 from ppl.cli.site import gallery, site
-from ppl.cli.site.densities import SHOWN, curves, densities, labels
+from ppl.cli.site.densities import PICTURES, curves, densities, labels
 from ppl.cli.site.running import Output, outputs, run, with_outputs
 from ppl.errors import PPLError
 from ppl.results.report.pictures import KINDS
@@ -20,15 +20,15 @@ IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]*)\)")
 
 
 def test_every_density_of_single_numbers_is_drawn():
-    assert {*SHOWN} == {*FORMULAS, "wiener"}
+    assert {*PICTURES} == {*FORMULAS, "wiener"}
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_shows_most_of_each_density(name):
     d = BY_NAME[name]
     y, heights = curves(d)
     assert np.isfinite(heights).all() and (heights >= 0).all()
-    widths = 1 if d.discrete else (SHOWN[name].high - SHOWN[name].low) / len(y)
+    widths = 1 if d.discrete else (PICTURES[name].high - PICTURES[name].low) / len(y)
     masses = heights.sum(axis=1) * widths
     assert (masses > 0.75).all() and (masses < 1.02).all()
 
@@ -41,7 +41,7 @@ def test_a_label_names_the_parameters():
 def test_pictures_are_svg_that_name_their_curves():
     pytest.importorskip("matplotlib")
     drawn = dict(densities())
-    assert drawn.keys() == SHOWN.keys() and all("<svg" in svg for svg in drawn.values())
+    assert drawn.keys() == PICTURES.keys() and all("<svg" in svg for svg in drawn.values())
     assert "sigma = 0.5" in drawn["normal"] and ">density<" in drawn["normal"]
     assert ">probability<" in drawn["poisson"]
 
@@ -79,7 +79,7 @@ def test_what_its_commands_give_is_on_the_page(monkeypatch, tmp_path):
     for path, text in found.items():
         assert all(f"docs/{image.removeprefix('../')}" in found for image in IMAGE.findall(text)), path
     assert len(IMAGE.findall(page)) == 1
-    assert all(IMAGE.findall(found[f"docs/distributions/{name}.md"]) for name in SHOWN)
+    assert all(IMAGE.findall(found[f"docs/distributions/{name}.md"]) for name in PICTURES)
 
 
 def test_without_running_no_page_has_a_picture():

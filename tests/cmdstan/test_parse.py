@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from laws.every import every
 
 from ppl.cmdstan.help import info, tree_help, usage
-from ppl.cmdstan.parse import HelpAsked, Misuse, parse
+from ppl.cmdstan.parse import HelpRequested, Misuse, parse
 from ppl.results.arguments.argument import Choice, Group, Value
 from ppl.results.arguments.tree import TREE, leaves, with_defaults
 from ppl.results.files.config import text
@@ -113,10 +113,10 @@ def test_misuse(words, lines):
 
 
 def test_help_of_one_group_and_of_all():
-    with pytest.raises(HelpAsked, match="Valid subarguments: algorithm, iter") as caught:
+    with pytest.raises(HelpRequested, match="Valid subarguments: algorithm, iter") as caught:
         parse(["variational", "help"])
     assert "elbo_samples=<int>" not in str(caught.value)
-    with pytest.raises(HelpAsked, match="elbo_samples=<int>"):
+    with pytest.raises(HelpRequested, match="elbo_samples=<int>"):
         parse(["variational", "help-all"])
 
 
@@ -174,7 +174,7 @@ WORDS = sorted({f"{path.rpartition('.')[2]}=1" for path, _ in leaves()}) + BARE
 def test_any_words_are_parsed_or_refused_in_a_sentence(words):
     try:
         found = parse(words)
-    except HelpAsked:
+    except HelpRequested:
         return
     except Misuse as error:
         assert str(error)

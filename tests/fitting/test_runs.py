@@ -22,7 +22,7 @@ def test_the_best_of_several_runs_is_kept_and_compared(toy):
     one_by_one = [variational(toy, seed=seed) for seed in (5, 6, 7)]
     best = max(one_by_one, key=lambda fit: fit.elbo)
     np.testing.assert_array_equal(several.draws()[:, :2], best.draws()[:, :2])
-    assert several.verdict.spread.runs == 3 and not several.verdict.spread.apart
+    assert several.verdict.spread.runs == 3 and not several.verdict.spread.disagree
     assert several.verdict.spread.elbos == tuple(fit.elbo for fit in one_by_one)
     assert "Over 3 runs" in several.details and "they agree" in several.details
 

@@ -19,7 +19,7 @@ from ppl.inference.correct.correction import (
     will_anneal,
 )
 from ppl.inference.correct.population import StudentTs, Weighted
-from ppl.inference.diagnose.modes import Beyond, Mode, Peak
+from ppl.inference.diagnose.modes import MissedRegions, Mode, Peak
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
@@ -87,7 +87,7 @@ def test_annealed_draws_come_back_in_the_coordinates_of_the_model():
     target = correlated(3)
     sd = np.sqrt(np.diag(target.covariance))
     scaled = Scaled(target, target.mean + sd, np.diag(0.5 * sd))
-    corrected = anneal_from(scaled, Beyond(), drawn(scaled), 1000, rng())
+    corrected = anneal_from(scaled, MissedRegions(), drawn(scaled), 1000, rng())
     np.testing.assert_allclose((corrected.u.mean(axis=0) - target.mean) / sd, 0, atol=0.1)
     np.testing.assert_allclose(corrected.log_p, target.log_densities(corrected.u))
     assert corrected.annealed.log_evidence == pytest.approx(0, abs=0.3)
@@ -215,8 +215,8 @@ def test_a_mixture_is_fitted_to_what_q_does_not_reach_too(monkeypatch, carried):
     weighted = weighted_draws_of(
         u, target.log_densities(u), q.log_density_gradients(u)[0] - 0.1 * u[:, 0] ** 2
     )
-    other = Beyond((), (Gaussian(np.array([9.0, 0.0]), np.eye(2)),))
-    monkeypatch.setattr(correction, "beyond", lambda *_: other)
+    other = MissedRegions((), (Gaussian(np.array([9.0, 0.0]), np.eye(2)),))
+    monkeypatch.setattr(correction, "find_missed_regions", lambda *_: other)
     corrected = correct(target, Settings(resample=None), q, weighted, rng())
     assert corrected.made is OF_MIXTURE and (corrected.u[:, 0] > 4.5).mean() == pytest.approx(0.2, abs=0.02)
     monkeypatch.setattr(correction, "population", lambda *_: alone)
@@ -245,7 +245,7 @@ def test_so_many_weighted_draws_are_enough_or_half_of_few():
 def unseen(modes, wider=0):
     """What `beyond` might find: so many modes, and Gaussians over mass that is no mode."""
     some = Gaussian(np.full(3, 9.0), np.eye(3))
-    return Beyond((Mode(some, Peak(some.mean, 0.0), 0.2),) * modes, (some,) * wider)
+    return MissedRegions((Mode(some, Peak(some.mean, 0.0), 0.2),) * modes, (some,) * wider)
 
 
 @pytest.mark.parametrize("found", [unseen(2), unseen(1, 2)])
@@ -253,7 +253,7 @@ def test_what_q_does_not_reach_is_begun_from_too_and_told_of(monkeypatch, carrie
     """Where nothing may be annealed, or q alone is asked for, modes are told of, or not sought."""
     q, weighted = proposals(1.1)
     sought = []
-    monkeypatch.setattr(correction, "beyond", lambda *_: sought.append(1) or found)
+    monkeypatch.setattr(correction, "find_missed_regions", lambda *_: sought.append(1) or found)
     corrected = correct(correlated(3), Settings(), q, weighted, rng())
     assert corrected.made is ANNEALED and corrected.modes == found.modes
     assert carried[-1][:2] == (1 + len(found.gaussians), 1 + len(found.modes))
@@ -283,11 +283,11 @@ def test_annealing_gets_the_points_and_moves_that_its_width_affords(carried):
     """2^33 numbers in all: 1,024 points of a small target, 256 of the widest, six leapfrog steps a move."""
     narrow = correlated(2)
     scaled = Scaled(narrow, np.zeros(2), np.eye(2))
-    anneal_from(scaled, Beyond(), drawn(scaled), 10, rng())
+    anneal_from(scaled, MissedRegions(), drawn(scaled), 10, rng())
     wide = GaussianTarget(np.zeros(2), np.eye(2))
     object.__setattr__(wide, "width", 50_000)
     scaled = Scaled(wide, np.zeros(2), np.eye(2))
-    anneal_from(scaled, Beyond(), drawn(scaled), 10, rng())
+    anneal_from(scaled, MissedRegions(), drawn(scaled), 10, rng())
     assert [asked[:-1] for asked in carried] == [
         (1, 1, 1024, 2**33 // (1024 * 6)),
         (1, 1, 256, 2**33 // (50_000 * 256 * 6)),
@@ -314,7 +314,7 @@ def test_draws_begin_near_the_posterior_in_many_dimensions(carried, sd, dim, beg
 def test_a_mode_elsewhere_takes_temperatures(monkeypatch, carried):
     q, weighted = proposals(WORTH)
     place = Gaussian(np.full(3, 5.0), np.eye(3))
-    monkeypatch.setattr(correction, "beyond", lambda *_: Beyond(others=(place,)))
+    monkeypatch.setattr(correction, "find_missed_regions", lambda *_: MissedRegions(others=(place,)))
     correct(correlated(3), Settings(anneal=True), q, weighted, rng())
     assert carried[-1][-1] is None
 

@@ -6,7 +6,14 @@ from toy_targets import Funnel, Mixture, Quartic, correlated, line
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.inference.correct.correction import seen
-from ppl.inference.diagnose.modes import MODE_SEARCH, beyond, curved, mode_above, valley, widenings
+from ppl.inference.diagnose.modes import (
+    MODE_SEARCH,
+    curved,
+    find_missed_regions,
+    mode_above,
+    overdispersed_gaussians,
+    valley,
+)
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.triangular import diagonal_of
 from ppl.inference.objective.coordinates import Scaled
@@ -20,7 +27,7 @@ def found(target, mean, sd, seed=0):
         Scaled(target, np.array(mean, float), np.diag(sd).astype(float)),
         np.random.default_rng(seed),
     )
-    return beyond(scaled, seen(scaled, rng), rng)
+    return find_missed_regions(scaled, seen(scaled, rng), rng)
 
 
 ALONE = {
@@ -49,7 +56,7 @@ def test_a_q_that_fits_misses_nothing(seed):
         Scaled(target, target.mean, np.linalg.cholesky(target.covariance)),
         np.random.default_rng(seed),
     )
-    assert beyond(scaled, seen(scaled, rng), rng).gaussians == ()
+    assert find_missed_regions(scaled, seen(scaled, rng), rng).gaussians == ()
 
 
 TWO = Mixture(np.array([[-4.0, 0.0], [4.0, 0.0]]), np.array([0.5, 1.0]), np.array([0.3, 0.7]), shift=7.0)
@@ -63,9 +70,9 @@ def test_another_mode_has_its_place_width_and_share(own, share, at, sd, seed):
     """In coordinates where q is standard."""
     width = np.array([0.5 if own[0] < 0 else 1.0] * 2)
     (mode,) = found(TWO, own, width, seed).modes
-    np.testing.assert_allclose(own + width * mode.apart, at, atol=1e-3)
+    np.testing.assert_allclose(own + width * mode.offset, at, atol=1e-3)
     np.testing.assert_allclose(width * np.diag(mode.gaussian.factor), sd, rtol=1e-3)
-    assert mode.share == pytest.approx(share, abs=0.03) and not mode.image
+    assert mode.share == pytest.approx(share, abs=0.03) and not mode.is_symmetric
     assert mode.peak.height == pytest.approx(TWO.log_density(np.array(at)) + np.log(width).sum(), abs=1e-6)
 
 
@@ -73,7 +80,7 @@ def test_another_mode_has_its_place_width_and_share(own, share, at, sd, seed):
 def test_a_narrow_mode_far_away_is_found(seed):
     target = line((0.9, -20.0, 0.1), (0.1, 20.0, 5.0))
     (mode,) = found(target, [20.0], [5.0], seed).modes
-    assert 20 + 5 * mode.apart[0] == pytest.approx(-20, abs=1e-3) and mode.share == pytest.approx(
+    assert 20 + 5 * mode.offset[0] == pytest.approx(-20, abs=1e-3) and mode.share == pytest.approx(
         0.9, abs=0.02
     )
     assert 5 * mode.gaussian.factor[0, 0] == pytest.approx(0.1, rel=1e-3)
@@ -94,21 +101,21 @@ def test_an_exchange_of_labels_is_an_image_and_another_mode_is_none(seed):
     """As in a mixture of two: (a, b) and (b, a)."""
     labels = Mixture(np.array([[-5.0, 5.0], [5.0, -5.0]]), np.ones(2), np.full(2, 0.5))
     (mode,) = found(labels, [-5.0, 5.0], [1.0, 1.0], seed).modes
-    assert mode.image and mode.share == pytest.approx(0.5, abs=0.03)
-    np.testing.assert_allclose(mode.apart, [10, -10], atol=1e-3)
+    assert mode.is_symmetric and mode.share == pytest.approx(0.5, abs=0.03)
+    np.testing.assert_allclose(mode.offset, [10, -10], atol=1e-3)
     # Of the same height but wider, and as wide but lower.
     wider = Mixture(labels.means, np.array([1.0, 1.5]), np.array([1, 1.5**2]) / (1 + 1.5**2))
     lower = Mixture(labels.means, np.ones(2), np.array([0.6, 0.4]))
     for other in (wider, lower):
         (mode,) = found(other, [-5.0, 5.0], [1.0, 1.0], seed).modes
-        assert not mode.image
+        assert not mode.is_symmetric
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_sign_of_two_coordinates_is_an_image(seed):
     corners = np.array([[i, j] for i in (-5.0, 5.0) for j in (-5.0, 5.0)])
     modes = found(Mixture(corners, np.ones(4), np.full(4, 0.25)), [-5.0, -5.0], [1.0, 1.0], seed).modes
-    assert modes and all(mode.image for mode in modes)
+    assert modes and all(mode.is_symmetric for mode in modes)
 
 
 def test_mass_beyond_the_tails_of_q_is_no_mode():
@@ -122,7 +129,7 @@ def test_mass_beyond_the_tails_of_q_is_no_mode():
 def widened(target):
     """The widenings of q = N(0, 1), and draws of each."""
     scaled = Scaled(target, np.zeros(target.dim), np.ones(target.dim))
-    return widenings(scaled, np.random.default_rng(0))
+    return overdispersed_gaussians(scaled, np.random.default_rng(0))
 
 
 def test_q_is_widened_by_powers_of_three():

@@ -228,9 +228,9 @@ class TwoHills:
         )
 
 
-def climbs(starts, apart):
+def climbs(starts, prune):
     target, found = TwoHills(), []
-    error = pathfinders(target, [np.array(start) for start in starts], rng(), found, apart=apart)
+    error = pathfinders(target, [np.array(start) for start in starts], rng(), found, prune=prune)
     assert error is None
     return target.evaluations, [round(path.mean[0]) for path in found]
 
@@ -238,8 +238,8 @@ def climbs(starts, apart):
 def test_paths_apart_lead_to_each_place_once_and_cost_less():
     here, there = [19.0, *np.linspace(1, 2, 5)], [-17.0, *np.linspace(-1, 1, 5)]
     starts = [here, there, [22.0, *np.linspace(2, -1, 5)], [-23.0, *np.linspace(0, 2, 5)]]
-    all_of_them, each = climbs(starts, apart=False)
-    fewer, once = climbs(starts, apart=True)
+    all_of_them, each = climbs(starts, prune=False)
+    fewer, once = climbs(starts, prune=True)
     assert each == [20, -20, 20, -20] and once == [20, -20]
     assert fewer < 0.75 * all_of_them
 
@@ -248,7 +248,7 @@ def test_a_start_on_a_wide_target_keeps_its_paths_apart(monkeypatch):
     asked = []
     monkeypatch.setattr(
         "ppl.inference.initialise.starting.pathfinders",
-        lambda *args, apart: asked.append(apart) or pathfinders(*args),
+        lambda *args, prune: asked.append(prune) or pathfinders(*args),
     )
     for width in (STARTING_GAUSSIAN.wide_target - 1, STARTING_GAUSSIAN.wide_target):
         target = TwoHills()

@@ -71,7 +71,7 @@ def test_a_point_has_no_verdict():
     u = np.ones((1000, 2))
     zeros = np.zeros(1000)
     verdict = of_draws(weighted_draws_of(u, zeros, zeros))
-    assert verdict.level is Level.UNKNOWN and verdict.moved == 0
+    assert verdict.level is Level.UNKNOWN and verdict.mean_shift == 0
 
 
 def test_the_advice_is_the_next_thing_to_try():
@@ -84,7 +84,7 @@ def test_the_advice_is_the_next_thing_to_try():
 def test_runs_that_agree_and_runs_that_do_not():
     rng = np.random.default_rng(0)
     agree = spread_of([rng.normal(size=(1000, 2)) for _ in range(4)], [-1.0] * 4)
-    assert agree.rhat < 1.01 and not agree.apart
+    assert agree.rhat < 1.01 and not agree.disagree
     apart = spread_of([rng.normal([0, k], size=(1000, 2)) for k in range(4)], [-1.0] * 4)
     assert apart.worst == 1 and apart.rhat > 1.3
     verdict = judged().beside(apart)

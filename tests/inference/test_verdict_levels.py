@@ -27,19 +27,19 @@ from ppl.inference.diagnose.verdict_rules import (
     ended_badly,
     far_before,
     far_from_q,
-    few_worth,
     heavy_tails,
     heavy_weights,
-    images,
+    low_ess,
     near_q,
     no_spread,
     not_arrived,
     nothing_to_tell,
     other_modes,
-    runs_apart,
+    runs_disagree,
     slow_moves,
     starts_disagree,
     still_rising,
+    symmetric_modes,
     uncertain_elbo,
 )
 from ppl.inference.numerics.gaussian import Gaussian
@@ -101,8 +101,8 @@ def annealed(khat=5.0, rhats=(), **known):
     return {"made": DrawSource.ANNEALED, "annealed": found, "khat": khat, **known}
 
 
-def mode(share=0.3, image=False, apart=(5.0,)):
-    return Mode(Gaussian(five(*apart), np.eye(5)), Peak(five(*apart), -1.0), share, image)
+def mode(share=0.3, symmetric=False, offset=(5.0,)):
+    return Mode(Gaussian(five(*offset), np.eye(5)), Peak(five(*offset), -1.0), share, symmetric)
 
 
 def modes(*found):
@@ -113,7 +113,7 @@ def tails(*shapes):
     return {"tails": five(*shapes)}
 
 
-IMAGE = mode(image=True)
+IMAGE = mode(symmetric=True)
 
 # What is known, the level that follows, and the rules of which a finding stands against the fit.
 LEVELS = [
@@ -156,11 +156,11 @@ LEVELS = [
     ({"stuck": (0, 1, 2, 3, 4), "khat": math.nan}, UNKNOWN, nothing_to_tell),
     # Modes that q knows nothing of.
     (modes(mode()), POOR, other_modes),
-    (modes(mode(), IMAGE), POOR, other_modes, images),
-    (modes(IMAGE), USABLE, images),
+    (modes(mode(), IMAGE), POOR, other_modes, symmetric_modes),
+    (modes(IMAGE), USABLE, symmetric_modes),
     # Draws resampled by the weights.
     (resampled(ess=400.0), GOOD),
-    (resampled(ess=399.0), USABLE, few_worth),
+    (resampled(ess=399.0), USABLE, low_ess),
     (resampled(khat=0.699), GOOD),
     # Weights without a variance, worth less than half their number.
     (resampled(khat=0.499, ess=1999.0), GOOD),
@@ -173,7 +173,7 @@ LEVELS = [
     (resampled(khat=math.nan), UNKNOWN, nothing_to_tell),
     (resampled(**moved(0.9)), GOOD),
     (resampled(**modes(mode())), POOR, other_modes),
-    (resampled(**modes(IMAGE)), USABLE, images),
+    (resampled(**modes(IMAGE)), USABLE, symmetric_modes),
     (resampled(**ended(Ending.DIVERGED)), POOR, ended_badly),
     (resampled(**trend(3.1, 1.0)), GOOD),  # the weights know where q should have gone
     (resampled(elbo_se=1.01), USABLE, uncertain_elbo),
@@ -214,7 +214,7 @@ LEVELS = [
     (annealed(**tails(0.0, 0.6)), GOOD),
     (annealed(**tails(0.0, 0.601)), USABLE, heavy_tails),
     (annealed(**modes(mode())), USABLE, other_modes),
-    (annealed(**modes(IMAGE)), USABLE, images),
+    (annealed(**modes(IMAGE)), USABLE, symmetric_modes),
     (annealed(autocorrelation=0.61, **modes(mode())), POOR, slow_moves, other_modes),
     (annealed(elbo_se=1.01), USABLE, uncertain_elbo),
     (annealed(stuck=(1,)), POOR, no_spread),
@@ -228,9 +228,9 @@ LEVELS = [
     (updates((0.9, 0.98)), GOOD),  # weights that hardly differ
     # Runs beside one another.
     (runs(1.05), GOOD),
-    (runs(1.051), POOR, runs_apart),
-    ({"khat": math.nan, **runs(1.06)}, POOR, runs_apart, nothing_to_tell),
-    (annealed(**runs(1.06)), POOR, runs_apart),
+    (runs(1.051), POOR, runs_disagree),
+    ({"khat": math.nan, **runs(1.06)}, POOR, runs_disagree, nothing_to_tell),
+    (annealed(**runs(1.06)), POOR, runs_disagree),
     (annealed(**runs(1.05)), GOOD),
     # No parameters.
     ({"khats": np.zeros(0), "shifts": np.zeros(0), "khat": math.nan}, GOOD, nothing_to_tell),
@@ -277,7 +277,7 @@ BOUNDS = [
         for name in (
             "good_khat",
             "good_share",
-            "most_moved",
+            "most_shift",
             "fewest_ess",
             "usable_autocorrelation",
             "good_rhat",
@@ -415,7 +415,12 @@ SAID = [
         f"draws in each is uncertain. {RUNS}",
     ),
     (
-        annealed(**modes(mode(image=True, apart=(0.99, 1.0)), mode(image=True, apart=(0.0, 0.0, 0.0, -3.0)))),
+        annealed(
+            **modes(
+                mode(symmetric=True, offset=(0.99, 1.0)),
+                mode(symmetric=True, offset=(0.0, 0.0, 0.0, -3.0)),
+            )
+        ),
         "usable: the posterior is invariant to exchanging labels or signs of tau, phi, so their own means "
         "are not meaningful; quantities that do not depend on the labelling are unaffected. Order them, or "
         "fix a sign, if they themselves matter.",

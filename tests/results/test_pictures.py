@@ -100,7 +100,7 @@ def test_what_a_picture_has_no_room_for_is_said(files):
         "marginals shows 24 of 30 columns, the first; for others name them, as in --variables x.25,x.26."
     )
     assert left_out(material, "forest") == "" and left_out(material, "predictive") == ""
-    asked = replace(material, asked=True)
+    asked = replace(material, named=True)
     assert left_out(asked, "marginals") == "" and len(KINDS["marginals"].draw(asked, True).axes) == 30
     shown, _ = worst(asked, 8)
     said = left_out(asked, "pairs")
@@ -140,7 +140,7 @@ def test_the_report_begins_with_the_verdict_and_folds_its_table(material):
     said = material.files[0].provenance
     assert text.index(said.judgement[:30]) < text.index("ELBO ") < text.index("<table>")
     assert "Converged: " in text and "<td>mu</td>" in text and "<td>y_rep.1</td>" not in text
-    asked = report(replace(material, names=("y_rep.2",), asked=True), "toy")
+    asked = report(replace(material, names=("y_rep.2",), named=True), "toy")
     assert asked.count("<tr><td>") == 1 and "<td>y_rep.2</td>" in asked and "Left out" not in asked
     assert "y_rep (2 entries)" in text and "--variables y_rep</code>" in text
 

@@ -26,8 +26,9 @@ def run(job: Job) -> int:
     start = job.start(density)
     with np.errstate(all="ignore"):
         steps = maximise(density, start, algorithm, _rules(job))
-        told = (_told_by_newton if algorithm == "newton" else _told)(steps, job["output.refresh"])
-        path = list(told) if job["optimize.save_iterations"] else [_last(told)]
+        report = _with_newton_progress if algorithm == "newton" else _with_progress
+        steps = report(steps, job["output.refresh"])
+        path = list(steps) if job["optimize.save_iterations"] else [_last(steps)]
     end = path[-1]
     failed = end.stop is Stop.LINE_SEARCH and not end.flat
     print(f"Optimization terminated {'with error' if failed else 'normally'}: \n  {end.reason}")
@@ -50,7 +51,7 @@ def _last(steps: Iterator[Step]) -> Step:
     return end
 
 
-def _told(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
+def _with_progress(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
     """The steps, of which every `refresh`-th is printed, and those with a note, and the last."""
     header, line = HEADER
     for step in steps:
@@ -64,7 +65,7 @@ def _told(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
         yield step
 
 
-def _told_by_newton(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
+def _with_newton_progress(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
     """The steps, each with its gain."""
     before = None
     for step in steps:

@@ -89,7 +89,7 @@ def _nuts(job: Job, number: int, file: Path, latent: Path) -> None:
     chain = sampled.chain
     written = _written(job, len(chain.warmup.u), len(chain.draws.u))
     saved = int((written < len(chain.warmup.u)).sum())
-    every = chain.warmup.followed_by(chain.draws)
+    every = chain.warmup.concatenated_with(chain.draws)
     table = tabulate(job.posterior, every.u[written], job.seed, number)
     rows = list(job.row_lines(np.column_stack([every.statistics[written], table.rows])))
     comments = [*adaptation(chain, job["sample.hmc.metric"])]

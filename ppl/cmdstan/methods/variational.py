@@ -42,17 +42,17 @@ def _cores(job: Job) -> int | None:
     return None if threads == -1 else int(threads)
 
 
-def _write(asked: Job, fit: Fit) -> None:
-    job = replace(asked, config=replace(asked.config, about=fit.provenance.entries()))
+def _write(given: Job, fit: Fit) -> None:
+    job = replace(given, config=replace(given.config, about=fit.provenance.entries()))
     result, seconds = fit.result, fit.result.trace[-1].seconds if fit.result.trace else 0.0
     draws = list(zip(result.log_p, result.log_g, fit.draws(), strict=True))
     columns = ["lp__", "log_p__", "log_g__", *fit.column_names]
     words = in_cmdstans_words(fit.settings, fit.family)
     job = replace(job, config=replace(job.config, arguments={**job.config.arguments, **words}))
     if job["ppl.format"] == "sample":
-        told = replace(job, config=as_sample(job.config, len(draws)))
+        sample_job = replace(job, config=as_sample(job.config, len(draws)))
         times = elapsed((0.0, "Warm-up"), (seconds, "Sampling"), (seconds, "Total"))
-        told.write_csv(columns, [*job.row_lines([p, p, g, *row] for p, g, row in draws), *times])
+        sample_job.write_csv(columns, [*job.row_lines([p, p, g, *row] for p, g, row in draws), *times])
         return
     rows = [[0, 0, 0, *fit.at_mean()], *([0, p, g, *row] for p, g, row in draws)]
     job.write_csv(columns, [*eta_lines(fit.eta), *job.row_lines(rows)])
@@ -62,18 +62,18 @@ def _table(refresh: int) -> Listener:
     """CmdStan's table: a line for each evaluation of the ELBO, whatever `refresh` says above 0."""
     if refresh == 0:
         return silent
-    shown: list[str] = []
+    rows: list[str] = []
 
     def listen(progress: Progress) -> None:
         if progress.phase is not Phase.LOOP or math.isnan(progress.elbo):
             return
-        if not shown:
+        if not rows:
             print(HEADER)
         row = (
             f"{progress.iteration:>6}{progress.elbo:>17.3f}"
             f"{progress.delta_mean:>18.3f}{progress.delta_median:>17.3f}   {progress.note}"
         )
-        shown.append(row)
+        rows.append(row)
         print(row.rstrip(), flush=True)
 
     return listen

@@ -31,7 +31,7 @@ def main(words: Sequence[str]) -> int:
     if judged is None:
         raise DataError("these are not chains of NUTS; `ppl summary` judges other draws.")
     found = list(checks(judged, files))
-    print("\n\n".join(said for _, said in found))
+    print("\n\n".join(text for _, text in found))
     passed = all(good for good, _ in found)
     print(f"\nProcessing complete{', no problems detected' * passed}.")
     return 0
@@ -60,11 +60,11 @@ def checks(j: Judged, files: Sequence[DrawsFile]) -> Iterator[Found]:
         else "",
     )
     low = [(k, value) for k, value in enumerate(energies(files), 1) if value < CHAINS.e_bfmi]
-    said = ", ".join(f"chain {k}: {value:.2g}" for k, value in low)
+    values = ", ".join(f"chain {k}: {value:.2g}" for k, value in low)
     yield _check(
         "Checking E-BFMI - sampler transitions HMC potential energy.",
         "E-BFMI satisfactory.",
-        f"The E-BFMI is below the nominal threshold of {CHAINS.e_bfmi:g} ({said}), which suggests that HMC "
+        f"The E-BFMI is below the nominal threshold of {CHAINS.e_bfmi:g} ({values}), which suggests that HMC "
         "may have trouble exploring the target distribution. Reparameterise the model if possible."
         if low
         else "",

@@ -20,6 +20,6 @@ def main(words: Sequence[str]) -> int:
     add_options(parser)
     parser.add_argument("output", type=Path)
     parser.add_argument("--flag", action="append", default=[], choices=FLAGS, help="a flag of the executable")
-    asked, _ = parser.parse_known_args(words)
-    build(asked.file, check(asked).text, asked.output, folders(asked), asked.flag)
+    args, _ = parser.parse_known_args(words)
+    build(args.file, check(args).text, args.output, folders(args), args.flag)
     return 0

@@ -23,31 +23,31 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", type=Path)
 
 
-def read(asked: Namespace) -> SourceText:
+def read(args: Namespace) -> SourceText:
     """The text of the file, under the name that messages are to give it.
 
     Raises:
         MissingFile: it is not there.
     """
-    source = read_source(asked.file)
-    return SourceText(source.text, asked.filename_in_msg or source.name)
+    source = read_source(args.file)
+    return SourceText(source.text, args.filename_in_msg or source.name)
 
 
-def folders(asked: Namespace) -> list[str | Path]:
+def folders(args: Namespace) -> list[str | Path]:
     """Where included files are looked for."""
-    return [asked.file.parent, *filter(None, asked.include_paths.split(","))]
+    return [args.file.parent, *filter(None, args.include_paths.split(","))]
 
 
-def check(asked: Namespace) -> SourceText:
+def check(args: Namespace) -> SourceText:
     """The text of a correct program; with `--warn-pedantic` its warnings go to standard error.
 
     Raises:
         ModelError: the program is refused.
         MissingFile: it is not there.
     """
-    source = read(asked)
-    program, facts = checked(source, folders(asked))
-    if asked.warn_pedantic:
+    source = read(args)
+    program, facts = checked(source, folders(args))
+    if args.warn_pedantic:
         print(*warnings(program, facts), sep="\n", end="", file=sys.stderr)
     return source
 

@@ -33,13 +33,13 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("--canonicalize", default="", help="what the layout changes, with commas")
     add_options(parser)
-    asked, _ = parser.parse_known_args(words)  # options of the C++ that stanc writes concern nothing here
-    if asked.auto_format or asked.print_canonical or asked.canonicalize:
-        canonical = CANONICAL if asked.print_canonical else asked.canonicalize.split(",")
-        print(format_program(read(asked), folders(asked), asked.max_line_length, canonical), end="")
+    args, _ = parser.parse_known_args(words)  # options of the C++ that stanc writes concern nothing here
+    if args.auto_format or args.print_canonical or args.canonicalize:
+        canonical = CANONICAL if args.print_canonical else args.canonicalize.split(",")
+        print(format_program(read(args), folders(args), args.max_line_length, canonical), end="")
         return 0
-    whole = expand(check(asked), folders(asked))
-    if asked.info:
+    whole = expand(check(args), folders(args))
+    if args.info:
         print(json.dumps(info(model_of(whole.text).lowered, included(whole)), indent=2))
     return 0
 

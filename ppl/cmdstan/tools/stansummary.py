@@ -31,21 +31,21 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("-s", "--sig_figs", type=int, default=2, help="digits shown")
     parser.add_argument("-i", "--include_param", action="append", help="only this variable; may be repeated")
     parser.add_argument("files", nargs="+", type=Path)
-    asked = parser.parse_args(words)
-    quantiles = quantiles_of(asked.percentiles)
-    refuse_overwriting(filter(None, [asked.csv_filename]), asked.files)
-    files = read_all(asked.files)
-    if asked.include_param:
-        columns = chosen(files[0].columns, asked.include_param, files[0].columns)
-        shown = tuple(file.only(columns) for file in files)
+    args = parser.parse_args(words)
+    quantiles = quantiles_of(args.percentiles)
+    refuse_overwriting(filter(None, [args.csv_filename]), args.files)
+    files = read_all(args.files)
+    if args.include_param:
+        columns = chosen(files[0].columns, args.include_param, files[0].columns)
+        chosen_files = tuple(file.only(columns) for file in files)
     else:
-        shown = tuple(map(with_internal, files))
-    lines = [replace(line, name=bracketed(line.name)) for line in stansummary(shown, quantiles)]
-    names = headings(quantiles, shown)
+        chosen_files = tuple(map(with_internal, files))
+    lines = [replace(line, name=bracketed(line.name)) for line in stansummary(chosen_files, quantiles)]
+    names = headings(quantiles, chosen_files)
     print(f"Inference for Stan model: {stated(files)}\n")
-    print("\n".join(as_text(lines, names, asked.sig_figs, TABLE_COLUMNS)))
-    if asked.csv_filename:
-        write_whole(asked.csv_filename, csv_lines(lines, names, asked.sig_figs))
+    print("\n".join(as_text(lines, names, args.sig_figs, TABLE_COLUMNS)))
+    if args.csv_filename:
+        write_whole(args.csv_filename, csv_lines(lines, names, args.sig_figs))
     return 0
 
 

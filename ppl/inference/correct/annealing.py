@@ -105,10 +105,10 @@ class AnnealingLimits:
     few_dimensions: int = 10
     """Dimensions above which it is widened less, for a little takes it as far."""
 
-    most_kept: int = 2**25
+    most_stored: int = 2**25
     """Numbers in the moves of one round that are all kept."""
 
-    kept_of_many: int = 3
+    thinning: int = 3
     """Of rounds with more numbers than that each move of so many is kept."""
 
     most_ranked: int = 2048
@@ -154,7 +154,7 @@ class Annealed:
     made: int = 0
     particles: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
-    def worth_as_many(self, moves: int) -> int:
+    def moves_of_other_half(self, moves: int) -> int:
         """How many moves of so many that may be made the other half is worth: no more than one given up."""
         return self.made if self.hopeless else moves
 
@@ -199,7 +199,7 @@ class HMCKernel:
     def moves(self, particles: Particles, beta: float, count: int) -> tuple[Particles, list[Points]]:
         """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each.
 
-        Of many points in very many dimensions one in `ANNEALING.kept_of_many`.
+        Of many points in very many dimensions one in `ANNEALING.thinning`.
         """
         factor = metric_of(particles.u)
         inverse = inverse_of(factor)
@@ -211,7 +211,7 @@ class HMCKernel:
         )
         own, seen = particles.rescaled(factor, inverse), list[Points]()
         change = float(np.log(diagonal_of(factor)).sum())
-        every = 1 if count * particles.u.size <= ANNEALING.most_kept else ANNEALING.kept_of_many
+        every = 1 if count * particles.u.size <= ANNEALING.most_stored else ANNEALING.thinning
         for made in range(1, made_in + 1):
             self.left -= each
             self.made += each
@@ -261,15 +261,15 @@ def anneal(
         begin = (reference, reference.widened(wider))
         if near is None:
             one = _anneal(target, begin[0], rng, listen, points // 2, moves)
-            two = _anneal(target, begin[1], rng, listen, points // 2, one.worth_as_many(moves))
+            two = _anneal(target, begin[1], rng, listen, points // 2, one.moves_of_other_half(moves))
         else:
             wide = begin[1].draws(len(near), rng)
-            one = _moved(target, reference, near, rng, listen, moves)
-            two = _moved(target, reference, wide, rng, listen, one.worth_as_many(moves))
+            one = _move_points(target, reference, near, rng, listen, moves)
+            two = _move_points(target, reference, wide, rng, listen, one.moves_of_other_half(moves))
         return together(one, two)
 
 
-def _moved(
+def _move_points(
     target: Target, reference: Reference, near: Array, rng: np.random.Generator, listen: Listener, moves: int
 ) -> Annealed:
     """Points moved under the target from where they are; one that cannot move gives its place to another."""
@@ -285,8 +285,8 @@ def _movable(particles: Particles, kernel: HMCKernel) -> Particles:
     if not len(free):
         raise np.linalg.LinAlgError("no point can be moved")
     n = len(particles.u)
-    kept = np.isin(np.arange(n), free)
-    return after.at(np.where(kept, np.arange(n), kernel.rng.choice(free, n)))
+    is_free = np.isin(np.arange(n), free)
+    return after.at(np.where(is_free, np.arange(n), kernel.rng.choice(free, n)))
 
 
 def together(one: Annealed, two: Annealed) -> Annealed:
@@ -401,17 +401,17 @@ def _equilibrate(
     came, autocorrelation, drift = particles.u, 1.0, np.inf
     noise = errors_by_chance(came.shape[1]) / np.sqrt(len(came))
     centre, sds = came.mean(axis=0), came.std(axis=0)
-    kept: list[list[Points]] = []
+    history: list[list[Points]] = []
     kernel.divergent.clear()
     rounds, before = 0, np.zeros(0)
     for stage in ANNEALING.stages:
         after: Array = np.zeros((1, 1))
         for _ in range(stage):
-            del kept[:-1]
-            particles, moved = kernel.moves(particles, 1.0, ANNEALING.moves_a_round)
-            kept.append(moved)
-            for each in moved:
-                after = after + monitored(each, centre, sds) / (stage * len(moved))
+            del history[:-1]
+            particles, points_of_round = kernel.moves(particles, 1.0, ANNEALING.moves_a_round)
+            history.append(points_of_round)
+            for each in points_of_round:
+                after = after + monitored(each, centre, sds) / (stage * len(points_of_round))
             rounds += 1
             listen(
                 Progress(
@@ -437,7 +437,7 @@ def _equilibrate(
         ):
             break
         before = after
-    points = [each for moved in kept for each in moved]
+    points = [each for points_of_round in history for each in points_of_round]
     return Annealed(
         hopeless=hopeless and not equilibrated,
         made=kernel.made,

@@ -22,7 +22,7 @@ from ppl.inference.correct.population import Worth, is_light, population
 from ppl.inference.correct.reference import Reference
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
-from ppl.inference.diagnose.modes import MODE_SEARCH, Beyond, Mode, beyond
+from ppl.inference.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
@@ -137,13 +137,13 @@ def correct(
     if q is None or not n or (settings.resample and not settings.anneal):
         return _from_pool(proposals, n, rng, bool(settings.resample))
     scaled, interrupted = Scaled(target, q.mean, q.factor), False
-    found = Beyond()
+    found = MissedRegions()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
         searches = settings.corrects and is_affordable(target) and not has_known_mass(target, q, proposals)
         if searches and target.dim <= COVARIANCE.most_dense:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
-            found = beyond(scaled, seen(scaled, rng), rng)
+            found = find_missed_regions(scaled, seen(scaled, rng), rng)
             if moves and (elsewhere := mass_elsewhere(scaled, found.modes)):
                 return elsewhere
         enough = may_resample and is_enough(weights.ess, len(proposals.u))
@@ -232,7 +232,7 @@ def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resam
 
 def from_mixture(
     scaled: Scaled,
-    beside: Beyond,
+    beside: MissedRegions,
     proposals: WeightedDraws,
     n: int,
     rng: np.random.Generator,
@@ -256,17 +256,17 @@ def from_mixture(
     if others and missed(batch, *others) > MODE_SEARCH.mode_mass:
         return None
     chosen = balanced(found.u, found.weights.log_weights, n, rng)
-    worth = Worth(len(found.u), found.weights.khat, found.weights.ess)
+    quality = Worth(len(found.u), found.weights.khat, found.weights.ess)
     log_p = found.log_p[chosen] - scaled.log_jacobian
     evidence = of_weights(found.log_p - batch.log_density(found.u), found.weights)
     u = scaled.to_u(found.u[chosen])
     errors = standard_errors.of_resampled(found.weights, chosen)
-    return Corrected(u, log_p, DrawSource.OF_MIXTURE, mixture=worth, evidence=evidence, errors=errors)
+    return Corrected(u, log_p, DrawSource.OF_MIXTURE, mixture=quality, evidence=evidence, errors=errors)
 
 
 def anneal_from(
     scaled: Scaled,
-    beside: Beyond,
+    beside: MissedRegions,
     proposals: WeightedDraws,
     n: int,
     rng: np.random.Generator,
@@ -307,10 +307,10 @@ def nearest_of(scaled: Scaled, proposals: WeightedDraws, n: int, rng: np.random.
     """
     if scaled.dim <= CORRECTION.most_tempered_dimensions:
         return None
-    worth = proposals.weights.ess >= CORRECTION.fewest_start_ess
+    enough = proposals.weights.ess >= CORRECTION.fewest_start_ess
     chosen = (
         balanced(proposals.u, proposals.weights.log_weights, n, rng)
-        if worth
+        if enough
         else np.arange(n) % len(proposals.u)
     )
     return solved(scaled.factor, proposals.u[chosen] - scaled.centre)

@@ -132,7 +132,7 @@ class Flow:
         return now, ahead, np.where(np.isnan(loss), -np.inf, loss)
 
 
-class Moved(NamedTuple):
+class Move(NamedTuple):
     """Points after a move, the share that a first trajectory moved, and the share that diverged twice."""
 
     particles: Particles
@@ -140,7 +140,7 @@ class Moved(NamedTuple):
     divergent: float
 
 
-def move(flow: Flow, particles: Particles, step: float, rng: np.random.Generator) -> Moved:
+def move(flow: Flow, particles: Particles, step: float, rng: np.random.Generator) -> Move:
     """Every point moved along a trajectory, or left where that is refused.
 
     Where it was as good as sure to be refused, a shorter step is tried: the delayed rejection of Modi,
@@ -153,13 +153,13 @@ def move(flow: Flow, particles: Particles, step: float, rng: np.random.Generator
     there, _, loss = flow.trajectory(particles, momentum, steps)
     chance = np.exp(np.minimum(0.0, loss))
     accepted = rng.random(n) < chance
-    moved = particles.replaced(accepted, there)
+    new = particles.replaced(accepted, there)
     refused, divergent = np.flatnonzero(~accepted & (loss < HMC.refused_log_chance)), 0
     if len(refused):
         some = (particles.at(refused), momentum[refused], steps[refused], loss[refused])
         again, divergent = _shorter(flow, *some, rng)
-        moved = moved.with_at(refused, again)
-    return Moved(moved, float(chance.mean()), divergent / n)
+        new = new.with_at(refused, again)
+    return Move(new, float(chance.mean()), divergent / n)
 
 
 def _shorter(

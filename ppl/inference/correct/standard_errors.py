@@ -75,8 +75,8 @@ def heaviness(weights: Psis) -> float:
     n, k = len(weights.log_weights), weights.khat
     if not k > 0.5 or weights.light_tail:
         return 1.0
-    worth = float(n ** max(0.0, 2 - 2 * k))
-    return max(1.0, weights.ess / worth)
+    expected_ess = float(n ** max(0.0, 2 - 2 * k))
+    return max(1.0, weights.ess / expected_ess)
 
 
 def standard_errors(x: Array, by: ErrorSources = INDEPENDENT) -> Array:

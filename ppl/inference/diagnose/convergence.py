@@ -107,8 +107,8 @@ def _integrated_time(correlations: Array) -> float:
     last = (len(correlations) - 1) // 2
     pairs = correlations[0 : 2 * last : 2] + correlations[1 : 2 * last : 2]
     ends = int(np.argmax(np.append(pairs[:-1] <= 0, True)))
-    kept = np.minimum.accumulate(pairs[:ends])
-    return float(-1 + 2 * kept.sum() + max(correlations[2 * ends], 0.0))
+    monotone = np.minimum.accumulate(pairs[:ends])
+    return float(-1 + 2 * monotone.sum() + max(correlations[2 * ends], 0.0))
 
 
 def _autocovariances(draws: Array) -> Array:

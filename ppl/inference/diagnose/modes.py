@@ -45,7 +45,7 @@ class ModeSearchLimits:
     same_distance: float = 1.0
     """Two such ends nearer than this are one."""
 
-    spike_sd: float = 0.1
+    narrow_sd: float = 0.1
     """A peak narrower than this in some direction may lie unseen inside q."""
 
     most_steps: int = 300
@@ -72,7 +72,7 @@ class ModeSearchLimits:
     widening: float = 3.0
     """Distant draws come from q widened by powers of this."""
 
-    widenings: int = 9
+    scales: int = 9
     """How many powers."""
 
     draws: int = 256
@@ -89,7 +89,7 @@ class ModeSearchLimits:
     Wider ones would hardly hit on any more, and a differential equation costs a thousand times more there.
     """
 
-    image_difference: float = 0.01
+    symmetry_tolerance: float = 0.01
     """Modes whose heights and curvatures differ by less, in nats, are images of one another."""
 
 
@@ -109,22 +109,22 @@ class Mode:
     """A mode in coordinates where q is standard: where it is, a Gaussian with its curvature, and the share of
     the posterior that lies about it and not where q does.
 
-    `image` is whether it is as high and as curved as q's own, as under a permutation of labels or signs.
+    `is_symmetric`: it is as high and as curved as q's own, as under a permutation of labels or signs.
     """
 
     gaussian: Gaussian
     peak: Peak
     share: float
-    image: bool = False
+    is_symmetric: bool = False
 
     @property
-    def apart(self) -> Array:
+    def offset(self) -> Array:
         """How far it lies from q's mean (dim,), in sds of q."""
         return self.gaussian.mean
 
 
 @dataclass(frozen=True)
-class Beyond:
+class MissedRegions:
     """What q does not reach: other modes, and Gaussians over the rest of the mass, in coordinates where q is
     standard."""
 
@@ -137,10 +137,10 @@ class Beyond:
         return (*(mode.gaussian for mode in self.modes), *self.others)
 
 
-def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
+def find_missed_regions(scaled: Scaled, q: Batch, rng: np.random.Generator) -> MissedRegions:
     """What there is beside q, whose draws are given in coordinates where it is standard."""
     with np.errstate(all="ignore"):
-        wide, distant = widenings(scaled, rng)
+        wide, distant = overdispersed_gaussians(scaled, rng)
         own = mode_above(scaled, np.zeros(scaled.dim))
         centre = curved(scaled, own) if own else None
         starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
@@ -154,17 +154,17 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
             if not (own and peak and local and valley(scaled, peak, own) > MODE_SEARCH.valley_depth):
                 others.append(place)
             elif all(valley(scaled, peak, other.peak) > MODE_SEARCH.valley_depth for other in modes):
-                image = centre is not None and alike(peak, local, own, centre)
-                modes.append(Mode(local, peak, share_of(local, scaled, q, rng), image))
-        narrow = [centre] if centre and is_spike(centre, scaled, q, rng) else []
-        return Beyond(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
+                is_symmetric = centre is not None and alike(peak, local, own, centre)
+                modes.append(Mode(local, peak, share_of(local, scaled, q, rng), is_symmetric))
+        narrow = [centre] if centre and is_narrow_peak(centre, scaled, q, rng) else []
+        return MissedRegions(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
 
 
-def widenings(scaled: Scaled, rng: np.random.Generator) -> tuple[list[Gaussian], list[Batch]]:
+def overdispersed_gaussians(scaled: Scaled, rng: np.random.Generator) -> tuple[list[Gaussian], list[Batch]]:
     """q, standard here, made wider and wider, and draws of each."""
     limits, wide, distant = MODE_SEARCH, list[Gaussian](), list[Batch]()
     n = limits.more_draws if scaled.dim <= limits.few_dimensions else limits.draws
-    for k in range(1, limits.widenings + 1):
+    for k in range(1, limits.scales + 1):
         wide.append(Gaussian(np.zeros(scaled.dim), np.full(scaled.dim, limits.widening**k)))
         distant.append(Batch.of(wide[-1], scaled, rng.standard_normal((n, scaled.dim))))
         share = np.isfinite(distant[-1].log_p).mean()
@@ -212,9 +212,9 @@ def share_of(
     return missed(q, there, clear=clear)
 
 
-def is_spike(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> bool:
+def is_narrow_peak(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> bool:
     """Whether the peak of q's own mode is so narrow that draws of q hardly come upon it, and has mass."""
-    narrow = np.linalg.norm(gaussian.factor, -2) <= MODE_SEARCH.spike_sd
+    narrow = np.linalg.norm(gaussian.factor, -2) <= MODE_SEARCH.narrow_sd
     return bool(narrow) and share_of(gaussian, scaled, q, rng, clear=False) > MODE_SEARCH.missed_mass
 
 
@@ -233,16 +233,16 @@ def mode_above(scaled: Scaled, start: Array) -> Peak | None:
 
 def valley(scaled: Scaled, one: Peak, other: Peak) -> float:
     """How far the log density falls below the lower of two modes on the straight way between them."""
-    along = np.linspace(0, 1, MODE_SEARCH.places_between)[:, None]
-    lowest = np.nan_to_num(log_densities(scaled, one.v + along * (other.v - one.v)), nan=-np.inf).min()
+    shares = np.linspace(0, 1, MODE_SEARCH.places_between)[:, None]
+    lowest = np.nan_to_num(log_densities(scaled, one.v + shares * (other.v - one.v)), nan=-np.inf).min()
     return float(min(one.height, other.height) - lowest)
 
 
 def alike(peak: Peak, local: Gaussian, own: Peak, centre: Gaussian) -> bool:
     """Whether a mode is as high and as curved as q's own."""
     return (
-        abs(peak.height - own.height) < MODE_SEARCH.image_difference
-        and abs(local.half_log_det - centre.half_log_det) < MODE_SEARCH.image_difference
+        abs(peak.height - own.height) < MODE_SEARCH.symmetry_tolerance
+        and abs(local.half_log_det - centre.half_log_det) < MODE_SEARCH.symmetry_tolerance
     )
 
 

@@ -37,7 +37,7 @@ class Spread:
         return int(np.argmax(self.rhats))
 
     @property
-    def apart(self) -> bool:
+    def disagree(self) -> bool:
         """Whether the runs disagree by more than their noise."""
         return self.rhat > RHAT_OF_RUNS
 

@@ -60,8 +60,8 @@ class Verdict:
     updates: tuple[Worth, ...] = ()
 
     def __repr__(self) -> str:
-        of, worth = ("mixture", self.mixture) if self.mixture else ("q", Worth(self.n, self.khat, self.ess))
-        weighed = f"k-hat of {of} {worth.khat:.2f}, effective sample size {worth.ess:.0f} of {worth.n}"
+        of, quality = ("mixture", self.mixture) if self.mixture else ("q", Worth(self.n, self.khat, self.ess))
+        weighed = f"k-hat of {of} {quality.khat:.2f}, effective sample size {quality.ess:.0f} of {quality.n}"
         return f"<Verdict {self.level.value}: draws {self.made.value}, {weighed}>"
 
     def _repr_html_(self) -> str:
@@ -87,9 +87,12 @@ class Verdict:
         return self.ess >= ALIKE_SHARE * self.n
 
     @property
-    def moved(self) -> float:
+    def mean_shift(self) -> float:
         """The largest move of a mean under the weights, in sds."""
         return float(np.abs(self.shifts).max(initial=0.0))
+
+    moved = mean_shift
+    """The name of `mean_shift` in earlier versions."""
 
     def beside(self, spread: Spread) -> "Verdict":
         """The verdict in the light of independent runs."""
@@ -117,8 +120,8 @@ class Verdict:
                 return f"the draws were annealed from q to the posterior, and {agree}"
             case DrawSource.OF_MIXTURE if self.mixture is not None:
                 khat, ess, n = self.mixture.khat, self.mixture.ess, self.mixture.n
-                worth = f"k-hat {khat:.2f}, effective sample size of {n} weighted draws: {ess:.0f}"
-                return f"the draws were importance-resampled from a mixture fitted to the posterior ({worth})"
+                sizes = f"k-hat {khat:.2f}, effective sample size of {n} weighted draws: {ess:.0f}"
+                return f"the draws were importance-resampled from a mixture fitted to the posterior ({sizes})"
             case DrawSource.NESTED:
                 how = "the latent variables were integrated out, and drawn given the others"
                 return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
@@ -185,13 +188,13 @@ class Verdict:
             return ""
         worst = names[self.spread.worst]
         text = f"Over {self.spread.runs} runs the largest R-hat is {self.spread.rhat:.2f} ({worst})"
-        return f"{text}: they disagree." if self.spread.apart else f"{text}: they agree."
+        return f"{text}: they disagree." if self.spread.disagree else f"{text}: they agree."
 
     def _of_updates(self) -> str:
         if not self.updates:
             return ""
-        khat = max(worth.khat for worth in self.updates)
-        share = min(worth.ess / worth.n for worth in self.updates)
+        khat = max(quality.khat for quality in self.updates)
+        share = min(quality.ess / quality.n for quality in self.updates)
         return (
             f"Updates so far: {len(self.updates)}; of each q that stood for earlier rows, k-hat was at most "
             f"{khat:.2f}, and the effective share of draws at least {share:.0%}."

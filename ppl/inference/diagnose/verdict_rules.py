@@ -39,7 +39,7 @@ class VerdictBounds:
     good_update_share: float = 0.9
     """The effective share of draws of a q that stands for earlier rows in an update: a third of an sd."""
 
-    most_moved: float = 0.2
+    most_shift: float = 0.2
     """A mean that the importance weights would move by more sds than this is not where it should be."""
 
     fewest_ess: int = 400
@@ -122,8 +122,8 @@ def findings(v: "Verdict", name: Name = str) -> list[Finding]:
 # --- The search for q, and other runs ------------------------------------------------------------
 
 
-def runs_apart(v: "Verdict", name: Name) -> Finding | None:
-    if v.spread is None or not v.spread.apart:
+def runs_disagree(v: "Verdict", name: Name) -> Finding | None:
+    if v.spread is None or not v.spread.disagree:
         return None
     why = f"{v.spread.runs} runs disagree (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
     return Finding(Level.POOR, why, (ONE_MODE,))
@@ -186,7 +186,7 @@ def far_from_q(v: "Verdict", name: Name) -> Finding | None:
 
 def near_q(v: "Verdict", name: Name) -> Finding | None:
     """Draws of q that weights would still move."""
-    fits = (v.khat < VERDICT.good_khat or v.alike) and v.moved < VERDICT.most_moved
+    fits = (v.khat < VERDICT.good_khat or v.alike) and v.mean_shift < VERDICT.most_shift
     if v.made is not DrawSource.OF_Q or fits or math.isnan(v.khat) or not v.khat < khat_threshold(v.n):
         return None
     worst = worst_of_q(v, name)
@@ -195,7 +195,7 @@ def near_q(v: "Verdict", name: Name) -> Finding | None:
     return Finding(Level.USABLE, f"{near}{about}", (correction(v),))
 
 
-def few_worth(v: "Verdict", name: Name) -> Finding | None:
+def low_ess(v: "Verdict", name: Name) -> Finding | None:
     if v.made not in WEIGHTED or v.ess >= VERDICT.fewest_ess:
         return None
     why = (
@@ -209,8 +209,8 @@ def heavy_weights(v: "Verdict", name: Name) -> Finding | None:
     near = VERDICT.good_khat <= v.khat < khat_threshold(v.n)
     if v.made not in WEIGHTED or not near or v.ess >= VERDICT.good_share * v.n:
         return None
-    worth = f"Pareto k-hat {v.khat:.2f}, effective sample size {v.ess:.0f} of {v.n}"
-    why = f"draws were resampled by importance weights that vary much ({worth}), so their tails may be short"
+    sizes = f"Pareto k-hat {v.khat:.2f}, effective sample size {v.ess:.0f} of {v.n}"
+    why = f"draws were resampled by importance weights that vary much ({sizes}), so their tails may be short"
     return Finding(Level.USABLE, why, (ANNEALED, RUNS))
 
 
@@ -225,7 +225,7 @@ def correction(v: "Verdict") -> Step:
 def worst_of_q(v: "Verdict", name: Name) -> str:
     """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
     order = np.argsort(-np.abs(v.shifts), kind="stable")
-    off = [k for k in order if abs(v.shifts[k]) >= VERDICT.most_moved or v.khats[k] >= khat_threshold(v.n)]
+    off = [k for k in order if abs(v.shifts[k]) >= VERDICT.most_shift or v.khats[k] >= khat_threshold(v.n)]
     return named(off, name)
 
 
@@ -248,10 +248,10 @@ def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed is None:
         return None
     most, rhats = max(VERDICT.good_rhat, v.annealed.rhat_noise), v.annealed.rhats
-    apart = [k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= most]
-    if not apart:
+    large = [k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= most]
+    if not large:
         return None
-    worst = named(apart, name)
+    worst = named(large, name)
     level = Level.POOR if v.annealed.rhat >= max(VERDICT.usable_rhat, most) else Level.USABLE
     words = "disagree" if level is Level.POOR else "disagree slightly"
     why = f"two annealings, from q and overdispersed, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
@@ -289,7 +289,7 @@ def drifting(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed is None or not v.annealed.drift >= ANNEALING.stationary_drift:
         return None
     left = (2 if v.annealed.hopeless else 1) * v.annealed.drift
-    level = Level.POOR if left > VERDICT.most_moved else Level.USABLE
+    level = Level.POOR if left > VERDICT.most_shift else Level.USABLE
     why = f"annealed draws are not stationary: a mean or an sd still changed by {v.annealed.drift:.2g} sd"
     if v.annealed.hopeless:
         why += ", and the HMC moves were stopped early, as more of them would not have changed that"
@@ -312,7 +312,7 @@ def heavy_tails(v: "Verdict", name: Name) -> Finding | None:
 
 def far_before(v: "Verdict", name: Name) -> Finding | None:
     """An earlier q that was not the posterior of the rows before it: later updates do not correct that."""
-    levels = [level_of_earlier(worth) for worth in v.updates]
+    levels = [level_of_earlier(quality) for quality in v.updates]
     far = [k for k, level in enumerate(levels) if level is not Level.GOOD]
     if not far:
         return None
@@ -326,14 +326,14 @@ def far_before(v: "Verdict", name: Name) -> Finding | None:
     return Finding(levels[worst], why, (ALL_DATA,))
 
 
-def level_of_earlier(worth: "Worth") -> Level:
+def level_of_earlier(quality: "Worth") -> Level:
     """How far a q stands for its posterior: means differ by at most sqrt(n / ess - 1) sds of q."""
-    share = worth.ess / worth.n
+    share = quality.ess / quality.n
     if share >= ALIKE_SHARE:
         return Level.GOOD
-    if not worth.khat < khat_threshold(worth.n) or share < VERDICT.good_share:
+    if not quality.khat < khat_threshold(quality.n) or share < VERDICT.good_share:
         return Level.POOR
-    good = worth.khat < VERDICT.good_khat and share >= VERDICT.good_update_share
+    good = quality.khat < VERDICT.good_khat and share >= VERDICT.good_update_share
     return Level.GOOD if good else Level.USABLE
 
 
@@ -342,7 +342,7 @@ def level_of_earlier(worth: "Worth") -> Level:
 
 def other_modes(v: "Verdict", name: Name) -> Finding | None:
     """Modes that are no images of q's own."""
-    own = [mode for mode in v.modes if not mode.image]
+    own = [mode for mode in v.modes if not mode.is_symmetric]
     if not own:
         return None
     shares = " and ".join(f"{mode.share:.0%}" for mode in own)
@@ -358,13 +358,13 @@ def other_modes(v: "Verdict", name: Name) -> Finding | None:
     return Finding(Level.USABLE, why, (RUNS, ONE_MODE))
 
 
-def images(v: "Verdict", name: Name) -> Finding | None:
+def symmetric_modes(v: "Verdict", name: Name) -> Finding | None:
     """Modes of the same height and curvature as q's own, as where labels can be exchanged."""
-    own = [mode for mode in v.modes if mode.image]
+    own = [mode for mode in v.modes if mode.is_symmetric]
     if not own:
         return None
-    moved = np.any([np.abs(mode.apart) >= 1 for mode in own], axis=0)
-    who = named(np.flatnonzero(moved).tolist(), name)
+    affected = np.any([np.abs(mode.offset) >= 1 for mode in own], axis=0)
+    who = named(np.flatnonzero(affected).tolist(), name)
     why = (
         f"the posterior is invariant to exchanging labels or signs of {who}, so their own means are not "
         "meaningful; quantities that do not depend on the labelling are unaffected"
@@ -373,13 +373,13 @@ def images(v: "Verdict", name: Name) -> Finding | None:
 
 
 RULES = (
-    runs_apart,
+    runs_disagree,
     ended_badly,
     no_spread,
     nothing_to_tell,
     far_from_q,
     near_q,
-    few_worth,
+    low_ess,
     heavy_weights,
     still_rising,
     not_arrived,
@@ -388,7 +388,7 @@ RULES = (
     drifting,
     far_before,
     other_modes,
-    images,
+    symmetric_modes,
     divergent,  # as some do between modes, whose scales are not those of all draws
     heavy_tails,
     uncertain_elbo,

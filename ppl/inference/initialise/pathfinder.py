@@ -148,11 +148,11 @@ def pathfinders(
     found: list[Pathfinder],
     elbo_draws: int = PATHFINDING.elbo_draws,
     listen: Listener = silent,
-    apart: bool = False,
+    prune: bool = False,
 ) -> InferenceError | None:
     """Add the best Gaussian of the path from each point to `found`, so that Ctrl-C leaves those so far.
 
-    With `apart` a path that comes to where an earlier one has led is left there. Returns the last error,
+    With `prune` a path that comes to where an earlier one has led is left there. Returns the last error,
     where there was one.
     """
     last = None
@@ -164,7 +164,7 @@ def pathfinders(
     for k, point in enumerate(points, start=1):
         listen(Progress(Phase.PATHFINDER, k - 1, len(points), found[-1].elbo if found else nan))
         try:
-            found.append(pathfinder(target, point, rng, elbo_draws, watch if apart else unwatched))
+            found.append(pathfinder(target, point, rng, elbo_draws, watch if prune else unwatched))
         except Arrived:
             continue
         except InferenceError as error:
@@ -212,6 +212,6 @@ def _guesses(points: Sequence[PathPoint], z: Array) -> list[Guess]:
     except np.linalg.LinAlgError:
         return [g for point in points for g in _guesses([point], z)] if len(points) > 1 else []
     us = np.array([point.u for point in points])
-    moved = us + all_of.times(np.array([point.gradient for point in points]))
-    means = np.stack([moved, us], axis=1)
+    newton = us + all_of.times(np.array([point.gradient for point in points]))
+    means = np.stack([newton, us], axis=1)
     return list(map(Guess, points, all_of.each, means, noise, half_log_dets.tolist()))

@@ -62,10 +62,10 @@ class Start:
         return isinstance(self.target, Scaled)
 
     @property
-    def kept(self) -> "Kept":
+    def state(self) -> "StartState":
         """What a journal keeps of it."""
         at = (self.target.centre, self.target.factor) if isinstance(self.target, Scaled) else ()
-        return Kept(self.point, at, self.params, self.metric, self.note, self.outcome)
+        return StartState(self.point, at, self.params, self.metric, self.note, self.outcome)
 
     def back(self, params: Array) -> Array:
         """Those params in the coordinates of the model."""
@@ -74,7 +74,7 @@ class Start:
         return params
 
 
-class Kept(NamedTuple):
+class StartState(NamedTuple):
     """A start without its target and family; `scaled_by` is the centre and the factor of its coordinates."""
 
     point: Array
@@ -113,7 +113,7 @@ def from_paths(
 
     try:
         wide = width_of(target) >= STARTING_GAUSSIAN.wide_target
-        error = pathfinders(target, points, rng, paths, PATHFINDING.rough_elbo_draws, on_the_way, apart=wide)
+        error = pathfinders(target, points, rng, paths, PATHFINDING.rough_elbo_draws, on_the_way, prune=wide)
         if not paths:
             note = f"Started at random, since Pathfinder failed: {error}"
             return at_random(target, family, points[0], note=note)
@@ -202,7 +202,7 @@ def _by_hessian(mean: Array, precision: Array, gradient: Array, units: Array) ->
         local = Gaussian.with_precision(mean, positive, units)
     except np.linalg.LinAlgError:
         return []
-    return [local, local.moved(mean + local.factor @ (local.factor.T @ gradient))]
+    return [local, local.with_mean(mean + local.factor @ (local.factor.T @ gradient))]
 
 
 def _elbo(target: Target, guess: Gaussian, z: Array) -> float:

@@ -22,7 +22,7 @@ class WolfeLimits:
     smallest_alpha: float = 1e-12
     """Where the first interval of alphas begins."""
 
-    most_widenings: int = 20
+    most_expansions: int = 20
     """Intervals tried until one holds a minimum."""
 
     most_failures: int = 10
@@ -93,8 +93,8 @@ class Line:
 def search(line: Line) -> tuple[np.float64, Point] | None:
     """An alpha that meets the Wolfe conditions and its point, from `line.first` on; None if there is none."""
     before = Trial(np.float64(WOLFE.smallest_alpha), line.start.loss, line.slope)
-    alpha, failures, widenings = line.first, 0, 0
-    while widenings < WOLFE.most_widenings:
+    alpha, failures, expansions = line.first, 0, 0
+    while expansions < WOLFE.most_expansions:
         found = line.at(alpha)
         if found is None:
             if failures >= WOLFE.most_failures:
@@ -102,13 +102,13 @@ def search(line: Line) -> tuple[np.float64, Point] | None:
             alpha, failures = 0.5 * (before.alpha + alpha), failures + 1
             continue
         failures, (trial, point) = 0, found
-        if line.too_high(trial, line.first) or (trial.loss >= before.loss and widenings):
+        if line.too_high(trial, line.first) or (trial.loss >= before.loss and expansions):
             return _zoom(line, before, trial)
         if line.flat(trial):
             return alpha, point
         if trial.slope >= 0:
             return _zoom(line, trial, before)
-        before, alpha, widenings = trial, alpha * WOLFE.growth, widenings + 1
+        before, alpha, expansions = trial, alpha * WOLFE.growth, expansions + 1
     return None
 
 

@@ -54,19 +54,19 @@ def _step(target: Target, here: Step, direction: Array) -> Step:
     """The longest of the halved steps at which the log density is no lower, or no step at all."""
     alpha, tried = _longest_gain(target, here, direction)
     evaluations = here.evaluations + len(STENCIL) * target.dim + tried + 1
-    moved = replace(here, number=here.number + 1, alpha=alpha, evaluations=evaluations, length=0.0)
-    return _moved(target, moved, alpha * direction) if alpha else moved
+    after = replace(here, number=here.number + 1, alpha=alpha, evaluations=evaluations, length=0.0)
+    return _step_by(target, after, alpha * direction) if alpha else after
 
 
-def _moved(target: Target, here: Step, by: Array) -> Step:
+def _step_by(target: Target, here: Step, by: Array) -> Step:
     value, gradient = target.log_density_gradient(here.u + by)
     return replace(here, u=here.u + by, value=value, gradient=gradient, length=float(np.linalg.norm(by)))
 
 
 def _unit_step(target: Target, here: Step, direction: Array) -> Step:
     """Where the last step would have led with length 1, if that is higher."""
-    moved = _moved(target, here, (1 - here.alpha) * direction)
-    return moved if moved.value > here.value else here
+    after = _step_by(target, here, (1 - here.alpha) * direction)
+    return after if after.value > here.value else here
 
 
 def stencil_hessian(target: Target, u: Array) -> Array:

@@ -107,12 +107,12 @@ def climb(target: Target, start: Array, rules: Rules, curvature: Curvature) -> I
         number += 1
         found = _step(loss, here, direction, last, rules.init_alpha)
         if found is None:
-            yield _told(here, loss, number - 1, met or Stop.LINE_SEARCH)
+            yield _step_of(here, loss, number - 1, met or Stop.LINE_SEARCH)
             return
         before, here = here, found.point
-        moved, change = here.u - before.u, here.slope - before.slope
-        curvature = curvature.after(moved, change, found.reset)
-        scale = np.float64((change @ change) / (change @ moved) if found.reset else 1.0)
+        displacement, change = here.u - before.u, here.slope - before.slope
+        curvature = curvature.after(displacement, change, found.reset)
+        scale = np.float64((change @ change) / (change @ displacement) if found.reset else 1.0)
         note = "LS failed, Hessian reset" if found.reset and last else ""
         last = _Last(found.direction / scale, found.alpha * scale, before)
         direction = -curvature.times(here.slope)
@@ -120,8 +120,8 @@ def climb(target: Target, start: Array, rules: Rules, curvature: Curvature) -> I
         confirmed = bool(met and before.loss - here.loss <= MAXIMUM_LIMITS.confirmed_gain)
         ends, met = stop is Stop.ITERATIONS or bool(stop and confirmed), stop
         yield replace(
-            _told(here, loss, number, stop if ends else None),
-            length=float(np.linalg.norm(moved)),
+            _step_of(here, loss, number, stop if ends else None),
+            length=float(np.linalg.norm(displacement)),
             alpha=float(found.alpha),
             first_alpha=float(found.first),
             note=note,
@@ -138,7 +138,7 @@ class _Last(NamedTuple):
     start: Point
 
 
-def _told(point: Point, loss: Loss, number: int, stop: Stop | None) -> Step:
+def _step_of(point: Point, loss: Loss, number: int, stop: Stop | None) -> Step:
     return Step(point.u, float(-point.loss), -point.slope, number, evaluations=loss.evaluations, stop=stop)
 
 

@@ -129,9 +129,9 @@ class Blocks:
         w, columns = self.structure.width, list[Array]()
         steps = BLOCK_MODES.difference * np.maximum(np.abs(latent), 1.0)
         for k in range(w):
-            moved = latent.copy()
-            moved[..., k] += steps[..., k]
-            _, there = self.gradients(outer, moved)
+            shifted = latent.copy()
+            shifted[..., k] += steps[..., k]
+            _, there = self.gradients(outer, shifted)
             columns.append((gradients - there) / steps[..., k, None])
         found = np.stack(columns, axis=-1)
         return np.asarray(0.5 * (found + found.swapaxes(-1, -2)))
@@ -153,7 +153,7 @@ class Blocks:
         direction /= np.sqrt((direction**2).sum(axis=-1, keepdims=True))
         return np.asarray(at + distance * solve_upper(self.factors(outer, at), direction))
 
-    def apart(self, outer: Array, at: Array, other: Array) -> Array:
+    def distances(self, outer: Array, at: Array, other: Array) -> Array:
         """How far others are from modes, in sds of the block that is farthest, (n,)."""
         return np.asarray(lengths(self.factors(outer, at), other - at).max(axis=1))
 
@@ -175,14 +175,14 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array)
         hopeless |= ~np.isfinite(values[going]) & ~steps[going].any(axis=(1, 2))  # outside the support
         back, share = turned(gradient, steps[going], slopes[going])
         step = np.where(back[..., None], -share[..., None] * steps[going], step)
-        length, kept = lengths(factors[going], step), np.where(back, 1 - share, 0.5)
+        length, remaining = lengths(factors[going], step), np.where(back, 1 - share, 0.5)
         finite = np.isfinite(values[going]) & np.isfinite(step).all(axis=(1, 2))
         ended = finite & (length.max(axis=1) < near)
         values[going] += 0.5 * (gradient * step).sum(axis=(1, 2))  # what the step still gains
         here = finite[:, None, None]
         at[going] += np.where(here, step, -0.5 * steps[going])
-        steps[going] = np.where(here & ~back[..., None], step, kept[..., None] * steps[going])
-        slopes[going] = np.where(finite[:, None] & ~back, slope, kept * slopes[going])
+        steps[going] = np.where(here & ~back[..., None], step, remaining[..., None] * steps[going])
+        slopes[going] = np.where(finite[:, None] & ~back, slope, remaining * slopes[going])
         found[going] = ended
         going = going[~(ended | hopeless)]
         if not going.size:

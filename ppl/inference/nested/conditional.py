@@ -229,17 +229,17 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     width, own = blocks.structure.width, found.scales
     richest = Polynomials.of(width, CONDITIONAL.degrees[width][-1])
     if width == 1:
-        moved = fitted(blocks, outer[:1], *between_ends(blocks, outer[:1], found.at[:1], own[:1]), richest)
+        refined = fitted(blocks, outer[:1], *between_ends(blocks, outer[:1], found.at[:1], own[:1]), richest)
     else:
         first = Polynomials.of(width, CONDITIONAL.first_degree)
-        moved = fitted(blocks, outer[:1], found.at[:1], own[:1], first)
-        for _ in range(0 if is_normal(moved) else CONDITIONAL.centre_passes):
-            moved = fitted(blocks, outer[:1], *placed(moved), richest)
-            if not far_off(moved).any():
+        refined = fitted(blocks, outer[:1], found.at[:1], own[:1], first)
+        for _ in range(0 if is_normal(refined) else CONDITIONAL.centre_passes):
+            refined = fitted(blocks, outer[:1], *placed(refined), richest)
+            if not far_off(refined).any():
                 break
     inverse = inverses(own[:1])
-    offsets = times(inverse, moved.centres - found.at[:1])[0]
-    shape = Shape(offsets, (inverse @ moved.scales)[0], richest)
+    offsets = times(inverse, refined.centres - found.at[:1])[0]
+    shape = Shape(offsets, (inverse @ refined.scales)[0], richest)
     best = about(blocks, outer, found, shape)
     for degree in CONDITIONAL.degrees[width][:-1]:
         simpler = shape._replace(basis=Polynomials.of(width, degree))

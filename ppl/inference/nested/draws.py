@@ -18,7 +18,7 @@ from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import BlockDraws, shape_of
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import FieldDraws, field_draws
-from ppl.inference.nested.outer import OUTER, Marginal, Peak, beyond, fitted_to, spread_of
+from ppl.inference.nested.outer import OUTER, Marginal, Peak, fitted_to, overdispersed_batches, spread_of
 from ppl.inference.nested.structure import Indices
 from ppl.inference.nested.trends import Trends
 from ppl.inference.objective.target import Array
@@ -179,7 +179,7 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
             log_p[seen] = finite(joint - given_outer)
         return replace(far, log_p=log_p)
 
-    return missed(near, *map(estimated, beyond(near, marginal, rng)))
+    return missed(near, *map(estimated, overdispersed_batches(near, marginal, rng)))
 
 
 def round_of(

@@ -104,12 +104,12 @@ class Fields:
         n, k = latent.shape
         bands = np.zeros((n, self.structure.bandwidth + 1, k))
         for some in self.colours_at_once(n):
-            moved_at = latent + np.where(self.structure.colours == some[:, None, None], steps, 0.0)
-            _, there = self.gradients(np.tile(outer, (len(some), 1)), moved_at.reshape(-1, k))
+            shifted = latent + np.where(self.structure.colours == some[:, None, None], steps, 0.0)
+            _, there = self.gradients(np.tile(outer, (len(some), 1)), shifted.reshape(-1, k))
             own = (reading.colour >= some[0]) & (reading.colour <= some[-1])
-            row, moved = reading.row[own], reading.moved[own]
+            row, at_k = reading.row[own], reading.coordinate[own]
             found = there.reshape(-1, n, k)[reading.colour[own] - some[0], :, row].T
-            bands[:, reading.below[own], reading.column[own]] = (gradients[:, row] - found) / steps[:, moved]
+            bands[:, reading.below[own], reading.column[own]] = (gradients[:, row] - found) / steps[:, at_k]
         return bands
 
     def colours_at_once(self, n: int) -> list[NDArray[np.intp]]:
@@ -167,8 +167,8 @@ class Fields:
                 factors = factors_of(bands[here])
                 step = factors.solve(gradient)
                 gain = (gradient * step).sum(axis=1)
-                along = step * np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]
-                shorter[here] = 0.5 * along  # each coordinate by itself may lead down
+                limited = step * np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]
+                shorter[here] = 0.5 * limited  # each coordinate by itself may lead down
                 step = np.clip(step, -FIELD_MODES.longest, FIELD_MODES.longest)
                 values[here], half_log_dets[here] = value[good], factors.half_log_dets
                 steps[here] = step
@@ -201,6 +201,6 @@ class Fields:
         noise = rng.standard_normal(at.shape)
         return at + distance / FIELD_MODES.beside * self.factors(outer, at).solve_transposed(noise)
 
-    def apart(self, outer: Array, at: Array, other: Array) -> Array:
+    def distances(self, outer: Array, at: Array, other: Array) -> Array:
         """How far others are from modes, in sds, (n,)."""
         return self.factors(outer, at).lengths(other - at)

@@ -40,8 +40,8 @@ def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
         if other is None:
             continue
         off = peak.gaussian.whitening @ (other.marginal.centre - peak.marginal.centre)
-        apart = float(np.sqrt(off @ off)) > BESIDE.same_peak
-        if apart and other.marginal.log_density(other.marginal.centre) > height - BESIDE.lower:
+        is_distinct = float(np.sqrt(off @ off)) > BESIDE.same_peak
+        if is_distinct and other.marginal.log_density(other.marginal.centre) > height - BESIDE.lower:
             return True
     return False
 
@@ -56,7 +56,7 @@ def has_other_modes(marginal: Marginal, outer: Array, rng: np.random.Generator) 
     for distance in BESIDE.distances:
         start = inner.beside(outer, at, distance, rng)
         other = inner.modes(outer, start, BLOCK_MODES.near)
-        off = inner.apart(outer, at, other.at)
+        off = inner.distances(outer, at, other.at)
         if (off[other.found] > BESIDE.same).any():
             return True
     return False

@@ -60,7 +60,7 @@ class OuterLimits:
     widening: float = 3.0
     """Distant draws come from Gaussians widened by powers of this."""
 
-    widenings: int = 6
+    scales: int = 6
     """How many powers."""
 
     distant_draws: int = 64
@@ -133,9 +133,10 @@ class Marginal:
         here = np.repeat(self.latent[None], len(outer), axis=0)
         if self.slope is None:
             return here
-        moved = here + np.tensordot(outer - self.centre, self.slope, axes=1)
-        higher = self.inner.values(outer, moved) > self.inner.values(outer, here)  # far away it may mislead
-        return np.where(higher.reshape(-1, *(1,) * (here.ndim - 1)), moved, here)
+        predicted = here + np.tensordot(outer - self.centre, self.slope, axes=1)
+        # far away the prediction may mislead
+        higher = self.inner.values(outer, predicted) > self.inner.values(outer, here)
+        return np.where(higher.reshape(-1, *(1,) * (here.ndim - 1)), predicted, here)
 
     def log_density(self, outer: Array) -> float:
         return float(self.modes(outer[None]).log_marginals[0])
@@ -241,8 +242,8 @@ def differences(marginal: Marginal, directions: Array, bending: Array | None) ->
     bends[pairs[0], pairs[1]] = bends[pairs[1], pairs[0]] = mixed
     np.fill_diagonal(bends, log_dets[ahead] + log_dets[behind] - 2 * log_dets[0])
     inverse = np.linalg.inv(directions)
-    moved = np.tensordot(inverse, found.at[ahead] - found.at[behind], axes=1) / 2
-    seen = replace(marginal, latent=found.at[0], slope=moved)
+    new_slope = np.tensordot(inverse, found.at[ahead] - found.at[behind], axes=1) / 2
+    seen = replace(marginal, latent=found.at[0], slope=new_slope)
     curvature = (profile + profile.T) / 2 - bends
     return Seen(seen, float(found.log_marginals[0]), slope, curvature, inverse @ bends @ inverse.T)
 
@@ -260,13 +261,13 @@ def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
     return None
 
 
-def beyond(near: Batch, marginal: Marginal, rng: np.random.Generator) -> list[Batch]:
+def overdispersed_batches(near: Batch, marginal: Marginal, rng: np.random.Generator) -> list[Batch]:
     """Draws of wider and wider Gaussians about those of a mixture.
 
     The log marginal there is Laplace's, and -inf where by that a draw would count for nothing.
     """
     centre = spread_of(near.u)
-    wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in range(1, OUTER.widenings + 1)]
+    wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in range(1, OUTER.scales + 1)]
     far = [each.draws(rng.standard_normal((OUTER.distant_draws, marginal.dim))) for each in wide]
     level = [Batch(u, np.zeros(len(u)), each.log_densities) for u, each in zip(far, wide, strict=True)]
     weights, *distant = log_weights([near, *level])

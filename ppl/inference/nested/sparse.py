@@ -55,7 +55,7 @@ class Reading(NamedTuple):
 
     colour: Indices
     row: Indices
-    moved: Indices
+    coordinate: Indices
     below: Indices
     column: Indices
 
@@ -83,8 +83,8 @@ class Field:
         """Each entry by its column, or by its row where the column is of colour 0."""
         first, second = self.pairs
         by_column = (self.colours[second] > 0) | (first == second)
-        moved, row = np.where(by_column, second, first), np.where(by_column, first, second)
-        return Reading(self.colours[moved], row, moved, first - second, second)
+        coordinate, row = np.where(by_column, second, first), np.where(by_column, first, second)
+        return Reading(self.colours[coordinate], row, coordinate, first - second, second)
 
 
 def field_of(

@@ -130,14 +130,14 @@ def meets(target: Target, u: Array, rng: np.random.Generator) -> NDArray[np.bool
 
 
 def responses(
-    target: Target, u: Array, moved: NDArray[np.bool_], rng: np.random.Generator
+    target: Target, u: Array, perturbed: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Which entries of the gradient (n, dim) change where the coordinates `moved` (n, dim) are moved."""
-    dim, least, found = target.dim, STRUCTURE.nearest, np.zeros(moved.shape, dtype=bool)
+    """Which entries of the gradient (n, dim) change where the coordinates `perturbed` (n, dim) are moved."""
+    dim, least, found = target.dim, STRUCTURE.nearest, np.zeros(perturbed.shape, dtype=bool)
     steps = rng.uniform(least, 8 * least, dim) * rng.choice([-1.0, 1.0], dim)
     _, here = log_density_gradients(target, np.array([u, u]))  # at two points, as the others are
-    for part in row_parts(*moved.shape):
-        _, there = log_density_gradients(target, u + steps * moved[part])
+    for part in row_parts(*perturbed.shape):
+        _, there = log_density_gradients(target, u + steps * perturbed[part])
         size = np.abs(here[0]) + np.abs(there)
         # what is not finite may depend on anything
         found[part] = ~(np.abs(there - here[0]) <= STRUCTURE.smallest_change * np.maximum(size, 1e-6))
@@ -165,9 +165,9 @@ def small_blocks(target: Target, u: Array, rng: np.random.Generator) -> Structur
     codes = np.sort(rng.choice(1 << length, len(latent), replace=False))
     latent = rng.permutation(latent)
     bits = (codes >> np.arange(length)[:, None] & 1).astype(bool)
-    moved = np.zeros((2, length, dim), dtype=bool)
-    moved[:, :, latent] = bits, ~bits
-    ones, zeros = responses(target, u, moved.reshape(-1, dim), rng)[:, latent].reshape(2, length, -1)
+    perturbed = np.zeros((2, length, dim), dtype=bool)
+    perturbed[:, :, latent] = bits, ~bits
+    ones, zeros = responses(target, u, perturbed.reshape(-1, dim), rng)[:, latent].reshape(2, length, -1)
     partners = codes ^ (1 << np.arange(length)) @ np.where(bits, zeros, ones)
     at = np.minimum(np.searchsorted(codes, partners), len(codes) - 1)
     if (codes[at] != partners).any() or (at[at] != np.arange(len(at))).any():
@@ -201,12 +201,12 @@ def separators(touched: NDArray[np.bool_]) -> Indices | None:
 
 def needed(touched: NDArray[np.bool_], outer: list[int]) -> Indices:
     """Those of the separators without which blocks would be too wide."""
-    kept = list(outer)
+    chosen = list(outer)
     for each in outer:
-        rest = np.setdiff1d(np.arange(len(touched)), [k for k in kept if k != each])
+        rest = np.setdiff1d(np.arange(len(touched)), [k for k in chosen if k != each])
         if np.bincount(components(touched, rest)).max() <= STRUCTURE.widest_block:
-            kept.remove(each)
-    return np.array(sorted(kept), dtype=np.intp)
+            chosen.remove(each)
+    return np.array(sorted(chosen), dtype=np.intp)
 
 
 def widest(graph: NDArray[np.bool_]) -> int:

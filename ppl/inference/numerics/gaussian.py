@@ -49,7 +49,7 @@ class Gaussian:
         upper = linalg.cholesky(precision[::-1, ::-1], lower=True)[::-1, ::-1]  # precision = upper upper'
         return cls(mean, units[:, None] * linalg.solve_triangular(upper, np.eye(len(mean))).T)
 
-    def moved(self, mean: Array) -> "Gaussian":
+    def with_mean(self, mean: Array) -> "Gaussian":
         """The same covariance about another mean."""
         return replace(self, mean=mean)
 

@@ -45,7 +45,7 @@ class Draws:
     def after(self, n: int) -> "Draws":
         return Draws(self.u[n:], self.statistics[n:])
 
-    def followed_by(self, other: "Draws") -> "Draws":
+    def concatenated_with(self, other: "Draws") -> "Draws":
         return Draws(np.vstack([self.u, other.u]), np.vstack([self.statistics, other.statistics]))
 
     @property
@@ -179,7 +179,7 @@ def _in_u(start: Start, chain: Chain | None) -> Chain | None:
     if chain is None or not isinstance(own, Scaled):
         return chain
 
-    def moved(draws: Draws) -> Draws:
+    def to_own_u(draws: Draws) -> Draws:
         statistics = draws.statistics.copy()
         statistics[:, 0] -= own.log_jacobian
         statistics[:, -1] += own.log_jacobian
@@ -188,7 +188,7 @@ def _in_u(start: Start, chain: Chain | None) -> Chain | None:
     factor = own.factor
     metric = factor**2 * chain.inverse_metric if factor.ndim == 1 else factor**2 @ chain.inverse_metric
     return replace(
-        chain, warmup=moved(chain.warmup), draws=moved(chain.draws), inverse_metric=np.asarray(metric)
+        chain, warmup=to_own_u(chain.warmup), draws=to_own_u(chain.draws), inverse_metric=np.asarray(metric)
     )
 
 
@@ -246,14 +246,14 @@ def off_the_flat(target: Target, v: Array) -> Array:
     flat = target.log_density_gradient(v)[1] == 0
     if not flat.any():
         return v
-    moved = np.where(flat, v + NUDGE * (1 + np.abs(v)), v)
-    still = np.flatnonzero(target.log_density_gradient(moved)[1] == 0)
+    nudged = np.where(flat, v + NUDGE * (1 + np.abs(v)), v)
+    still = np.flatnonzero(target.log_density_gradient(nudged)[1] == 0)
     if still.size:
         raise InferenceError(
             f"The log density is flat in coordinate {still[0] + 1} of the unconstrained parameters near the "
             "start, so NUTS has no scale for it. Start elsewhere, or give the parameter a prior."
         )
-    return moved
+    return nudged
 
 
 def seed_of(seed: int, number: int) -> int:

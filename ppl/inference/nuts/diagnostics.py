@@ -21,7 +21,7 @@ class ChainBounds:
     rhat: float = 1.01
     """R-hat above which chains may not have mixed."""
 
-    rhat_apart: float = 1.1
+    poor_rhat: float = 1.1
     """R-hat above which they have not."""
 
     ess_a_chain: int = 100
@@ -71,7 +71,7 @@ class Judged:
                 "R-hat takes four draws a chain, finite and not all the same",
             )
         if self.worst(self.rhats) > CHAINS.rhat:
-            level = Level.POOR if self.worst(self.rhats) > CHAINS.rhat_apart else Level.USABLE
+            level = Level.POOR if self.worst(self.rhats) > CHAINS.poor_rhat else Level.USABLE
             yield (
                 level,
                 (
@@ -130,8 +130,8 @@ class Judged:
     def sentence(self) -> str:
         """The verdict in words, with the next thing to try."""
         found = sorted(self.findings(), key=lambda finding: -FROM_BEST.index(finding[0]))
-        said = "; ".join(words for _, words in found) or self.praise
-        return f"Verdict: {self.level}: {said}.{self.slow}"
+        text = "; ".join(words for _, words in found) or self.praise
+        return f"Verdict: {self.level}: {text}.{self.slow}"
 
     @property
     def praise(self) -> str:

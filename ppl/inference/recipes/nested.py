@@ -155,17 +155,17 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     found = Found(starts[0], *of_positive_weight(draws))
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
     if not (enough and is_reliable(draws.weights)):
-        worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
-        why = f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})"
+        figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
+        why = f"the weights of draws by blocks are too uneven ({figures} of {len(draws.u)})"
         raise Refused(why, found if enough and draws.weights.reliable else None)
     return found
 
 
 def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Evidence]:
     """Those that have a weight, and the evidence by all."""
-    kept = np.isfinite(draws.log_ratios)
-    weights = Psis(draws.weights.log_weights[kept], draws.weights.khat)  # those of the others are zero
-    weighted = WeightedDraws(draws.u[kept], draws.log_p[kept], draws.log_q[kept], weights)
+    positive = np.isfinite(draws.log_ratios)
+    weights = Psis(draws.weights.log_weights[positive], draws.weights.khat)  # those of the others are zero
+    weighted = WeightedDraws(draws.u[positive], draws.log_p[positive], draws.log_q[positive], weights)
     return weighted, of_weights(draws.log_ratios, draws.weights)
 
 

@@ -82,8 +82,8 @@ def initialise(
         points = start_points(seen, init, streams.start, paths)
         return from_paths(seen, family, points, streams.pathfinder, context.listen)
 
-    kept = once(context.journal, "start", lambda: found().kept, streams.pathfinder)
-    return kept.start(target, family)
+    state = once(context.journal, "start", lambda: found().state, streams.pathfinder)
+    return state.start(target, family)
 
 
 class Loop(NamedTuple):

@@ -49,13 +49,13 @@ def _type_two(target: MarginalTarget, init: Init, context: Context) -> Result:
     family = Marginal(target.dim, target.at)
     with np.errstate(all="ignore"):
         points = start_points(target, init, streams.start)
-        kept = once(
+        state = once(
             context.journal,
             "start",
-            lambda: from_paths(target, MeanField(target.dim), points, streams.pathfinder, listen).kept,
+            lambda: from_paths(target, MeanField(target.dim), points, streams.pathfinder, listen).state,
             streams.pathfinder,
         )
-        start = replace(kept.start(target, MeanField(target.dim)), family=family, metric=None)
+        start = replace(state.start(target, MeanField(target.dim)), family=family, metric=None)
         begin = family.start(np.zeros(target.dim) if start.scaled else start.point)
         end = once(
             context.journal,

@@ -195,8 +195,8 @@ def result_of(
         proposals, dropped = weighted(target, family, params, few, rng)
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
-    asked = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
-    corrected = correct(target, asked, gaussian_of(family, params), proposals, rng, listen, moves)
+    effective = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
+    corrected = correct(target, effective, gaussian_of(family, params), proposals, rng, listen, moves)
     if isinstance(corrected, Elsewhere):
         family, params = at(corrected)
         path = replace(path, notes=[*path.notes, ELSEWHERE])

@@ -98,16 +98,16 @@ def fit_fixed_draws(
     at: FixedDrawsFit | None = entry.recall(rng)
     if at is None:
         z = _noise_of(family, n, rng)
-        told = _told(listen, n, n, most, math.inf)
-        first, shift = maximise(target, family, params, z, metric, most_gradients, told), math.inf
+        report = _reporter(listen, n, n, most, math.inf)
+        first, shift = maximise(target, family, params, z, metric, most_gradients, report), math.inf
         outcome = _outcome(n, shift, first)
         at = FixedDrawsFit(first.params, z, first.gradients, shift, outcome)
     while at.outcome.ending is Ending.BUDGET_REACHED and _affordable(at, most, most_gradients):
         entry.record(at, rng)
         n = 2 * len(at.z)
-        z, told = _noise_of(family, n, rng), _told(listen, n, _fewest_draws(family), most, at.shift)
+        z, report = _noise_of(family, n, rng), _reporter(listen, n, _fewest_draws(family), most, at.shift)
         try:
-            found = maximise(target, family, at.params, z, metric, most_gradients - at.gradients, told)
+            found = maximise(target, family, at.params, z, metric, most_gradients - at.gradients, report)
         except InferenceError as error:
             return replace(at, outcome=Outcome(Ending.DIVERGED, str(error)))
         shift = _largest_move(family, at.params, found.params)
@@ -116,11 +116,11 @@ def fit_fixed_draws(
     return at
 
 
-def _told(listen: Listener, n: int, fewest: int, most: int, shift: float) -> Callable[[float], None]:
+def _reporter(listen: Listener, n: int, fewest: int, most: int, shift: float) -> Callable[[float], None]:
     """Reports an ELBO on n draws: how often they have been doubled, and what the last doubling moved."""
     done, total = (n // fewest).bit_length() - 1, (most // fewest).bit_length()
-    moved = f", means moved by {shift:.2g} sd" if math.isfinite(shift) else ""
-    note = f"{n} draws{moved}"
+    shift_text = f", means moved by {shift:.2g} sd" if math.isfinite(shift) else ""
+    note = f"{n} draws{shift_text}"
     return lambda elbo: listen(Progress(Phase.FIXED_DRAWS, done, total, elbo, note=note))
 
 

@@ -44,8 +44,8 @@ class ProgressOptions:
     L-BFGS looks at its own count of evaluations between line searches only, each of which may take twenty.
     """
 
-    def __init__(self, objective: Objective, begin: Array, most: int, told: Callable[[float], None]):
-        self.objective, self.most, self.told, self.calls = objective, most, told, 0
+    def __init__(self, objective: Objective, begin: Array, most: int, report: Callable[[float], None]):
+        self.objective, self.most, self.report, self.calls = objective, most, report, 0
         self.best, self.lowest, self.highest = begin, math.inf, 0.0
 
     def __call__(self, point: Array) -> tuple[float, Array]:
@@ -58,7 +58,7 @@ class ProgressOptions:
         self.highest = max(self.highest, value)
         if value < self.lowest:
             self.best, self.lowest = point.copy(), value
-        self.told(self.lowest)
+        self.report(self.lowest)
         return value, slope
 
 
@@ -69,11 +69,11 @@ def maximise(
     z: Array,
     metric: Array | None,
     most_gradients: int,
-    told: Callable[[float], None] = lambda elbo: None,
+    report: Callable[[float], None] = lambda elbo: None,
 ) -> Maximum:
     """The params that maximise the ELBO on the draws z (n, noise_dim), or the best seen before it had to end.
 
-    `metric` is as in `fixed_draws.fit_fixed_draws`; `told` hears the best ELBO after each evaluation.
+    `metric` is as in `fixed_draws.fit_fixed_draws`; `report` gets the best ELBO after each evaluation.
 
     Raises:
         InferenceError: the ELBO at `params` is not finite; names the statement to blame.
@@ -91,7 +91,7 @@ def maximise(
         whitened = linalg.solve_triangular(metric, params[: family.dim], lower=True)
         objective, begin = _in_metric(objective, metric), np.concatenate([whitened, params[family.dim :]])
     most = max(0, most_gradients // len(z) - 1)
-    watched = ProgressOptions(objective, begin, most, lambda lowest: told(-lowest - value))
+    watched = ProgressOptions(objective, begin, most, lambda lowest: report(-lowest - value))
     point, end = _descend(watched, begin)
     found = point if metric is None else _from_metric(point, metric)
     return Maximum(found, len(z) * (watched.calls + 1), -min(watched.lowest, 0.0) - value, end)

@@ -81,7 +81,7 @@ def newton(target: Target, u: Array, scales: Array, rng: np.random.Generator) ->
         q, _ = gaussian_at(sample, u, scales)
         whitened = q.factor.T @ gradient
         if np.linalg.norm(whitened) <= NEWTON_BY_ROWS.near:
-            return q.moved(u + q.factor @ whitened), step
+            return q.with_mean(u + q.factor @ whitened), step
         u, value, gradient = uphill(target, u, q.factor @ whitened, value)
         scales = np.sqrt((q.factor**2).sum(axis=1))
     raise InferenceError(f"{NEWTON_BY_ROWS.most_steps} Newton steps did not lead to a mode.")

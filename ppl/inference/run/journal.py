@@ -62,9 +62,9 @@ NO_ENTRY = Entry(NULL_JOURNAL, "")
 
 def once(journal: Journal, stage: str, compute: Callable[[], State], *generators: Generator) -> State:
     """What `compute` gives, unless the journal has it; what Ctrl-C cut short is not recorded."""
-    kept: State | None = journal.recall(stage, *generators)
-    if kept is not None:
-        return kept
+    recorded: State | None = journal.recall(stage, *generators)
+    if recorded is not None:
+        return recorded
     found = compute()
     outcome = getattr(found, "outcome", None)
     if outcome is None or outcome.ending is not Ending.INTERRUPTED:

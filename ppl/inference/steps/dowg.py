@@ -21,13 +21,13 @@ class DowgState(NamedTuple):
 class Dowg:
     """Step r_i^2 / sqrt(v_i), v_i = v_(i-1) + r_i^2 |g_i|^2, with r_i the largest distance from the start.
 
-    The distance starts at `reach` times 1 + |start|. Meant to be used with an average of the iterates.
+    The distance starts at `start_distance` times 1 + |start|. Use it with an average of the iterates.
     """
 
-    reach: float = 1e-4
+    start_distance: float = 1e-4
 
     def init(self, params: Array) -> DowgState:
-        return DowgState(params, self.reach * (1 + float(np.linalg.norm(params))), 0.0)
+        return DowgState(params, self.start_distance * (1 + float(np.linalg.norm(params))), 0.0)
 
     def step(
         self, state: DowgState, params: Array, gradient: Array, xp: Namespace = NUMPY

@@ -81,13 +81,13 @@ def reads_in(body: Sequence[ir.Stmt]) -> set[str]:
 
 @dataclass
 class Division:
-    """One loop with its counters; `kept` are the arrays of the values that the rest reads."""
+    """One loop with its counters; `arrays` are the arrays of the values that the rest reads."""
 
     loop: ir.For
     counters: frozenset[str]
     unknown: Collection[str]
     fresh: Callable[[str], str]
-    kept: list[ir.Declare] = field(default_factory=list)
+    arrays: list[ir.Declare] = field(default_factory=list)
 
     def divided(self) -> Stmts:
         """The arrays, the loop of the counters, and the loop that reads what was kept."""
@@ -95,7 +95,7 @@ class Division:
         alone, rest = self.block(s.body, needed, (s,))
         own = {name: self.fresh(name) for name in sorted(needed & declared_names(s.body))}
         alone = tuple(rename(each, own, {}) for each in alone)
-        return (*self.kept, replace(s, body=alone), replace(s, body=rest))
+        return (*self.arrays, replace(s, body=alone), replace(s, body=rest))
 
     def needed(self) -> frozenset[str]:
         """The counters and what they are computed from in an iteration."""
@@ -125,11 +125,11 @@ class Division:
             sets = assigned_names((s,))
             match s:
                 case ir.If() if sets & needed:
-                    keeping, asked = self.with_kept(s.condition, s, loops)
+                    keeping, condition = self.store_values(s.condition, s, loops)
                     sides = [self.block(side, needed, loops) for side in (s.then, s.otherwise)]
                     alone += [*keeping, replace(s, then=sides[0][0], otherwise=sides[1][0])]
                     if sides[0][1] or sides[1][1]:
-                        rest.append(replace(s, condition=asked, then=sides[0][1], otherwise=sides[1][1]))
+                        rest.append(replace(s, condition=condition, then=sides[0][1], otherwise=sides[1][1]))
                 case ir.For() if sets & self.counters:
                     inner, left = self.block(s.body, needed, (*loops, self.steady(s)))
                     alone.append(replace(s, body=inner))
@@ -139,7 +139,7 @@ class Division:
                 case ir.Profile() if sets & needed:
                     raise Indivisible
                 case _:
-                    keeping, changed = self.with_kept(s, s, loops)
+                    keeping, changed = self.store_values(s, s, loops)
                     alone += [*keeping, *([s] if sets & needed else [])]
                     rest.append(changed)
         return tuple(alone), tuple(rest)
@@ -150,7 +150,7 @@ class Division:
             raise Indivisible
         return s
 
-    def with_kept(self, node: Any, s: ir.Stmt, loops: Loops) -> tuple[Stmts, Any]:
+    def store_values(self, node: Any, s: ir.Stmt, loops: Loops) -> tuple[Stmts, Any]:
         """Statements that keep what a node reads of the counters, and the node that reads what they kept."""
         made: dict[ir.Expr, ir.Index] = {}
         inside = assigned_names((s,))
@@ -177,7 +177,7 @@ class Division:
     def place(self, s: ir.Stmt, loops: Loops) -> ir.Index:
         """The entry of this iteration in a new array."""
         array = ir.Var(self.fresh("counter"), array_of(INT, len(loops)))
-        self.kept.append(ir.Declare(array.name, array.type, tuple(map(trips, loops)), s.span))
+        self.arrays.append(ir.Declare(array.name, array.type, tuple(map(trips, loops)), s.span))
         return ir.Index(array, tuple(ir.At(number(loop)) for loop in loops), INT)
 
 

@@ -13,9 +13,9 @@ def eliminate_dead_code(p: ir.Program) -> ir.Program:
     names = dead_names(p)
     shorter = replace(
         p,
-        functions=tuple(replace(f, body=kept(f.body, names)) for f in p.functions),
-        transformed_parameters=kept(p.transformed_parameters, names),
-        model=kept(p.model, names),
+        functions=tuple(replace(f, body=without_assignments(f.body, names)) for f in p.functions),
+        transformed_parameters=without_assignments(p.transformed_parameters, names),
+        model=without_assignments(p.model, names),
     )
     return p if shorter == p else eliminate_dead_code(shorter)
 
@@ -39,10 +39,10 @@ def is_removable(s: ir.Declare | ir.Assign) -> bool:
     return is_index_set or (isinstance(s.value, ir.Var) and s.declares and not s.shape)
 
 
-def kept(body: Sequence[ir.Stmt], names: set[str]) -> tuple[ir.Stmt, ...]:
+def without_assignments(body: Sequence[ir.Stmt], names: set[str]) -> tuple[ir.Stmt, ...]:
     """The statements but for those that set one of the names; the steps of a scan are left alone."""
     found: list[ir.Stmt] = []
     for s in body:
         if not (isinstance(s, ir.Assign) and s.name in names):
-            found.append(with_blocks(s, lambda body: kept(body, names)))
+            found.append(with_blocks(s, lambda body: without_assignments(body, names)))
     return tuple(found)

@@ -69,7 +69,7 @@ class Hoist:
     """How many `if`s on data stand around it."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
-        return tuple(kept for s in body for kept in self.statement(s))
+        return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> tuple[ir.Stmt, ...]:
         match s:
@@ -109,10 +109,10 @@ class Hoist:
     def branch(self, body: Sequence[ir.Stmt]) -> tuple[tuple[ir.Stmt, ...], list[ir.Stmt]]:
         outer, self.prepared, names = self.prepared, [], dict(self.names)
         self.branches += 1
-        kept = self.statements(body)
+        rest = self.statements(body)
         self.branches -= 1
         inner, self.prepared, self.names = self.prepared, outer, names
-        return kept, inner
+        return rest, inner
 
     def uncertain(self, s: ir.Stmt) -> ir.Stmt:
         """A statement whose parts may never run."""

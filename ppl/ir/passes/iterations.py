@@ -259,7 +259,7 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
             c.out.append(replace(s, body=c.aside(lambda: run(c, b, body))))
         case ir.Say(what="reject", args=args):
             c.fails_if_empty = True
-            c.out.append(replace(s, args=tuple(said(c, b, a) for a in args)))
+            c.out.append(replace(s, args=tuple(message_part(c, b, a) for a in args)))
         case ir.Jump(word=word) if not b.is_root:
             raise Dependent(f"`{word}` ends the loop early")
         case _ if b.is_root:
@@ -282,7 +282,7 @@ def run_at_root(c: Lifting, b: Batch, s: ir.Stmt) -> None:
         case ir.CheckDeclared():
             check_declared(c, b, s)
         case ir.Say(what="fatal_error", args=args):
-            c.out.append(replace(s, args=tuple(said(c, b, a) for a in args)))
+            c.out.append(replace(s, args=tuple(message_part(c, b, a) for a in args)))
         case _:
             raise Dependent("what is printed for a draw stands together")
 
@@ -314,7 +314,7 @@ def declared(c: Lifting, b: Batch, d: ir.Declared, axes: tuple[str, ...]) -> ir.
     )
 
 
-def said(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:
+def message_part(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:
     """A part of a message, of the first entry that comes to it."""
     if isinstance(part, ir.Text):
         return part
@@ -406,13 +406,13 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
         c.out.append(replace(s, value=with_sum(s.value, sums)))
         return
     whole, at = places(c, b, s, owner)
-    kept = tuple(axis for axis in axes if axis == b.draws)
-    over = tuple(a for a in b.over(*at) if a not in kept) or b.loops[:1]
+    draw_axes = tuple(axis for axis in axes if axis == b.draws)
+    over = tuple(a for a in b.over(*at) if a not in draw_axes) or b.loops[:1]
     if len(over) > 1:
         raise OneAxis
     where = tuple(spread(b, index, over) for index in at)
-    value = spread(b, summed(c, b, lift(c, b, added), (*kept, *over)), (*kept, *over))
-    more = total_at(value, where, whole, over_draws.sum_at if kept else batching.sum_at)
+    value = spread(b, summed(c, b, lift(c, b, added), (*draw_axes, *over)), (*draw_axes, *over))
+    more = total_at(value, where, whole, over_draws.sum_at if draw_axes else batching.sum_at)
     sums = replace(sum_, args=(whole, more), type=whole.type)
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
 

@@ -179,9 +179,9 @@ def taken(b: Batch, value: ir.Expr, positions: Mapping[str, ir.Expr]) -> ir.Expr
         return value
     if isinstance(core(value.type), Tuple):
         raise Dependent("a tuple is picked for some draws")
-    kept = {axis for axis, at in zip(axes_of(value.type), picks, strict=True) if at is None}
-    kept |= {axis for at in picks if at is not None for axis in axes_of(at.type)}
-    return ir.Gather(value, picks, (), over_axes(entry(value.type), *(a for a in b.axes if a in kept)))
+    axes_left = {axis for axis, at in zip(axes_of(value.type), picks, strict=True) if at is None}
+    axes_left |= {axis for at in picks if at is not None for axis in axes_of(at.type)}
+    return ir.Gather(value, picks, (), over_axes(entry(value.type), *(a for a in b.axes if a in axes_left)))
 
 
 def path_to(b: Batch, owner: Batch) -> dict[str, ir.Expr]:

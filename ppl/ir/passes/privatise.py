@@ -82,9 +82,9 @@ def indices(access: ir.Update | ir.Assign | ir.Expr) -> tuple[ir.IndexItem, ...]
 def is_numbered(item: ir.IndexItem, s: ir.For) -> bool:
     """Whether an index is the loop variable, plus or minus what the loop does not change."""
     at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
-    moved = assigned_names(s.body)
+    assigned = assigned_names(s.body)
     return (
         at is not None
         and abs(at.slope(s.variable)) == 1
-        and not any(name in moved for name, _ in at.terms if name != s.variable)
+        and not any(name in assigned for name, _ in at.terms if name != s.variable)
     )

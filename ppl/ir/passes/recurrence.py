@@ -258,13 +258,13 @@ def by_name(w: Window, names: Sequence[ir.Var], n: Any) -> Any:
 
 def for_certain(body: Stmts, v: str) -> Stmts:
     """The statements that every step of the loop over `v` runs; inner loops of steady length are taken to."""
-    kept: list[ir.Stmt] = []
+    certain: list[ir.Stmt] = []
     for s in body:
         if isinstance(s, ir.For) and isinstance(s.lower, ir.Const) and v not in used_names(s.upper):
-            kept.append(replace(s, body=for_certain(s.body, v)))
+            certain.append(replace(s, body=for_certain(s.body, v)))
         elif not isinstance(s, ir.If | ir.For):
-            kept.append(s)
-    return tuple(kept)
+            certain.append(s)
+    return tuple(certain)
 
 
 def sets(n: Any, name: str) -> bool:

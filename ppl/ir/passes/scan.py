@@ -304,7 +304,7 @@ def increments(s: ir.Stmt) -> bool:
 
 def silent(body: Sequence[ir.Stmt], inside: set[str]) -> Stmts:
     """The statements without terms, and without what they do to variables from outside."""
-    return tuple(said for s in body if (said := silenced(s, inside)) is not None)
+    return tuple(quiet for s in body if (quiet := silenced(s, inside)) is not None)
 
 
 def silenced(s: ir.Stmt, inside: set[str]) -> ir.Stmt | None:

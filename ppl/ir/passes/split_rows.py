@@ -215,7 +215,7 @@ def statements_in(body: Sequence[ir.Stmt]) -> Iterable[ir.Stmt]:
 
 def pick(body: Sequence[ir.Stmt], touched: set[str], of_rows: bool) -> Stmts:
     """The statements without the terms of the other kind."""
-    return tuple(kept for s in body if (kept := picked(s, touched, of_rows)) is not None)
+    return tuple(part for s in body if (part := picked(s, touched, of_rows)) is not None)
 
 
 def picked(s: ir.Stmt, touched: set[str], of_rows: bool) -> ir.Stmt | None:
@@ -242,9 +242,9 @@ def places(body: Sequence[ir.Stmt]) -> tuple[Span, ...]:
 def pruned(body: Sequence[ir.Stmt]) -> Stmts:
     """The statements that a term needs, found from the end."""
     needed: set[str] = set()
-    kept: list[ir.Stmt] = []
+    found: list[ir.Stmt] = []
     for s in reversed(body):
         if has_effect(s) or assigned_names((s,)) & needed:
             needed |= used_names(s) | (assigned_names((s,)) - declared_names(s))
-            kept.append(s)
-    return tuple(reversed(kept))
+            found.append(s)
+    return tuple(reversed(found))

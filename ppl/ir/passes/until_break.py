@@ -49,15 +49,15 @@ def until_break(s: ir.For, fresh: Callable[[str], str], unknown: Collection[str]
 
 def searching(s: ir.For) -> Stmts:
     """The statements of the body that decide whether it goes on."""
-    kept: list[ir.Stmt] = []
+    out: list[ir.Stmt] = []
     needed: set[str] = set()
     own = assigned_names(s.body) - outer_writes(s).keys()
     for each in reversed(s.body):
         if jumps(each) or assigned_names((each,)) & needed:
             found = silent((each,), own)
-            kept += found
+            out += found
             needed |= used_names(found)
-    return tuple(reversed(kept))
+    return tuple(reversed(out))
 
 
 def with_breaks(body: Sequence[ir.Stmt], change: Callable[[ir.Jump], Stmts]) -> Stmts:

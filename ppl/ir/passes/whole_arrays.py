@@ -157,10 +157,10 @@ class Definitions:
     def known(self, size: ir.Expr) -> ir.Expr:
         """The declared size, where it was asked of a variable: `rows(X)` of a `matrix[N, K] X` is N."""
         match self.made.get(size.name) if isinstance(size, ir.Var) else size:
-            case ir.Apply(callee=ir.Callee(name=asked), args=(ir.Var(name=name),)) if asked in AXES:
+            case ir.Apply(callee=ir.Callee(name=function), args=(ir.Var(name=name),)) if function in AXES:
                 sizes = self.sizes.get(name, ())
-                of_each = len(sizes) == (1 if asked == "size" else 2)
-                return sizes[AXES[asked]] if of_each else size
+                of_each = len(sizes) == (1 if function == "size" else 2)
+                return sizes[AXES[function]] if of_each else size
         return size
 
 

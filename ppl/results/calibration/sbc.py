@@ -119,12 +119,12 @@ class Calibration:
                 f"Calibrated: nothing in the ranks of {n} simulations speaks against draws of the posterior "
                 f"(smallest p {found[ordered[0]].p:.2g} of {len(ordered)} columns).{lost}"
             )
-        shown = ", ".join(
+        worst = ", ".join(
             f"{name} (p {found[name].p:.2g}{'; ' * bool(found[name].shape)}{found[name].shape})"
             for name in off[:3]
         )
         rest = f" and {len(off) - 3} more" if len(off) > 3 else ""
-        return f"Not calibrated: the ranks of {shown}{rest} are not uniform over {n} simulations.{lost}"
+        return f"Not calibrated: the ranks of {worst}{rest} are not uniform over {n} simulations.{lost}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -179,14 +179,14 @@ def calibrated(
     left = [k for k in range(1, settings.simulations + 1) if k not in done]
 
     def so_far() -> Calibration:
-        kept = [done[k] for k in sorted(done) if not done[k].failed]
-        ranks = np.array([r.ranks for r in kept], dtype=np.int64).reshape(len(kept), len(columns))
+        succeeded = [done[k] for k in sorted(done) if not done[k].failed]
+        ranks = np.array([r.ranks for r in succeeded], dtype=np.int64).reshape(len(succeeded), len(columns))
         failed = {k: r.failed for k, r in sorted(done.items()) if r.failed}
         return Calibration(
-            columns, tuple(r.number for r in kept), ranks, settings.draws, settings.simulations, failed
+            columns, tuple(r.number for r in succeeded), ranks, settings.draws, settings.simulations, failed
         )
 
-    def told(ranked: Any) -> None:
+    def add_ranks(ranked: Any) -> None:
         if isinstance(ranked, Ranked):
             done[ranked.number] = ranked
             hear(so_far())
@@ -194,7 +194,7 @@ def calibrated(
     cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
     shares = max(1, min(cores, len(left)))
     tasks = [partial(_some, simulations, settings, left[k::shares]) for k in range(shares)]
-    for ended in at_a_time(tasks, told, KILLED, cores):
+    for ended in at_a_time(tasks, add_ranks, KILLED, cores):
         if not all(ended):
             break
     if left and not done:
@@ -234,10 +234,10 @@ def draws_of(posterior: Any, settings: SbcSettings, seed: int) -> Floats:
     """The draws (draws, columns) of the parameters, by the algorithm that is looked into."""
     n = len(posterior.param_names())
     if settings.algorithm == "nuts":
-        asked = SampleSettings(
+        sampling = SampleSettings(
             num_chains=1, num_samples=THINNING * settings.draws, backend=settings.backend, seed=seed
         )
-        chains = sample_with(posterior, asked)
+        chains = sample_with(posterior, sampling)
         if chains.interrupted:
             raise KeyboardInterrupt
         return chains.draws()[THINNING - 1 :: THINNING, :n]
@@ -272,14 +272,15 @@ def read_csv(path: str | Path, about: Mapping[str, Any]) -> Calibration:
         MissingFile: it is not there.
     """
     lines = require_file(path).read_text(encoding="utf-8").splitlines()
-    said = dict(line[2:].split(" = ", 1) for line in lines if line.startswith("# ") and " = " in line)
+    entries = dict(line[2:].split(" = ", 1) for line in lines if line.startswith("# ") and " = " in line)
     for name, mine in about.items():
-        if said.get(name) != str(mine):
+        if entries.get(name) != str(mine):
             raise DataError(
-                f"{path} is of another run: {name} is {said.get(name, 'not told')} there and {mine} here. "
+                f"{path} is of another run: {name} is {entries.get(name, 'not told')} there and {mine} here. "
                 "Give another name by -o, or omit --resume."
             )
-    failed = {int(key.removeprefix("failed ")): why for key, why in said.items() if key.startswith("failed ")}
+    prefix = "failed "
+    failed = {int(key.removeprefix(prefix)): why for key, why in entries.items() if key.startswith(prefix)}
     header, *rows = (line.split(",") for line in lines if line and not line.startswith("#"))
     try:
         numbers = np.array(rows, dtype=np.int64).reshape(len(rows), len(header))
@@ -289,7 +290,7 @@ def read_csv(path: str | Path, about: Mapping[str, Any]) -> Calibration:
         tuple(header[1:]),
         tuple(numbers[:, 0].tolist()),
         numbers[:, 1:],
-        int(said["draws"]),
-        int(said["simulations"]),
+        int(entries["draws"]),
+        int(entries["simulations"]),
         failed,
     )

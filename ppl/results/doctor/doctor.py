@@ -89,8 +89,8 @@ class Examination:
         """
         paths = [Path(folder) / f"{f.code}.svg" for f in self.findings]
         for path, f in zip(paths, self.findings, strict=True):
-            shown = f.reference
-            plots.save(plots.statistic(shown.label, shown.observed, shown.replicated), path)
+            reference = f.reference
+            plots.save(plots.statistic(reference.label, reference.observed, reference.replicated), path)
         return paths
 
     @property

@@ -156,10 +156,10 @@ def outcome_of(
     draws, own = picked(replicated), picked(log_lik)
     if draws is None:
         return None
-    kept = np.isfinite(draws).all(axis=1)
+    finite = np.isfinite(draws).all(axis=1)
     if own is not None:
-        kept &= ~np.isnan(own).any(axis=1)
-    if kept.sum() < GATHER.fewest_draws:
+        finite &= ~np.isnan(own).any(axis=1)
+    if finite.sum() < GATHER.fewest_draws:
         return None
     return Outcome(
         name,
@@ -167,10 +167,10 @@ def outcome_of(
         statement_of(statement),
         tuple(name + "".join(f"[{i + 1}]" for i in np.unravel_index(k, y.shape)) for k in there),
         flat[there],
-        draws[kept],
+        draws[finite],
         {n: replace(c, values=c.values[there]) for n, c in columns_beside(posterior, name, y.shape)},
-        log_ratios[kept],
-        None if own is None else own[kept],
+        log_ratios[finite],
+        None if own is None else own[finite],
         picked(simulated.data.get(name)) if simulated else None,
     )
 

@@ -32,8 +32,8 @@ def conflict(e: Evidence) -> Finding | None:
             continue
         own = -float(np.median(prior.at_posterior))
         p = upper_tail(own, -prior.at_prior) * len(e.priors)
-        moved = [x.draws for x in e.parameters if x.name == prior.name]
-        most = max((sensitivity(x, prior.at_posterior, e.log_ratios) for x in moved), default=0.0)
+        draws = [x.draws for x in e.parameters if x.name == prior.name]
+        most = max((sensitivity(x, prior.at_posterior, e.log_ratios) for x in draws), default=0.0)
         if most > SENSITIVE:
             reference = Reference(f"-log prior density of {prior.name}", own, -prior.at_prior)
             found.append((p, most, prior, reference))

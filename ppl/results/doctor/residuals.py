@@ -49,7 +49,7 @@ def scaled(scores: Floats) -> Floats:
     return np.asarray(scores / np.maximum(size, np.finfo(float).tiny))
 
 
-def along(name: str, x: Floats | None) -> Iterator[Candidate]:
+def score_of(name: str, x: Floats | None) -> Iterator[Candidate]:
     """The squared score along x, where there is such a direction: its tail is exponential."""
     if x is not None:
         yield name, lambda scores: (scores @ x) ** 2

@@ -8,7 +8,7 @@ from ppl.late import special, stats
 from ppl.results.doctor.advice import with_term
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.residuals import FITTED, along, between, direction, quoted, scaled
+from ppl.results.doctor.residuals import FITTED, between, direction, quoted, scaled, score_of
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
 
@@ -44,7 +44,7 @@ def predictor(o: Outcome) -> Finding | None:
     """Residuals that change with a column that the model leaves out, or with the order of rows."""
     own, replicated, q = o.unexplained
     left_out = {name: c.values for name, c in o.columns.items() if not c.used}
-    tried = [c for name, x in {**left_out, ORDER: order(o)}.items() for c in along(name, direction(x, q))]
+    tried = [c for name, x in {**left_out, ORDER: order(o)}.items() for c in score_of(name, direction(x, q))]
     found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
     if found is None:
         return None
@@ -94,7 +94,7 @@ def interaction(o: Outcome) -> Finding | None:
     tried = [
         candidate
         for (a, x), (b, z) in combinations(columns[:MOST_COLUMNS], 2)
-        for candidate in along(f"{a} * {b}", direction((x - x.mean()) * (z - z.mean()), q))
+        for candidate in score_of(f"{a} * {b}", direction((x - x.mean()) * (z - z.mean()), q))
     ]
     found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
     if found is None:
@@ -120,7 +120,7 @@ def curvature(o: Outcome) -> Finding | None:
         candidate
         for name, x in {FITTED: normal_scores(o.fitted), **used}.items()
         if len(np.unique(x)) >= FEWEST_VALUES
-        for candidate in along(name, direction((x - x.mean()) ** 2, q))
+        for candidate in score_of(name, direction((x - x.mean()) ** 2, q))
     ]
     found = farthest(tried, own, replicated, "squared covariance of residuals and the square of {}")
     if found is None:

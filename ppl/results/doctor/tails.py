@@ -45,8 +45,8 @@ def upper_tail(observed: float, replicated: Floats) -> float:
         return at_least
     shape, scale = fit_pareto(excess)
     x = (observed - cutoff) / scale
-    beyond = math.exp(-x) if shape <= np.finfo(float).eps else (1 + shape * x) ** (-1 / shape)
-    return len(excess) / n * beyond
+    excess_share = math.exp(-x) if shape <= np.finfo(float).eps else (1 + shape * x) ** (-1 / shape)
+    return len(excess) / n * excess_share
 
 
 Candidate = tuple[str, Callable[[Floats], Floats]]

@@ -5,7 +5,7 @@ import numpy as np
 from ppl.results.doctor.advice import LOCATIONS, with_scale
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.residuals import FITTED, along, between, direction, quoted
+from ppl.results.doctor.residuals import FITTED, between, direction, quoted, score_of
 from ppl.results.doctor.tails import farthest
 
 
@@ -18,7 +18,7 @@ def unequal_variance(o: Outcome) -> Finding | None:
     constant = np.full((len(o.y), 1), len(o.y) ** -0.5)
     columns = {name: c.values for name, c in o.columns.items() if not c.index}
     tried = [
-        c for name, x in {FITTED: o.fitted, **columns}.items() for c in along(name, direction(x, constant))
+        c for name, x in {FITTED: o.fitted, **columns}.items() for c in score_of(name, direction(x, constant))
     ]
     tried += [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
     found = farthest(tried, own, replicated, "size of residuals along {}")

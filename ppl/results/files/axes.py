@@ -46,8 +46,8 @@ class Axes:
         for name, axes in named.items():
             for axis, length in zip(axes, shapes[name], strict=True):
                 lengths.setdefault(axis, set()).add(length)
-        asked = {*self.coords, *(axis for axes in self.dims.values() for axis in axes)}
-        unclear = {axis for axis, found in lengths.items() if len(found) > 1 and axis not in asked}
+        specified = {*self.coords, *(axis for axes in self.dims.values() for axis in axes)}
+        unclear = {axis for axis, found in lengths.items() if len(found) > 1 and axis not in specified}
         return {name: [None if axis in unclear else axis for axis in axes] for name, axes in named.items()}
 
     def labels(self, named: Mapping[str, Sequence[str | None]]) -> dict[str, list[Any]]:

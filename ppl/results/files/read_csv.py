@@ -40,10 +40,10 @@ class DrawsFile:
     def only(self, names: Sequence[str]) -> "DrawsFile":
         """The same with these columns alone."""
         at = {name: k for k, name in enumerate(self.columns)}
-        kept = [at[name] for name in names]
-        mean = None if self.mean is None else self.mean[kept]
-        warmup = self.warmup[:, kept] if self.warmup.size else self.warmup
-        return replace(self, columns=tuple(names), draws=self.draws[:, kept], mean=mean, warmup=warmup)
+        places = [at[name] for name in names]
+        mean = None if self.mean is None else self.mean[places]
+        warmup = self.warmup[:, places] if self.warmup.size else self.warmup
+        return replace(self, columns=tuple(names), draws=self.draws[:, places], mean=mean, warmup=warmup)
 
     @property
     def method(self) -> str:
@@ -78,8 +78,8 @@ class DrawsFile:
     @property
     def _is_resampled(self) -> bool:
         """Whether CmdStan has drawn these draws of several Pathfinder paths by their weights."""
-        said = {name.rpartition(".")[2]: value for name, value in self.config.items()}
-        resampled = said.get("psis_resample", "0") in ("1", "true") and said.get("num_paths") != "1"
+        settings = {name.rpartition(".")[2]: value for name, value in self.config.items()}
+        resampled = settings.get("psis_resample", "0") in ("1", "true") and settings.get("num_paths") != "1"
         return self.method == "pathfinder" and resampled
 
     def _ratios(self) -> Floats | None:
@@ -134,10 +134,10 @@ def read_config(comments: Iterable[str]) -> dict[str, str]:
 def warmup_rows(config: Mapping[str, str]) -> int:
     """How many rows at the beginning are of the warmup, by what CmdStan's comments say."""
     begins = "method.sample."
-    said = {name.removeprefix(begins): value for name, value in config.items() if name.startswith(begins)}
-    if said.get("save_warmup", "0") not in ("1", "true"):
+    settings = {name.removeprefix(begins): value for name, value in config.items() if name.startswith(begins)}
+    if settings.get("save_warmup", "0") not in ("1", "true"):
         return 0
-    warmup, thin = (int(said.get(name, "1")) for name in ("num_warmup", "thin"))
+    warmup, thin = (int(settings.get(name, "1")) for name in ("num_warmup", "thin"))
     return -(-warmup // thin)
 
 

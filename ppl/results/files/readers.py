@@ -104,8 +104,8 @@ def _parquet(path: Path) -> tuple[Read, About]:
     from pyarrow.parquet import read_schema
 
     frame = pd.read_parquet(path, engine="pyarrow")
-    said = read_schema(path).metadata or {}
-    about = {name.decode(): text.decode() for name, text in said.items() if name.startswith(PREFIX.encode())}
+    meta = read_schema(path).metadata or {}
+    about = {name.decode(): text.decode() for name, text in meta.items() if name.startswith(PREFIX.encode())}
     return {str(name): frame[name].to_numpy(dtype=float) for name in frame}, about
 
 
@@ -144,8 +144,8 @@ def _chained(values: Floats) -> Floats:
     return values.reshape(-1, *values.shape[2:])
 
 
-def _texts(said: Mapping[str, Any]) -> About:
-    return {name: str(text) for name, text in said.items() if name.startswith(PREFIX)}
+def _texts(meta: Mapping[str, Any]) -> About:
+    return {name: str(text) for name, text in meta.items() if name.startswith(PREFIX)}
 
 
 READERS: Mapping[str, Callable[[Path], tuple[Read, About]]] = {

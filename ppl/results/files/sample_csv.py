@@ -18,10 +18,10 @@ LEADING = ("lp__", "log_p__", "log_g__")
 
 def as_sample(config: Config, draws: int) -> Config:
     """The configuration of a fit told as one of method `sample`."""
-    kept = {path: value for path, value in config.arguments.items() if not path.startswith("variational.")}
+    others = {path: value for path, value in config.arguments.items() if not path.startswith("variational.")}
     sample = {"method": "sample", "sample.num_samples": draws, "sample.num_warmup": 1}
     return replace(
-        config, arguments={**kept, **sample, "sample.algorithm": "fixed_param", "ppl.format": "sample"}
+        config, arguments={**others, **sample, "sample.algorithm": "fixed_param", "ppl.format": "sample"}
     )
 
 

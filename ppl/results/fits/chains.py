@@ -91,8 +91,8 @@ class Chains(VariablesOfDraws):
         )
 
     def _repr_html_(self) -> str:
-        said = html.judged(self.level, self.judgement)
-        return html.paragraph(repr(self)) + said + html.notes(self.notes) + as_html(self.summary())
+        verdict = html.judged(self.level, self.judgement)
+        return html.paragraph(repr(self)) + verdict + html.notes(self.notes) + as_html(self.summary())
 
     # --- Draws ---
 
@@ -285,7 +285,7 @@ class Chains(VariablesOfDraws):
         stats = {name: values.astype(WHOLE.get(name, values.dtype)) for name, values in named.items()}
         rows = [table.rows for table in self.tables]
         data = self.posterior.observed
-        more = self._asked(log_likelihood, posterior_predictive, self.chains)
+        more = self._requested_groups(log_likelihood, posterior_predictive, self.chains)
         axes = self._axes(coords, dims)
         found = inference_data(rows, self.column_names, stats, data, self.about, axes, more)
         self._with_integers(found.posterior)

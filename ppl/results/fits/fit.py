@@ -102,8 +102,8 @@ class Fit(VariablesOfDraws):
         )
 
     def _repr_html_(self) -> str:
-        said = html.judged(self.verdict.level, self.judgement)
-        return html.paragraph(repr(self)) + said + html.notes(self.notes) + as_html(self.summary())
+        verdict = html.judged(self.verdict.level, self.judgement)
+        return html.paragraph(repr(self)) + verdict + html.notes(self.notes) + as_html(self.summary())
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -440,7 +440,7 @@ class Fit(VariablesOfDraws):
         """
         result = self.result
         about = self.provenance.entries()
-        more = self._asked(log_likelihood, posterior_predictive)
+        more = self._requested_groups(log_likelihood, posterior_predictive)
         data = self.posterior.observed
         axes = self._axes(coords, dims)
         found = to_arviz(self.table, result.log_p, result.log_g, data, about, axes, more)
@@ -527,10 +527,10 @@ class Fit(VariablesOfDraws):
                 f"The draws of {self.settings.algorithm} are resampled from several Gaussians, so more of "
                 f"them need another run, with draws = {n}."
             )
-        asked = self._asking(n, seed)
-        with listener_of(progress, phases_of_draws(asked)) as listen:
-            found = more_draws(self.posterior, self.settings, asked, self.result, listen)
-        return Fit(self.posterior, asked, *found)
+        new_settings = self._asking(n, seed)
+        with listener_of(progress, phases_of_draws(new_settings)) as listen:
+            found = more_draws(self.posterior, self.settings, new_settings, self.result, listen)
+        return Fit(self.posterior, new_settings, *found)
 
     @takes(SampleKeywords)
     def then_sample(self, **keywords: Any) -> Chains:
@@ -728,26 +728,29 @@ def variational(posterior: LogDensity, **keywords: Any) -> Fit:
         (10, 34)
     """
     run = take_options(RunOptions, keywords)
-    asked = Settings(**keywords)
-    keep = (
+    settings = Settings(**keywords)
+    checkpoint_options = (
         CheckpointOptions(Path(run.checkpoint), run.resume, run.checkpoint_every) if run.checkpoint else None
     )
-    with listener_of(run.progress, phases_of(asked)) as listen:
-        found, _ = fit_with_journal(posterior, asked, listen, keep)
+    with listener_of(run.progress, phases_of(settings)) as listen:
+        found, _ = fit_with_journal(posterior, settings, listen, checkpoint_options)
     if found.outcome.ending is Ending.INTERRUPTED:
         if run.on_interrupt == "raise":
             raise Interrupted(found)
-    elif keep:
-        keep.discard(asked.runs)
+    elif checkpoint_options:
+        checkpoint_options.discard(settings.runs)
     return found
 
 
 def fit_with_journal(
-    posterior: LogDensity, asked: Settings, progress: Listener = silent, keep: CheckpointOptions | None = None
+    posterior: LogDensity,
+    settings: Settings,
+    progress: Listener = silent,
+    checkpoint: CheckpointOptions | None = None,
 ) -> tuple[Fit, Checkpoint]:
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
-    found, journal = fit_posterior(posterior, asked, progress, keep)
-    return Fit(posterior, asked, *found), journal
+    found, journal = fit_posterior(posterior, settings, progress, checkpoint)
+    return Fit(posterior, settings, *found), journal
 
 
 class Conditions(Protocol):

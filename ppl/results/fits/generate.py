@@ -29,8 +29,8 @@ def generate(
         ('y_rep.1', 'y_rep.2')
     """
     table = tabulate(posterior, unconstrained_of(posterior, columns, draws), seed, listen=listen)
-    kept = slice(len(posterior.param_names(include_tp=True)), None)
-    return Table(table.columns[kept], np.ascontiguousarray(table.rows[:, kept]), table.failed, table.reason)
+    part = slice(len(posterior.param_names(include_tp=True)), None)
+    return Table(table.columns[part], np.ascontiguousarray(table.rows[:, part]), table.failed, table.reason)
 
 
 def csv_lines(table: Table, config: Config) -> Iterator[str]:

@@ -76,19 +76,19 @@ def _difference(posterior: LogDensity, u: Floats, k: int) -> tuple[float, float]
     scale = max(1.0, abs(float(u[k])))
     with np.errstate(all="ignore"):
         found = np.array([_central(posterior, u, k, step * scale) for step in DIFFERENCE_STEPS])
-        apart = np.abs(np.diff(found))
-    if np.isnan(apart).all():
+        gaps = np.abs(np.diff(found))
+    if np.isnan(gaps).all():
         return float(found[-1]), float("nan")
-    best = int(np.nanargmin(apart))
-    return float(found[best + 1]), float(apart[best])
+    best = int(np.nanargmin(gaps))
+    return float(found[best + 1]), float(gaps[best])
 
 
 def _central(posterior: LogDensity, u: Floats, k: int, h: float) -> float:
     """(f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12h."""
 
     def at(steps: int) -> float:
-        moved = u.copy()
-        moved[k] += steps * h
-        return posterior.log_density(moved)
+        point = u.copy()
+        point[k] += steps * h
+        return posterior.log_density(point)
 
     return (at(-2) - 8 * at(-1) + 8 * at(1) - at(2)) / (12 * h)

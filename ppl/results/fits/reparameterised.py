@@ -18,6 +18,6 @@ def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
     if not found:
         return ()
     lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in found)
-    moved = [f"`{c.declaration.name}`" for c in found if not c.in_order]
-    below = f" Move {' and '.join(moved)} below what the declaration names." if moved else ""
+    names = [f"`{c.declaration.name}`" for c in found if not c.in_order]
+    below = f" Move {' and '.join(names)} below what the declaration names." if names else ""
     return (f"Where data are few, try the non-centred form (`ppl fix`): declare {lines}.{below}",)

@@ -76,20 +76,20 @@ def read(path: str | File) -> dict[str, Any]:
 
 def result_of(record: Mapping[str, Any], posterior: LogDensity) -> Result:
     """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
-    asked = Settings(**record["settings"])
-    target = target_of(posterior, asked)
-    if asked.algorithm in OF_SEVERAL_GAUSSIANS or record.get("fit_draws") == DrawSource.NESTED.value:
-        run = replace(asked, runs=1, seed=seed_of_run(record, asked))
-        return with_spread(fit(target, run, start_for(posterior, asked.init)), _spread_from_json(record))
+    settings = Settings(**record["settings"])
+    target = target_of(posterior, settings)
+    if settings.algorithm in OF_SEVERAL_GAUSSIANS or record.get("fit_draws") == DrawSource.NESTED.value:
+        run = replace(settings, runs=1, seed=seed_of_run(record, settings))
+        return with_spread(fit(target, run, start_for(posterior, settings.init)), _spread_from_json(record))
     family, params = approximation(record, posterior.param_unc_num())
     path = _path_from_json(record)
-    again = drawn(target, asked, family, params, path, Streams(seed_of_run(record, asked)).draws)
+    again = drawn(target, settings, family, params, path, Streams(seed_of_run(record, settings)).draws)
     return with_spread(again, _spread_from_json(record))
 
 
-def seed_of_run(record: Mapping[str, Any], asked: Settings) -> int:
+def seed_of_run(record: Mapping[str, Any], settings: Settings) -> int:
     """The seed of the run that was kept: of several, the one asked for is that of the first."""
-    return int(record.get("run_seed", asked.seed))  # fits that were saved before had no such entry
+    return int(record.get("run_seed", settings.seed))  # fits that were saved before had no such entry
 
 
 def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:

@@ -244,7 +244,7 @@ class VariablesOfDraws(ABC):
         """The data variables that the program itself draws anew."""
         return [name for name in self.posterior.model.data_schema if name + REPLICATED in self._names]
 
-    def _asked(self, log_likelihood: bool, posterior_predictive: bool, chains: int = 1) -> Groups:
+    def _requested_groups(self, log_likelihood: bool, posterior_predictive: bool, chains: int = 1) -> Groups:
         """ArviZ's groups of what the program says of its data, each array (chains, draws, *shape)."""
         groups = {
             "log_likelihood": self.log_lik() if log_likelihood else {},

@@ -97,10 +97,10 @@ def of_values(names: tuple[str, ...], values: Floats, log_ratios: Floats, name: 
         DataError: it is not finite, or could not be computed.
     """
     draws = len(values)
-    kept = ~np.isnan(values).any(axis=1) & np.isfinite(log_ratios)
-    if not kept.any():
+    usable = ~np.isnan(values).any(axis=1) & np.isfinite(log_ratios)
+    if not usable.any():
         raise DataError(f"{name} could not be computed at any draw of {where}.", name)
-    values = values[kept]
+    values = values[usable]
     if not np.isfinite(values).all():
         worst = int(np.argmax(~np.isfinite(values).all(axis=0)))
         count = int((~np.isfinite(values[:, worst])).sum())
@@ -111,7 +111,7 @@ def of_values(names: tuple[str, ...], values: Floats, log_ratios: Floats, name: 
         )
     left_out = draws - len(values)
     note = f"{left_out} of {draws} draws were omitted: {name} or their density is not finite."
-    return LogLik(names, values, log_ratios[kept], (note,) * (left_out > 0))
+    return LogLik(names, values, log_ratios[usable], (note,) * (left_out > 0))
 
 
 def missing(name: str, where: str, again: str, columns: Sequence[str]) -> str:

@@ -105,7 +105,7 @@ def loo_of(log_lik: LogLik) -> Loo:
 
     The posterior without row n has weights p/q / p(y_n | theta), which are smoothed.
     """
-    kept = psis(log_lik.log_ratios).log_weights
+    log_weights = psis(log_lik.log_ratios).log_weights
     left_out = [psis(log_lik.log_ratios - row) for row in log_lik.values.T]
     return Loo(
         log_lik.names,
@@ -116,7 +116,7 @@ def loo_of(log_lik: LogLik) -> Loo:
             ]
         ),
         np.array([w.khat for w in left_out]),
-        special.logsumexp(kept[:, None] + log_lik.values, axis=0),
+        special.logsumexp(log_weights[:, None] + log_lik.values, axis=0),
         len(log_lik.values),
         log_lik.notes,
     )
@@ -137,9 +137,9 @@ def of_khats(loo: Loo) -> str:
     if not loo.bad:
         worst = max(of, key=lambda name: of[name])
         return f"k-hat is below {threshold} in all {n} rows; the largest is {of[worst]:.3f}, of {worst}."
-    listed = ", ".join(f"{name} {of[name]:.3f}" for name in loo.bad[:MOST_ROWS])
+    worst_text = ", ".join(f"{name} {of[name]:.3f}" for name in loo.bad[:MOST_ROWS])
     rest = f" and {len(loo.bad) - MOST_ROWS} more" if len(loo.bad) > MOST_ROWS else ""
-    found = f"k-hat is above {threshold} in {len(loo.bad)} of {n} rows: {listed}{rest}."
+    found = f"k-hat is above {threshold} in {len(loo.bad)} of {n} rows: {worst_text}{rest}."
     return f"{found} {ENOUGH_DRAWS if max(loo.khats) < MOST_KHAT else FIT_AGAIN}"
 
 

@@ -41,7 +41,7 @@ class Trace:
 class Material:
     """What pictures are made of: the first file's draws stand for the fit; the rest may be missing.
 
-    `names` are the columns to draw, the parameters where they are known; `asked` is whether the user named
+    `names` are the columns to draw, the parameters where they are known; `named` is whether the user named
     them, and wants to see more of them than fit on a page. `y` are the observed data, `replicated` names
     their replications among the draws, and `predicted` (draws, n) are those that the program tells.
     """
@@ -52,15 +52,15 @@ class Material:
     reference: DrawsFile | None = None
     y: Floats | None = None
     replicated: str = REPLICATED
-    asked: bool = False
+    named: bool = False
     predicted: Floats | None = None
 
     @cached_property
     def draws(self) -> Draws:
         """All runs' draws of the columns to draw, but for those that never vary."""
         rows = np.concatenate([file.only(self.names).draws for file in self.files])
-        kept = [k for k in range(len(self.names)) if varies(rows[:, k])]
-        return Draws(tuple(self.names[k] for k in kept), rows[:, kept])
+        varying = [k for k in range(len(self.names)) if varies(rows[:, k])]
+        return Draws(tuple(self.names[k] for k in varying), rows[:, varying])
 
     @property
     def constant(self) -> tuple[str, ...]:
@@ -75,10 +75,10 @@ class Room(NamedTuple):
     """How many columns a picture has room for: on a page, and where the user has named them."""
 
     usual: int
-    asked: int
+    named: int
 
     def of(self, material: Material) -> int:
-        return self.asked if material.asked else self.usual
+        return self.named if material.named else self.usual
 
 
 MOST: Mapping[str, Room] = {
@@ -98,14 +98,14 @@ def room(material: Material, kind: str) -> Draws:
 def left_out(material: Material, kind: str) -> str:
     """A sentence on the columns that a picture has no room for; "" where it shows them all."""
     columns = material.draws.columns
-    if kind not in MOST or len(columns) <= (shown := MOST[kind].of(material)):
+    if kind not in MOST or len(columns) <= (count := MOST[kind].of(material)):
         return ""
     by_khat = kind == "pairs" and is_ordered(material)
-    there = worst(material, shown)[0] if by_khat else columns[:shown]
+    there = worst(material, count)[0] if by_khat else columns[:count]
     which = "those with the worst k-hat" if by_khat else "the first"
     example = ",".join([name for name in columns if name not in there][:2])
     return (
-        f"{kind} shows {shown} of {len(columns)} columns, {which}; for others name them, "
+        f"{kind} shows {count} of {len(columns)} columns, {which}; for others name them, "
         f"as in --variables {example}."
     )
 

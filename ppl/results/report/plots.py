@@ -241,9 +241,9 @@ def covariance(draws: Draws, wide: bool = True) -> "Figure":
     bar = figure.colorbar(image, ax=axes, shrink=0.8, ticks=[-1, 0, 1])
     bar.outline.set_visible(False)
     bar.set_label("correlation")
-    shown = labelled(draws.columns, 30 if wide else 22)
-    axes.set_xticks(shown, [draws.columns[k] for k in shown], rotation=90, fontsize=7)
-    axes.set_yticks(shown, [draws.columns[k] for k in shown], fontsize=7)
+    ticks = labelled(draws.columns, 30 if wide else 22)
+    axes.set_xticks(ticks, [draws.columns[k] for k in ticks], rotation=90, fontsize=7)
+    axes.set_yticks(ticks, [draws.columns[k] for k in ticks], fontsize=7)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_title("Covariance, scaled to unit variances")
@@ -411,11 +411,11 @@ def labelled(columns: Sequence[str], most: int) -> list[int]:
         k for k, name in enumerate(columns) if name.partition(".")[0] != columns[k - 1].partition(".")[0]
     ]
     gap = ceil(len(columns) / most)
-    kept: list[int] = []
+    labels: list[int] = []
     for k in firsts:
-        if not kept or k - kept[-1] >= gap:
-            kept.append(k)
-    return kept
+        if not labels or k - labels[-1] >= gap:
+            labels.append(k)
+    return labels
 
 
 # --- Figures and files ---------------------------------------------------------------------------

@@ -104,8 +104,8 @@ def _set(file: DrawsFile, ending: str) -> list[float]:
 
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
     """The verdict on the worst of files that say nothing of their fit, where their densities tell."""
-    told = [(file, ratios) for file in files if (ratios := file.log_ratios) is not None]
-    found = [of_densities(file, ratios) for file, ratios in told if np.isfinite(ratios).any()]
+    with_ratios = [(file, ratios) for file in files if (ratios := file.log_ratios) is not None]
+    found = [of_densities(file, ratios) for file, ratios in with_ratios if np.isfinite(ratios).any()]
     if not found and any(file.follows_target for file in files):
         yield "These draws were made to follow the posterior; the files do not say how well they do."
         return
@@ -142,8 +142,8 @@ def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
     ordered = sorted(names, key=lambda name: -khats.get(name, 0.0))
     bad = [name for name in ordered if khats.get(name, 0.0) > threshold]
     if bad:
-        listed = shown([f"{name} ({khats[name]:.2f})" for name in bad])
-        yield f"Means with a k-hat above {threshold:.2f}: {listed}."
+        which = first_few([f"{name} ({khats[name]:.2f})" for name in bad])
+        yield f"Means with a k-hat above {threshold:.2f}: {which}."
 
 
 def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
@@ -153,12 +153,12 @@ def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]
     shortest = min(len(file.draws) for file in files)
     together = np.stack([file.draws[:shortest] for file in files])
     found = {name: _rhat(together, files[0].columns.index(name)) for name in names}
-    apart = sorted(
+    disagreeing = sorted(
         (name for name in names if found[name] > READING_OF_FILES.rhat), key=lambda name: -found[name]
     )
-    if apart:
-        listed = shown([f"{name} ({found[name]:.2f})" for name in apart])
-        yield f"The {len(files)} runs do not agree: R-hat is above {READING_OF_FILES.rhat:g} for {listed}."
+    if disagreeing:
+        which = first_few([f"{name} ({found[name]:.2f})" for name in disagreeing])
+        yield f"The {len(files)} runs do not agree: R-hat is above {READING_OF_FILES.rhat:g} for {which}."
     else:
         yield f"The {len(files)} runs agree: no R-hat is above {READING_OF_FILES.rhat:g}."
 
@@ -167,7 +167,7 @@ def _rhat(together: Floats, k: int) -> float:
     return float(np.nan_to_num(rhat(together[:, :, k])))
 
 
-def shown(items: Sequence[str]) -> str:
+def first_few(items: Sequence[str]) -> str:
     """The first few of a list, and how many more there are."""
     rest = len(items) - READING_OF_FILES.most_named
     return ", ".join(items[: READING_OF_FILES.most_named]) + (f" and {rest} more" if rest > 0 else "")

@@ -101,10 +101,10 @@ def table(material: Material) -> Iterator[str]:
 
     A line says how the others are printed.
     """
-    shown, large = folded(material.files[0].columns, (PREDICTIVE, POINTWISE))
-    if material.asked:
-        shown, large = material.names, {}
-    files = [file.only(shown[:MOST_REPORT_ROWS]) for file in material.files]
+    small, large = folded(material.files[0].columns, (PREDICTIVE, POINTWISE))
+    if material.named:
+        small, large = material.names, {}
+    files = [file.only(small[:MOST_REPORT_ROWS]) for file in material.files]
     names = headings(DEFAULT_QUANTILES, files)
     lines = stansummary(files)
     yield '<h2>Summary</h2>\n<div class="scroll"><table>\n<thead><tr><th></th>'
@@ -114,8 +114,8 @@ def table(material: Material) -> Iterator[str]:
         yield f"<tr><td>{escape(line.name)}</td>{cells}</tr>"
     yield "</tbody></table></div>"
     paths = [str(file.path) for file in material.files]
-    if len(shown) > MOST_REPORT_ROWS:
-        rest = f"{len(shown) - MOST_REPORT_ROWS} more columns: {shlex.join(['ppl', 'summary', *paths])}"
+    if len(small) > MOST_REPORT_ROWS:
+        rest = f"{len(small) - MOST_REPORT_ROWS} more columns: {shlex.join(['ppl', 'summary', *paths])}"
         yield f'<p class="stated">Omitted: {escape(rest)}</p>'
     if large:
         what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())

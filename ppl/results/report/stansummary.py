@@ -99,16 +99,16 @@ def _khats(log_ratios: Floats, draws: Floats) -> Floats:
 
 
 def _figures(runs: Floats, pooled: Floats, quantiles: Sequence[float], of_fit: float) -> Iterator[float]:
-    kept = pooled[~np.isnan(pooled)]
-    if not len(kept):
+    present = pooled[~np.isnan(pooled)]
+    if not len(present):
         yield from [math.nan] * (4 + len(quantiles) + 3)
         return
-    constant = np.ptp(kept) == 0  # the mean and sd of many equal numbers would be off by rounding
-    yield float(kept[0] if constant else kept.mean())
+    constant = np.ptp(present) == 0  # the mean and sd of many equal numbers would be off by rounding
+    yield float(present[0] if constant else present.mean())
     yield math.nan if constant else max(mcse_mean(runs), of_fit)
-    yield math.nan if len(kept) < 2 else 0.0 if constant else float(np.std(kept, ddof=1))
-    yield NORMAL_MAD * float(np.median(np.abs(kept - np.median(kept))))
-    yield from np.quantile(kept, quantiles).tolist()
+    yield math.nan if len(present) < 2 else 0.0 if constant else float(np.std(present, ddof=1))
+    yield NORMAL_MAD * float(np.median(np.abs(present - np.median(present))))
+    yield from np.quantile(present, quantiles).tolist()
     yield from (ess_bulk(runs), ess_tail(runs), rhat(runs))
 
 

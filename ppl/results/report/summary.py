@@ -151,16 +151,16 @@ def summarise(columns: Sequence[str], rows: Floats, by: ErrorSources = INDEPENDE
 
 def _row(name: str, draws: Floats, by: ErrorSources) -> Row:
     finite = ~np.isnan(draws)
-    kept = draws[finite]
-    missing = len(draws) - len(kept)
-    if not len(kept):
+    present = draws[finite]
+    missing = len(draws) - len(present)
+    if not len(present):
         return Row(name, *(math.nan,) * 5, *NO_ERRORS, missing=missing)
-    q5, q50, q95 = np.quantile(kept, SUMMARY.quantiles).tolist()
-    if len(kept) > 1 and np.ptp(kept) == 0:  # their mean and sd would be off by rounding
-        return Row(name, float(kept[0]), 0.0, q5, q50, q95, *NO_ERRORS, missing=missing, constant=True)
-    sd = float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
-    se, (se_q5, se_q50, se_q95) = errors_of(kept, SUMMARY.quantiles, by.at(finite) if missing else by)
-    return Row(name, float(np.mean(kept)), sd, q5, q50, q95, se, se_q5, se_q50, se_q95, missing)
+    q5, q50, q95 = np.quantile(present, SUMMARY.quantiles).tolist()
+    if len(present) > 1 and np.ptp(present) == 0:  # their mean and sd would be off by rounding
+        return Row(name, float(present[0]), 0.0, q5, q50, q95, *NO_ERRORS, missing=missing, constant=True)
+    sd = float(np.std(present, ddof=1)) if len(present) > 1 else math.nan
+    se, (se_q5, se_q50, se_q95) = errors_of(present, SUMMARY.quantiles, by.at(finite) if missing else by)
+    return Row(name, float(np.mean(present)), sd, q5, q50, q95, se, se_q5, se_q50, se_q95, missing)
 
 
 def as_text(
@@ -174,10 +174,10 @@ def as_text(
     missing = any(row.missing for row in summary)
     headings = ("value",) if point else summary.headings
     tail = (MISSING,) * missing
-    shown = summary.rows[:limit]
-    figures = at_the_point([row.texts[: len(headings)] for row in shown])
+    first = summary.rows[:limit]
+    figures = at_the_point([row.texts[: len(headings)] for row in first])
     rows = [
-        (row.name, *texts, *(str(row.missing),) * missing) for row, texts in zip(shown, figures, strict=True)
+        (row.name, *texts, *(str(row.missing),) * missing) for row, texts in zip(first, figures, strict=True)
     ]
     yield from text_table(("", *headings, *tail), rows, width)
     if limit is not None and len(summary) > limit:

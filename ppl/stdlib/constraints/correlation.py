@@ -44,8 +44,8 @@ def _rests(xp: Namespace, u: Array, shape: Shape, places: Places) -> Array:
 
 def _factor_adjoint(xp: Namespace, g: Array, ans: Array, u: Array, shape: Shape, places: Places) -> Array:
     """u_ij moves L_ij itself and, through what it leaves, every L_ik with k > j."""
-    moved = g * ans
-    later = flip(xp, xp.np.cumsum(flip(xp, moved, -1), axis=-1), -1) - moved
+    scaled = g * ans
+    later = flip(xp, xp.np.cumsum(flip(xp, scaled, -1), axis=-1), -1) - scaled
     direct = g * _rests(xp, u, shape, places)
     z = xp.np.tanh(u)
     slope = xp.np.exp(_log_one_minus_squared_tanh(xp, u))

@@ -30,9 +30,9 @@ class ByRows(Node):
     slopes = 1
     """Axes of beta: a vector, or for a family whose predictor is a vector, a matrix."""
 
-    def __init__(self, density: Node, kept: int | None = None):
+    def __init__(self, density: Node, leading_axes: int | None = None):
         self.density = density
-        super().__init__(self._rows, (), kept)
+        super().__init__(self._rows, (), leading_axes)
 
     def _rows(self, xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
         return self.density(xp, y, alpha + inner(xp, x, beta), *rest)
@@ -41,11 +41,11 @@ class ByRows(Node):
     def summed(self) -> Node:
         return type(self)(self.density, 0)
 
-    def summed_but(self, kept: int) -> Node:
-        return type(self)(self.density, kept)
+    def summed_but(self, leading_axes: int) -> Node:
+        return type(self)(self.density, leading_axes)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
-        if xp.joint and self.kept in (None, 0) and _is_regression(args, self.slopes):
+        if xp.joint and self.leading_axes in (None, 0) and _is_regression(args, self.slopes):
             return xp.joint(self._forward, args)
         return self.reduced(xp, self._rows(xp, *args))
 

@@ -19,8 +19,8 @@ def log_density(xp: Namespace, states: Array, log_omega: Array, gamma: Array, rh
     """The log posterior mass of a path of states 1..K."""
     k = np.asarray(states) - 1
     emitted = xp.np.sum(log_omega[k, np.arange(len(k))])
-    moved = xp.np.log(rho[k[0]]) + xp.np.sum(xp.np.log(gamma[k[:-1], k[1:]]))
-    return emitted + moved - marginal(xp, log_omega, gamma, rho)
+    transitions = xp.np.log(rho[k[0]]) + xp.np.sum(xp.np.log(gamma[k[:-1], k[1:]]))
+    return emitted + transitions - marginal(xp, log_omega, gamma, rho)
 
 
 def rng(rng: np.random.Generator, log_omega: Any, gamma: Any, rho: Any) -> Any:

@@ -144,8 +144,8 @@ def slopes(p: Problem, rows: Rows, theta: Array, a: Array, inverse: Array) -> tu
     by_theta = -0.5 * share * local.tilt
     precision = root[:, :, None] * inverse * root[:, None, :]
     through_mode = by_theta - times(precision, times(p.k, by_theta))
-    moved = times(p.k, through_mode)
-    by_m = a + by_theta - local.weight * moved
+    through_k = times(p.k, through_mode)
+    by_m = a + by_theta - local.weight * through_k
     by_k = (0.5 * a + through_mode)[:, :, None] * a[:, None, :] - 0.5 * precision
     if p.like.by_dispersion is None:
         return by_m, by_k
@@ -154,7 +154,7 @@ def slopes(p: Problem, rows: Rows, theta: Array, a: Array, inverse: Array) -> tu
     slope = p.like.log_density.vjps[2]
     assert slope is not None
     by_rows = slope(NUMPY, 1.0, None, rows.y, seen, *p.rest)
-    by_own = np.sum(-0.5 * share * own.log_weight + moved * own.first, axis=-1)
+    by_own = np.sum(-0.5 * share * own.log_weight + through_k * own.first, axis=-1)
     return np.sum(by_rows, axis=-1) + by_own, by_m, by_k
 
 

@@ -181,7 +181,7 @@ class Slopes(NamedTuple):
     """The derivatives in K, (draws, n, n), and what moves the mode of each draw, (draws, n)."""
 
     by_k: Array
-    moved: Array
+    mode_shift: Array
 
 
 def slopes(found: Approximation, s: Array) -> Slopes:
@@ -191,12 +191,12 @@ def slopes(found: Approximation, s: Array) -> Slopes:
     d value = (a / 2 + (I + W K)^-1 s)' dK a - tr(P dK) / 2, and what moves f's gradient moves theta by Sigma.
     """
     sigma = found.sigma
-    moved = times(sigma, s)
-    through_mode = s - weighted(found.weight, moved)
+    mode_shift = times(sigma, s)
+    through_mode = s - weighted(found.weight, mode_shift)
     w_sigma_w = weighted(found.weight, transposed(weighted(found.weight, sigma)))
     precision = spread_out(found.weight) - w_sigma_w
     by_k = (0.5 * found.a + through_mode)[:, :, None] * found.a[:, None, :] - 0.5 * precision
-    return Slopes(by_k, moved)
+    return Slopes(by_k, mode_shift)
 
 
 # --- Matrices of each draw -----------------------------------------------------------------------

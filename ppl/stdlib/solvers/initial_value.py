@@ -82,18 +82,18 @@ def trajectory(
         length = np.minimum(h[active], room)
         step = method.step(f, Begin(t[active], y[active], length, active), scales)
         good = step.error <= 1
-        moved, whole = active[good], (length == room)[good]
-        reached = np.where(whole, done[moved], -1)
-        out.rounds.append(Round(moved, t[moved], length[good], step.stages[good], reached))
-        y[moved], t[moved] = step.end[good], t[moved] + length[good]
-        t[moved[whole]] = times[moved[whole], done[moved[whole]]]
-        out.states[moved[whole], done[moved[whole]]] = step.end[good][whole]
+        accepted, whole = active[good], (length == room)[good]
+        reached = np.where(whole, done[accepted], -1)
+        out.rounds.append(Round(accepted, t[accepted], length[good], step.stages[good], reached))
+        y[accepted], t[accepted] = step.end[good], t[accepted] + length[good]
+        t[accepted[whole]] = times[accepted[whole], done[accepted[whole]]]
+        out.states[accepted[whole], done[accepted[whole]]] = step.end[good][whole]
         longer = length * factors(np, step.error, method.order)
         tried[active] += 1
         at_limit[active] += good & step.at_limit
         refused[active] = np.where(good, 0, refused[active] + 1)
         h[active] = np.where(good & (length == room), np.maximum(h[active], longer), longer)
-        done[moved[whole]] += 1
+        done[accepted[whole]] += 1
         goes_on = (at_limit[active] < MOST_AT_LIMIT) & (refused[active] < MOST_REFUSED)
         h[active] = np.where(goes_on & (t[active] + h[active] > t[active]), h[active], 0.0)
     return out
@@ -103,10 +103,10 @@ def joint(first: Trajectory, second: Trajectory) -> tuple[Floats, list[Trajector
     """The states of draws that two methods share out between them, and the steps to them, by method."""
     by_first = first.complete
     states = np.where(by_first[:, None, None], first.states, second.states)
-    return states, [replace(first, rounds=[kept(r, by_first) for r in first.rounds]), second]
+    return states, [replace(first, rounds=[round_of_draws(r, by_first) for r in first.rounds]), second]
 
 
-def kept(r: Round, which: Any) -> Round:
+def round_of_draws(r: Round, which: Any) -> Round:
     """The steps of some draws."""
     k = which[r.draws]
     return Round(r.draws[k], r.t[k], r.h[k], r.stages[k], r.reached[k])

@@ -34,7 +34,7 @@ class Rule:
 def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
     """Integrate from low to high >= low, each (draws,), to `tolerance` of the integral of |f|."""
     before, value = np.full(len(low), np.nan), np.full(len(low), np.nan)
-    kept, open_, h = [], np.arange(len(low)), COARSEST
+    finished, open_, h = [], np.arange(len(low)), COARSEST
     while open_.size and h >= FINEST:
         x, complement, weights = nodes(low[open_], high[open_], h)
         draws = np.repeat(open_, x.shape[1])
@@ -46,9 +46,9 @@ def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
         total, size = terms.sum(axis=1), np.abs(terms).sum(axis=1)
         done = np.abs(total - before[open_]) <= tolerance * size
         value[open_[done]], before[open_] = total[done], total
-        kept.append((x[done], complement[done], weights[done], open_[done]))
+        finished.append((x[done], complement[done], weights[done], open_[done]))
         open_, h = open_[~done], h / 2
-    parts = [[np.ravel(a) for a in (x, c, w, np.repeat(d, x.shape[1]))] for x, c, w, d in kept]
+    parts = [[np.ravel(a) for a in (x, c, w, np.repeat(d, x.shape[1]))] for x, c, w, d in finished]
     x, complement, weights, draws = (np.concatenate(column) for column in zip(*parts, strict=True))
     used = (weights > 0) | (low == high)[draws]  # an interval of no length keeps its nodes: f is known there
     return Rule(low, high, value, x[used], complement[used], weights[used], draws[used])
