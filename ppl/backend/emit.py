@@ -253,7 +253,7 @@ def emit_over_draws(p: ir.Program) -> Emitted:
 
 
 def emit_points(p: ir.Program, propto: bool = False) -> Emitted:
-    """The module of a program that passes/draws.py made, with `prepare` and one function more:
+    """The module of a program that passes/draws_axis.py made, with `prepare` and one function more:
 
     log_joint(d, u, with_jacobian, draw__)  -> the log joint of every draw, or one number for all
 

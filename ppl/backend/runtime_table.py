@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ppl.backend import draws, entries, runtime, tuple_arrays
+from ppl.backend import constraint_checks, entries, runtime, tuple_arrays
 from ppl.stdlib.constraints.table import CONSTRAINTS
 
 RUNTIME: tuple[Callable[..., Any], ...] = (
@@ -49,7 +49,7 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.fatal_error,
     runtime.profile,
     runtime.check,
-    draws.check_each,
+    constraint_checks.check_each,
 )
 
 OWN_NAMES = frozenset(

@@ -10,7 +10,7 @@ import numpy as np
 from autograd.tracer import isbox
 
 from ppl.arrays import Namespace, record
-from ppl.backend.draws import DrawsRejected
+from ppl.backend.constraint_checks import DrawsRejected
 from ppl.backend.fields import Each, Forms, OfProgram, Placed, leaves
 from ppl.backend.own_likelihood import OwnLikelihood
 from ppl.errors import Rejection

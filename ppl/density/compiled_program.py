@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace, TapeNode
-from ppl.backend.draws import check_each
+from ppl.backend.constraint_checks import check_each
 from ppl.backend.library import Wrap
 from ppl.backend.load import Code, Module, load
 from ppl.backend.located import located

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ppl.arguments import checks, numbers
-from ppl.backend.draws import DrawsRejected
+from ppl.backend.constraint_checks import DrawsRejected
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
 from ppl.data.shares import NOT_ALL_ROWS

@@ -1,6 +1,6 @@
 """Log densities and gradients at many points, many at a time.
 
-The emitted log joint runs once for a whole batch of points (passes/draws.py).  Those that the program
+The emitted log joint runs once for a whole batch of points (passes/draws_axis.py).  Those that the program
 rejects are left out; a point that is alone, or comes out neither finite nor impossible, is evaluated by
 itself, but not every one whose density is no number.
 """
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.backend import runtime
-from ppl.backend.draws import DrawsRejected
+from ppl.backend.constraint_checks import DrawsRejected
 from ppl.backend.load import BUILTINS, Code, Module, load, solve
 from ppl.backend.located import located
 from ppl.backend.text import Binding

@@ -263,9 +263,9 @@ def by_rows(posterior: "LogDensity", size: str | None = None, seed: int = 0) -> 
     raise InferenceError(reason, "PPL974")
 
 
-def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
+def why_not(batches: ByRows, rng: np.random.Generator) -> str | None:
     """Why the row terms do not add up over rows; None when they do, tried at random points and cuts."""
-    size, everything = batches.split.size, some_rows(batches.at_hand, generator)
+    size, everything = batches.split.size, some_rows(batches.at_hand, rng)
     if batches.split.terms and len(everything) < 2:
         return f"By `{size}`: one row does not show whether the terms of the target add up over rows."
     if not batches.split.terms:
@@ -277,9 +277,9 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
     if sums := batches.split.sums:
         return f"By `{size}`: target() is read, which over a subset of rows is another sum.\n{excerpt(sums)}"
     for _ in range(ROW_SPLIT.tries):
-        u = generator.normal(0.0, 0.5, batches.dim)
-        shuffled = generator.permutation(everything)
-        cut = int(generator.integers(1, len(everything)))
+        u = rng.normal(0.0, 0.5, batches.dim)
+        shuffled = rng.permutation(everything)
+        cut = int(rng.integers(1, len(everything)))
         try:
             whole = batches.row_terms(u, everything)
             parts = sum(batches.row_terms(u, np.sort(part)) for part in (shuffled[:cut], shuffled[cut:]))
@@ -290,11 +290,11 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
     return None
 
 
-def some_rows(at_hand: Rows, generator: np.random.Generator) -> Rows:
+def some_rows(at_hand: Rows, rng: np.random.Generator) -> Rows:
     """The rows to try a split on: all of them, or as many as show whether they stand alone."""
     if len(at_hand) <= ROW_SPLIT.enough_rows:
         return at_hand
-    return at_hand[np.sort(generator.choice(len(at_hand), ROW_SPLIT.enough_rows, replace=False))]
+    return at_hand[np.sort(rng.choice(len(at_hand), ROW_SPLIT.enough_rows, replace=False))]
 
 
 def excerpt(spans: Iterable[Span]) -> str:

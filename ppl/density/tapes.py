@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, Array, Namespace, TapeNode, values_and_grads
-from ppl.backend.draws import DrawsRejected
+from ppl.backend.constraint_checks import DrawsRejected
 from ppl.errors import Rejection
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tape import Gradient, compiled

@@ -10,7 +10,7 @@ from ppl.fitting.memory_needed import require_memory
 from ppl.fitting.table import tabulate
 from ppl.fitting.target import target_of
 from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.correct.draws import draws_with_density
+from ppl.inference.correct.finite_draws import draws_with_density
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.recipes.nested import nested
 from ppl.inference.recipes.result import Result, result_of

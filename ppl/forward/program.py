@@ -6,7 +6,7 @@ Gelman et al. (2020), "Bayesian workflow", section 2.4 (prior predictive); Talts
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ppl.forward.draws import Drawing, drawn, no_variable, root
+from ppl.forward.draw_statements import Drawing, drawn, no_variable, root
 from ppl.forward.refused import refused
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import ARRAYS, LOOPS, VALUES
-from ppl.ir.passes.draws import lifted_density
+from ppl.ir.passes.draws_axis import lifted_density
 from ppl.ir.passes.draws_variables import lifted_variables
 from ppl.ir.passes.fuse_regressions import fuse_regressions, is_regression
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows

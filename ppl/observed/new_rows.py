@@ -9,7 +9,7 @@ from ppl.discrete.live import live
 from ppl.discrete.parameters import Names, is_discrete
 from ppl.discrete.rewrite import names_of
 from ppl.discrete.syntax import Stmts, code, copied, expr, rewrite, text_of
-from ppl.forward.draws import PLAIN
+from ppl.forward.draw_statements import PLAIN
 from ppl.forward.program import as_tilde, is_ready
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts

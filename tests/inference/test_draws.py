@@ -3,7 +3,7 @@ import pytest
 from toy_targets import HalfSpace, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.correct.draws import draws_with_density, draws_with_gradient
+from ppl.inference.correct.finite_draws import draws_with_density, draws_with_gradient
 from ppl.inference.families import FAMILIES
 
 FAMILY = FAMILIES["meanfield"](2)

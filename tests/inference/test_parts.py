@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ppl.inference.correct.draws import draws_with_density, points_with_density
+from ppl.inference.correct.finite_draws import draws_with_density, points_with_density
 from ppl.inference.diagnose.diagnostics import khat_of_means
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics import parts

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.inference.correct.draws import draws_with_gradient
+from ppl.inference.correct.finite_draws import draws_with_gradient
 from ppl.inference.estimators.estimate import Estimate
 from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target

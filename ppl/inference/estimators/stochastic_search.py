@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.correct.draws import Draws, draws_with_density
+from ppl.inference.correct.finite_draws import Draws, draws_with_density
 from ppl.inference.estimators.control_variates import ControlVariate, Quadratic, taylor
 from ppl.inference.estimators.estimate import Estimate
 from ppl.inference.estimators.score_function import PILOT_DRAWS

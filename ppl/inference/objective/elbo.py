@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.correct.draws import draws_with_density
+from ppl.inference.correct.finite_draws import draws_with_density
 from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target
 

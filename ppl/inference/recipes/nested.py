@@ -25,12 +25,12 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.nested.blocks import Blocks
-from ppl.inference.nested.draws import Drawn, drawn
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
 from ppl.inference.nested.outer import Marginal, climb, mixture_over, one_over
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
+from ppl.inference.nested.weighted_draws import Drawn, drawn
 from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.result import Path, Result, result_of, result_with

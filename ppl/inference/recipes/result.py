@@ -17,8 +17,8 @@ from ppl.inference.correct.correction import (
     gaussian_of,
     weighted_draws_of,
 )
-from ppl.inference.correct.draws import points_with_density
 from ppl.inference.correct.evidence import Evidence, of_weights
+from ppl.inference.correct.finite_draws import points_with_density
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.diagnostics import trend
 from ppl.inference.diagnose.level import Level

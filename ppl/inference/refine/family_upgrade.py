@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.correct.draws import points_with_density
+from ppl.inference.correct.finite_draws import points_with_density
 from ppl.inference.correct.population import is_light
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family

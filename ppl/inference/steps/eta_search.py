@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.correct.draws import draws_with_density
+from ppl.inference.correct.finite_draws import draws_with_density
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.run.optimise import Algorithm, begin, onward
 from ppl.inference.run.phases import Phase

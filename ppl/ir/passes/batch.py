@@ -142,7 +142,7 @@ Mark = tuple[Any, ...]
 
 
 class LiftedFunctions(Protocol):
-    """The functions that are called with what varies; see passes/draws.py."""
+    """The functions that are called with what varies; see passes/draws_axis.py."""
 
     parts: list[Span]
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.passes.batch import Dependent, Lifting, OneAxis, Ways
-from ppl.ir.passes.draws import (
+from ppl.ir.passes.draws_axis import (
     COUNT,
     Functions,
     declared_types,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent
-from ppl.ir.passes.draws import functions_of
+from ppl.ir.passes.draws_axis import functions_of
 from ppl.ir.varying import points_of, varying_arguments
 from ppl.ir.walk import walk
 from ppl.types import REAL, over_axes

@@ -134,7 +134,7 @@ STRUCTURED_JUMPS = Pass(
 DRAWS_AXIS = Pass(
     "draws-axis",
     "Every value of the log density that may differ from draw to draw gets an axis of the draws.",
-    late("draws", "draws_axis"),
+    late("draws_axis", "draws_axis"),
     required="it is what the form is for",
 )
 VARIABLES_OF_DRAWS = Pass(

@@ -16,9 +16,9 @@ from ppl.inference.correct.population import StudentTs
 from ppl.inference.diagnose.level import Level
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import CONDITIONAL, conditional, ends_of, fitted, shape_of
-from ppl.inference.nested.draws import Round, together
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.structure import STRUCTURE, Structure, structure_of
+from ppl.inference.nested.weighted_draws import Round, together
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.outcome import Ending
