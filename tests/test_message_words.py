@@ -19,7 +19,8 @@ TURNS = re.compile(
     r"in need of|comes? to the same|as one calls|stands? in\b|stand alone|"
     r"(?<!here )\b(is|are) no (?!longer|more|such)[a-z`{]|"
     r"relied on|believed|says? nothing|comes upon|levelled off|read forward|goes on from|"
-    r"(?<!which )are asked for|\bmend\b|will do too",
+    r"(?<!which )are asked for|\bmend\b|will do too|waits? for it|which way to go|unless told|hangs on|"
+    r"next to (no|all)\b|but for an? |drifted from|there is no number\b|may not take what",
     re.IGNORECASE,
 )
 """Turns of phrase that a reader whose first language is another has to read twice."""

@@ -156,9 +156,9 @@ def stages(of_chains: bool = False) -> str:
         return textwrap.fill(f"{name}: {does}", LINE_LENGTH, initial_indent="  ", subsequent_indent="    ")
 
     about = (
-        "Stages, as the progress on standard error names them. The time left is an estimate from what "
-        "stages usually cost: a stage that is skipped or ends early shortens it, a long annealing "
-        "lengthens it."
+        "Stages, as the progress on standard error names them. The time left is estimated from the usual "
+        "cost of stages. It is shorter if stages are skipped or end early, and longer with a long "
+        "annealing."
     )
     own = OF_CHAINS if of_chains else OF_FIT
     entries = (entry(name, PHASES[name].does) for name in own)

@@ -28,9 +28,7 @@ def show(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A function, after the word 'functions'.")
     ] = None,
-    stage: Annotated[
-        Stage, typer.Option(help="Which stage; the emitted text unless told otherwise.")
-    ] = Stage.python,
+    stage: Annotated[Stage, typer.Option(help="The stage; default: the emitted text.")] = Stage.python,
     form: Annotated[
         str, typer.Option(metavar="NAME", help="With ir or python: the form of the program, as it runs.")
     ] = "values",
@@ -39,7 +37,9 @@ def show(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="Data, where discrete parameters meet as they say; plan then measures a gradient."),
+        typer.Option(
+            help="Data, if the dependence of discrete parameters needs them; plan then measures a gradient."
+        ),
     ] = None,
 ) -> None:
     """Print one stage of compiling MODEL, or the functions of the language.

@@ -159,7 +159,7 @@ class Side:
             shapes = jax.eval_shape(self.instead, floats, others)
             return [jnp.full(x.shape, -jnp.inf if is_float(x) else 0, x.dtype) for x in shapes]
         except InferenceError:
-            raise NotTraceable("which way to go depends on parameters, and one stops the program") from None
+            raise NotTraceable("a branch depends on parameters, and one side stops the program") from None
         leaves, self.structure = jax.tree_util.tree_flatten(found)
         return [as_array(x) for x in leaves]
 

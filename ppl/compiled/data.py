@@ -79,7 +79,7 @@ def refuse_large(leaves: Sequence[Any], passed: Sequence[bool]) -> None:
     """NotTraceable where those that are compiled into the code, as not passed, are too large for that."""
     inside = sum(np.size(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if not is_passed)
     if inside > MOST_BAKED:
-        raise NotTraceable(f"control flow depends on data, of which {inside} numbers would be compiled in")
+        raise NotTraceable(f"control flow depends on data: {inside} numbers would be compiled into the code")
 
 
 def is_argument(leaf: Any, baked: str) -> bool:

@@ -99,7 +99,7 @@ def cannot_join(error: Exception, coordinator: str | None) -> str:
     where = f"at {coordinator}" if coordinator else "that SLURM, MPI, torchrun or Kubernetes would name"
     return (
         f"The processes of the run, {where}, could not be joined: {str(error).splitlines()[0]}\n"
-        "By hand each is told of the others: --coordinator HOST:PORT --processes N --process I, I from 0."
+        "Without a launcher, give each process --coordinator HOST:PORT --processes N --process I, I from 0."
     )
 
 
@@ -215,4 +215,4 @@ def require_same(**texts: str) -> None:
         same = np.asarray(process_allgather(np.array([theirs == text]))).ravel()
         if not same.all():
             odd = int(np.argmin(same))
-            raise InferenceError(f"The {name} of process {odd} of {same.size} is not that of process 0.")
+            raise InferenceError(f"The {name} of process {odd} of {same.size} differs from process 0.")

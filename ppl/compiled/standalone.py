@@ -99,7 +99,7 @@ def _require_gradient(posterior: LogDensity, density: Callable[[Any], Any]) -> N
     expected = posterior.log_density_gradient(u)[1]
     found = np.asarray(jax.jit(jax.grad(density))(u))
     if np.isfinite(expected).all() and not np.allclose(found, expected, rtol=1e-6, atol=1e-6):
-        raise NotTraceable("the derivative that JAX finds for it is not finite or differs where it was tried")
+        raise NotTraceable("JAX's derivative is not finite, or differs from the program's at a test point")
 
 
 def _evaluated(traced: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:

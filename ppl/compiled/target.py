@@ -268,7 +268,7 @@ def why(error: Exception) -> str:
         case NotTraceable():
             return str(error)
         case jax.errors.TracerBoolConversionError():
-            return "which way to go depends on parameters"
+            return "a branch depends on parameters"
         case jax.errors.TracerIntegerConversionError() | jax.errors.NonConcreteBooleanIndexError():
             return "a size or a range depends on parameters"
         case PPLError():

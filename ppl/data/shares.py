@@ -79,7 +79,7 @@ class Share(NDArrayOperatorsMixin):
         """Those rows: of consecutive ones no copy."""
         at = np.searchsorted(self.rows, rows)
         if not np.array_equal(self.rows[np.minimum(at, len(self.rows) - 1)], rows):
-            raise InferenceError("Rows were asked for that are another process's.")
+            raise InferenceError("These rows belong to another process.")
         together = len(at) > 0 and at[-1] - at[0] == len(at) - 1 and bool((np.diff(at) == 1).all())
         return self.values[at[0] : at[-1] + 1] if together else self.values[at]
 
@@ -94,8 +94,8 @@ class Share(NDArrayOperatorsMixin):
 
 
 NOT_ALL_ROWS = (
-    "each process has read only its own rows of it, so that only sums over rows in the target can be "
-    "computed from it.\nRemove the statement, or give the data as JSON, which every process holds whole."
+    "each process has read only its own rows, so it can be used only in sums over rows in the "
+    "target.\nRemove the statement, or give the data as JSON, which every process holds whole."
 )
 
 

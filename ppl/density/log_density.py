@@ -219,8 +219,8 @@ class LogDensity:
 
         if not jacobian:
             raise InferenceError(
-                "The density of an updated fit is that of the unconstrained parameters, and has no mode of "
-                "the constrained ones; omit jacobian = False and algorithm = 'optimize'."
+                "An updated fit has a density of the unconstrained parameters only, so the mode of the "
+                "constrained parameters is unavailable. Omit jacobian = False and algorithm = 'optimize'."
             )
         return UpdatedJoint(self, earlier)
 
@@ -367,7 +367,7 @@ class LogDensity:
             ''
         """
         if self.model.compilation.sharded:
-            return "Which statement is at fault is told where one process has all rows."
+            return "Run with all rows in one process to find the statement at fault."
         from ppl.density.explaining import explained
 
         return explained(self.model, self.d, self.checked(u))

@@ -47,7 +47,7 @@ class Concrete:
             lower, upper = (integer(self.number(e), d.span) for e in (d.lower, d.upper))
             self.shapes[d.name] = shape
             if len(self.scalars) + int(np.prod(shape, dtype=int)) > MOST_ENTRIES:
-                why = f"more than {MOST_ENTRIES} entries meet in terms of no form that has a sum of its own"
+                why = f"more than {MOST_ENTRIES} entries depend on each other in no supported form"
                 raise refused.unplanned([d.name], why, d.span)
             for at in product(*(range(1, n + 1) for n in shape)):
                 name = self.names.fresh("_".join(map(str, (d.name, *at)))) if at else d.name

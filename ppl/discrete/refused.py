@@ -15,22 +15,22 @@ def continuous_outcome(name: str, density: str, span: Span) -> ModelError:
     return ModelError(
         f"`{name}` is discrete, but `{density}` is the distribution of a real value.",
         span,
-        "Give it a distribution of ints, such as categorical, bernoulli, binomial or poisson, or a real "
-        "variable the distribution.",
+        "Use a distribution of ints, such as categorical, bernoulli, binomial or poisson, or declare a real "
+        "variable.",
         "PPL703",
     )
 
 
 def not_here(names: Iterable[str], what: str, span: Span, hint: str) -> ModelError:
-    return ModelError(f"{name_list(names)} cannot be summed out of {what}.", span, hint, "PPL704")
+    return ModelError(f"{name_list(names)} cannot be marginalised in {what}.", span, hint, "PPL704")
 
 
 def truncated(s: ast.Tilde) -> ModelError:
     return ModelError(
         "A truncated distribution cannot depend on a discrete parameter here.",
         s.span,
-        "Write the truncated density out with `target +=`: the lpdf or lpmf less the log of the probability "
-        "of what is left.",
+        "Write the truncated density with `target +=`: the lpdf or lpmf minus the log of the probability of "
+        "the range.",
         "PPL704",
     )
 
@@ -49,14 +49,14 @@ def bounds(name: str, why: str, span: Span) -> ModelError:
         f"The bounds of the discrete parameter `{name}` {why}.",
         span,
         "Give it one lower and one upper bound that are known from the data, as in `int<lower=1, upper=K>`; "
-        "a value that an entry must not have gets `target += negative_infinity()`.",
+        "exclude values of an entry with `target += negative_infinity()`.",
         "PPL705",
     )
 
 
 def unplanned(names: Iterable[str], why: str, span: Span) -> ModelError:
     return ModelError(
-        f"{name_list(names)} cannot be summed out: {why}.",
+        f"{name_list(names)} cannot be marginalised: {why}.",
         span,
         "Write the sum yourself with log_sum_exp, or bring the statements into a form of the guide: terms of "
         "one entry each, neighbours `z[t - 1]` and `z[t]`, or few discrete parameters together.",
@@ -66,7 +66,7 @@ def unplanned(names: Iterable[str], why: str, span: Span) -> ModelError:
 
 def too_large(names: Iterable[str], entries: int, most: int, span: Span) -> ModelError:
     return ModelError(
-        f"To sum out {name_list(names)} takes a table of {entries:,} entries, which is more than {most:,}.",
+        f"Marginalising {name_list(names)} requires a table of {entries:,} entries; the limit is {most:,}.",
         span,
         "Narrow the bounds, or use fewer of them in one term; `most_entries` of compile_model raises "
         "the limit.",

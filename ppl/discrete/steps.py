@@ -85,9 +85,7 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Nam
     for term in found:
         for r in term.refs:
             if r.indices is None:
-                raise Cannot(
-                    f"a statement touches entries of `{r.name}` that cannot be told from its indices"
-                )
+                raise Cannot(f"a statement reads entries of `{r.name}` that its indices do not determine")
     met = [t for t in found if len(t.of(name)) > 1]
     along, order = direction(d, met) if met else (0, 0)
     at = index_names(d, found, names)
@@ -148,19 +146,19 @@ def direction(d: Discrete, met: Sequence[Term]) -> tuple[int, int]:
     """The dimension along which entries meet, and how far apart they are at most."""
     axes = {k for t in met for k in differing(d.name, t)}
     if len(axes) != 1:
-        raise Cannot(f"entries of `{d.name}` meet along several dimensions")
+        raise Cannot(f"entries of `{d.name}` depend on each other along several dimensions")
     (along,) = axes
     furthest = 0
     for t in met:
         offsets = [affine(r.known[along]) for r in t.of(d.name)]
         if len({o.same for o in offsets}) > 1:
             raise Cannot(
-                f"how far apart the entries of `{d.name}` are that meet is not known from their indices"
+                f"the lag between dependent entries of `{d.name}` does not follow from their indices"
             )
         lags = [o.constant for o in offsets]
         furthest = max(furthest, max(lags) - min(lags))
     if furthest > FURTHEST:
-        raise Cannot(f"entries of `{d.name}` meet that are {furthest} apart")
+        raise Cannot(f"entries of `{d.name}` depend on each other at a lag of {furthest}")
     return along, furthest
 
 

@@ -40,7 +40,7 @@ def summed(
         found = discrete_parameters(p.parameters)
         if values is None:
             return Summed(without(p), found, (), waits=True)
-        why = f"how its entries meet depends on {unknown}, which is not analysed"
+        why = f"the dependence of its entries is determined by {unknown}, which is not analysed"
         raise refused.unplanned([d.name for d in found], why, found[0].span) from None
 
 

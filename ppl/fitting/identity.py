@@ -82,7 +82,8 @@ def refuse_mismatch(path: str | Path, record: Mapping[str, Any], posterior: LogD
         if record[key] != mine:
             raise DataError(
                 f"{path} was fitted with {DIFFERS[key]} ({record['program']}): {key} is "
-                f"{_brief(record[key])} there and {_brief(mine)} here. Load it with what it was fitted with."
+                f"{_brief(record[key])} there and {_brief(mine)} here. Load it with the same program, data "
+                "and parametrisation."
             )
 
 

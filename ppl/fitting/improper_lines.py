@@ -154,8 +154,8 @@ def sentence(posterior: LogDensity, lines: list[Floats]) -> str:
     names = sorted({name.split(".")[0] for name in parameters_of_line(posterior, lines[0])[0]})
     who = "it" if len(names) == 1 else f"one of {', '.join(f'`{name}`' for name in names)}"
     return (
-        f"The posterior is improper along {where}{more}: the log density does not change along it, however "
-        f"far, so there is no distribution to approximate.\n"
+        f"The posterior is improper along {where}{more}: the log density is constant along it, so it cannot "
+        "be normalised.\n"
         f"Give {who} a proper prior, as in `{names[0]} ~ normal(0, 1);`, or fix it."
     )
 

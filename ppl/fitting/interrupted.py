@@ -9,6 +9,6 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, fit: Any):
         self.fit = fit
         super().__init__(
-            "The run was interrupted. What there is hangs on this exception as `fit`; "
+            "The run was interrupted. The partial fit is the attribute `fit` of this exception; "
             'on_interrupt="return" returns it.'
         )

@@ -75,7 +75,7 @@ def refuse_unpaired(settings: Settings) -> None:
         )
     if settings.sharded and (settings.backend == "autograd" or settings.runs > 1):
         raise InferenceError(
-            'sharded spreads one run over devices by JAX: backend is then "jax" or "auto", and runs 1.'
+            'sharded distributes one run over devices by JAX: set backend to "jax" or "auto", and runs to 1.'
         )
 
 

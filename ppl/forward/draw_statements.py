@@ -259,7 +259,7 @@ def _multivariate(tilde: ast.Tilde, family: Distribution, left: ast.Expr, own: T
     """Whole, or one entry of an array after the other."""
     text, axes = expression(left), array_dims(own)
     if family.discrete:
-        raise refused(f"how many trials {family.name} has is told by its outcome alone", tilde.span)
+        raise refused(f"the number of trials of {family.name} follows from its outcome only", tilde.span)
     if axes > 1:
         raise refused("a `~` of more than one axis of vectors", tilde.span)
     entry = f"{text}[drawn_1]" if axes else text

@@ -89,7 +89,7 @@ def _drawable(t: ast.Tilde, parameters: dict[str, ast.Declaration], data: dict[s
     if variable is None:
         raise no_variable(t)
     if variable.name not in parameters and variable.name not in data:
-        raise refused(f"`{variable.name}` on the left of ~ is computed, neither a parameter nor data", t.span)
+        raise refused(f"`{variable.name}` on the left of ~ is neither a parameter nor data", t.span)
     return variable.name
 
 
@@ -172,7 +172,7 @@ def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[str]:
         if at is None:
             s = pending[0]
             waits = sorted(set().union(*(_sets(o) for o in pending[1:])) & _read(s))
-            what = f"it waits for `{waits[0]}`, which waits for it" if waits else "it waits for itself"
+            what = f"it depends on `{waits[0]}`, which depends on it" if waits else "it depends on itself"
             raise refused(what, s.span)
         yield from _forward(pending.pop(at), known)
 

@@ -4,8 +4,8 @@ from ppl.errors import ModelError
 from ppl.source import Span
 
 WAY = (
-    "Write a program that draws the parameters and the data in generated quantities, from the same data but "
-    "those that it draws, and give it: --simulator sim.stan, or simulator= in Python."
+    "Write a program that draws the parameters and the data in generated quantities, given the other data, "
+    "and pass it: --simulator sim.stan, or simulator= in Python."
 )
 
 

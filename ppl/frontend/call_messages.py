@@ -104,8 +104,8 @@ def laplace_arguments(name: str, found: Sequence[Type], expected: str, own: bool
 def first_order_only(called: str, function: str) -> Message:
     return Message(
         "PPL514",
-        f"`{called}` has first derivatives alone, and Laplace's approximation takes three of `{function}` in "
-        "theta, which this depends on.",
+        f"`{called}` has only first derivatives, but Laplace's approximation needs the third derivatives of "
+        f"`{function}` in theta.",
         "Write the log likelihood without it, or make theta a parameter, `theta ~ multi_normal(...)`.",
     )
 
@@ -114,7 +114,7 @@ def ambiguous(name: str, found: Sequence[Type], signatures: Sequence[str]) -> Me
     return Message(
         "PPL513",
         f"`{name}` called with ({commas(found)}) fits {len(signatures)} definitions equally well.",
-        "\n".join(["Make the types of the arguments those of one of", *(f"  {s}" for s in signatures)]),
+        "\n".join(["Change the argument types to match one of", *(f"  {s}" for s in signatures)]),
     )
 
 

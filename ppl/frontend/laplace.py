@@ -115,22 +115,22 @@ OWN_ARGUMENTS = (
 )
 SOLVING = (
     "The log-concave likelihood has one mode, so theta_init, hessian_block_size, solver and "
-    "max_steps_linesearch change nothing; where tol is not met in max_steps there is no number."
+    "max_steps_linesearch have no effect. If tol is not met within max_steps, there is no result."
 )
 OWN_SOLVING = (
-    "Newton's method begins at theta_init and ends where the log density changes by less than tol; where "
-    "that takes more than max_steps there is no number. solver and max_steps_linesearch change nothing. The "
+    "Newton's method begins at theta_init and ends when the log density changes by less than tol; after "
+    "more than max_steps there is no result. solver and max_steps_linesearch have no effect. The "
     "Hessian of f in theta has blocks of hessian_block_size, which divides the size of theta, and is zero "
     "elsewhere."
 )
 DIAGONAL = (
-    "Each term of f takes one theta, so that its Hessian is diagonal; for terms that take several the `_tol` "
-    "form has hessian_block_size."
+    "Each term of f must depend on one theta, which makes its Hessian diagonal. For terms of several thetas "
+    "use the `_tol` form with hessian_block_size."
 )
 SMOOTH = (
     "f is differentiated three times in theta: cdfs of the gamma, beta and Student t families, gamma_p, "
-    "inc_beta and hypergeometric functions, solvers and the Laplace functions themselves may not take what "
-    "depends on theta (PPL514)."
+    "inc_beta and hypergeometric functions, solvers and the Laplace functions may not have arguments that "
+    "depend on theta (PPL514)."
 )
 LIMITED = "Not under JAX."
 

@@ -225,8 +225,7 @@ def size_type(t: Type) -> Message:
 def size_not_data() -> Message:
     return Message(
         "PPL415",
-        "A size depends on a parameter, or on what is computed from them, but sizes must be known from the "
-        "data alone (non-data size).",
+        "A size depends on parameters, but sizes must be computable from the data (non-data size).",
         "Write the size itself: `N` where `theta` is declared `vector[N] theta`, not `size(theta)`.",
     )
 
@@ -243,8 +242,8 @@ def size_at_random() -> Message:
 
 
 BOTH_BOUNDS = (
-    "Declare both bounds, as in `int<lower=1, upper=K>`: it is then marginalised. If it has no upper bound "
-    "by nature, use one beyond which the probability is negligible."
+    "Declare both bounds, as in `int<lower=1, upper=K>`: it is then marginalised. For an unbounded count, "
+    "use an upper bound beyond which the probability is negligible."
 )
 
 
@@ -286,7 +285,7 @@ def declared_otherwise(name: str, line: int, data: bool) -> Message:
 def not_overloadable(name: str) -> Message:
     return Message(
         "PPL802",
-        f"`{name}` is a function of the library, and one to which no definition can be added.",
+        f"`{name}` is a library function that cannot be overloaded.",
         "Choose another name.",
     )
 

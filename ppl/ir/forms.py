@@ -118,7 +118,7 @@ KERNELS = Form(
 GRADIENT = Form("gradient", "The log density at a point with its gradient, under autograd.", KERNELS, (FUSE,))
 MASKED = Form(
     "masked",
-    "Loops are operations on arrays, in which branches on parameters are gone through by all entries.",
+    "Loops are operations on arrays; branches on parameters are computed for all entries.",
     LOOPS,
     (SOLVER_FUNCTIONS, VECTORISE_WITH_MASKS, *TIDY),
     runs=False,
@@ -172,7 +172,7 @@ def rows_of(size: str) -> Form:
 
 def rest_of(size: str) -> Form:
     """The terms that depend on none of them."""
-    meaning = f"The terms of the target beside those of the rows that {size} counts."
+    meaning = f"The terms of the target that do not depend on the rows that {size} counts."
     return Form(f"rest:{size}", meaning, ARRAYS, (rest_terms_of(size), HOIST, SHARE))
 
 

@@ -302,7 +302,7 @@ def in_order(body: Sequence[ast.Statement]) -> list[ast.Statement]:
     while pending:
         k = next((k for k in range(len(pending)) if is_ready(shadows, k)), None)
         if k is None:
-            raise unpredicted("it waits for a statement that waits for it", pending[0].span)
+            raise unpredicted("it depends on a statement that depends on it", pending[0].span)
         out.append(pending.pop(k))
         shadows.pop(k)
     return out

@@ -126,7 +126,7 @@ def test_data_without_entries_and_names_that_python_keeps():
     [
         (*of("influenza_sir"), "it needs `while`"),
         (*of("gp_poisson"), "line 25, "),
-        (*of("zero_inflated_poisson"), "the derivative that JAX finds"),
+        (*of("zero_inflated_poisson"), "JAX's derivative is not finite"),
         (of("eight_schools")[0], None, "give them, `--data FILE`"),
     ],
 )

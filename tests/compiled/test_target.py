@@ -214,7 +214,7 @@ def test_ints_that_steer_control_flow_are_compiled_in() -> None:
 OUT_OF_REACH = [
     (
         "if (m > 0) fatal_error(1); target += m;",
-        "line 4, which way to go depends on parameters, and one stops the program",
+        "line 4, a branch depends on parameters, and one side stops the program",
     ),
     ("print(m);", "line 4, it prints"),
     ("int s = 0; while (s < 3000) s = s + size(rep_vector(m, 1)); target += -s * m;", "more than 2000 calls"),
@@ -239,7 +239,7 @@ def test_the_reason_is_what_is_left_when_data_are_compiled_in() -> None:
         if (m > 0) fatal_error("m");
     }"""
     posterior = ppl.compile_model(program).condition({"k": [1, 2, 3]})
-    with pytest.raises(NotTraceable, match="line 3, which way to go depends on parameters"):
+    with pytest.raises(NotTraceable, match="line 3, a branch depends on parameters"):
         compiled_target(posterior)
 
 

@@ -19,7 +19,7 @@ from ppl.compiled.target import CompiledTarget, compiled_target  # noqa: E402
 UNKNOWN = "JAX cannot trace it"
 OUT_OF_REACH = {
     "fn_reject_not_taken": "it prints",
-    "fn_fatal_error_not_taken": "which way to go depends on parameters, and one stops the program",
+    "fn_fatal_error_not_taken": "a branch depends on parameters, and one side stops the program",
     "fn_csr_extract": UNKNOWN,
 }
 """Cases that JAX cannot run, and why."""

@@ -127,6 +127,6 @@ def test_the_limit_of_a_table_is_an_option() -> None:
     text = """parameters { real a; int<lower=1, upper=40> z; int<lower=1, upper=40> w; }
     model { a ~ normal(z * w, 1); }"""
     ppl.compile_model(text)
-    with pytest.raises(ppl.ModelError, match="takes a table of 1,600 entries") as caught:
+    with pytest.raises(ppl.ModelError, match="requires a table of 1,600 entries") as caught:
         ppl.compile_model(text, most_entries=1000)
     assert caught.value.code == "PPL707"

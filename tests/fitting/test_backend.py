@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_fit(posterior: ppl.Posterior, settings: di
 def test_a_program_out_of_reach_is_refused_where_jax_is_asked_for() -> None:
     pytest.importorskip("jax")
     sized = ppl.compile_model(SIZE_BY_PARAMETER).condition()
-    with pytest.raises(InferenceError, match=r"line 5, which way to go depends on parameters"):
+    with pytest.raises(InferenceError, match=r"line 5, a branch depends on parameters"):
         sized.variational(backend="jax")
 
 
@@ -95,7 +95,7 @@ def test_a_program_out_of_reach_is_left_to_autograd_with_a_note(monkeypatch) -> 
     pytest.importorskip("jax")
     monkeypatch.setattr(backend, "jax_pays", lambda *_: True)
     fit = ppl.compile_model(SIZE_BY_PARAMETER).condition().variational(algorithm="laplace", draws=2)
-    assert "backend: autograd, because line 5, which way to go depends on parameters." in fit.notes
+    assert "backend: autograd, because line 5, a branch depends on parameters." in fit.notes
 
 
 def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior) -> None:

@@ -139,10 +139,10 @@ def test_a_hidden_markov_chain_is_drawn_step_by_step():
         ("vector[2] m;", "if (N > 1) m ~ normal(0, 1); else m ~ normal(1, 1);", "`m` has two ~ statements"),
         ("real m;", "m ~ normal(0, 1); m ~ normal(1, 1);", "`m` has two ~ statements"),
         ("vector[2] m;", "m ~ normal(0, 1); m[1] ~ normal(1, 1);", "`m` has two ~ statements"),
-        ("real a; real b;", "a ~ normal(b, 1); b ~ normal(a, 1);", "it waits for `b`, which waits for it"),
+        ("real a; real b;", "a ~ normal(b, 1); b ~ normal(a, 1);", "it depends on `b`, which depends on it"),
         ("unit_vector[2] m;", "m ~ normal(0, 1);", "`m` is a unit_vector, which normal does not draw"),
         ("ordered[2] m;", "m ~ normal([0, 1]', 1);", "only entries with the same prior"),
-        ("real m;", "m ~ normal(mean(y), 1);", "it waits for `y`, which waits for it"),
+        ("real m;", "m ~ normal(mean(y), 1);", "it depends on `y`, which depends on it"),
         ("vector[2] m;", "m ~ multi_normal_prec([0, 0]', [[1, 0], [0, 1]]);", "no multi_normal_prec_rng"),
     ],
 )
@@ -157,7 +157,7 @@ def test_what_no_draw_follows_is_refused_with_its_place(parameters, statements, 
 
 def test_a_transformed_parameter_on_the_left_is_refused():
     found = model("real m;", "t ~ normal(0, 1);" + Y, transformed="real t = 2 * m;")
-    with pytest.raises(ModelError, match="`t` on the left of ~ is computed"):
+    with pytest.raises(ModelError, match="`t` on the left of ~ is neither a parameter nor data"):
         program_text(found)
 
 

@@ -411,8 +411,8 @@ SAID = [
     (modes(mode(0.31)), f"poor: there is another mode, with about 31% of the posterior. {CORRECT}"),
     (
         annealed(**modes(mode(0.31))),
-        "usable: besides q's there is another mode, with about 31% of the posterior; the share of "
-        f"draws in each is uncertain. {RUNS}",
+        "usable: there is another mode in addition to the mode of q, with about 31% of the posterior; "
+        f"the share of draws in each is uncertain. {RUNS}",
     ),
     (
         annealed(
@@ -422,8 +422,8 @@ SAID = [
             )
         ),
         "usable: the posterior is invariant to exchanging labels or signs of tau, phi, so their own means "
-        "are not meaningful; quantities that do not depend on the labelling are unaffected. Order them, or "
-        "fix a sign, if they themselves matter.",
+        "are not meaningful; quantities that do not depend on the labelling are unaffected. If you need "
+        "these means, order the parameters or fix a sign.",
     ),
     (
         annealed(reached=False, temperatures=50),
@@ -456,7 +456,7 @@ SAID = [
     (
         annealed(drift=0.2, hopeless=True),
         "poor: annealed draws are not stationary: a mean or an sd still changed by 0.2 sd, and the HMC "
-        f"moves were stopped early, as more of them would not have changed that. {PROGRAM}",
+        f"moves were stopped early because more moves would not change this. {PROGRAM}",
     ),
     (
         annealed(**tails(0.5, 0.7, 0.0, 0.9)),

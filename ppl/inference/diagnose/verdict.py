@@ -196,7 +196,8 @@ class Verdict:
         khat = max(quality.khat for quality in self.updates)
         share = min(quality.ess / quality.n for quality in self.updates)
         return (
-            f"Updates so far: {len(self.updates)}; of each q that stood for earlier rows, k-hat was at most "
+            f"Updates so far: {len(self.updates)}; for the Gaussians that replace earlier rows, k-hat was "
+            "at most "
             f"{khat:.2f}, and the effective share of draws at least {share:.0%}."
         )
 

@@ -292,7 +292,7 @@ def drifting(v: "Verdict", name: Name) -> Finding | None:
     level = Level.POOR if left > VERDICT.most_shift else Level.USABLE
     why = f"annealed draws are not stationary: a mean or an sd still changed by {v.annealed.drift:.2g} sd"
     if v.annealed.hopeless:
-        why += ", and the HMC moves were stopped early, as more of them would not have changed that"
+        why += ", and the HMC moves were stopped early because more moves would not change this"
     return Finding(level, why, (reparameterise("the program"), RUNS))
 
 
@@ -320,8 +320,8 @@ def far_before(v: "Verdict", name: Name) -> Finding | None:
     khat, share = v.updates[worst].khat, v.updates[worst].ess / v.updates[worst].n
     why = (
         f"{len(far)} of {len(v.updates)} updates began from a q that was not close to its posterior (k-hat "
-        f"{khat:.2f}, effective share of draws {share:.0%} at update {worst + 1}), so the draws may have "
-        "drifted from those of a fit to all data"
+        f"{khat:.2f}, effective share of draws {share:.0%} at update {worst + 1}), so the draws may differ "
+        "from a fit to all data"
     )
     return Finding(levels[worst], why, (ALL_DATA,))
 
@@ -352,8 +352,8 @@ def other_modes(v: "Verdict", name: Name) -> Finding | None:
             Level.POOR, f"there {modes}, with about {shares} of the posterior", (correction(v), ONE_MODE)
         )
     why = (
-        f"besides q's there {modes}, with about {shares} of the posterior; the share of draws in each is "
-        "uncertain"
+        f"there {modes} in addition to the mode of q, with about {shares} of the posterior; the share of "
+        "draws in each is uncertain"
     )
     return Finding(Level.USABLE, why, (RUNS, ONE_MODE))
 
@@ -369,7 +369,9 @@ def symmetric_modes(v: "Verdict", name: Name) -> Finding | None:
         f"the posterior is invariant to exchanging labels or signs of {who}, so their own means are not "
         "meaningful; quantities that do not depend on the labelling are unaffected"
     )
-    return Finding(Level.USABLE, why, (Step("", "Order them, or fix a sign, if they themselves matter."),))
+    return Finding(
+        Level.USABLE, why, (Step("", "If you need these means, order the parameters or fix a sign."),)
+    )
 
 
 RULES = (

@@ -23,7 +23,7 @@ SINGULAR_HESSIAN = (
 )
 REPAIRED = (
     "The log density curves upward at the mode in {} of {} directions, so its Hessian gives no variance "
-    "there; the sizes of the curvatures are used."
+    "there; the absolute curvatures are used."
 )
 
 

@@ -123,7 +123,7 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     structure = structure_of(target, starts[0], rng)
     if structure is None:
         raise Refused(
-            "given a few parameters the others are neither in blocks nor does each depend on few others"
+            "given a few parameters, the others neither form independent blocks nor depend on few others each"
         )
     tell(0)
     inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
@@ -147,10 +147,10 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
     if draws.lost > MOST_LOST:
-        raise Refused(f"no draws by blocks could be made of {draws.lost:.0%} of the posterior")
+        raise Refused(f"{draws.lost:.0%} of the posterior could not be drawn by blocks")
     if (unsure := float(np.exp(draws.weights.log_weights)[draws.unsure].sum())) > MOST_UNSURE:
         raise Refused(
-            f"for {unsure:.0%} of the posterior no Gaussian is near the others given a few parameters"
+            f"for {unsure:.0%} of the posterior no Gaussian approximates the others given a few parameters"
         )
     found = Found(starts[0], *of_positive_weight(draws))
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count

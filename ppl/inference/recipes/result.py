@@ -56,10 +56,10 @@ RESULT = ResultLimits()
 OWN_EVIDENCE = (DrawSource.OF_MIXTURE, DrawSource.ANNEALED, DrawSource.NESTED)
 """Draws that the weights of q say nothing of."""
 ELSEWHERE = (
-    "The optimisation ended at a mode with next to no mass: the approximation is the Gaussian with the "
-    "curvature at the mode that has it."
+    "The optimisation ended at a mode with almost no mass: the approximation is the Gaussian with the "
+    "curvature at the mode with the mass."
 )
-FEWER = "The approximation is complete, but {} draws of it were made; the verdict rests on them alone."
+FEWER = "The approximation is complete, but only {} draws were made; the verdict is based on these."
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 
-OUTCOME = Outcome(Ending.CONVERGED, "the program has no parameters, so that nothing had to be fitted")
+OUTCOME = Outcome(Ending.CONVERGED, "the program has no parameters, so nothing was fitted")
 
 
 def without_parameters(target: Target, settings: Settings) -> Result:

@@ -37,9 +37,9 @@ class About(NamedTuple):
 PHASES = {
     Phase.NESTED: About(
         5,
-        "Where parameters are in blocks that are independent given a few others, as the effects of groups "
-        "are, or each depends on few, as in a random walk, they are integrated out, and drawn given the "
-        "rest; nothing else is then left to do. Rue, Martino and Chopin (2009).",
+        "Latent parameters are integrated out and then drawn given the others; no other stage is then "
+        "needed. They are blocks that are independent given a few parameters (effects of groups), or "
+        "depend on few others (a random walk). Rue, Martino and Chopin (2009).",
     ),
     Phase.MODE: About(10, "L-BFGS maximises the log density."),
     Phase.PATHFINDER: About(
@@ -66,7 +66,7 @@ PHASES = {
     Phase.OTHER_MODES: About(
         4,
         "L-BFGS runs from dispersed starting points, and draws of wider Gaussians, search for posterior "
-        "mass that q misses; q goes to a mode that has next to all of it.",
+        "mass that q misses; if one mode has almost all of it, q is moved there.",
     ),
     Phase.POPULATION: About(
         4,

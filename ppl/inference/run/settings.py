@@ -214,7 +214,7 @@ class RunSettings:
     )
 
     jacobian: bool | None = setting(
-        Switch(), "Include the log-Jacobian.", default=None, unset="but for a mode"
+        Switch(), "Include the log-Jacobian.", default=None, unset="yes, except for a mode"
     )
     """Whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize` looks for a
     mode.

@@ -44,5 +44,5 @@ class RollingBound:
         se = math.sqrt(2 * variance(after) / self.window)
         if gain > max(self.tolerance, se):
             return Reading(note=f"bound rose {gain:.3g}")
-        reason = f"the rolling average of the bound rose by {gain:.2g} nats, of which {se:.2g} may be noise"
+        reason = f"the rolling average of the bound rose by {gain:.2g} nats, with a noise of {se:.2g} nats"
         return Reading(note="bound stopped improving", outcome=Outcome(Ending.CONVERGED, reason))

@@ -61,7 +61,7 @@ VECTORISE = Pass(
 )
 VECTORISE_WITH_MASKS = Pass(
     "vectorise-with-masks",
-    "The same, but in branches that parameters decide all entries are computed, and those wanted chosen.",
+    "The same, but branches on parameters are computed for all entries, and then selected.",
     late("vectorise_loops", "vectorise_loops", True),
 )
 WHOLE_ARRAYS = Pass(
@@ -71,7 +71,7 @@ WHOLE_ARRAYS = Pass(
 )
 DEAD_CODE = Pass(
     "dead-code",
-    "Index sets that nothing reads any more are dropped.",
+    "Unused index sets are removed.",
     late("dead_code", "eliminate_dead_code"),
 )
 DEAD_STORES = Pass(
@@ -87,7 +87,7 @@ ZERO_BASED = Pass(
 )
 STEP_INVARIANTS = Pass(
     "step-invariants",
-    "What every step of a recurrence would compute alike from its index sets is computed once.",
+    "Computations on index sets that are the same in every step of a recurrence are done once.",
     late("step_invariants", "hoist_step_invariants"),
 )
 HOIST = Pass(
@@ -107,7 +107,7 @@ PREPARE_NORMALISERS = Pass(
 )
 COVARIANCES = Pass(
     "covariances",
-    "The density of a Cholesky factor that is used there alone becomes that of the covariance.",
+    "A density of a Cholesky factor that has no other use becomes the density of the covariance.",
     late("covariances", "by_covariance"),
 )
 SPLIT_NORMALISERS = Pass(

@@ -126,7 +126,7 @@ def simulations_of(
     if posterior.param_unc_num():
         raise DataError("the simulator has parameters; it should draw all in generated quantities.")
     if not simulated:
-        raise DataError("the simulator draws no data of the program, so that there is nothing to learn from.")
+        raise DataError("the simulator draws no data of the program, so there is nothing to fit.")
     fixed = {name: value for name, value in inputs.values.items() if name not in simulated}
     found = {name: holes_in(inputs.values[name]) for name in simulated if name in inputs.values}
     places = {name: holes.at for name, holes in found.items() if holes and missing == "model"}

@@ -45,8 +45,8 @@ def conflict(e: Evidence) -> Finding | None:
         "PPL021",
         f"The prior of `{prior.name}` and the data contradict each other: the posterior lies in the tail of "
         f"the prior and depends on it (sensitivity {most:.2f}).",
-        f"Widen or move `{prior.text}` if you do not believe it more than the data; else look for a mistake "
-        "in the data or in the statement that reads it.",
+        f"Widen or move `{prior.text}` if the data are more reliable than the prior; otherwise look for a "
+        "mistake in the data or in the statement that reads it.",
         p=p,
         reference=reference,
     )
@@ -68,8 +68,8 @@ def uninformed(e: Evidence) -> Finding | None:
                 found[0].span,
                 "PPL022",
                 f"The data do not inform `{name}`: its posterior is its prior.",
-                f"Take `{name}` out, or find the statement that should read it; if you keep it, what you "
-                "report of it is the prior.",
+                f"Remove `{name}`, or find the statement that should read it. If you keep it, its summaries "
+                "are those of the prior.",
                 reference=Reference(f"draws of {found[0].column}", 0.0, found[0].draws),
             )
     return None

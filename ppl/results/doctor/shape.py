@@ -94,8 +94,8 @@ def loo_pit(o: Outcome) -> Finding | None:
     return Finding(
         o.statement.span,
         "PPL034",
-        f"The predictive distribution of `{o.name}` is not calibrated: of each row given the others, "
-        f"{np.mean(np.abs(pit - 0.5) < 0.25):.0%} lie in the middle half of it.",
+        f"The predictive distribution of `{o.name}` is not calibrated: its central 50% interval, given the "
+        f"other rows, contains {np.mean(np.abs(pit - 0.5) < 0.25):.0%} of the rows.",
         f"If there is another finding, it may explain this. Otherwise choose another distribution in "
         f"`{o.statement.text}`.",
         p=float(test.pvalue),

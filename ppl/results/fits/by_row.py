@@ -45,8 +45,8 @@ class RowsOfData:
         for name, span in self.tied.items():
             raise DataError(
                 f"`{name}` has no rows to leave out: line {span.line} has one density of several entries of "
-                f"it. Where they are independent, give each a density of its own; else compute `log_lik` in "
-                "generated quantities, the log likelihood of each row given the others.",
+                "it. If they are independent, give each a density of its own. Otherwise compute `log_lik` "
+                "in generated quantities, the log likelihood of each row given the others.",
                 name,
             )
 

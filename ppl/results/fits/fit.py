@@ -524,8 +524,8 @@ class Fit(VariablesOfDraws):
         """
         if self.settings.algorithm in OF_SEVERAL_GAUSSIANS:
             raise InferenceError(
-                f"The draws of {self.settings.algorithm} are resampled from several Gaussians, so more of "
-                f"them need another run, with draws = {n}."
+                f"The draws of {self.settings.algorithm} are resampled from several Gaussians, so more "
+                f"draws need another run, with draws = {n}."
             )
         new_settings = self._asking(n, seed)
         with listener_of(progress, phases_of_draws(new_settings)) as listen:

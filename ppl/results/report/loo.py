@@ -23,9 +23,9 @@ MOST_KHAT, DRAWS_FOR_IT = 0.7, 2200
 """The largest k-hat that any number of draws can have, and the draws that suffice for it."""
 ENOUGH_DRAWS = f"With {DRAWS_FOR_IT} draws or more a k-hat up to {MOST_KHAT} is low enough."
 FIT_AGAIN = (
-    "The ELPD is unreliable: without such a row the posterior is too far from the draws. Fit again "
-    "without these rows, one at a time, or with a model that single rows move less; where most rows are bad, "
-    "the draws are."
+    "The ELPD is unreliable: without such a row the posterior is too far from the draws. Fit again without "
+    "these rows, one at a time, or use a model that is less sensitive to single rows. If most rows have a "
+    "high k-hat, the draws are poor."
 )
 
 

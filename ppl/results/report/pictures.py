@@ -270,8 +270,8 @@ KINDS: Mapping[str, Kind] = {
         elbo,
         always(
             "ELBO",
-            "A run that was stopped while this still rose needs more iterations. Triangles are early values "
-            "below the picture.",
+            "If the ELBO was still rising at the end, use more iterations. Triangles are early values below "
+            "the picture.",
         ),
         "--trace FILE, the file of --diagnostic-file or a saved fit, of a run whose loop evaluated the ELBO",
     ),
@@ -300,7 +300,7 @@ KINDS: Mapping[str, Kind] = {
         predictive,
         always(
             "Posterior predictive",
-            "Data that fall outside of what the model would produce again are what it does not explain.",
+            "The model does not explain data outside of the range of the replicated data.",
         ),
         PAIR,
     ),
@@ -308,8 +308,8 @@ KINDS: Mapping[str, Kind] = {
         ppc,
         always(
             "Posterior predictive check",
-            "The data's distribution, mean, sd and extremes against those of data that the model produces: a "
-            "probability near 0 or 1 is a feature of the data that the model does not have.",
+            "Distribution, mean, sd and extremes of the data and of replicated data. A probability near 0 "
+            "or 1 marks a feature of the data that the model does not reproduce.",
         ),
         PAIR,
     ),
