@@ -7,6 +7,7 @@ import pytest
 
 from ppl import InferenceError, compile_model
 from ppl.density.rows import ROW_SPLIT, by_rows
+from ppl.inference.recipes.result import ESTIMATED
 
 GENERATOR = np.random.default_rng(20)
 N = 23
@@ -217,3 +218,20 @@ def test_an_estimate_from_a_sample_of_rows_leaves_little_of_the_differences(monk
         error = batches.log_densities(us) - exact
         assert np.abs(error).max() < tolerance and np.std(exact) > 1, sampled
         assert (np.abs(error).max() > 1e-8) == (sampled < 4000), "the sample was used"
+
+
+@pytest.mark.parametrize(
+    ("terms", "sampled", "estimated"), [(10**9, 10, False), (1000, 10, True), (1000, 100, False)]
+)
+def test_a_fit_says_what_share_of_the_rows_its_log_densities_are_from(monkeypatch, terms, sampled, estimated):
+    """Fewer rows than a sample would have are all used."""
+    limits = replace(ROW_SPLIT, most_terms=terms, rows_sampled=sampled)
+    monkeypatch.setattr("ppl.density.rows.ROW_SPLIT", limits)
+    posterior = compile_model(DECLARED + REGRESSION).condition(DATA)
+    fit = posterior.variational(algorithm="meanfield", minibatch=5, iter=200, seed=1)
+    assert [note for note in fit.notes if "43% of the rows" in note] == [
+        ESTIMATED.format(1000 / N)
+    ] * estimated
+    if not estimated:
+        u = posterior.by_rows().log_densities(np.zeros((50, 2)))
+        np.testing.assert_allclose(u, posterior.log_density(np.zeros(2)), rtol=1e-12)

@@ -127,7 +127,7 @@ class ByRows:
 
     def log_densities(self, us: Floats) -> Floats:
         """At each row of `us` (n, dim), (n,); data on disk are read once for all of them, block by block."""
-        if len(us) * self.n_rows > ROW_SPLIT.most_terms:
+        if self.share_of_rows(len(us)) < 1:
             return self.estimated(us)
         if not self.row_bytes:
             return self.posterior.log_densities(us)
@@ -135,6 +135,12 @@ class ByRows:
         for batch in self.in_blocks():
             values = values + batch.terms.values(us)
         return values
+
+    def share_of_rows(self, points: int) -> float:
+        """The share of the rows that the log densities of so many points at once are computed from."""
+        if points * self.n_rows <= ROW_SPLIT.most_terms:
+            return 1.0
+        return min(1.0, ROW_SPLIT.rows_sampled / self.n_rows)
 
     def estimated(self, us: Floats) -> Floats:
         """The same, of which all rows give the linear part around the mean of `us`, and a sample the rest.

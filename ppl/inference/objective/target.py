@@ -79,6 +79,9 @@ class Forwarding:
     def kinds(self) -> Kinds:
         return kinds_of(self.target)
 
+    def share_of_rows(self, points: int) -> float:
+        return share_of_rows(self.target, points)
+
     def log_density(self, u: Array) -> float:
         return self.target.log_density(u)
 
@@ -107,6 +110,14 @@ def kinds_of(target: Target) -> Kinds:
     none = np.zeros(target.dim, dtype=bool)
     found: Kinds = getattr(target, "kinds", (none, none))
     return found
+
+
+def share_of_rows(target: Target, points: int) -> float:
+    """The share of the rows of data that the log densities of so many points at once are computed from; 1 for
+    a target that does not say.
+    """
+    find = getattr(target, "share_of_rows", None)
+    return float(find(points)) if find else 1.0
 
 
 def known_draws(target: Target) -> Known | None:

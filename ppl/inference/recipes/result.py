@@ -25,9 +25,9 @@ from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
-from ppl.inference.numerics.parts import by_rows, draws_within
+from ppl.inference.numerics.parts import by_rows, draws_within, row_parts
 from ppl.inference.objective.elbo import Elbo, elbo_of
-from ppl.inference.objective.target import Array, Target, width_of
+from ppl.inference.objective.target import Array, Target, share_of_rows, width_of
 from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
@@ -58,6 +58,10 @@ OWN_EVIDENCE = (DrawSource.OF_MIXTURE, DrawSource.ANNEALED, DrawSource.NESTED)
 ELSEWHERE = (
     "The optimisation ended at a mode with almost no mass: the approximation is the Gaussian with the "
     "curvature at the mode with the mass."
+)
+ESTIMATED = (
+    "Log densities of draws, k-hat and the ELBO are estimated: all rows of data give the linear part, a "
+    "sample of {:.2g}% of the rows gives the rest."
 )
 FEWER = "The approximation is complete, but only {} draws were made; the verdict is based on these."
 
@@ -179,9 +183,9 @@ def result_of(
     second one leaves none. A q that `moves` goes, once, where the mass is, if it is found at another mode.
     """
     n = pool_size(target, settings)
+    first = max(fewest_draws(settings), int(RESULT.first_share * n))
     try:
         listen(Progress(Phase.IMPORTANCE, 0, n))
-        first = max(fewest_draws(settings), int(RESULT.first_share * n))
         proposals, dropped = weighted(target, family, params, first, rng)
         if first < n and not proposals.weights.alike:
             rest, more = weighted(target, family, params, n - first, rng)
@@ -193,6 +197,9 @@ def result_of(
         )
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
         proposals, dropped = weighted(target, family, params, few, rng)
+    path = replace(
+        path, notes=[*path.notes, *_estimated(target, min(len(proposals.u), max(first, n - first)))]
+    )
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
     effective = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
@@ -277,6 +284,13 @@ def pool_size(target: Target, settings: Settings) -> int:
 def fewest_draws(settings: Settings) -> int:
     """The draws of q that the fit's own draws and its ELBO rest on."""
     return max(settings.draws, settings.elbo_samples)
+
+
+def _estimated(target: Target, draws: int) -> list[str]:
+    """The note on log densities that are computed from a sample of the rows, of so many draws at once."""
+    most_at_once = max((part.stop - part.start for part in row_parts(draws, target.dim)), default=0)
+    share = share_of_rows(target, most_at_once)
+    return [] if share == 1 else [ESTIMATED.format(100 * share)]
 
 
 def _notes(path: Path, final_elbo: float, dropped: int) -> list[str]:
