@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 
 import ppl
 from ppl.errors import InferenceError
 from ppl.fitting import sampling
 from ppl.fitting.initial import start_for, starts_for
 from ppl.inference.diagnose.level import Level
-from ppl.inference.nuts.chain import Start, run_chains, start_of
+from ppl.inference.nuts.chain import STATISTICS, Start, _chain_of, run_chains, start_of
 from ppl.inference.nuts.diagnostics import judged
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.setting import settings_of
@@ -335,3 +336,28 @@ def test_means_are_those_of_long_runs_of_stan(name):
 def test_chains_travel_to_other_processes(chains):
     again = pickle.loads(pickle.dumps(chains))
     assert (again.draws() == chains.draws()).all() and again.judgement == chains.judgement
+
+
+def trace_of_nutpie(metrics, energy, scaled):
+    """What nutpie leaves of two warmup iterations and two draws of two coordinates."""
+    statistics = {name: np.zeros((1, 4)) for name in (*STATISTICS, "step_size_bar")}
+    statistics |= {"mass_matrix_inv": np.array([metrics]), "energy": np.array([energy])}
+    statistics |= {"transformation_index": np.zeros((1, 4))} if scaled else {}
+    phases = {"warmup_": slice(2), "": slice(2, 4)}
+    u = xarray.Dataset({"u": (("chain", "draw", "of"), np.zeros((1, 2, 2)))})
+    return {f"{phase}posterior": u for phase in phases} | {
+        f"{phase}sample_stats": {name: values[:, part] for name, values in statistics.items()}
+        for phase, part in phases.items()
+    }
+
+
+def test_scales_that_nutpie_records_where_they_change_are_the_metric_that_it_had_at_every_draw():
+    """nutpie 0.16.9 and later; before, the inverse metric of every draw. The energies are the same."""
+    nan = np.nan
+    before = _chain_of(trace_of_nutpie([[1, 1], [4, 9], [4, 9], [4, 9]], [2.0, 3.0, 4.0, 5.0], False))
+    shifted = [2.0, *(np.array([3.0, 4.0, 5.0]) + np.log(6))]
+    since = _chain_of(trace_of_nutpie([[1, 1], [2, 3], [nan, nan], [nan, nan]], shifted, True))
+    assert before.inverse_metric.tolist() == since.inverse_metric.tolist() == [4, 9]
+    for chain in (before, since):
+        energies = [*chain.warmup.statistics[:, -1], *chain.draws.statistics[:, -1]]
+        assert energies == pytest.approx([2, 3, 4, 5])

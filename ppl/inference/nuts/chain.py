@@ -164,13 +164,32 @@ def _begun(
 def _chain_of(trace: Any) -> Chain | None:
     if not trace["posterior"].sizes["draw"]:  # stopped in the warmup
         return None
-    last, found = trace["sample_stats"], _draws(trace, "")
+    metrics = _inverse_metrics(trace)
+    n_warmup = len(metrics) - trace["posterior"].sizes["draw"]
     return Chain(
-        _draws(trace, "warmup_"),
-        found,
-        np.asarray(last["mass_matrix_inv"])[0, -1],
-        float(np.asarray(last["step_size_bar"])[0, -1]),
+        _draws(trace, "warmup_", metrics[:n_warmup]),
+        _draws(trace, "", metrics[n_warmup:]),
+        metrics[-1],
+        float(np.asarray(trace["sample_stats"]["step_size_bar"])[0, -1]),
     )
+
+
+def _samples_scaled(trace: Any) -> bool:
+    """Whether nutpie sampled in scaled coordinates, as it does from 0.16.9 on."""
+    return "transformation_index" in trace["sample_stats"]
+
+
+def _inverse_metrics(trace: Any) -> Array:
+    """The diagonal of the inverse metric of every draw (draws, dim), the warmup first.
+
+    Where nutpie samples in scaled coordinates it records the scales, and only where they have changed.
+    """
+    phases = (trace["warmup_sample_stats"], trace["sample_stats"])
+    found = np.concatenate([np.asarray(phase["mass_matrix_inv"])[0] for phase in phases])
+    if not _samples_scaled(trace):
+        return found
+    changed = np.where(np.isfinite(found).all(axis=1), np.arange(len(found)), 0)
+    return np.asarray(found[np.maximum.accumulate(changed)] ** 2)
 
 
 def _in_u(start: Start, chain: Chain | None) -> Chain | None:
@@ -192,10 +211,15 @@ def _in_u(start: Start, chain: Chain | None) -> Chain | None:
     )
 
 
-def _draws(trace: Any, phase: str) -> Draws:
+def _draws(trace: Any, phase: str, metrics: Array) -> Draws:
     statistics = trace[f"{phase}sample_stats"]
-    columns = [np.asarray(statistics[name])[0] for name in STATISTICS]
-    return Draws(np.asarray(trace[f"{phase}posterior"]["u"])[0], np.column_stack(columns).astype(float))
+    columns = {name: np.asarray(statistics[name])[0] for name in STATISTICS}
+    if _samples_scaled(
+        trace
+    ):  # the energy is that of the scaled density, with the log-Jacobian of the scales
+        columns["energy"] = columns["energy"] - 0.5 * np.log(metrics).sum(axis=1)
+    u = np.asarray(trace[f"{phase}posterior"]["u"])[0]
+    return Draws(u, np.column_stack([*columns.values()]).astype(float))
 
 
 def _compiled(start: Start, made: Callable[[int], None], failed: list[PPLError]) -> Any:
