@@ -20,6 +20,7 @@ from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
 from ppl.testing.differences import Floats, elementwise_slope, gradient
 from ppl.testing.law import Law
+from ppl.testing.tails import assert_tails
 
 SCALARS = {"reals", "ints", "real", "int"}
 TAILS = ("log_density", "cdf", "lcdf", "lccdf")
@@ -27,7 +28,7 @@ UNBOUNDED_SUM = 4000
 """Up to which count the masses are added; what lies beyond is the upper tail, where the record has one."""
 
 Points = list[NDArray[Any]]
-Parameters = list[float | int]
+Parameters = Sequence[float | int]
 
 
 @dataclass(frozen=True)
@@ -281,6 +282,18 @@ def cdfs_agree(s: Subject) -> None:
         assert_allclose(lower, d.cdf(NUMPY, *points), rtol=1e-11)
 
 
+def tails_are_the_mass_beyond(s: Subject) -> None:
+    for seed in (1, 2):
+        parameters = sample_valid_parameters(s.d, seed)
+        assert_tails(s.d, parameters, middle(s.d, parameters), ends)
+
+
+def middle(d: Distribution, parameters: Parameters) -> float:
+    """The median of a few draws."""
+    rng = np.random.default_rng(3)
+    return float(np.median([sample_variate(d, rng, parameters) for _ in range(99)]))
+
+
 # --- Draws -----------------------------------------------------------------------------------------
 
 
@@ -437,6 +450,11 @@ LAWS: tuple[Law[Subject], ...] = (
         lambda s: s.d.discrete and s.d.cdf is not None,
     ),
     Law("cdf, lcdf and lccdf agree", cdfs_agree, lambda s: s.d.lccdf is not None),
+    Law(
+        "far in the tails lcdf and lccdf are logs of the mass beyond",
+        tails_are_the_mass_beyond,
+        lambda s: s.d.lcdf is not None or s.d.lccdf is not None,
+    ),
     Law("one draw for each entry of the arguments", draws_broadcast, lambda s: s.d.rng is not None),
     Law("draws follow the cdf", draws_follow_the_cdf, lambda s: not s.d.discrete and s.d.rng is not None),
     Law("draws follow the mass", draws_follow_the_mass, lambda s: s.d.discrete and s.d.rng is not None),

@@ -153,3 +153,31 @@ def test_each_draw_of_a_compound_has_its_own_chance():
 )
 def test_the_sums_of_a_coin_have_a_slope_where_they_depend_on_its_chance(function, y, slope):
     assert value_and_grad(lambda theta: function(AUTOGRAD, y, theta), 0.3)[1] == pytest.approx(slope)
+
+
+BETA_NEG_BINOMIAL_TAILS = [  # y, r, alpha, beta; log P(Y > y)
+    (50, 6.54, 37.8, 8.63, -31.88109193973779),
+    (500, 3.0, 5.0, 0.5, -24.696090039095534),
+    (10, 80.5, 56.4, 0.3, -7.76430356378913),
+    (42, 30.7, 37.56, 0.0309, -30.44639763237093),
+    (3, 0.5, 10000.0, 2.0, -33.35171174540367),
+    (2000, 50.0, 10.0, 20.0, -20.008415078097453),
+    (10000, 0.3, 4.0, 0.3, -37.84984829959341),
+]
+
+
+@pytest.mark.parametrize("y, r, alpha, beta, value", BETA_NEG_BINOMIAL_TAILS)
+def test_the_tail_of_a_beta_neg_binomial_is_that_of_a_power(y, r, alpha, beta, value):
+    assert beta_neg_binomial.lccdf(NUMPY, y, r, alpha, beta) == pytest.approx(value, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    "args, value",
+    [
+        ((10**9, 3.0, 2.0, 0.7), -59.51093756442779),
+        ((2 * 10**9, 300.0, 2.0, 0.7), -52.66439341219053),
+        ((1000, 5.0, 1e9, 1e9), -672.1497168890435),
+    ],
+)
+def test_beta_neg_binomial_at_large_arguments(args, value):
+    assert beta_neg_binomial.log_density(NUMPY, *args) == pytest.approx(value, rel=2e-13)

@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
+from ppl.stdlib.special.incomplete_gamma import _fraction, _series
+from ppl.stdlib.special.large_shape import log_near_tail
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -85,3 +87,37 @@ def test_a_point_does_not_depend_on_its_neighbours():
     together = incomplete_gamma.slope(NUMPY, a, x, True)
     alone = [incomplete_gamma.slope(NUMPY, a_i, x_i, True) for a_i, x_i in zip(a, x, strict=True)]
     assert_allclose(together, alone, rtol=1e-13)
+
+
+LARGE_SHAPES = [  # a, deviations of x from it in units of sqrt(a); the log of the near tail
+    (1.2e5, -30, -482.11543962501713),
+    (1e6, -5, -15.106647347552956),
+    (1e6, 14, -100.6579355127722),
+    (1e7, -8, -35.0674720179879),
+    (1e9, -5, -15.066310643543558),
+    (1e9, -30, -454.6060505502131),
+    (1e9, 30, -454.0368423628967),
+]
+
+
+@pytest.mark.parametrize("a, z, expected", LARGE_SHAPES)
+def test_tails_of_large_shapes(a, z, expected):
+    x = a + z * np.sqrt(a)
+    near, far = (incomplete_gamma.log_lower, incomplete_gamma.log_upper)[:: 1 if z < 0 else -1]
+    assert near(NUMPY, a, x) == pytest.approx(expected, rel=1e-11)
+    assert far(NUMPY, a, x) == pytest.approx(np.log1p(-np.exp(expected)), rel=1e-10)
+    plain = incomplete_gamma.lower if z < 0 else incomplete_gamma.upper
+    assert plain(NUMPY, a, x) == pytest.approx(np.exp(expected), rel=1e-10)
+
+
+@pytest.mark.parametrize("a", [1.1e5, 1e6])
+def test_expansion_and_series_agree_in_values_and_slopes(a):
+    z = np.array([-6.0, -1.0, -1e-3, 0.0, 0.5, 4.0])
+    x = a + z * np.sqrt(a)
+    value, slope = log_near_tail(NUMPY, np.full(6, a), x)
+    below = x < a
+    by_terms = [
+        (_series if b else _fraction)(NUMPY, np.array([a]), x[k : k + 1]) for k, b in enumerate(below)
+    ]
+    assert_allclose(value, [v[0] for v, _ in by_terms], rtol=1e-9)
+    assert_allclose(slope, [s[0] for _, s in by_terms], rtol=1e-7)

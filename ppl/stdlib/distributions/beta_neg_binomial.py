@@ -7,12 +7,16 @@ C(y + r - 1, y) B(alpha + r, beta + y) / B(alpha, beta).
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.functions.log_sums import log_sum_exp
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.counts import log_sum
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
 from ppl.stdlib.special.log_probability import log1m_exp
+
+Floats = NDArray[np.float64]
 
 
 def _is_valid(*parameters: Array) -> Array:
@@ -36,14 +40,30 @@ def _log_factorial(xp: Namespace, y: Array) -> Array:
 )
 def log_density(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
     inside, y = y >= 0, xp.np.maximum(y, 0)
-    value = (
-        log_rise(xp, r, y)
-        + log_rise(xp, beta, y)
-        - _log_factorial(xp, y)
-        + log_rise(xp, alpha, r)
-        - log_rise(xp, alpha + beta, r + y)
-    )
+    value = _log_coefficient(xp, y, r) + _log_mixture(xp, y, r, alpha, beta) + log_rise(xp, alpha, r)
     return guarded(xp, _is_valid(r, alpha, beta), supported(xp, inside, value))
+
+
+def _log_coefficient(xp: Namespace, y: Array, r: Array) -> Array:
+    """log C(y + r - 1, y), by rising factorials of the larger of y and r."""
+    far = y > r
+    large, small = xp.np.where(far, y, 1.0), xp.np.where(far, 0.0, y)
+    return xp.np.where(
+        far,
+        log_rise(xp, large, r) - xp.np.log(large) - xp.special.gammaln(r),
+        log_rise(xp, r, small) - _log_factorial(xp, small),
+    )
+
+
+def _log_mixture(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
+    """log B(alpha + r, beta + y) / B(alpha, beta) without log (alpha)_r, in the same way."""
+    far = y > alpha + beta + r
+    large, small = xp.np.where(far, y, 1.0), xp.np.where(far, 0.0, y)
+    return xp.np.where(
+        far,
+        log_rise(xp, beta, alpha) - log_rise(xp, beta + large, alpha + r),
+        log_rise(xp, beta, small) - log_rise(xp, alpha + beta, r + small),
+    )
 
 
 def lcdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
@@ -53,9 +73,49 @@ def lcdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
 
 
 def lccdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
-    """Through the complement: the tail is heavy, so its chance is seldom too small to be seen beside 1."""
-    value = log1m_exp(xp, lcdf(xp, xp.np.maximum(y, 0), r, alpha, beta))
+    first = xp.np.maximum(y, 0)
+    below = lcdf(xp, first, r, alpha, beta)
+    seen = below < -LEAST_COMPLEMENT
+    by_complement = log1m_exp(xp, xp.np.where(seen, below, -1.0))
+    value = xp.np.where(seen, by_complement, _log_tail(xp, first, r, alpha, beta))
     return guarded(xp, _is_valid(r, alpha, beta), xp.np.where(y < 0, 0.0, value))
+
+
+LEAST_COMPLEMENT = 1e-3
+"""A smaller tail loses digits as the complement of the rest."""
+FEW = 64
+"""Counts of a tail whose masses are added one by one; those that still matter beyond them change slowly."""
+LOG_GREGORY = np.log([157 / 160, 793 / 720, 23 / 30, 317 / 240, 95 / 288])
+"""Weights of the last of them, by which sum and integral join to fifth order: Gregory's formula."""
+
+
+def _nodes() -> tuple[Floats, Floats]:
+    """Nodes and log weights of the double exponential rule on (0, inf): Takahasi and Mori (1974)."""
+    step = 1 / 8
+    u = np.arange(-3.5, 2.01, step)  # the largest node times any count has a square that is a double
+    nodes = np.exp(0.5 * np.pi * np.sinh(u))
+    return nodes, np.log(0.5 * np.pi * step * np.cosh(u) * nodes)
+
+
+NODES, LOG_WEIGHTS = _nodes()
+
+
+def _log_tail(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
+    """log P(Y > y): the masses of the next counts, then the integral of the mass, over the log of the count.
+
+    The tail is that of a power, so that no number of counts would exhaust it.
+    """
+    counts = np.expand_dims(y, -1) + 1.0 + np.arange(FEW)
+    last = counts[..., -1:]
+    beyond = last * np.exp(NODES)
+    log_weights = np.zeros(counts.shape)
+    log_weights[..., -len(LOG_GREGORY) :] = LOG_GREGORY
+    masses = log_density(
+        xp,
+        np.concatenate([counts, beyond], axis=-1),
+        *(xp.np.expand_dims(x, -1) for x in (r, alpha, beta)),
+    )
+    return log_sum_exp(xp, masses + np.concatenate([log_weights, LOG_WEIGHTS + np.log(beyond)], axis=-1))
 
 
 def cdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:

@@ -2,7 +2,8 @@
 
 SciPy gives the values.  Logs that underflow and every derivative in a come from the series of P (NIST
 Digital Library of Mathematical Functions 8.7.1) where x < a + 1 and from the continued fraction of Q (8.9.2)
-elsewhere, each differentiated term by term; under JAX the values do too (compiled/incomplete.py).
+elsewhere, each differentiated term by term; of large shapes from an expansion (large_shape.py), as the values
+do, since SciPy's lower tail stops after 2000 terms. Under JAX all values do (compiled/incomplete.py).
 """
 
 from typing import Any
@@ -13,7 +14,8 @@ from ppl.arrays import NUMPY, Array, Namespace, State, no_derivative, with_parti
 from ppl.late import special
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, ROUNDING, Term, evaluate
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
-from ppl.stdlib.special.log_probability import log_probability
+from ppl.stdlib.special.large_shape import LARGE_SHAPE, log_near_tail
+from ppl.stdlib.special.log_probability import log1m_exp, log_probability
 
 LEAST_GAMMA_SHARE = 1e-290
 """Below this SciPy's values lose digits, then underflow."""
@@ -52,26 +54,45 @@ def _fraction(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
 
 
 def near_tail(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array, Array]:
-    """Whether x < a + 1; log P where it is, else log Q; and its derivative in a; a and x of one shape."""
-    below = x < a + 1.0
-    log_p, slope_p = _series(xp, xp.np.where(below, a, 1.0), xp.np.where(below, x, 1.0))
-    log_q, slope_q = _fraction(xp, xp.np.where(below, 1.0, a), xp.np.where(below, 2.0, x))
-    return below, xp.np.where(below, log_p, log_q), xp.np.where(below, slope_p, slope_q)
+    """Whether x < a + 1, or a for a large a; log P where it is, else log Q; and its derivative in a.
+
+    a and x have one shape.
+    """
+    large = a > LARGE_SHAPE
+    below = x < xp.np.where(large, a, a + 1.0)
+    by_series, by_fraction = below & ~large, ~below & ~large
+    log_p, slope_p = _series(xp, xp.np.where(by_series, a, 1.0), xp.np.where(by_series, x, 1.0))
+    log_q, slope_q = _fraction(xp, xp.np.where(by_fraction, a, 1.0), xp.np.where(by_fraction, x, 2.0))
+    log_near, slope_near = log_near_tail(
+        xp, xp.np.where(large, a, LARGE_SHAPE), xp.np.where(large, x, LARGE_SHAPE)
+    )
+    value, slope = xp.np.where(below, log_p, log_q), xp.np.where(below, slope_p, slope_q)
+    return below, xp.np.where(large, log_near, value), xp.np.where(large, slope_near, slope)
 
 
 def _log_tail(a: Any, x: Any, lower: bool) -> tuple[Any, Any]:
     """log P (or log Q) and its derivative in a, for positive a and x."""
     a, x = np.broadcast_arrays(np.asarray(a, float), np.minimum(x, HUGE))
     below, near, slope = near_tail(NUMPY, a, x)
-    far = np.log(np.where(below, special.gammaincc(a, x), special.gammainc(a, x)))
+    share = np.where(below, special.gammaincc(a, x), special.gammainc(a, x))
+    far = np.where(a > LARGE_SHAPE, log1m_exp(NUMPY, near), np.log(share))
     direct = below == lower
     return np.where(direct, near, far), np.where(direct, slope, -slope * np.exp(near - far))
 
 
 def _log_value(p: Any, q: Any, a: Any, x: Any, lower: bool) -> Any:
     value = log_probability(NUMPY, p, q)
-    deep = (p < LEAST_GAMMA_SHARE) & (x > 0) & (x < np.inf)
+    deep = ((p < LEAST_GAMMA_SHARE) | (a > LARGE_SHAPE)) & (a < np.inf) & (x > 0) & (x < np.inf)
     return np.where(deep, _log_tail(a, np.where(deep, x, 1.0), lower)[0], value) if np.any(deep) else value
+
+
+def _share(share: Any, a: Any, x: Any, lower: bool) -> Any:
+    """P (or Q), which SciPy knows as `share`."""
+    large = (a > LARGE_SHAPE) & (a < np.inf) & (x > 0) & (x < np.inf)
+    if not np.any(large):
+        return share
+    log_share = _log_tail(np.where(large, a, 1.0), np.where(large, x, 1.0), lower)[0]
+    return np.where(large, np.exp(log_share), share)
 
 
 @with_vjps(no_derivative, no_derivative)
@@ -92,7 +113,7 @@ def log_density(xp: Namespace, a: Array, x: Array) -> Array:
 )
 def lower(xp: Namespace, a: Array, x: Array) -> Array:
     """P(a, x) for a > 0, x >= 0."""
-    return xp.special.gammainc(a, x)
+    return _share(xp.special.gammainc(a, x), a, x, True)
 
 
 @with_partials(
@@ -101,7 +122,7 @@ def lower(xp: Namespace, a: Array, x: Array) -> Array:
 )
 def upper(xp: Namespace, a: Array, x: Array) -> Array:
     """Q(a, x) for a > 0, x >= 0."""
-    return xp.special.gammaincc(a, x)
+    return _share(xp.special.gammaincc(a, x), a, x, False)
 
 
 @with_partials(
