@@ -15,6 +15,8 @@ from ppl.data.values import NOT_FINITE, compact
 
 PARSED_BYTES = 1 << 16
 """Bytes of an array that are parsed at a time."""
+MOST_LEVELS = 200
+"""Levels of arrays and objects inside an array: from 3.13 on Python decodes any number of them."""
 WHITESPACE = re.compile(rb"[ \t\r\n]*")
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 WORD = re.compile(rb'[^\s,:\[\]{}"]++')
@@ -160,6 +162,8 @@ def last_boundary(text: bytes, here: int) -> int | None:
     closed = (bracket == (ord("]"))) & outside
     depth = np.cumsum(opened.astype(np.int8) - closed.astype(np.int8), dtype=np.int32)
     ends = np.flatnonzero(depth < 0)
+    if depth[: ends[0] if len(ends) else None].max(initial=0) > MOST_LEVELS:
+        raise RecursionError
     if len(ends):
         return here + int(ends[0])
     commas = np.flatnonzero((code == ord(",")) & outside & (depth == 0))
