@@ -13,8 +13,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "autocorrelation": (
             "Of annealed draws, with the start: the correlation between where a particle began its moves "
-            "at temperature 1 and where it ended. Near 0 the moves have mixed; a large one says that they "
-            "mix slowly, and that the draws still depend on the start."
+            "at temperature 1 and where it ended. Near 0 the moves have mixed. A large value means that "
+            "they mix slowly and that the draws still depend on the start."
         ),
         "divergence": (
             "An HMC move on which the energy error is so large that the integrator has failed, a sign of "
@@ -47,7 +47,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "full-rank": (
             "The family of Gaussians on the unconstrained scale with any covariance: q(u) = N(mu, L L'). "
-            "It knows correlations, and needs dim (dim + 1) / 2 numbers for L. Kucukelbir et al. (2017)."
+            "It represents correlations, with dim (dim + 1) / 2 numbers for L. Kucukelbir et al. (2017)."
         ),
         "fused": (
             "Computed as one operation in place of several: a linear predictor together with its density, "
@@ -81,8 +81,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "log-Jacobian": (
             "The log of the absolute determinant of the Jacobian of the map from unconstrained to "
-            "constrained parameters. It is added to the log density so that this is a density of the "
-            "unconstrained parameters; `jacobian=False` omits it. Stan Reference Manual, Constraint "
+            "constrained parameters. Added to the log density, it gives a density of the unconstrained "
+            "parameters; `jacobian=False` omits it. Stan Reference Manual, Constraint "
             "Transforms."
         ),
         "log_g__": (
@@ -99,7 +99,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "MCSE": (
             "Monte Carlo standard error: how far the mean of so many draws may be from that of infinitely "
-            "many. The standard error `se` of a fit has the error of the approximation besides. Vehtari, "
+            "many. The standard error `se` of a fit also includes the error of the approximation. Vehtari, "
             "Gelman, Simpson, Carpenter and Burkner (2021), Bayesian Analysis 16."
         ),
         "mean-field": (
@@ -141,15 +141,16 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "PSIS-LOO": (
             "Leave-one-out cross-validation: the ELPD from the posteriors that each leave one row of data "
-            "out. They are taken by smoothed importance weights from draws of the posterior with all "
-            "rows, and k-hat of each row says whether that is reliable: `ppl loo`, `fit.loo()`. It "
-            "needs the log likelihood of each row: `log_lik` among the generated quantities, or what the "
-            "model block says. Vehtari, "
+            "out. They are estimated from draws of the posterior with all rows by smoothed importance "
+            "weights. The k-hat of each row says whether this is reliable: `ppl loo`, `fit.loo()`. It "
+            "needs the log likelihood of each row: `log_lik` among the generated quantities, or densities "
+            "of rows in the model block. Vehtari, "
             "Gelman and Gabry (2017); at draws of q, Magnusson et al. (2019), ICML."
         ),
         "R-hat": (
-            "The potential scale reduction factor: how far runs, or the two halves of annealed draws with "
-            "their two starts, disagree; 1 where they agree. Gelman and Rubin (1992); rank-normalised by "
+            "The potential scale reduction factor: the disagreement of runs, or of the two halves of "
+            "annealed draws with their two starts; 1 if they agree. Gelman and Rubin (1992); rank-normalised "
+            "by "
             "Vehtari et al. (2021), Bayesian Analysis 16; of many short chains, Margossian et al. (2024), "
             "Nested R-hat."
         ),
@@ -175,13 +176,13 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "Transforms; `ppl docs simplex` and so on give the maps."
         ),
         "upgrade of the family": (
-            "Where k-hat says that mean-field does not fit, it is optimised again in rescaled coordinates "
-            "and, where draws are corrected, replaced by full-rank: `--upgrade`."
+            "If k-hat says that mean-field does not fit, it is optimised again in rescaled coordinates. If "
+            "draws are corrected, it is replaced by full-rank: `--upgrade`."
         ),
         "verdict": (
             "How far the draws of a fit can be trusted. good: use them as draws of the posterior; all "
-            "checks passed. usable: means and standard deviations are close, but one check failed, which "
-            "the sentence names. poor: do not use them. unknown: there are too few draws to judge."
+            "checks passed. usable: means and standard deviations are close, but one check failed; the "
+            "sentence says which. poor: do not use them. unknown: there are too few draws to judge."
         ),
     }
 )

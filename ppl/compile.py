@@ -33,7 +33,7 @@ def compile_model(
     al. 2017, section 3.3); it serves every lower bound. `without` names passes of the compiler to leave out.
     `library` is what the program may call, with a user's own distributions and functions (`ppl.extend`).
 
-    A discrete parameter is summed out of the target and drawn back in generated quantities; `most_entries`
+    A discrete parameter is marginalised, and drawn in generated quantities; `most_entries`
     is how many entries any table of the sum may have, for one entry of the parameter.
 
     What is correct but rarely anything but a mistake, as a scale whose declaration allows negative values, is

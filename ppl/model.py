@@ -52,7 +52,7 @@ class Model(compiled_program.CompiledProgram):
         `seed` is for random numbers in transformed data.
 
         With `missing="model"` each missing value, `None`, NA or NaN, is a parameter between the bounds of its
-        declaration, called `y.3` after its place; missing ints are summed out and drawn back.
+        declaration, called `y.3` after its place; missing ints are marginalised and drawn afterwards.
         `fit.stan_variable("y")` has them among the data. Gelman et al. (2013), "Bayesian Data Analysis",
         section 18.1.
 

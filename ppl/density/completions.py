@@ -37,7 +37,7 @@ def sentences(model: "CompiledProgram", d: "Data") -> Iterator[str]:
         named = named_places(c, d)
         more = f" and {len(named) - FEW_PLACES} more" if len(named) > FEW_PLACES else ""
         values = "value is a parameter" if len(named) == 1 else "values are parameters"
-        how = ", summed out and drawn back" if c.discrete else ""
+        how = ", marginalised and drawn afterwards" if c.discrete else ""
         yield f"{len(named)} missing {values}{how}: {', '.join(named[:FEW_PLACES])}{more}."
 
 

@@ -94,7 +94,7 @@ def laplace_arguments(name: str, found: Sequence[Type], expected: str, own: bool
     after = "after it" if own else ""
     return Message(
         "PPL511",
-        f"Beside {beside} of the covariance, `{name}` cannot take ({commas(found)}).",
+        f"In addition to {beside} of the covariance, `{name}` cannot take ({commas(found)}).",
         f"Write it as `{expected}`, where {where}K is a function that takes the arguments in parentheses "
         f"{after}".rstrip()
         + ".",

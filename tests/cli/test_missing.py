@@ -29,7 +29,7 @@ def fitted(run):
 
 def test_the_report_says_how_many_and_where(fitted):
     assert "1 missing value is a parameter: x[2]." in fitted
-    assert "1 missing value is a parameter, summed out and drawn back: y[3]." in fitted
+    assert "1 missing value is a parameter, marginalised and drawn afterwards: y[3]." in fitted
     found = read_draws("output.csv")
     assert found.columns == ("a", "b", "x.2", "y.3") and found.parameters == ("a", "b", "x.2")
 

@@ -127,7 +127,7 @@ def test_draws_of_ints_follow_their_probabilities():
     c = np.bincount(fit.stan_variable("c")[:, 0, 1], minlength=4)[1:]
     assert stats.chisquare(c, fit.stan_variable("q").sum(axis=0)).pvalue > 1e-3
     assert fit.stan_variable("c").shape == (2000, 2, 2)
-    assert "2 missing values are parameters, summed out and drawn back: x[3], x[5]." in fit.notes
+    assert "2 missing values are parameters, marginalised and drawn afterwards: x[3], x[5]." in fit.notes
 
 
 REGRESSION = """

@@ -270,7 +270,7 @@ class VariablesOfDraws(ABC):
 
     @property
     def discrete(self) -> tuple[str, ...]:
-        """The discrete parameters, which were summed out and drawn back."""
+        """The discrete parameters, which were marginalised and drawn afterwards."""
         model = self.posterior.model
         completed = {c.whole: c.name for c in model.completions}
         return () if model.discrete is None else tuple(completed.get(n, n) for n in model.discrete.names)
