@@ -15,7 +15,7 @@ from ppl.data.values import NOT_FINITE, compact
 
 PARSED_BYTES = 1 << 16
 """Bytes of an array that are parsed at a time."""
-MOST_LEVELS = 200
+DEEPEST_JSON = 200
 """Levels of arrays and objects inside an array: from 3.13 on Python decodes any number of them."""
 WHITESPACE = re.compile(rb"[ \t\r\n]*")
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -162,7 +162,7 @@ def last_boundary(text: bytes, here: int) -> int | None:
     closed = (bracket == (ord("]"))) & outside
     depth = np.cumsum(opened.astype(np.int8) - closed.astype(np.int8), dtype=np.int32)
     ends = np.flatnonzero(depth < 0)
-    if depth[: ends[0] if len(ends) else None].max(initial=0) > MOST_LEVELS:
+    if depth[: ends[0] if len(ends) else None].max(initial=0) > DEEPEST_JSON:
         raise RecursionError
     if len(ends):
         return here + int(ends[0])

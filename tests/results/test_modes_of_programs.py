@@ -62,7 +62,10 @@ def test_a_spike_within_a_wide_part_keeps_its_half_of_the_draws(seed):
 def test_a_far_narrow_mode_has_its_share_of_the_draws_and_is_told_of(seed):
     found = fit(FAR, seed=seed)
     assert found.stan_variable("x").mean() == pytest.approx(-16, abs=1.5)
-    assert found.verdict.level is Level.USABLE and "another mode, with about 90%" in found.judgement
+    assert (
+        found.verdict.level is Level.USABLE
+        and "another mode in addition to the mode of q, with about 90%" in found.judgement
+    )
 
 
 def test_labels_that_can_be_exchanged_are_called_so():

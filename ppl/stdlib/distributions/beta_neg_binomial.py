@@ -97,7 +97,7 @@ def _nodes() -> tuple[Floats, Floats]:
     return nodes, np.log(0.5 * np.pi * step * np.cosh(u) * nodes)
 
 
-NODES, LOG_WEIGHTS = _nodes()
+SUM_NODES, LOG_NODE_WEIGHTS = _nodes()
 
 
 def _log_tail(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
@@ -107,7 +107,7 @@ def _log_tail(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> A
     """
     counts = np.expand_dims(y, -1) + 1.0 + np.arange(FEW)
     last = counts[..., -1:]
-    beyond = last * np.exp(NODES)
+    beyond = last * np.exp(SUM_NODES)
     log_weights = np.zeros(counts.shape)
     log_weights[..., -len(LOG_GREGORY) :] = LOG_GREGORY
     masses = log_density(
@@ -115,7 +115,7 @@ def _log_tail(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> A
         np.concatenate([counts, beyond], axis=-1),
         *(xp.np.expand_dims(x, -1) for x in (r, alpha, beta)),
     )
-    return log_sum_exp(xp, masses + np.concatenate([log_weights, LOG_WEIGHTS + np.log(beyond)], axis=-1))
+    return log_sum_exp(xp, masses + np.concatenate([log_weights, LOG_NODE_WEIGHTS + np.log(beyond)], axis=-1))
 
 
 def cdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:

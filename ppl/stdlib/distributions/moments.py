@@ -7,7 +7,7 @@ Distributions"; Kotz, Kozubowski and Podgorski (2001), section 3.2, for skew_dou
 from collections.abc import Mapping
 from typing import NamedTuple
 
-VARIANCE, OF_ELEMENTS, COVARIANCE = "variance", "variance of each element", "covariance"
+VARIANCE, OF_ELEMENTS, COVARIANCES = "variance", "variance of each element", "covariance"
 
 
 class Moments(NamedTuple):

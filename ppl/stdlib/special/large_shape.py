@@ -14,7 +14,7 @@ LARGE_SHAPE = 1e5
 """From here on the third term is below rounding."""
 NEAR = 0.1
 """Below this eta the coefficients are polynomials: in closed form they cancel."""
-FIRST = (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 1 / 2835, -139 / 777600)
+TEMME_FIRST = (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 1 / 2835, -139 / 777600)
 """Coefficients of eta^0, eta^1, ... in the first coefficient."""
 SECOND = (-1 / 540, -1 / 288)
 """Of the second."""
@@ -61,9 +61,9 @@ def _coefficients(xp: Namespace, eta: Array, t: Array) -> tuple[Array, Array, Ar
     closed = 1.0 / mu - 1.0 / away
     closed_slope = 1.0 / away**2 - away * (1.0 + mu) / mu**3
     closed_second = 1.0 / away**3 - 1.0 / mu**3 - 1.0 / mu**2 - 1.0 / (12.0 * mu)
-    slopes = tuple(n * c for n, c in enumerate(FIRST))[1:]
+    slopes = tuple(n * c for n, c in enumerate(TEMME_FIRST))[1:]
     return (
-        xp.np.where(near, _polynomial(FIRST, small), closed),
+        xp.np.where(near, _polynomial(TEMME_FIRST, small), closed),
         xp.np.where(near, _polynomial(slopes, small), closed_slope),
         xp.np.where(near, _polynomial(SECOND, small), closed_second),
     )
