@@ -56,7 +56,7 @@ def fit_posterior(
             refuse_improper(density_of_all(posterior, settings))
         if not settings.sharded:
             refuse_nan_data(posterior)
-    start = start_for(posterior, settings.init)
+    start = start_for(posterior, settings.init, whole=settings.minibatch is None)
     with threads_of_fit(posterior):
         if settings.runs > 1:
             # The journals are those of other processes, which have written them.

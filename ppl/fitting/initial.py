@@ -25,10 +25,11 @@ FIT_FORMAT = "ppl fit 1"
 """What a saved fit calls itself."""
 
 
-def start_for(posterior: LogDensity, init: Any) -> Init:
+def start_for(posterior: LogDensity, init: Any, whole: bool = True) -> Init:
     """A radius as it is; constrained values, or the JSON file that holds them, as a point of R^dim.
 
-    A file that is a saved fit gives its approximation, to begin at.
+    A file that is a saved fit gives its approximation, to begin at; the log density must be finite at its
+    mean, unless that of all rows, the `whole`, takes too much memory.
 
     Parameters that are not named stay open, nan, and are drawn when the run starts (inference.start), as in
     CmdStan; names of other variables are ignored.
@@ -43,7 +44,7 @@ def start_for(posterior: LogDensity, init: Any) -> Init:
             if values.get("format") == FIT_FORMAT:
                 record = checked_record(init, values, "saved fit", FIT_FORMAT)
                 with damage_reported(init):
-                    return _warm(posterior, Path(init), record)
+                    return _warm(posterior, Path(init), record, whole)
             try:
                 return _unconstrained(posterior, values)
             except DataError as error:
@@ -78,7 +79,7 @@ def starts_for(posterior: LogDensity, init: Any, chains: int) -> list[Init]:
     return [start_for(posterior, one) for one in init]
 
 
-def _warm(posterior: LogDensity, path: Path, record: Mapping[str, Any]) -> Warm:
+def _warm(posterior: LogDensity, path: Path, record: Mapping[str, Any], whole: bool) -> Warm:
     """The q of a saved fit, whatever its data were, if it has the parameters of this posterior."""
     mine, theirs = list(posterior.param_unc_names()), list(record["unconstrained"])
     if mine != theirs:
@@ -95,7 +96,7 @@ def _warm(posterior: LogDensity, path: Path, record: Mapping[str, Any]) -> Warm:
             f"choose that one (--positive-transform {record['positive_transform']})."
         )
     begun = Warm(*approximation(record, len(mine)))
-    if not np.isfinite(posterior.log_density(begun.mean)):
+    if whole and not np.isfinite(posterior.log_density(begun.mean)):
         raise DataError(
             f"{path}: the log density of this program and data is not finite at the mean of that fit, so no "
             f"fit can begin there.\n{posterior.explain(begun.mean)}"

@@ -86,6 +86,7 @@ def test_a_fit_where_the_density_is_zero_is_refused_by_name(path):
     other = compile_model(PROGRAM.replace("mu ~ normal(0, 10)", "mu ~ uniform(-1, 1)")).condition(DATA)
     with pytest.raises(DataError, match=r"fit.json: the log density .* not finite at the mean(.|\n)*uniform"):
         other.variational(init=path)
+    assert isinstance(start_for(other, path, whole=False), Warm)  # as minibatches, whose rows are too many
 
 
 def test_another_positive_transform_is_refused(path):
