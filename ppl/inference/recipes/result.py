@@ -197,9 +197,6 @@ def result_of(
         )
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
         proposals, dropped = weighted(target, family, params, few, rng)
-    path = replace(
-        path, notes=[*path.notes, *_estimated(target, min(len(proposals.u), max(first, n - first)))]
-    )
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
     effective = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
@@ -208,6 +205,8 @@ def result_of(
         family, params = at(corrected)
         path = replace(path, notes=[*path.notes, ELSEWHERE])
         return result_of(target, settings, family, params, path, rng, listen, moves=False)
+    estimated = _estimated(target, min(len(proposals.u), max(first, n - first)))
+    path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:
         path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "interrupted while draws were annealed"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
