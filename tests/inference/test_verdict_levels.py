@@ -12,7 +12,7 @@ from ppl.inference.correct import correction
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws, weighted_draws_of
 from ppl.inference.correct.population import Worth
-from ppl.inference.diagnose import verdict
+from ppl.inference.diagnose import psis
 from ppl.inference.diagnose import verdict_rules as findings
 from ppl.inference.diagnose.diagnostics import Trend
 from ppl.inference.diagnose.level import Level
@@ -304,7 +304,7 @@ def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, record, bound, fac
 @pytest.mark.parametrize("factor", [0.99, 1.01])
 def test_a_row_tells_of_the_share_at_which_draws_are_alike(monkeypatch, factor):
     before = told()
-    monkeypatch.setattr(verdict, "ALIKE_SHARE", verdict.ALIKE_SHARE * factor)
+    monkeypatch.setattr(psis, "ALIKE_SHARE", psis.ALIKE_SHARE * factor)
     assert told() != before
 
 

@@ -9,6 +9,11 @@ from ppl.inference.objective.target import Array
 from ppl.late import special
 
 
+def are_alike(ess: float, n: int) -> bool:
+    """Whether n weights of this effective sample size hardly differ from one another."""
+    return ess >= ALIKE_SHARE * n
+
+
 @dataclass(frozen=True)
 class PsisLimits:
     """What the tail of importance ratios must have for its shape to be fitted."""
@@ -60,7 +65,7 @@ class Psis:
     @property
     def alike(self) -> bool:
         """Whether the weights hardly differ from one another."""
-        return self.ess >= ALIKE_SHARE * len(self.log_weights)
+        return are_alike(self.ess, len(self.log_weights))
 
     @property
     def light_tail(self) -> bool:

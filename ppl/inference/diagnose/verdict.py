@@ -14,7 +14,7 @@ from ppl.inference.correct.population import Worth
 from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import Mode
-from ppl.inference.diagnose.psis import ALIKE_SHARE, khat_threshold
+from ppl.inference.diagnose.psis import are_alike, khat_threshold
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.diagnose.verdict_rules import findings
 from ppl.inference.numerics.parts import by_columns
@@ -84,7 +84,7 @@ class Verdict:
     @property
     def alike(self) -> bool:
         """Whether the weights hardly differ from one another."""
-        return self.ess >= ALIKE_SHARE * self.n
+        return are_alike(self.ess, self.n)
 
     @property
     def mean_shift(self) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from ppl.inference.correct.annealing import ANNEALING
 from ppl.inference.correct.correction import CORRECTION, DrawSource, is_enough
 from ppl.inference.diagnose.level import FROM_BEST, Level
-from ppl.inference.diagnose.psis import ALIKE_SHARE, khat_threshold
+from ppl.inference.diagnose.psis import are_alike, khat_threshold
 from ppl.inference.run.outcome import Ending
 
 if TYPE_CHECKING:
@@ -329,7 +329,7 @@ def far_before(v: "Verdict", name: Name) -> Finding | None:
 def level_of_earlier(quality: "Worth") -> Level:
     """How far a q stands for its posterior: means differ by at most sqrt(n / ess - 1) sds of q."""
     share = quality.ess / quality.n
-    if share >= ALIKE_SHARE:
+    if are_alike(quality.ess, quality.n):
         return Level.GOOD
     if not quality.khat < khat_threshold(quality.n) or share < VERDICT.good_share:
         return Level.POOR
