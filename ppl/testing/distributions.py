@@ -20,6 +20,7 @@ from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
 from ppl.testing.differences import Floats, elementwise_slope, gradient
 from ppl.testing.law import Law
+from ppl.testing.parameters import Parameters, values_text
 from ppl.testing.tails import assert_tails
 
 SCALARS = {"reals", "ints", "real", "int"}
@@ -28,7 +29,6 @@ UNBOUNDED_SUM = 4000
 """Up to which count the masses are added; what lies beyond is the upper tail, where the record has one."""
 
 Points = list[NDArray[Any]]
-Parameters = Sequence[float | int]
 
 
 @dataclass(frozen=True)
@@ -250,13 +250,6 @@ def mass_sums_to_one(s: Subject) -> None:
         total = np.sum(np.exp(d.log_density(NUMPY, y, *parameters)))
         tail = np.exp(d.lccdf(NUMPY, y[-1], *parameters)) if d.lccdf else 0.0
         assert abs(total + tail - 1.0) <= 1e-9, f"it is {total + tail:.10g} at {values_text(d, parameters)}"
-
-
-def values_text(d: Distribution, parameters: Parameters) -> str:
-    names = [name for name, _ in d.args[1:]]
-    return (
-        ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, parameters, strict=True)) or "no parameters"
-    )
 
 
 def slope_of_the_cdf_is_the_density(s: Subject) -> None:

@@ -18,8 +18,8 @@ from ppl.arrays import NUMPY, Namespace
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
 from ppl.testing.differences import Floats, elementwise_slope, gradient
+from ppl.testing.parameters import Parameters, values_text
 
-Parameters = Sequence[Any]
 Ends = tuple[float, float]
 
 
@@ -52,7 +52,7 @@ class TailLimits:
     """Masses that are added in a tail of a count."""
 
 
-DEPTHS = TailLimits()
+FAR_TAIL = TailLimits()
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ def tails_of(
         if function is None:
             continue
         y, log_mass = (_counts if d.discrete else _variates)(density, centre, sign, end)
-        inside = np.flatnonzero((log_mass <= DEPTHS.highest) & (log_mass >= DEPTHS.lowest))
+        inside = np.flatnonzero((log_mass <= FAR_TAIL.highest) & (log_mass >= FAR_TAIL.lowest))
         if inside.size:
-            some = spread(inside, DEPTHS.points)
+            some = spread(inside, FAR_TAIL.points)
             yield Tail(d, parameters, name, function, sign, y[some], log_mass[some])
 
 
@@ -102,11 +102,12 @@ def spread(x: Any, n: int) -> Any:
 
 def _counts(density: Callable[[Any], Floats], centre: float, sign: int, _end: float) -> tuple[Any, Floats]:
     """Counts y (n,) in a tail, and the log of the sum of the masses beyond, y excluded in the upper one."""
-    y = int(centre) + sign * np.unique(np.geomspace(1, DEPTHS.terms, 400).astype(int))
+    y = int(centre) + sign * np.unique(np.geomspace(1, FAR_TAIL.terms, 400).astype(int))
     mass = density(y)
-    y = spread(y[(mass <= 0.5 * DEPTHS.highest) & (mass >= DEPTHS.lowest)], 2 * DEPTHS.points)
-    beyond = np.arange(DEPTHS.terms) if sign < 0 else 1 + np.arange(DEPTHS.terms)
-    masses = np.array([density(count + sign * beyond) for count in y.tolist()]).reshape(y.size, DEPTHS.terms)
+    y = spread(y[(mass <= 0.5 * FAR_TAIL.highest) & (mass >= FAR_TAIL.lowest)], 2 * FAR_TAIL.points)
+    beyond = np.arange(FAR_TAIL.terms) if sign < 0 else 1 + np.arange(FAR_TAIL.terms)
+    found = [density(count + sign * beyond) for count in y.tolist()]
+    masses = np.array(found).reshape(y.size, FAR_TAIL.terms)
     complete = (masses[:, -1] <= masses[:, 0] - 40.0) if y.size else np.zeros(0, bool)
     return y[complete], np.asarray(scipy.special.logsumexp(masses[complete], axis=1))
 
@@ -127,7 +128,7 @@ def _variates(density: Callable[[Any], Floats], centre: float, sign: int, end: f
         log_tail(density, y, sign, end, step, nearest)
         for step, nearest in ((1 / 32, 1e-307), (1 / 16, 1e-290))
     )
-    settled = np.abs(fine - coarse) <= 0.1 * DEPTHS.tolerance
+    settled = np.abs(fine - coarse) <= 0.1 * FAR_TAIL.tolerance
     return y[settled], fine[settled]
 
 
@@ -138,7 +139,7 @@ def _ladder(centre: float, sign: int, end: float) -> Floats:
     if np.isinf(end):
         return centre + sign * outwards
     inwards = room * 10.0 ** -np.arange(0.0, 300.0, 0.05)
-    inwards = inwards[inwards > DEPTHS.nearest_end * abs(end)]
+    inwards = inwards[inwards > FAR_TAIL.nearest_end * abs(end)]
     outer = 0.5 * room
     return np.concatenate(
         [centre + sign * outwards[outwards < outer], end - sign * inwards[inwards <= outer]]
@@ -150,8 +151,8 @@ def _evenly(at: Floats, log_distance: Floats) -> Any:
     change = np.cumsum(
         np.abs(np.diff(at, prepend=at[0])) + np.abs(np.diff(log_distance, prepend=log_distance[0]))
     )
-    most = -3.0 * DEPTHS.lowest
-    wanted = np.linspace(0.0, min(most, change[-1]), DEPTHS.candidates)
+    most = -3.0 * FAR_TAIL.lowest
+    wanted = np.linspace(0.0, min(most, change[-1]), FAR_TAIL.candidates)
     return np.unique(np.minimum(np.searchsorted(change, wanted), len(at) - 1))
 
 
@@ -166,7 +167,7 @@ def _end_of_density(density: Callable[[Any], Floats], centre: float, sign: int, 
     for _ in range(200):
         middle = 0.5 * (inner + outer)
         inner, outer = (middle, outer) if np.isfinite(density(np.array([middle]))[0]) else (inner, middle)
-    underflows = density(np.array([inner]))[0] < 2 * DEPTHS.lowest
+    underflows = density(np.array([inner]))[0] < 2 * FAR_TAIL.lowest
     return end if underflows else outer
 
 
@@ -222,7 +223,7 @@ def assert_tails(d: Distribution, parameters: Parameters, centre: float, ends: C
 
 def assert_values(tail: Tail) -> None:
     value = np.asarray(tail.function(NUMPY, tail.y, *tail.parameters))
-    assert_allclose(value, tail.log_mass, rtol=DEPTHS.tolerance, err_msg=_where(tail))
+    assert_allclose(value, tail.log_mass, rtol=FAR_TAIL.tolerance, err_msg=_where(tail))
     assert (np.diff(value) < 0).all(), f"{_where(tail)} is not monotone: {value}"
 
 
@@ -231,7 +232,7 @@ def assert_slopes_in_the_variate(tail: Tail) -> None:
     found = gradient(lambda xp, y: tail.function(xp, y, *tail.parameters), tail.y)
     density = _log_density(tail.d, tail.parameters, tail.y)
     expected = -tail.sign * np.exp(density - tail.log_mass)
-    assert_allclose(found, expected, rtol=DEPTHS.tolerance, err_msg=f"the slope of {_where(tail)} in y")
+    assert_allclose(found, expected, rtol=FAR_TAIL.tolerance, err_msg=f"the slope of {_where(tail)} in y")
 
 
 def assert_slopes_in_the_parameters(tail: Tail, supports: Sequence[Ends | None]) -> None:
@@ -252,7 +253,7 @@ def assert_slopes_in_the_parameters(tail: Tail, supports: Sequence[Ends | None])
         assert_allclose(
             np.where(np.isfinite(expected), found, 0.0),
             np.where(np.isfinite(expected), expected, 0.0),
-            rtol=DEPTHS.slope_tolerance,
+            rtol=FAR_TAIL.slope_tolerance,
             atol=1e-10 * np.abs(tail.log_mass).max(),
             err_msg=f"the slope of {_where(tail)} in {tail.d.args[i + 1][0]}, times {scale:.3g}",
         )
@@ -265,6 +266,5 @@ def _along(tail: Tail, i: int, scale: float, xp: Namespace, x: Any) -> Any:
 
 
 def _where(tail: Tail) -> str:
-    names = [name for name, _ in tail.d.args[1:]]
-    given = ", ".join(f"{name} = {x:.6g}" for name, x in zip(names, tail.parameters, strict=True))
-    return f"{tail.name} at y = {np.array2string(np.asarray(tail.y), precision=6)}; {given}"
+    y = np.array2string(np.asarray(tail.y), precision=6)
+    return f"{tail.name} at y = {y}; {values_text(tail.d, tail.parameters)}"

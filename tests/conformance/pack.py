@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from ppl.posterior import Posterior
 
@@ -45,12 +44,6 @@ def cases(group: str) -> list[Case]:
 def programs() -> list[Case]:
     """The whole programs, each with its data and golden numbers."""
     return [program(file) for file in sorted((HERE / "programs").glob("*.stan"))]
-
-
-def sampled(every: int, given: Sequence[Case]) -> list[Any]:
-    """The cases as parameters of a test, of which `--whole` alone runs all and else one in `every`."""
-    marks = [() if k % every == 0 else pytest.mark.whole for k in range(len(given))]
-    return [pytest.param(case, id=case.id, marks=mark) for case, mark in zip(given, marks, strict=True)]
 
 
 def program(file: Path) -> Case:

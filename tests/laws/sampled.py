@@ -1,11 +1,14 @@
 """Of a long table of cases, those that every run tries; the others are run with --whole."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 
-def first(most: int, cases: Iterable[Any]) -> list[Any]:
-    """Cases as parameters of a test, all after the first so many marked `whole`."""
-    return [pytest.param(case, marks=pytest.mark.whole if k >= most else ()) for k, case in enumerate(cases)]
+def sampled(every: int, cases: Iterable[Any], name: Callable[[Any], str] = str) -> list[Any]:
+    """Cases as parameters of a test, called by `name`; all but one in `every` are marked `whole`."""
+    return [
+        pytest.param(case, id=name(case), marks=pytest.mark.whole if k % every else ())
+        for k, case in enumerate(cases)
+    ]
