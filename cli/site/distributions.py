@@ -7,7 +7,7 @@ from ppl.cli.site.densities import PICTURES
 from ppl.cli.site.markdown import fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed, inline
 from ppl.stdlib.distributions.formulas import FORMULAS
-from ppl.stdlib.distributions.moments import COVARIANCES, MOMENTS
+from ppl.stdlib.distributions.moments import MOMENTS, OF_VECTOR
 from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE
 from ppl.stdlib.distributions.multivariate_moments import MULTIVARIATE_MOMENTS, SIZES
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
@@ -71,12 +71,10 @@ def moments(d: Distribution) -> Iterator[str]:
         y = d.args[0][0]
         yield f"## Mean and {found.second}"
         yield displayed(found.mean, f"E({y})") + condition(found.if_mean)
-        operator = "Cov" if found.second == COVARIANCES else "Var"
+        operator = "Cov" if found.second == OF_VECTOR else "Var"
         yield displayed(found.variance, f"{operator}({y})") + condition(found.if_variance)
-        arguments = {name for name, _ in d.args}
-        for name in re.findall(r"\b[NK]\b", found.mean + found.if_mean)[:1]:
-            if name not in arguments:
-                yield f"`{name}` is {SIZES[name]}."
+        for name in (SIZES.keys() - dict(d.args)) & set(re.findall(r"\w+", found.mean)):
+            yield f"`{name}` is {SIZES[name]}."
 
 
 def condition(text: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.stdlib.distributions.moments import COVARIANCES, MOMENTS
+from ppl.stdlib.distributions.moments import MOMENTS, OF_VECTOR
 from ppl.stdlib.distributions.multivariate_moments import MULTIVARIATE_MOMENTS
 
 S = "[[2, 0.6, -0.3], [0.6, 1, 0.2], [-0.3, 0.2, 0.7]]"
@@ -59,7 +59,7 @@ def test_moments_are_those_of_draws(name):
     mean = generated(f"{GIVEN} {whole} mean_ = {moments.mean};")[-size:]
     off = draws - mean
     assert (np.abs(off.mean(axis=0)) < 5 * off.std(axis=0) / np.sqrt(DRAWS)).all()
-    covers = moments.second == COVARIANCES
+    covers = moments.second == OF_VECTOR
     squares = (off[:, :, None] * off[:, None]).reshape(DRAWS, -1) if covers else off**2
     kind_of_variance = "matrix[3, 3]" if covers else whole
     variance = generated(f"{GIVEN} {kind_of_variance} variance_ = {moments.variance};")[-squares.shape[1] :]

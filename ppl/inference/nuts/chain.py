@@ -214,9 +214,7 @@ def _in_u(start: Start, chain: Chain | None) -> Chain | None:
 def _draws(trace: Any, phase: str, metrics: Array) -> Draws:
     statistics = trace[f"{phase}sample_stats"]
     columns = {name: np.asarray(statistics[name])[0] for name in STATISTICS}
-    if _samples_scaled(
-        trace
-    ):  # the energy is that of the scaled density, with the log-Jacobian of the scales
+    if _samples_scaled(trace):  # then the energy has the log-Jacobian of the scales
         columns["energy"] = columns["energy"] - 0.5 * np.log(metrics).sum(axis=1)
     u = np.asarray(trace[f"{phase}posterior"]["u"])[0]
     return Draws(u, np.column_stack([*columns.values()]).astype(float))

@@ -7,7 +7,7 @@ Distributions"; Kotz, Kozubowski and Podgorski (2001), section 3.2, for skew_dou
 from collections.abc import Mapping
 from typing import NamedTuple
 
-VARIANCE, OF_ELEMENTS, COVARIANCES = "variance", "variance of each element", "covariance"
+OF_NUMBER, OF_ELEMENTS, OF_VECTOR = "variance", "variance of each element", "covariance"
 
 
 class Moments(NamedTuple):
@@ -17,7 +17,7 @@ class Moments(NamedTuple):
     variance: str
     if_mean: str = ""
     if_variance: str = ""
-    second: str = VARIANCE
+    second: str = OF_NUMBER
 
 
 MOMENTS: Mapping[str, Moments] = {

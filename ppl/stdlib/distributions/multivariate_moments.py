@@ -7,12 +7,12 @@
 from collections.abc import Mapping
 from functools import partial
 
-from ppl.stdlib.distributions.moments import COVARIANCES, OF_ELEMENTS, Moments
+from ppl.stdlib.distributions.moments import OF_ELEMENTS, OF_VECTOR, Moments
 
 SIZES = {"N": "the sum of the counts", "K": "the number of rows"}
 """What a formula names that is no argument of its density."""
 
-each, together = partial(Moments, second=OF_ELEMENTS), partial(Moments, second=COVARIANCES)
+each, together = partial(Moments, second=OF_ELEMENTS), partial(Moments, second=OF_VECTOR)
 
 MULTIVARIATE_MOMENTS: Mapping[str, Moments] = {
     "dirichlet": each(

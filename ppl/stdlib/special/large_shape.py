@@ -16,7 +16,7 @@ NEAR = 0.1
 """Below this eta the coefficients are polynomials: in closed form they cancel."""
 TEMME_FIRST = (-1 / 3, 1 / 12, -2 / 135, 1 / 864, 1 / 2835, -139 / 777600)
 """Coefficients of eta^0, eta^1, ... in the first coefficient."""
-SECOND = (-1 / 540, -1 / 288)
+TEMME_SECOND = (-1 / 540, -1 / 288)
 """Of the second."""
 RATIO = (1.0, 1 / 3, 1 / 12, 1 / 60, 1 / 360, 1 / 2520)
 """Coefficients of t^0, t^1, ... in 2 (exp(t) - 1 - t) / t^2."""
@@ -65,7 +65,7 @@ def _coefficients(xp: Namespace, eta: Array, t: Array) -> tuple[Array, Array, Ar
     return (
         xp.np.where(near, _polynomial(TEMME_FIRST, small), closed),
         xp.np.where(near, _polynomial(slopes, small), closed_slope),
-        xp.np.where(near, _polynomial(SECOND, small), closed_second),
+        xp.np.where(near, _polynomial(TEMME_SECOND, small), closed_second),
     )
 
 
