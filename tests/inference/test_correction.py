@@ -27,7 +27,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.recipes.result import ELSEWHERE, Path, result_of
+from ppl.inference.recipes.result import ELSEWHERE, ESTIMATED, Path, result_of
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, gradients_for
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
@@ -331,9 +331,16 @@ def test_dimensions_that_matrices_are_formed_for():
     assert gaussian_of(MeanField(0), np.zeros(0)) is None
 
 
-def result_from(own, shares, **given):
+class OfSampledRows(Mixture):
+    """Log densities that are computed from a quarter of the rows."""
+
+    def share_of_rows(self, points):
+        return 0.25
+
+
+def result_from(own, shares, kind=Mixture, **given):
     """The result of q = N(own, I), of a target with shares of its mass at (-8, 0) and at (8, 1)."""
-    target = Mixture(np.array([[-8.0, 0.0], [8.0, 1.0]]), np.array([1.0, 0.5]), np.array(shares))
+    target = kind(np.array([[-8.0, 0.0], [8.0, 1.0]]), np.array([1.0, 0.5]), np.array(shares))
     family, settings = FullRank(2), Settings(**given)
     params = family.of(np.array(own), np.eye(2))
     path = Path(np.zeros(2), Outcome(Ending.CONVERGED, "found"))
@@ -355,3 +362,16 @@ def test_q_moves_to_the_mode_that_has_the_mass():
 def test_q_stays_where_it_has_mass_or_was_asked_for(shares, given):
     found = result_from([-8.0, 0.0], shares, **given)
     assert found.mean_u[0] == -8.0 and ELSEWHERE not in found.notes
+
+
+def test_that_log_densities_are_estimated_is_noted_once_also_where_q_moves():
+    notes = result_from([-8.0, 0.0], [1e-4, 1 - 1e-4], kind=OfSampledRows).notes
+    assert ELSEWHERE in notes and notes.count(ESTIMATED.format(25)) == 1
+
+
+@pytest.mark.parametrize(("sd", "weighted"), [(1.0, 4096), (1.05, 4096), (1.3, 8192)])
+def test_more_draws_are_weighted_where_weights_differ(sd, weighted):
+    target = GaussianTarget(np.zeros(2), np.eye(2))
+    family, path = FullRank(2), Path(np.zeros(2), Outcome(Ending.CONVERGED, "found"))
+    found = result_of(target, Settings(), family, family.of(np.zeros(2), sd * np.eye(2)), path, rng())
+    assert found.verdict.n == weighted and len(found.draws_u) == 1000
