@@ -373,7 +373,7 @@ def test_trends_are_fitted_to_outer_points_without_those_of_the_defence():
 
 def test_where_draws_of_the_field_tell_little_there_are_none_by_fields(monkeypatch):
     monkeypatch.setattr("ppl.inference.nested.field_draws.FEWEST_OF_FIELD", 25.0)  # of 24
-    with pytest.raises(InferenceError, match="for 100% of the posterior no Gaussian is near"):
+    with pytest.raises(InferenceError, match="for 100% of the posterior no Gaussian approximates"):
         fit(CountsOfWalk(COUNTS), Settings(seed=4, algorithm="nested"))
 
 
