@@ -122,7 +122,7 @@ def ppl(
           eight_schools/eight_schools.data.json
 
     \b
-    Exit status: 0 done, 1 the program or its data is refused,
+    Exit status: 0 success, 1 the program or its data is rejected,
     2 wrong usage, 3 inference failed, 130 interrupted;
     with --require 4 usable, 5 poor, 6 unknown.
     """

@@ -22,14 +22,14 @@ def build(
     ] = None,
     output: Annotated[
         Path | None,
-        output_file("The executable; MODEL's name without its suffix.", "--output", "-o", files=executable),
+        output_file("The executable; default: MODEL without suffix.", "--output", "-o", files=executable),
     ] = None,
     cmdstan: Annotated[
         Path | None,
         typer.Option(metavar="DIR", file_okay=False, help="Write a stand-in for CmdStan's folder."),
     ] = None,
 ) -> None:
-    """Write an executable for MODEL that CmdStanPy and CmdStanR can drive.
+    """Write an executable for CmdStanPy and CmdStanR.
 
     \b
     First example:
@@ -37,18 +37,19 @@ def build(
       ./eight_schools variational \\
           data file=eight_schools/eight_schools.data.json
 
-    \b
     In Python: cmdstanpy.CmdStanModel(exe_file="eight_schools").
 
     \b
-    It may be moved. The Python that runs it is PPL_PYTHON, where that is set,
-    else the one that built it, first as it lies seen from the executable;
-    else one on the PATH that has ppl. On Windows call NAME.cmd.
+    The executable may be moved. It runs with the Python that PPL_PYTHON names.
+    If that is not set, it uses the Python that built it, by relative or
+    absolute path; otherwise one on the PATH that has ppl. On Windows call
+    NAME.cmd.
 
     \b
-    ppl build --cmdstan DIR writes stanc, stansummary, diagnose and a makefile:
-    after cmdstanpy.set_cmdstan_path("DIR"), CmdStanModel(stan_file=...)
-    builds by ppl, and fit.summary() and fit.diagnose() work. Not on Windows.
+    ppl build --cmdstan DIR writes stanc, stansummary, diagnose and a makefile.
+    After cmdstanpy.set_cmdstan_path("DIR"), CmdStanModel(stan_file=...)
+    builds with ppl, and fit.summary() and fit.diagnose() work. Unsupported on
+    Windows.
     """
     from ppl.cmdstan.build import build as write
     from ppl.cmdstan.folder import write_folder

@@ -16,15 +16,16 @@ def check(
     pedantic: Annotated[bool, typer.Option("--pedantic", help="Also report possible problems.")] = False,
     format: Annotated[Format, typer.Option(help="text, or json: one line for each.")] = Format.text,
 ) -> None:
-    """Check each MODEL without data: syntax, names, types, blocks, likely bugs.
+    """Report errors and likely bugs in each MODEL, without data.
 
     \b
     First example:
       ppl check eight_schools/eight_schools.model
 
     \b
-    Exit status: 0 no errors (warnings or not), 1 errors.
-    `ppl explain CODE` says more of a message.
+    Checks syntax, names, types and blocks.
+    Exit status: 0 without errors (warnings are allowed), 1 with errors.
+    `ppl explain CODE` explains a message.
     """
     good = [is_good(model, pedantic, format) for model in models]
     if not all(good):

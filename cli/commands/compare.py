@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 def compare(
     files: DrawsFiles,
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
-    model: Annotated[list[Path], programs("Of FILEs without log_lik: one, or one each.")] = [],  # noqa: B006
+    model: Annotated[list[Path], programs("Program of FILEs without log_lik.")] = [],  # noqa: B006
     data: OwnData = [],  # noqa: B006
-    evidence: Annotated[bool, flag("--evidence", "By the log evidence, not by PSIS-LOO.")] = False,
+    evidence: Annotated[bool, flag("--evidence", "Compare by log evidence, not by PSIS-LOO.")] = False,
     format: ReportFormat = Format.text,
 ) -> None:
-    """Compare models of the same data, one in each of FILEs, by PSIS-LOO.
+    """Compare models of the same data by PSIS-LOO or evidence.
 
     \b
     First example:
       ppl compare pooled.csv hierarchical.csv
 
     \b
-    The model that predicts rows it has not seen best comes first. elpd_diff
-    is the ELPD of each less the best one's, in nats, with its standard error
-    se_diff: several of these below 0 is worse, less than 4 is hardly a
-    difference. weight is the model's share in the mixture that predicts best
-    (stacking), bad k-hat how many rows of it are unreliable: `ppl loo`.
-    FILEs have `log_lik`, or --model names their program, once for each FILE
-    in their order where they differ.
+    Each of FILEs is a fit of one model. The model that predicts best comes
+    first. elpd_diff is the difference in ELPD to that model, in nats, and
+    se_diff its standard error. A difference below 4, or below two standard
+    errors, does not decide between models. weight is the model's share in the
+    mixture that predicts best (stacking). bad k-hat counts the rows whose ELPD
+    is unreliable: `ppl loo` lists them. If FILEs have no `log_lik`, --model
+    names their program: one for all FILEs, or one for each in their order.
 
     \b
-    With --evidence the model of the highest log evidence comes first. log_bf
-    is that of each less the best one's (a log Bayes factor), probability the
-    model's own where all have the same before the data.
+    With --evidence the model with the highest log evidence comes first. log_bf
+    is the difference to it, a log Bayes factor. probability is the posterior
+    probability of the model if all have the same prior probability.
     """
     from ppl.cli.data import rows_of
     from ppl.cli.fits import read_run

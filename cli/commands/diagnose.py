@@ -17,10 +17,10 @@ def diagnose(
     data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
     init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
-    seed: Annotated[int, whole(0, "Of the random start.")] = 1,
-    error: Annotated[float, positive("Relative error allowed.")] = 1e-6,
+    seed: Annotated[int, whole(0, "Seed of the random start.")] = 1,
+    error: Annotated[float, positive("Maximum relative error.")] = 1e-6,
 ) -> None:
-    """Check the gradient of MODEL given DATA at a start, and that it is finite.
+    """Compare the gradient of MODEL with finite differences.
 
     \b
     First example:
@@ -29,8 +29,8 @@ def diagnose(
 
     \b
     Each row is one unconstrained parameter: its value, the gradient, the
-    finite difference, their relative difference. Exit status 3 where the two
-    disagree, or where the density is not finite; the statement is then named.
+    finite difference, their relative difference. Exit status 3 if the two
+    disagree or the density is not finite; the message names the statement.
     """
     from rich.console import Console
     from rich.table import Table

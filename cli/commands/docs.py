@@ -19,19 +19,21 @@ def docs(
     site: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the site for MkDocs.")] = None,
     run: Annotated[bool, typer.Option("--run", help="With --site: run the code of pages.")] = False,
 ) -> None:
-    """Explain WORD: a command, distribution, function, constraint, message, term or guide.
+    """Document a command, function, distribution, message or term.
 
     \b
     First example:
       ppl docs normal
 
     \b
-    Without a word, list what there is; `ppl docs glossary` defines all terms.
-    `--site DIR` writes all of it as Markdown, with a tutorial, for MkDocs:
-    pip install "mkdocs>=1.6,<2" "mkdocs-material>=9.5", then
-    mkdocs build -f DIR/mkdocs.yml.
-    `--run` adds what the code of pages prints and draws, and densities, which
-    takes some minutes: pip install "matplotlib>=3.8". The user's cache keeps it.
+    WORD may also be a constraint or a guide. Without WORD, list all words;
+    `ppl docs glossary` defines all terms. `--site DIR` writes all pages as
+    Markdown for MkDocs:
+      pip install "mkdocs>=1.6,<2" "mkdocs-material>=9.5"
+      mkdocs build -f DIR/mkdocs.yml
+    `--run` adds the output and plots of the code on the pages, and plots of
+    densities. It takes some minutes, caches its results, and requires
+    matplotlib: pip install "matplotlib>=3.8".
     """
     from ppl.spelling import nearest
 

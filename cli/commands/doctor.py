@@ -19,15 +19,15 @@ def doctor(
     data: DataFile,
     fit: Annotated[Path | None, existing("FIT", "Draws of a fit; default: fit now.")] = None,
     arrays: Arrays = [],  # noqa: B006
-    seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
+    seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     pictures: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", file_okay=False, exists=True, help="Pictures of the findings."),
+        typer.Option(metavar="DIR", file_okay=False, exists=True, help="Write pictures of the findings."),
     ] = None,
     format: ReportFormat = Format.text,
     require: Require = None,
 ) -> None:
-    """Examine MODEL against DATA, without a reference: what does not fit?
+    """Check whether MODEL fits DATA; name the lines to change.
 
     \b
     First example:
@@ -36,12 +36,12 @@ def doctor(
 
     \b
     Each finding names the statement to change and what to write there.
-    Statistics of the data are compared with those of replicated data,
-    residuals with every column of the data (also those that MODEL does not
-    declare), the prior with the data, each row with the posterior without
-    it. Of 100 models that are right at most one has a finding. The model is
-    fitted by default; FIT has draws of `ppl variational`.
-    `ppl explain CODE` says more of a finding.
+    The command compares statistics of the data with those of replicated
+    data, residuals with every column of the data (also those that MODEL does
+    not declare), the prior with the data, and each row with the posterior
+    given the other rows. At most one in 100 correct models has a finding.
+    FIT is a file of draws from `ppl variational`; without it, MODEL is fitted
+    first. `ppl explain CODE` explains a finding.
     """
     import sys
 

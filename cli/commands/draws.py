@@ -17,7 +17,7 @@ def draws(
         Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o", suffixes=DRAWS)
     ] = Path("draws.csv"),
     n: Annotated[int, whole(1, "Draws to write.", "--draws")] = 1000,
-    seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
+    seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
     """Take more draws from a fit of MODEL to DATA.

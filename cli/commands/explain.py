@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def explain(
-    code: Annotated[str, typer.Argument(metavar="CODE", help="As in an error: PPL104, or 104.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="Code of a message: PPL104, or 104.")],
 ) -> None:
-    """Explain the message with CODE, with a wrong and a right example.
+    """Explain a message code, with a wrong and a right example.
 
     \b
     First example:

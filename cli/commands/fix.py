@@ -16,18 +16,19 @@ def fix(
         str, typer.Option("--codes", metavar="CODE,...", help="Only these codes.", show_default=False)
     ] = "",
 ) -> None:
-    """Show the changes of MODEL that messages and verdicts propose.
+    """Show the changes that messages propose, or make them.
 
     \b
     First example:
       ppl fix eight_schools/eight_schools.model --codes PPL009
 
     \b
-    Fixes of errors and of warnings (`ppl check --pedantic`), non-centred
-    declarations of hierarchies among them (PPL009), as a unified diff, which
-    `patch` reads; what each does goes to standard error. Some change what
-    the program means, as where an integer division becomes a real one:
-    read the difference before --write. Exit status: 1 if errors are left.
+    Prints fixes of errors and of warnings (`ppl check --pedantic`) as a
+    unified diff, which `patch` reads. PPL009 proposes the non-centred
+    declaration of a hierarchy. The reason for each change goes to standard
+    error. Some changes alter the meaning of the program, such as a real
+    division in place of an integer division: read the diff before --write.
+    Exit status: 1 if errors remain.
     """
     from ppl.cli.diagnostics import show
     from ppl.cli.fixes import difference, fixed

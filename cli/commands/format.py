@@ -18,17 +18,17 @@ def format(
     write: Annotated[bool, typer.Option("--write", "-w", help="Change the files instead.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; exit with 1 if it would.")] = False,
 ) -> None:
-    """Print MODEL in the canonical layout, its comments kept.
+    """Print MODEL in the canonical layout; keep its comments.
 
     \b
     First example:
       ppl format eight_schools/eight_schools.model --write
 
     \b
-    Two spaces a level, one statement a line, at most 80 columns where a
-    bracket or an operator allows a break. Only the space between words
-    changes: parentheses, braces and their order stay, and so do columns of
-    comments behind statements. Several files need --write or --check.
+    Two spaces per level, one statement per line, and at most 80 columns where
+    a bracket or an operator allows a break. Only whitespace between words
+    changes: parentheses and braces remain, and comments behind statements
+    keep their columns. Several files require --write or --check.
     """
     if not (write or check) and len(models) > 1:
         raise typer.BadParameter("several programs need --write or --check.", param_hint="MODEL...")

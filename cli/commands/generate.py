@@ -17,10 +17,10 @@ def generate(
     output: Annotated[Path, output_file("CSV, .npz, .parquet.", "--output", "-o", suffixes=TABLES)] = Path(
         "generated.csv"
     ),
-    seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
+    seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
-    """Compute the generated quantities of MODEL at the draws in FIT.
+    """Compute the generated quantities of MODEL at draws of FIT.
 
     \b
     First example:
@@ -28,8 +28,8 @@ def generate(
           eight_schools/eight_schools.data.json output.csv
 
     \b
-    MODEL may be an edited program, so long as its parameters are those the
-    draws have: add quantities after the fit, without another fit.
+    MODEL may have been edited since the fit if its parameters are the same.
+    Use this to add generated quantities without another fit.
     """
     from ppl.cli.fits import read_run
     from ppl.cli.progress import on_stderr

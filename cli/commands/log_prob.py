@@ -15,12 +15,14 @@ def log_prob(
     data: DataFile,
     points: Annotated[Path, existing("POINTS", "CSV of draws, or JSON.")],
     arrays: Arrays = [],  # noqa: B006
-    unconstrained: Annotated[bool, typer.Option("--unconstrained", help="POINTS are on that scale.")] = False,
+    unconstrained: Annotated[
+        bool, typer.Option("--unconstrained", help="POINTS are on the unconstrained scale.")
+    ] = False,
     output: Annotated[
-        Path | None, output_file("CSV of lp__ and gradient; else printed.", "--output", "-o", suffixes=CSV)
+        Path | None, output_file("CSV of lp__ and gradient; default: print.", "--output", "-o", suffixes=CSV)
     ] = None,
 ) -> None:
-    """Print the log density of MODEL given DATA, and its gradient, at POINTS.
+    """Print the log density of MODEL and its gradient at POINTS.
 
     \b
     First example:
@@ -29,8 +31,9 @@ def log_prob(
 
     \b
     POINTS are constrained values: the columns of a CSV of draws, or a JSON
-    object, name to value. With --unconstrained, a JSON list of numbers or
-    of lists. The density is on the unconstrained scale, Jacobian included.
+    object, name to value. With --unconstrained, they are a JSON list of
+    numbers, or of such lists. The density is on the unconstrained scale and
+    includes the log-Jacobian.
     """
     from ppl.compile import model_of
     from ppl.files import write_whole

@@ -13,12 +13,12 @@ from ppl.cli.required import Format, ReportFormat
 def loo(
     files: DrawsFiles,
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
-    model: Annotated[Path | None, program("The program, where FILEs have no log_lik.")] = None,
+    model: Annotated[Path | None, program("The program, if FILEs have no log_lik.")] = None,
     data: OwnData = [],  # noqa: B006
     csv: Annotated[Path | None, output_file("ELPD and k-hat of each row as CSV.", "--csv")] = None,
     format: ReportFormat = Format.text,
 ) -> None:
-    """Leave-one-out cross-validation (PSIS-LOO) from the draws in FILEs.
+    """Leave-one-out cross-validation (PSIS-LOO) from draws.
 
     \b
     First example:
@@ -26,12 +26,13 @@ def loo(
 
     \b
     FILEs are the runs of one program that computes `log_lik`, the log
-    likelihood of each row of the data, among its generated quantities; or
-    --model names the program, and it is read from the model block.
-    elpd_loo is the expected log predictive density of rows left out, in
-    nats: of two models the higher predicts better (`ppl compare`). p_loo is
-    the effective number of parameters. k-hat tells whether the estimate
-    can be relied on; draws of q are weighted towards the posterior.
+    likelihood of each row of the data, in its generated quantities. Otherwise
+    --model names the program, and its model block is read.
+    elpd_loo is the expected log predictive density of left-out rows, in nats:
+    of two models the one with the higher value predicts better
+    (`ppl compare`). p_loo is the effective number of parameters. k-hat says
+    whether the estimate is reliable. Draws of q are weighted towards the
+    posterior.
     """
     from ppl.cli.data import rows_of
     from ppl.cli.fits import read_runs

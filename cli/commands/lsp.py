@@ -9,17 +9,18 @@ import typer
 def lsp(
     pedantic: Annotated[bool, typer.Option("--pedantic", help="Also report possible problems.")] = False,
 ) -> None:
-    """Serve an editor, by the Language Server Protocol over standard input and output.
+    """Run the language server for editors.
 
     \b
     First example:
       ppl lsp --pedantic
 
     \b
-    Errors and warnings as one types, hover, completion, definitions,
-    references, renaming, outline, format and fixes. Editors start it
-    themselves: `ppl docs editors` has the settings for VS Code, Neovim, Emacs
-    and Helix. Needs pygls: pip install "pygls>=2".
+    The server uses the Language Server Protocol over standard input and
+    output. It provides errors and warnings as you type, hover, completion,
+    definitions, references, renaming, an outline, formatting and fixes.
+    Editors start it themselves: `ppl docs editors` has the settings for
+    VS Code, Neovim, Emacs and Helix. Requires pygls: pip install "pygls>=2".
     """
     from ppl.distribution import requirements
     from ppl.extras import extra

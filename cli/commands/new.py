@@ -42,7 +42,7 @@ def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The folder to write.")],
     example: Annotated[str, one_of("A program of the library.", "--example")] = "linear_regression",
 ) -> None:
-    """Write a folder NAME with a commented program, data and a script.
+    """Create a folder with a commented program, data and a script.
 
     \b
     First example:
@@ -50,8 +50,8 @@ def new(
       ppl new schools --example eight_schools
 
     \b
-    The folder has NAME.model, NAME.data.json and fit.py; nothing that is
-    there is overwritten. `--example list` lists the programs there are.
+    The folder contains NAME.model, NAME.data.json and fit.py. Existing files
+    are not overwritten. `--example list` lists the examples.
     """
     from ppl.errors import DataError
     from ppl.files import write_whole

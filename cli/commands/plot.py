@@ -32,17 +32,19 @@ def existing(text: str) -> Any:
 def plot(
     files: DrawsFiles,
     kind: Annotated[
-        list[Kind] | None, typer.Option(metavar="NAME", help="One picture; may be repeated.")
+        list[Kind] | None, typer.Option(metavar="NAME", help="Kind of picture; may be repeated.")
     ] = None,
     output: Annotated[Path | None, output_file("PNG, SVG or PDF; NAME is added.", "--output", "-o")] = None,
-    report: Annotated[Path | None, output_file("One HTML file of everything.", "--report")] = None,
+    report: Annotated[
+        Path | None, output_file("Write all pictures and tables to one HTML file.", "--report")
+    ] = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     reference: Annotated[Path | None, existing("Draws to compare with.")] = None,
     trace: Annotated[Path | None, existing("For elbo: diagnostic file or saved fit.")] = None,
     model: Annotated[Path | None, existing("The program, for report and ppc.")] = None,
     data: Annotated[Path | None, existing("The data (JSON), for y.")] = None,
-    observed: Annotated[str, one_of("Data that are replicated.", "--observed")] = "y",
-    replicated: Annotated[str, one_of("Their replications.", "--replicated")] = "y_rep",
+    observed: Annotated[str, one_of("Variable of the observed data.", "--observed")] = "y",
+    replicated: Annotated[str, one_of("Variable of the replicated data.", "--replicated")] = "y_rep",
 ) -> None:
     """Plot the draws in FILEs.
 
@@ -51,12 +53,13 @@ def plot(
       ppl plot output.csv --report report.html
 
     \b
-    Pictures: elbo, marginals, forest, trace (of draws), pairs, covariance,
-    predictive (each y in y_rep), ppc (distribution and statistics of y
-    in those of y_rep; without y_rep, drawn anew by the program that
-    --model names). Columns that never vary are left out, and said so.
-    Data and the ELBO's course are found where the files' comments say.
-    Needs matplotlib: pip install "matplotlib>=3.8".
+    Kinds: elbo, marginals, forest, trace (of draws), pairs, covariance,
+    predictive (y_rep against y), ppc (distribution and statistics of y
+    against those of y_rep). If FILEs have no y_rep, --model names the program
+    that simulates it. Constant columns are omitted, with a note.
+    The data and the ELBO trace are read from the files that the comments
+    of FILEs name.
+    Requires matplotlib: pip install "matplotlib>=3.8".
     """
     from ppl.files import write_whole
     from ppl.results.files.columns import variables as variables_of

@@ -28,17 +28,22 @@ def predict(
         output_file("CSV, .npz, .parquet.", "--output", "-o", suffixes=TABLES),
     ] = None,
     *,
-    prior: Annotated[bool, flag("--prior", "From the prior.")] = False,
+    prior: Annotated[bool, flag("--prior", "Draw from the prior.")] = False,
     fit_data: Annotated[
         list[Path],
         typer.Option(
-            "--fit-data", metavar="FILE", exists=True, dir_okay=False, help="The fit's, if FIT names none."
+            "--fit-data",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Data of the fit, if FIT names none.",
         ),
     ] = [],  # noqa: B006
     draws: Annotated[int, whole(1, "Draws from the prior.")] = 1000,
-    seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
+    seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     simulator: Annotated[
-        Path | None, typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="A program that draws.")
+        Path | None,
+        typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="Program that simulates the data."),
     ] = None,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
@@ -49,23 +54,23 @@ def predict(
       ppl predict eight_schools/eight_schools.model output.csv
 
     \b
-    FIT has draws, or is a saved fit, by `ppl variational`. Without DATA the data
-    of the fit are drawn anew, as y_rep, at each draw; with DATA the
-    outcomes of new rows, as y, which DATA need not have. What else DATA
-    leave out stays as at the fit. A size of groups larger than at the fit
-    gives new groups, with effects from their own prior; left out, it is the
-    largest index in DATA.
+    FIT is a file of draws or a saved fit of `ppl variational`. Without DATA
+    the data of the fit are simulated again at each draw, as y_rep. With DATA
+    the outcomes y of new rows are simulated; DATA may omit y. Other variables
+    that DATA omit keep their values from the fit. A number of groups larger
+    than at the fit adds groups, with effects drawn from their prior. If
+    omitted, that number is the largest index in DATA.
 
     \b
-    With --prior parameters are drawn from the prior, and data given them:
+    With --prior, parameters are drawn from the prior, and data given them:
       ppl predict eight_schools/eight_schools.model \\
           eight_schools/eight_schools.data.json --prior
       ppl plot prior.csv --kind ppc --replicated y
 
     \b
-    The `~` statements are simulated; a program that cannot be simulated
-    is refused with the line. From the prior, --simulator takes a program
-    with _rng's in its place.
+    The `~` statements are simulated. Programs that cannot be simulated are
+    rejected; the message gives the line. With --prior, --simulator names a
+    program that draws parameters and data with _rng functions instead.
     """
     given = files or []
     if prior:

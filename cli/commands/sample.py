@@ -52,10 +52,11 @@ def sample(
           eight_schools/eight_schools.data.json
 
     \b
-    Needs nutpie: pip install "nutpie>=0.15". Each chain has a file in the
-    columns of CmdStan's sampler, which ArviZ, CmdStanPy and `ppl summary
-    output_*.csv` read; .nc has all. `--init FIT.json`, a fit by `ppl
-    variational --save-fit`, starts at its draws, in its scales.
+    Requires nutpie: pip install "nutpie>=0.15". Each chain is written to a
+    CSV file with the columns of CmdStan's sampler, for ArviZ, CmdStanPy and
+    `ppl summary output_*.csv`; an .nc file has all chains. `--init FIT.json`
+    starts the chains at draws of a fit that `ppl variational --save-fit`
+    wrote, and rescales the parameters by its covariance.
     """
     from rich.console import Console
 

@@ -27,11 +27,12 @@ def sbc(
     ),
     *,
     simulator: Annotated[
-        Path | None, typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="A program that draws.")
+        Path | None,
+        typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="Program that simulates the data."),
     ] = None,
     picture: Annotated[Path | None, output_file("Rank histograms: .png, .svg, .pdf.")] = None,
     missing: MissingData = Missing.refuse,
-    resume: Annotated[bool, flag("--resume", "Continue from the ranks in the file.")] = False,
+    resume: Annotated[bool, flag("--resume", "Continue from the ranks in the output file.")] = False,
     show_simulator: Annotated[bool, flag("--show-simulator", "Print the simulator and exit.")] = False,
     quiet: Annotated[bool, quietly()] = False,
     **settings: Any,
@@ -44,12 +45,13 @@ def sbc(
           eight_schools/eight_schools.data.json --algorithm meanfield
 
     \b
-    Each simulation draws parameters from the prior and data given them, by
-    the `~` statements, and fits these data. Where draws are those of the
-    posterior, the ranks of the parameters among them are uniform. DATA need
-    not have what is simulated; with --missing model, fits lack the simulated
-    values that DATA lack. A program that cannot be simulated is
-    refused with the line; give one of _rng's by --simulator then.
+    Each simulation draws parameters from the prior and data given the
+    parameters, by the `~` statements, and fits these data. If the draws
+    follow the posterior, the ranks of the parameters are uniform. DATA may
+    omit simulated variables. With --missing model, the values missing in DATA
+    are also removed from the simulated data.
+    A program that cannot be simulated is rejected with its line; give one
+    that draws parameters and data with _rng functions by --simulator.
     """
     from ppl.cli.output import wrapped
     from ppl.compile import model_of

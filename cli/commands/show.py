@@ -28,9 +28,9 @@ def show(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A function, after the word 'functions'.")
     ] = None,
-    stage: Annotated[Stage, typer.Option(help="The stage; default: the emitted text.")] = Stage.python,
+    stage: Annotated[Stage, typer.Option(help="The stage.")] = Stage.python,
     form: Annotated[
-        str, typer.Option(metavar="NAME", help="With ir or python: the form of the program, as it runs.")
+        str, typer.Option(metavar="NAME", help="With ir or python: the form of the program.")
     ] = "values",
     without: Annotated[
         list[str] | None, typer.Option(metavar="PASS", help="Skip a pass; may be repeated.")
@@ -42,24 +42,25 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Print one stage of compiling MODEL, or the functions of the language.
+    """Print a compiler stage of MODEL, or list functions.
 
     \b
     First example:
       ppl show eight_schools/eight_schools.model --stage python
 
     \b
-    --stage program is the program with its discrete parameters summed out,
-    which Stan takes too; plan says how. With --data plan ends with what a
-    gradient costs by statement, which is the line to rewrite where it is slow,
-    and with the parameters that are independent given others. --stage jax, with
-    --data, is a function of JAX without ppl: log_density(u, data).
+    --stage program is the program with its discrete parameters marginalised;
+    Stan compiles it too. --stage plan says how they are marginalised and
+    which loops are vectorised. With --data it also prints the cost of a
+    gradient by statement, and which parameters are independent given others.
+    --stage jax, with --data, is a JAX function that needs no ppl:
+    log_density(u, data).
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,
-    its signatures and the code that computes it. ppl show phases lists the
-    phases of the compiler, ppl show forms the forms that a program is run in,
-    ppl show passes what makes them.
+    its signatures and its code. ppl show phases lists the phases of the
+    compiler, ppl show forms the forms that a program is run in, and ppl show
+    passes the passes that make the forms.
     """
     if model in LISTS and not Path(model).is_file():
         if name is not None and model != FUNCTIONS:

@@ -13,7 +13,7 @@ from ppl.cli.required import Format, ReportFormat, Require, status_of
 def summary(
     files: DrawsFiles,
     percentiles: Annotated[str, typer.Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
-    sig_figs: Annotated[int | None, whole(1, "Digits shown; those known.")] = None,
+    sig_figs: Annotated[int | None, whole(1, "Significant digits; default: certain ones.")] = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     rows: Annotated[int, whole(0, "Maximum rows; 0: all.")] = 0,
     csv: Annotated[Path | None, output_file("The table as CSV, in full precision.", "--csv")] = None,
@@ -27,14 +27,13 @@ def summary(
       ppl summary output.csv
 
     \b
-    The verdict of the fit, or on the chains of NUTS, comes first, then the
-    log evidence where the fit tells it.
+    The verdict comes first, then the log evidence if the files contain it.
     The columns are those of CmdStan's stansummary. MCSE is the standard error
-    of the mean, of a fit with the error of the approximation: figures show
-    the digits that it leaves known, or those of --sig-figs. R_hat compares
-    the runs and the halves of each; k_hat, where the files have log
-    densities, tells whether the draws can be trusted for that column's mean
-    (below 0.7); nan draws, where there are any, are counted and left out.
+    of the mean; for a fit it includes the error of the approximation. Values
+    are rounded to the digits that are certain, or to --sig-figs. R_hat
+    compares the runs and the halves of each. k_hat requires log densities in
+    the files; a column's mean is reliable if it is below 0.7. Draws that are
+    nan are counted and omitted.
     """
     from ppl.cli.fits import read_runs
     from ppl.cli.output import screen_width, wrapped

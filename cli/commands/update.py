@@ -22,18 +22,22 @@ def update(
         Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o", suffixes=DRAWS)
     ] = Path("updated.csv"),
     *,
-    model: Annotated[Path | None, program("The program, if FIT's is not there.")] = None,
+    model: Annotated[Path | None, program("The program, if that of FIT is missing.")] = None,
     fit_data: Annotated[
         list[Path],
         typer.Option(
-            "--fit-data", metavar="FILE", exists=True, dir_okay=False, help="The fit's, if FIT names none."
+            "--fit-data",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Data of the fit, if FIT names none.",
         ),
     ] = [],  # noqa: B006
-    save_fit: Annotated[Path | None, output_file("The fit, for the next update.")] = None,
+    save_fit: Annotated[Path | None, output_file("Save the fit, for the next update.")] = None,
     draws: Annotated[int, whole(1, "Draws to write.")] = 1000,
-    seed: Annotated[int, whole(0, "Reproducible on one machine.")] = 1,
+    seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     require: Require = None,
-    verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict.")] = False,
+    verbose: Annotated[bool, flag("--verbose", "Print details of the verdict.")] = False,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
     """Update a saved fit with new rows.
@@ -44,16 +48,16 @@ def update(
       ppl update day1.fit.json day2.json --save-fit day2.fit.json
 
     \b
-    The priors are those of the program, and a Gaussian factor stands for
-    the likelihood of the rows seen. FIT names its program and the rows that
-    it was last fitted to, which are read; rows before these are not needed.
-    What NEW_DATA leave out, but for rows, stays as there. Sizes of groups
-    may grow: new groups follow those of FIT.
+    The priors are those of the program, and a Gaussian factor replaces the
+    likelihood of earlier rows. FIT names its program and the rows of its last
+    fit, which are read; rows before these are not needed. Variables other
+    than rows that NEW_DATA omit keep their values. The number of groups may
+    grow: new groups follow those of FIT.
 
     \b
-    The target must be a sum over rows, and priors; other programs are
-    refused with the line. The verdict says how close each factor was:
-    where one was not, fit all data anew.
+    The target must be a sum over rows, and priors. Other programs are
+    rejected; the message gives the line. The verdict says how close each
+    factor was. If one was not close, fit all data again.
     """
     from rich.console import Console
 

@@ -61,30 +61,38 @@ def variational(
         Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS, files=files_of_fit)
     ] = Path("output.csv"),
     *,
-    hosts: Annotated[int | None, whole(1, "1: alone, though MPI, ... started more.", hidden=True)] = None,
-    coordinator: Annotated[str | None, address("Where process 0 listens.")] = None,
-    processes: Annotated[int | None, whole(1, "Processes of the run.", hidden=True)] = None,
-    process: Annotated[int | None, whole(0, "This one's number, from 0.", hidden=True)] = None,
+    hosts: Annotated[int | None, whole(1, "Number of hosts; 1: ignore MPI, SLURM, ...", hidden=True)] = None,
+    coordinator: Annotated[str | None, address("Address of process 0.")] = None,
+    processes: Annotated[int | None, whole(1, "Number of processes.", hidden=True)] = None,
+    process: Annotated[int | None, whole(0, "Number of this process, from 0.", hidden=True)] = None,
     layout: Annotated[
         Layout, one_of("CSV layout: variational, sample; json: report.", "--format")
     ] = Layout.variational,
-    save_metric: Annotated[bool, typer.Option("--save-metric", help="Metric and inits for NUTS.")] = False,
-    save_cmdstan_config: Annotated[bool, flag("--save-cmdstan-config", "As JSON.", hidden=True)] = False,
-    profile_file: Annotated[Path | None, output_file("CSV of times.", hidden=True)] = None,
-    save_fit: Annotated[Path | None, output_file("The fit, for `ppl draws` and --init.")] = None,
+    save_metric: Annotated[
+        bool, typer.Option("--save-metric", help="Write metric and inits for NUTS.")
+    ] = False,
+    save_cmdstan_config: Annotated[
+        bool, flag("--save-cmdstan-config", "Write the configuration as JSON.", hidden=True)
+    ] = False,
+    profile_file: Annotated[
+        Path | None, output_file("CSV of the times of `profile` statements.", hidden=True)
+    ] = None,
+    save_fit: Annotated[Path | None, output_file("Save the fit, for `ppl draws` and --init.")] = None,
     resume: Annotated[bool, flag("--resume", "Continue an interrupted run.")] = False,
-    checkpoint_every: Annotated[float, seconds("Between two checkpoints.")] = 10.0,
+    checkpoint_every: Annotated[float, seconds("Seconds between checkpoints.")] = 10.0,
     missing: MissingData = Missing.refuse,
     refresh: Annotated[int, whole(0, "Steps per progress line; 0: none.")] = 100,
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
-    positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
+    positive_transform: Annotated[
+        PositiveTransform, one_of("Transform of positive parameters: log, softplus.")
+    ] = PositiveTransform.log,
     then: Annotated[Then | None, one_of("sample: NUTS from q unless the verdict is good.", "--then")] = None,
     require_converged: Annotated[
         bool, typer.Option("--require-converged", help="Exit with 3 if the run did not converge.")
     ] = False,
     require: Require = None,
     variables: Annotated[str, variable_names("Variables in the table.")] = "",
-    verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict; data unused.")] = False,
+    verbose: Annotated[bool, flag("--verbose", "Print details of the verdict, and unused data.")] = False,
     quiet: Annotated[bool, quietly()] = False,
     **settings: Any,
 ) -> None:

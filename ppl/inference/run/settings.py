@@ -103,11 +103,13 @@ class StochasticSettings:
     adapt_iter: int = setting(Whole(1), "Steps per candidate eta.", default=50, path="variational.adapt.iter")
 
     tol_rel_obj: float = setting(
-        Positive(), "ELBO change to stop below.", default=0.01, path="variational.tol_rel_obj"
+        Positive(), "Relative ELBO change at which to stop.", default=0.01, path="variational.tol_rel_obj"
     )
     """Converged when the mean or median relative change of the ELBO falls below it."""
 
-    eval_elbo: int = setting(Whole(1), "Steps between two ELBOs.", default=100, path="variational.eval_elbo")
+    eval_elbo: int = setting(
+        Whole(1), "Steps between ELBO estimates.", default=100, path="variational.eval_elbo"
+    )
 
     start: StartAt = setting(_one_of(StartAt), "Start", default="pathfinder", usual=True)
     """"pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its curvature;
@@ -115,7 +117,7 @@ class StochasticSettings:
     """
 
     init_scale: float | None = setting(
-        Positive(), "Sds of a random start.", default=None, unset="algorithm's own"
+        Positive(), "Scale of q at a random start.", default=None, unset="algorithm's own"
     )
     """The sds of the first q at a random start; 1 for ADVI."""
 
@@ -127,7 +129,7 @@ class StochasticSettings:
     approximation).
     """
 
-    upgrade: bool = setting(Switch(), "Upgrade the family.", default=True)
+    upgrade: bool = setting(Switch(), "Upgrade the family if q does not fit.", default=True)
     """Where k-hat says that this q does not fit, optimise from another start; and, where draws are corrected,
     go on to full rank and move its mean to the importance-weighted one.
     """
@@ -141,7 +143,9 @@ class StochasticSettings:
     minibatch: int | None = setting(Whole(1), "Rows per gradient.", default=None, unset="all", usual=True)
     """Rows of data a gradient sees, where the target splits by rows."""
 
-    rows: str | None = setting(Name(), "Size that is the number of rows.", default=None, unset="the largest")
+    rows: str | None = setting(
+        Name(), "Size variable that counts the rows.", default=None, unset="the largest"
+    )
     """The size variable that counts the rows `minibatch` takes some of; None for the largest along which the
     target splits.
     """
@@ -188,10 +192,10 @@ class CorrectionSettings:
 class ModeSettings:
     """What the search for a mode is told."""
 
-    marginal: str | None = setting(Name(), "Parameter that optimize integrates out.", default=None)
+    marginal: str | None = setting(Name(), "Parameter that optimize marginalises.", default=None)
     """The unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood)."""
 
-    optimizer: Optimizer = setting(_one_of(Optimizer), "Method of optimize.", default="lbfgs")
+    optimizer: Optimizer = setting(_one_of(Optimizer), "Method of optimize", default="lbfgs")
     """How `optimize` climbs: L-BFGS, BFGS or Newton's method, each with Stan's stopping rules."""
 
 
@@ -223,12 +227,12 @@ class RunSettings:
     backend: Backend = setting(_one_of(Backend), "Backend", default="auto", usual=True)
     """What computes the log density; "auto" for the faster of the two."""
 
-    device: Device = setting(_one_of(Device), "Device of jax", default="cpu")
+    device: Device = setting(_one_of(Device), "Device of JAX", default="cpu")
 
-    sharded: bool = setting(Switch(), "JAX: rows over all devices.", default=False)
+    sharded: bool = setting(Switch(), "JAX: distribute rows over all devices.", default=False)
     """Whether the rows of data are spread over all of JAX's devices, of all processes (`ppl.join`)."""
 
-    quick_jit: bool = setting(Switch(), "JAX: light optimisation.", default=False, command=True)
+    quick_jit: bool = setting(Switch(), "JAX: compile with light optimisation.", default=False, command=True)
     """Whether JAX is to compile quickly and little where the program is small, as a single fit calls for; the
     command does. The last digits of a fit are then others.
     """
@@ -244,7 +248,9 @@ class RunSettings:
     constrained values (the path of such a JSON file, or of a saved fit, will do).
     """
 
-    seed: int = setting(Whole(0), "Reproducible on one machine.", default=1, path="random.seed", usual=True)
+    seed: int = setting(
+        Whole(0), "Seed; reproducible on one machine.", default=1, path="random.seed", usual=True
+    )
 
 
 @settings
@@ -279,7 +285,7 @@ class Settings(RunSettings, ModeSettings, CorrectionSettings, StochasticSettings
 class SampleSettings(Checked):
     """The settings of the No-U-Turn sampler, with CmdStan's names and defaults, but for four chains."""
 
-    num_chains: int = setting(Whole(1), "Chains.", default=4, path="sample.num_chains", usual=True)
+    num_chains: int = setting(Whole(1), "Number of chains.", default=4, path="sample.num_chains", usual=True)
 
     num_warmup: int = setting(
         Whole(1), "Warmup iterations per chain.", default=1000, path="sample.num_warmup", usual=True
@@ -291,7 +297,7 @@ class SampleSettings(Checked):
     )
 
     delta: float = setting(
-        Probability(), "Acceptance aimed at.", default=0.8, path="sample.adapt.delta", usual=True
+        Probability(), "Target acceptance statistic.", default=0.8, path="sample.adapt.delta", usual=True
     )
     """The mean acceptance statistic that the step size is adapted to: a larger one makes smaller steps, with
     fewer divergent transitions.
@@ -325,12 +331,14 @@ class SampleSettings(Checked):
 class SbcSettings(Checked):
     """The settings of simulation-based calibration."""
 
-    simulations: int = setting(Whole(1), "Simulations.", default=100, usual=True)
+    simulations: int = setting(Whole(1), "Number of simulations.", default=100, usual=True)
     """Each is a fit: a hundred show draws that are half as wide as they should be, a thousand a tenth."""
 
-    draws: int = setting(Whole(1), "Draws among which a parameter is ranked.", default=99, usual=True)
+    draws: int = setting(Whole(1), "Draws per fit, for the ranks.", default=99, usual=True)
 
-    algorithm: SbcAlgorithm = setting(_one_of(SbcAlgorithm), "What is calibrated", default="auto", usual=True)
+    algorithm: SbcAlgorithm = setting(
+        _one_of(SbcAlgorithm), "Algorithm under test", default="auto", usual=True
+    )
     """An algorithm of `variational`, or "nuts": one chain, of which every tenth draw is ranked."""
 
     backend: Backend = same(RunSettings, "backend", default="auto")
