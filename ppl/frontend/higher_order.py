@@ -109,14 +109,14 @@ def meaning(name: str) -> str:
 MEANINGS = (
     (
         "reduce_sum",
-        "the sum of f over slices of an array, here of the whole at once, whatever the grainsize; "
-        "under JAX the cores share its arrays, as those of any statement",
+        "the sum of f over slices of an array; computed in one slice for any grainsize; under JAX large "
+        "arrays are distributed over the cores, as in any statement",
     ),
-    ("map_rect", "the vectors f gives for each shard, one after the other"),
+    ("map_rect", "the concatenated vectors that f returns for each shard"),
     ("integrate_1d", "the integral of f(x, distance of x to the nearer limit, ...) between two limits"),
-    ("integrate_ode", "as ode_rk45, in its older form"),
+    ("integrate_ode", "the older form of ode_rk45"),
     ("ode", "the solution of dy/dt = f(t, y, ...) at given times"),
-    ("algebra_solver", "as solve_newton, in its older form"),
+    ("algebra_solver", "the older form of solve_newton"),
     ("solve", "the root of f(x, ...) = 0 near a guess"),
 )
 

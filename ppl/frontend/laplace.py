@@ -104,14 +104,16 @@ OF_COUNTS = {
     "neg_binomial_2_log": "negative binomial counts of log mean",
     "bernoulli_logit": "zeros and ones of log odds",
 }
-OF_COVARIANCE = "K is a function of the program that gives the covariance matrix of theta of the arguments in"
+OF_COVARIANCE = (
+    "K is a function of the program that returns the covariance matrix of theta; its arguments are"
+)
 ARGUMENTS = (
-    f"y_index says which theta each y belongs to; m is an offset of each theta; {OF_COVARIANCE} the "
-    "parentheses, a tuple."
+    f"y_index gives the theta of each y; m is the offset of each theta; {OF_COVARIANCE} the tuple in "
+    "parentheses."
 )
 OWN_ARGUMENTS = (
-    "f is a function of the program, real f(vector theta, ...), that gives the log likelihood of theta and "
-    f"the arguments in the parentheses after it, a tuple; {OF_COVARIANCE} the tuple after it."
+    "f is a function of the program, real f(vector theta, ...), that returns the log likelihood; its other "
+    f"arguments are the tuple after it. {OF_COVARIANCE} the tuple after it."
 )
 SOLVING = (
     "The log-concave likelihood has one mode, so theta_init, hessian_block_size, solver and "
@@ -132,7 +134,7 @@ SMOOTH = (
     "inc_beta and hypergeometric functions, solvers and the Laplace functions may not have arguments that "
     "depend on theta (PPL514)."
 )
-LIMITED = "Not under JAX."
+LIMITED = "Unsupported under JAX."
 
 
 def laplace_page(name: str) -> str:
@@ -151,7 +153,7 @@ def laplace_page(name: str) -> str:
 
 def meaning(record: Laplace) -> str:
     if record.likelihood is None:
-        outcomes = "y, whose log likelihood f gives"
+        outcomes = "y with log likelihood f"
     else:
         outcomes = f"{OF_COUNTS[record.likelihood.name]} theta + m"
     if record.draws:

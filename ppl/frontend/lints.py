@@ -31,8 +31,8 @@ def no_prior(name: str, span: Span) -> Lint:
     return Lint(
         span,
         "PPL001",
-        f"The parameter `{name}` has no prior: its prior is flat over all that its bounds allow.",
-        f"Write for instance `{name} ~ normal(0, 1);`, on the scale of what is plausible.",
+        f"The parameter `{name}` has no prior: its prior is flat over every value that its bounds allow.",
+        f"Write for instance `{name} ~ normal(0, 1);`, on the scale of plausible values.",
         likely=False,
     )
 
@@ -49,7 +49,7 @@ def unused(name: str, what: str, span: Span) -> Lint:
 
 def unused_data(name: str, span: Span) -> Lint:
     return Lint(
-        span, "PPL003", f"The data variable `{name}` is read and never used.", "Take it out.", likely=False
+        span, "PPL003", f"The data variable `{name}` is read and never used.", "Remove it.", likely=False
     )
 
 
@@ -68,7 +68,7 @@ def nothing_between(name: str, lower: str, upper: str, span: Span) -> Lint:
         span,
         "PPL012",
         f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}.",
-        "Lower must be below upper; look for bounds that changed places.",
+        "The lower bound must be below the upper one; check whether they are exchanged.",
         likely=True,
     )
 
@@ -135,8 +135,8 @@ def funnel(name: str, scale: str, declare: str, span: Span, fix: Fix | None) -> 
     return Lint(
         span,
         "PPL009",
-        f"The entries of `{name}` and their scale `{scale}` are both estimated: where data are few, their "
-        "posterior is a funnel, which no Gaussian fits.",
+        f"The entries of `{name}` and their scale `{scale}` are both estimated: with few data their "
+        "posterior is a funnel, which no Gaussian approximates.",
         f"Declare it non-centred: `{declare}`.",
         likely=False,
         fix=fix,

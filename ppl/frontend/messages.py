@@ -87,7 +87,7 @@ def not_a_function(name: str, t: Type) -> Message:
 
 
 def function_as_value(name: str) -> Message:
-    return Message("PPL206", f"`{name}` is a function; here a value is needed.", f"Call it: `{name}(...)`.")
+    return Message("PPL206", f"`{name}` is a function; expected a value.", f"Call it: `{name}(...)`.")
 
 
 def unsupported(what: str) -> Message:
@@ -109,7 +109,7 @@ def assigned_type(left: Type, right: Type, op: str = "=") -> Message:
         text = f"A variable of type {left} cannot be assigned a value of type {right}."
         by = converter(left, right)
         return Message("PPL302", text, conversion(left, right), f"{by}(...)" if by else None)
-    hint = "`.*=` and `./=` go entry by entry." if op in ("*=", "/=") else None
+    hint = "`.*=` and `./=` work entry by entry." if op in ("*=", "/=") else None
     return Message("PPL302", f"`{op}` does not fit: the left side is {left}, the right {right}.", hint)
 
 
@@ -120,8 +120,8 @@ def assigned_twice(name: str) -> Message:
 def read_while_assigned(name: str) -> Message:
     return Message(
         "PPL304",
-        f"`{name}` is read to find the place that is assigned to in `{name}` itself.",
-        "Compute the index before, in a variable of its own.",
+        f"An index on the left side reads `{name}`, which this statement assigns.",
+        "Compute the index before, in another variable.",
     )
 
 
@@ -278,7 +278,7 @@ def duplicate_function(name: str, signature: str, where: str, done: str = "defin
 def declared_otherwise(name: str, line: int, data: bool) -> Message:
     """A function that was announced with other return type, or other arguments marked as data."""
     what = "with `data` before other arguments" if data else "with another return type"
-    text = f"`{name}` with these arguments stands on line {line} {what}."
+    text = f"`{name}` with these arguments is declared on line {line} {what}."
     return Message("PPL802", text, "Write the same signature in both places, or choose another name.")
 
 
@@ -305,7 +305,7 @@ def return_type(expected: Type, found: Type) -> Message:
 def return_in_void() -> Message:
     return Message(
         "PPL806",
-        "Here no value can be returned: the function is void.",
+        "A void function cannot return a value.",
         "Write the type of the value in place of `void`, or `return;` alone.",
     )
 
@@ -341,7 +341,7 @@ def unnormalised_definition(name: str) -> Message:
 def unnormalised_variable(name: str) -> Message:
     return Message(
         "PPL813",
-        f"A variable cannot be called `{name}`: only a density without its constants ends so.",
+        f"A variable cannot be called `{name}`: this ending is that of densities without constants.",
         "Choose another name.",
     )
 

@@ -28,7 +28,7 @@ def too_deep(program: ast.Program) -> ModelError:
 
 def nested_too_deep(span: Span) -> ModelError:
     return ModelError(
-        "This is nested too deeply, or a sum or product of too many terms.",
+        "The program is nested too deeply here, or a sum or product has too many terms.",
         span,
         "Split it: assign parts of it to variables of their own, or write a loop.",
         "PPL190",

@@ -37,8 +37,8 @@ def renamed(program: ast.Program, facts: Facts, name: Name, new: str) -> list[Fi
 def refuse_word(new: str) -> None:
     if not is_identifier(new):
         raise ArgumentError(
-            f"`{new}` cannot be a name: it is a reserved word, or not made of a letter, then letters, digits "
-            "and underscores, with at most one at the end"
+            f"`{new}` cannot be a name: expected a letter, then letters, digits and underscores, at most one "
+            "underscore at the end, and no reserved word"
         )
 
 
@@ -47,7 +47,9 @@ def refuse_variable(
 ) -> None:
     """A name that something else has where the variable is visible, or that could not be a variable's."""
     if suffix_of(new) in ("lupdf", "lupmf"):
-        raise ArgumentError(f"`{new}` cannot be a variable: only a density without its constants ends so")
+        raise ArgumentError(
+            f"`{new}` cannot be a variable: this ending is that of densities without constants"
+        )
     own = next(around[n.node] for n in together if n.declares)
     for other in every:
         if other.text != new or other in together:
@@ -87,6 +89,4 @@ def refuse_used(every: Sequence[Name], new: Iterable[str]) -> None:
 
 
 def in_use(new: str, other: Name) -> ArgumentError:
-    return ArgumentError(
-        f"`{new}` is in use: it stands on line {other.span.line} of {other.span.source.name}"
-    )
+    return ArgumentError(f"`{new}` is in use on line {other.span.line} of {other.span.source.name}")

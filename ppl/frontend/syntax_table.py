@@ -43,29 +43,30 @@ RULES: tuple[Rule, ...] = (
         found=r'"[^"\n]*(\n|\Z)',
     ),
     Rule(
-        "PPL103", "`#` starts no comment", "Write `// comment`, or `#include \"file\"`.", found="#", fix="//",
+        "PPL103", "`#` does not start a comment", "Write `// comment`, or `#include \"file\"`.",
+        found="#", fix="//",
     ),
     Rule(
-        "PPL104", "there is no operator `**`", "A power is written `x ^ 2`.", found=r"\*", before=r"\*",
+        "PPL104", "there is no operator `**`", "Write a power as `x ^ 2`.", found=r"\*", before=r"\*",
         fix="^", over="both",
     ),
     Rule(
         "PPL104", "there is no operator `{previous}{previous}`", "Write `i {previous}= 1;`.",
         found=r"[;)]", before=r"\s*(\+\s*\+|-\s*-)", fix=" {previous}= 1", over="before",
     ),
-    Rule("PPL104", "there is no operator `{previous}=`", "Write the assignment out: `x = x {previous} 2;`.",
+    Rule("PPL104", "there is no operator `{previous}=`", "Write `x = x {previous} 2;`.",
          found="=", before=r"[%^\\]", when=lambda stop: stop.adjacent),
     Rule(
-        "PPL104", "there is no operator `<>`", "Unequal is written `a != b`.", found=">", before="<",
+        "PPL104", "there is no operator `<>`", "Write `a != b` for not equal.", found=">", before="<",
         fix="!=", over="both",
     ),
-    Rule("PPL104", "there is no operator `~=`", "Unequal is written `a != b`.", found="~=", fix="!="),
+    Rule("PPL104", "there is no operator `~=`", "Write `a != b` for not equal.", found="~=", fix="!="),
     Rule(
-        "PPL104", "there is no operator `{word}`", "Logical and is written `a && b`, or `a || b`, not `!a`.",
+        "PPL104", "there is no operator `{word}`", "Write `a && b` for and, `a || b` for or, `!a` for not.",
         found=r"(?P<word>and|or)\b", when=finished, fix="{meant}",
     ),
     Rule("PPL104", "there is no operator `:=`", "Write `name = value;`.", found=":=", fix="="),
-    Rule("PPL104", "there is no operator `&`", "Logical and is written `a && b`.", found=r"&(?!&)", fix="&&"),
+    Rule("PPL104", "there is no operator `&`", "Write `a && b` for and.", found=r"&(?!&)", fix="&&"),
     Rule(
         "PPL105", "a name holds letters, digits and underscores; found `.`", "Write `{head}_{tail}`.",
         found=r"\.(?P<tail>[A-Za-z]\w*)", before=rf"(?P<head>{NAME})", fix="{head}_{tail}", over="both",
@@ -76,7 +77,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL106", "`{head}{tail}` is neither a number nor a name",
-        "A name starts with a letter; a product needs its `*`.",
+        "Start a name with a letter; write a product with `*`.",
         found=r"(?P<tail>[A-Za-z_]\w*)", before=r"(?P<head>\b\d[\d.]*)", when=adjacent,
     ),
     Rule(
@@ -99,14 +100,15 @@ RULES: tuple[Rule, ...] = (
     Rule("PPL110", "the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
 
     Rule(
-        "PPL102", "a string stands between double quotes; found `'`", 'Write `"text"`.',
+        "PPL102", "a string is written in double quotes; found `'`", 'Write `"text"`.',
         found="'", when=values,
     ),
 
     # Between blocks.
     Rule("PPL120", "`{{` expected after `{previous}`, found {found}", when=only("LBRACE"), repair="{"),
     Rule(
-        "PPL121", "`transformed` of what? Expected `transformed data` or `transformed parameters`",
+        "PPL121",
+        "`transformed` alone is not a block; expected `transformed data` or `transformed parameters`",
         found=r"transformed\s*\{", when=outside,
     ),
     Rule(
@@ -118,8 +120,8 @@ RULES: tuple[Rule, ...] = (
         found=BLOCK, when=outside,
     ),
     Rule(
-        "PPL124", "`}}` closes nothing; expected a block or the end of the program",
-        "Take it out, or look for a missing `{{` above.",
+        "PPL124", "unmatched `}}`; expected a block or the end of the program",
+        "Remove it, or look for a missing `{{` above.",
         found=r"\}", when=outside, fix="",
     ),
     Rule(
@@ -128,8 +130,8 @@ RULES: tuple[Rule, ...] = (
         fix="{meant}", over="name",
     ),
     Rule(
-        "PPL125", "{found} stands outside every block",
-        "Declarations and statements belong in a block, such as `model {{ ... }}`.",
+        "PPL125", "{found} is outside of every block",
+        "Put declarations and statements in a block, such as `model {{ ... }}`.",
         found=r"\S", when=outside,
     ),
     Rule(
@@ -156,12 +158,13 @@ RULES: tuple[Rule, ...] = (
         fix="else if", over="word",
     ),
     Rule(
-        "PPL177", "`{word}` begins no statement", "{advice}",
+        "PPL177", "`{word}` does not start a statement", "{advice}",
         before=rf"[;{{}})]\s*(?P<word>{NAME})\s*\([^;{{}}]*",
         when=lambda stop: finished(stop) and misspelt_statement(stop), at="word", fix="{meant}", over="word",
     ),
     Rule(
-        "PPL145", "the function `{name}` is defined outside of the functions block", "Move it there.",
+        "PPL145", "the function `{name}` is defined outside of the functions block",
+        "Move it to the functions block.",
         found=r"\(", before=rf"(?:{TYPE}|\])\s+(?P<name>{NAME})", when=lambda stop: stop.block != "functions",
         at="name",
     ),
@@ -183,11 +186,11 @@ RULES: tuple[Rule, ...] = (
         before=rf"\bfor\s*\(\s*(?P<name>{NAME})", when=only("_IN"),
     ),
     Rule(
-        "PPL132", "`else` has no `if` before it", "An `if` with several statements needs braces around them.",
+        "PPL132", "`else` has no `if` before it", "Put several statements of an `if` in braces.",
         found=r"else\b", when=statements,
     ),
     Rule(
-        "PPL133", "`target` is added to, not assigned", "Write `target += value;`.",
+        "PPL133", "`target` cannot be assigned; expected `+=`", "Write `target += value;`.",
         found="=|<-|~", before=r"\btarget",
     ),
     Rule(
@@ -196,26 +199,26 @@ RULES: tuple[Rule, ...] = (
         before=r"\btarget", when=only("LPAR", "PLUS_ASSIGN"),
     ),
     Rule(
-        "PPL134", "a second `=` in one statement", "Assign in two statements; a comparison is written `==`.",
+        "PPL134", "a second `=` in one statement", "Assign in two statements; write a comparison as `==`.",
         found="=(?!=)", before=r"[^=<>!]=[^=;{}][^;{}]*",
         when=lambda stop: stop.innermost == "{" and finished(stop),
     ),
     Rule(
-        "PPL134", "`=` assigns; arguments have no names: they are told apart by their order",
-        "Write the value alone, in its place.",
+        "PPL134", "`=` assigns; arguments are identified by their order, not by names",
+        "Write the value alone, in its position.",
         found="=", before=rf"[(,|]\s*{NAME}", when=lambda stop: argument(stop) and finished(stop),
     ),
     Rule(
-        "PPL134", "`=` assigns; found in an expression", "A comparison is written `{left} == ...`.",
+        "PPL134", "`=` assigns; found in an expression", "Write a comparison as `{left} == ...`.",
         found="=", before=rf"(?P<left>{NAME}|[\w)\]]+)", fix="==",
         when=lambda stop: stop.innermost == "(" and finished(stop),
     ),
     Rule(
-        "PPL135", "`{word}` needs something to print", 'Write `{word}("x is ", x);`.',
+        "PPL135", "`{word}` requires at least one argument", 'Write `{word}("x is ", x);`.',
         found=r"\)", before=r"\b(?P<word>print|reject|fatal_error)\s*\(",
     ),
     Rule(
-        "PPL136", "strings have no operators; found {found}", "Separate what is printed by commas.",
+        "PPL136", "strings have no operators; found {found}", "Separate the printed values by commas.",
         found=r"[-+*/.]", before='"', fix=",",
     ),
     Rule(
@@ -278,7 +281,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL156", "a local variable takes no constraint; found `<` after `{word}`",
-        "Only top-level variables are constrained.",
+        "Remove the constraint; only variables of a block have one.",
         found=r"<([^<>\n]*>)?", before=rf"(?P<word>{TYPE})", fix="",
     ),
     Rule(
@@ -319,7 +322,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL158",
-        "a bound holds no comparison and no logical operator; found {found}", "Put it in parentheses.",
+        "a bound cannot contain a comparison or logical operator; found {found}", "Put it in parentheses.",
         found=r"[<>=!]=|<|&&|\|\||\?", before=OPEN_BOUND,
     ),
     Rule(
@@ -328,7 +331,7 @@ RULES: tuple[Rule, ...] = (
         fix=">", over="gap",
     ),
     Rule(
-        "PPL159", "`{name}` is given no value here: the block `{block}` only declares; found `=`",
+        "PPL159", "`{name}` cannot have a value here: the block `{block}` only declares; found `=`",
         "Define it in the block `transformed {block}`.",
         found="=", before=rf"(?P<name>{NAME})", when=lambda stop: stop.block in ("data", "parameters"),
     ),
@@ -365,7 +368,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL170",
-        "an expression is missing between `,` and {found}", "Take the comma out, or write the expression.",
+        "an expression is missing between `,` and {found}", "Remove the comma, or write the expression.",
         found=r"[)\]}]", before=",", when=values, fix="", over="before",
     ),
     Rule(
@@ -379,13 +382,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL172",
-        "{found} closes nothing that is open", "Take it out, or look for a missing `(` or `[` before.",
+        "{found} has no matching opening bracket", "Remove it, or look for a missing `(` or `[` before it.",
         found=r"[)\]]", when=lambda stop: CLOSING.get(stop.innermost) != stop.found, fix="",
     ),
     Rule("PPL173", "`;` expected at the end of the statement", when=ended, at="gap", repair=";"),
     Rule(
         "PPL174", "an operator, `,` or `{end}` is missing between `{previous}` and {found}",
-        "A product is written `2 * x`.",
+        "Write a product as `2 * x`.",
         found=r'[\w("]|\.\d', before=r"[\w)\]'\".]", when=finished,
     ),
     Rule(

@@ -447,7 +447,7 @@ def test_rename(editor):
         ("sigma", "for", "reserved word"),
         ("sigma", "a b", "cannot be a name"),
         ("sigma", "x__", "cannot be a name"),
-        ("sigma", "mu", "`mu` is in use: it stands on line 14"),
+        ("sigma", "mu", "`mu` is in use on line 14"),
         ("sigma", "i", "`i` is in use"),
         ("sigma", "twice", "`twice` is in use"),
         ("twice", "exp", "of the library"),
