@@ -5,7 +5,7 @@ from typing import Any
 
 from ppl.errors import ModelError, PPLError
 
-USAGE = "%%ppl takes the name that the model gets, as in `%%ppl schools`; the program stands below it"
+USAGE = "%%ppl requires a name for the model, as in `%%ppl schools`, and the program on the lines below it"
 
 
 class Refused(PPLError):

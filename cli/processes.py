@@ -25,9 +25,9 @@ def joined(hosts: int | None, coordinator: str | None, processes: int | None, pr
     given = by_hand != (None, None, None)
     if given and (hosts is not None or None in by_hand):
         raise typer.BadParameter(
-            "processes that SLURM, MPI or torchrun started are found without options, others by --hosts N "
-            "where JAX detects them; by hand they are given as --coordinator HOST:PORT --processes N "
-            "--process I.",
+            "--hosts, --coordinator, --processes and --process do not go together. Give none for processes "
+            "started by SLURM, MPI or torchrun, --hosts N if JAX detects them, and otherwise "
+            "--coordinator HOST:PORT --processes N --process I.",
             param_hint="--hosts",
         )
     if not given:

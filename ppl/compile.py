@@ -109,4 +109,4 @@ def refuse_hidden(library: Library) -> None:
     """ArgumentError where a function of the library would never be called: the language has its name."""
     for name in library.callees:
         if name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED) or not is_identifier(name):
-            raise ArgumentError(f"no function can be called {name!r}, which is a word of the language")
+            raise ArgumentError(f"{name!r} cannot name a function: it is a word of the language")

@@ -250,7 +250,7 @@ def changing(server: Server) -> None:
 def to_rename(ls: Server, uri: str, position: types.Position) -> tuple[View, Name]:
     """What stands there, in a program without errors: a use in a wrong statement would be missed."""
     if (found := ls.named(uri, position)) is None:
-        raise refused("No variable or function of the program is here.")
+        raise refused("There is no variable or function of the program here.")
     view, name = found
     own = view.analysis.source.name == view.file
     errors = ls.document(uri).analysis.errors if own else view.analysis.errors

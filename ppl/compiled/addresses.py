@@ -84,8 +84,8 @@ def await_coordinator(coordinator: str, seconds: float) -> None:
             if time.monotonic() >= end:
                 why = error.strerror or error
                 raise InferenceError(
-                    f"No coordinator came at {coordinator} in {seconds:g} seconds ({why}). "
-                    "Start process 0 there, and look whether a firewall lets this host through."
+                    f"No coordinator answered at {coordinator} within {seconds:g} seconds ({why}). "
+                    "Start process 0 there, and check that no firewall blocks this host."
                 ) from None
         time.sleep(BETWEEN_TRIES)
 
@@ -118,8 +118,8 @@ def listen_at(client: Any, address: str) -> None:
     """Make the processors of JAX with a Gloo that listens there: JAX has no setting for it (0.10)."""
     if is_loopback(address):
         raise InferenceError(
-            f"Other hosts cannot reach this one: its name, {socket.gethostname()}, leads to {address}, and "
-            "it has no other way out. Give its address in /etc/hosts."
+            f"Other hosts cannot reach this one: its name, {socket.gethostname()}, resolves to "
+            f"{address}, and it has no other network address. Set its address in /etc/hosts."
         )
     from jax._src import xla_bridge
     from jax._src.lib import _jax

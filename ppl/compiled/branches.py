@@ -203,7 +203,7 @@ def _while(goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tup
     p, read_again = ravel_pytree(read.floats)
     width, inputs = x.size, x.size + p.size
     if width * inputs > MOST_SENSITIVITIES:
-        raise NotTraceable("a loop that parameters end carries too many numbers")
+        raise NotTraceable("a loop whose end depends on parameters carries too many numbers")
 
     def named(x: Traced, ns: Any, p: Traced, qs: Any) -> Any:
         return *at.filled(unravelled(x), ns), *read.filled(read_again(p), qs)

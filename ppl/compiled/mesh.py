@@ -226,7 +226,7 @@ def to_each(mesh: Mesh, data: Sequence[Data], names: Collection[str], baked: str
     leaves, structure = [[leaf for _, leaf in found] for found, _ in flat], flat[0][1]
     paths = [path[0].key for path, _ in flat[0][0]]
     if not alike([[digest(str(tree))] for _, tree in flat]).all():
-        raise NotTraceable("its data make other variables on other devices")
+        raise NotTraceable("its data give different variables on different devices")
     same_shape = alike([[digest(np.shape(x), np.asarray(x).dtype.str) for x in of] for of in leaves])
     if not same_shape.all():
         raise OtherShape(paths[int(np.argmin(same_shape))])
@@ -345,7 +345,7 @@ def partition_of(batches: ByRows, mesh: Mesh) -> tuple[Partition, Density, Densi
     """How the rows are shared out, their terms and the others."""
     partition, model = Partition(batches.n_rows, mesh.size), batches.posterior.model
     if not partition.size:
-        raise NotTraceable(f"its {batches.n_rows} rows are fewer than the {mesh.size} devices")
+        raise NotTraceable(f"it has {batches.n_rows} rows, fewer than the {mesh.size} devices")
     forms = batches.rows, rest_of(batches.split.size)
     of_rows, of_rest = (Density(model.code(compiled(form))) for form in forms)
     return partition, of_rows, of_rest
@@ -357,4 +357,4 @@ def why_other_shape(rows: Density, name: str) -> str:
     lines = (k for k, line in enumerate(emitted.text.split("\n")) if line.lstrip().startswith(f"{name} = "))
     place = next((emitted.spans[k] for k in lines), None)
     where = f"line {place.line}, " if place else ""
-    return f"{where}it depends on the data which rows are gone through, on each device another number"
+    return f"{where}the data determine which rows it visits, and their number differs between devices"

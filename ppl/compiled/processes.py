@@ -156,7 +156,7 @@ class Watch(threading.Thread):
             if reasons:
                 return {k: why for k, why in reasons.items() if why and k != self.index}
             alive = self.client.get_live_nodes(list(self.names))  # waits until all alive have asked
-            return {k: "it stopped without a word" for k in self.names if k not in alive}
+            return {k: "it stopped without a message" for k in self.names if k not in alive}
         except jax.errors.JaxRuntimeError as error:
             return {0: f"its store cannot be reached ({str(error).splitlines()[0]})"}
 

@@ -361,7 +361,7 @@ class _Lines:
             lines += CONTROL[op.name](self, op, operands, names, indent)
             return
         if op.name not in WRITERS:
-            raise NotTraceable(f"it needs `{op.name}`, which has no short form in JAX")
+            raise NotTraceable(f"it needs `{op.name}`, which cannot be written as JAX code")
         text, binds = WRITERS[op.name](operands, op.params, op.types[0])
         scalar = operands[0] if op.name == "broadcast_in_dim" and not operands[0].shape else None
         if scalar or (not op.outside and not op.called and op.uses < 2 and len(text) < LONGEST):

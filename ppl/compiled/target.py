@@ -272,6 +272,6 @@ def why(error: Exception) -> str:
         case jax.errors.TracerIntegerConversionError() | jax.errors.NonConcreteBooleanIndexError():
             return "a size or a range depends on parameters"
         case PPLError():
-            return "it is rejected whatever the parameters"
+            return "it is rejected for all parameters"
         case _:
             return f"JAX cannot trace it ({type(error).__name__})"

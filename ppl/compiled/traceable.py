@@ -69,7 +69,7 @@ class Trace:
         line = sys._getframe(2).f_lineno
         self.steps[line] += steps
         if self.steps[line] > TRACE.most_steps:
-            raise NotTraceable(f"a loop would be unrolled beyond {TRACE.most_steps} steps")
+            raise NotTraceable(f"a loop would be unrolled into more than {TRACE.most_steps} steps")
 
     def each(self, f: Callable[..., Any], lifted: tuple[bool, ...], *args: Any) -> Any:
         """As runtime.each: f once for each entry of a batch, all at once where f can be traced so."""

@@ -256,7 +256,9 @@ def by_rows(posterior: "LogDensity", size: str | None = None, seed: int = 0) -> 
     arrays = posterior.model.program(ARRAYS)
     sizes = row_sizes(arrays)
     if size is not None and size not in sizes:
-        raise InferenceError(f"`{size}` counts no rows: the sizes of data are {', '.join(sizes) or 'none'}.")
+        raise InferenceError(
+            f"`{size}` does not count rows: the sizes of data are {', '.join(sizes) or 'none'}."
+        )
     candidates = [size] if size is not None else sorted(sizes, key=lambda s: -posterior.d.of(s))
     reasons = []
     for candidate in candidates:
@@ -273,15 +275,13 @@ def why_not(batches: ByRows, rng: np.random.Generator) -> str | None:
     """Why the row terms do not add up over rows; None when they do, tried at random points and cuts."""
     size, everything = batches.split.size, some_rows(batches.at_hand, rng)
     if batches.split.terms and len(everything) < 2:
-        return f"By `{size}`: one row does not show whether the terms of the target add up over rows."
+        return f"By `{size}`: with one row, it is unknown whether the terms of the target add up over rows."
     if not batches.split.terms:
         return f"By `{size}`: no term of the target depends on its rows."
     if named := batches.split.named:
-        return (
-            f"By `{size}`: one row is read by its number, which is another row in a subset.\n{excerpt(named)}"
-        )
+        return f"By `{size}`: a row is read by its index, which is another row in a subset.\n{excerpt(named)}"
     if sums := batches.split.sums:
-        return f"By `{size}`: target() is read, which over a subset of rows is another sum.\n{excerpt(sums)}"
+        return f"By `{size}`: target() is read, which differs over a subset of rows.\n{excerpt(sums)}"
     for _ in range(ROW_SPLIT.tries):
         u = rng.normal(0.0, 0.5, batches.dim)
         shuffled = rng.permutation(everything)

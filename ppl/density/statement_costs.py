@@ -131,7 +131,8 @@ def cost_lines(posterior: LogDensity) -> Iterator[str]:
         yield "No gradient was measured: no parameters, or no point of finite density was found."
         return
     costs = statement_costs(posterior, u)
-    yield f"A gradient by autograd takes {1e6 * costs.gradient:,.0f} microseconds; of its forward pass take:"
+    took = f"{1e6 * costs.gradient:,.0f} microseconds"
+    yield f"A gradient by autograd takes {took}. Shares of its forward pass:"
     for span, share in costs.shares:
         if share >= EFFORT.least_share:
             yield f"  {share:4.0%}  {span.source.name}:{span.line}: {span.source.line(span.line).strip()}"

@@ -154,7 +154,7 @@ def sharded(posterior: LogDensity, settings: Settings, jacobian: bool = True) ->
     try:
         return cached(posterior, (rows, mesh, few, jacobian, quick), make)
     except NotTraceable as why:
-        raise InferenceError(f"The rows of this program cannot be spread over devices: {why}.") from None
+        raise InferenceError(f"The rows of this program cannot be distributed over devices: {why}.") from None
 
 
 def cached(posterior: LogDensity, key: Hashable, make: Callable[[], T]) -> T:

@@ -29,7 +29,7 @@ FORMAT = "ppl checkpoint 2"
 
 MOST_CHILDREN = 10_000
 """Children that the seed of a generator has at most: Sobol's sequences take a few dozen."""
-ANEW = "; begin anew without resuming"
+ANEW = "; start again without resuming"
 
 
 @dataclass(frozen=True)
@@ -208,8 +208,8 @@ def _refuse_other_settings(path: Path, theirs: Mapping[str, Any], mine: Mapping[
     for name, value in mine.items():
         if theirs.get(name) != value:
             raise DataError(
-                f"{path} is of a run with {name} = {theirs.get(name)}, not {value}. "
-                "Resume it with the settings it began with, or begin anew without resuming."
+                f"{path} belongs to a run with {name} = {theirs.get(name)}, not {value}. "
+                "Resume with the settings of that run, or start again without resuming."
             )
 
 

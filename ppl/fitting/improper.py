@@ -112,7 +112,7 @@ def sentence(posterior: LogDensity, endless: Indices) -> str:
     return (
         "The posterior is improper: the log density does not depend on "
         f"{'any parameter: ' if whole and len(names) > 1 else ''}{name_list(names)}, "
-        f"and {'its range has' if len(names) == 1 else 'their ranges have'} no end, so it cannot be "
+        f"and {'its range is' if len(names) == 1 else 'their ranges are'} infinite, so it cannot be "
         "normalised.\n"
         f"Give {'it' if len(names) == 1 else 'them'} a prior, as in `{all_names[endless[0]].split('.')[0]} ~ "
         "normal(0, 1);`, or bounds on both sides, or remove the declaration."

@@ -160,7 +160,7 @@ def _tabulated(
     stopped = len(left) < settings.num_chains or _is_short(left[0], settings)
     if stopped:
         draws = len(left[0].draws.u)
-        notes = (*notes, f"Stopped by hand: {len(left)} chains of {draws} draws are kept.")
+        notes = (*notes, f"Interrupted: {len(left)} chains of {draws} draws are kept.")
     failed = [table for table in tables if table.failed]
     if failed:
         count = sum(table.failed for table in failed)

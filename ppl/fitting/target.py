@@ -65,12 +65,13 @@ def refuse_unpaired(settings: Settings) -> None:
     """Raises InferenceError where a parameter is named for another algorithm, or none is for its own."""
     if settings.marginal is not None and settings.algorithm != "optimize":
         raise InferenceError(
-            'marginal names the parameter that algorithm "optimize" integrates out, and goes with it; '
+            'marginal, the parameter to integrate out, requires algorithm = "optimize"; '
             f"here algorithm = {settings.algorithm!r} and marginal = {settings.marginal!r}."
         )
     if (settings.ard is not None) != (settings.algorithm == "dsvi-ard"):
         raise InferenceError(
-            'ard names the parameter vector of algorithm "dsvi-ard", and goes with it; '
+            'algorithm = "dsvi-ard" requires ard, the name of a parameter vector, and no other algorithm has '
+            "that setting; "
             f"here algorithm = {settings.algorithm!r} and ard = {settings.ard!r}."
         )
     if settings.sharded and (settings.backend == "autograd" or settings.runs > 1):

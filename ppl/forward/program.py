@@ -108,7 +108,7 @@ def _refuse_twice(
         if isinstance(t.left, ast.Indexed) or (t in branches and rank(facts.types[t.left]) == 0):
             continue
         if any(name == root(o.left).name for o in others):  # type: ignore[union-attr]  # _drawable has seen to it
-            raise refused(f"`{name}` has two ~ statements, whose product no draw follows", t.span)
+            raise refused(f"`{name}` has two ~ statements, whose product cannot be simulated", t.span)
 
 
 def _refuse_data(program: ast.Program, simulated: set[str]) -> None:
@@ -224,9 +224,9 @@ def _forward(s: ast.Statement, known: Drawing) -> Iterator[str]:
             yield from drawn(s, known)
         case ast.TargetIncrement() | ast.JacobianIncrement():
             what = "target" if isinstance(s, ast.TargetIncrement) else "jacobian"
-            raise refused(f"`{what} +=` says no distribution to draw from", s.span)
+            raise refused(f"`{what} +=` does not give a distribution to draw from", s.span)
         case ast.CallStatement():
-            raise refused("what a function adds to target says no distribution to draw from", s.span)
+            raise refused("a function that adds to target does not give a distribution to draw from", s.span)
         case ast.Declaration() if s.name in known.outputs:
             if s.value is not None:
                 yield f"{s.name} = {expression(s.value)};"

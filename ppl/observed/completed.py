@@ -187,7 +187,7 @@ def refuse_early(p: ast.Program, found: tuple[Completion, ...]) -> None:
             read = with_names((s,), {c.name: c.whole})
             if mentions(read, {c.whole}):
                 raise incomplete(
-                    f"`{c.name}` is read where only data can be",
+                    f"`{c.name}` is read where only data are allowed",
                     s.span,
                     f"Compute it in transformed parameters or in the model, where `{c.name}` has draws in "
                     "the places of its missing values.",
@@ -202,8 +202,8 @@ def refuse_unmodelled(p: ast.Program, missing: Collection[str]) -> None:
             raise incomplete(
                 f"no statement models `{d.name}`",
                 d.span,
-                f"Add `{d.name} ~ {likely};` to the model, or what else its values are likely to be, with "
-                "parameters of its own.",
+                f"Add `{d.name} ~ {likely};` to the model, or another distribution of its values, and "
+                "declare the parameters of that distribution.",
             )
 
 

@@ -108,7 +108,7 @@ class DrawingReader(Reader):
         return (ast.If(span, chosen, then, otherwise),)
 
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
-        raise undrawn("this `target +=` says no distribution to draw from", value.span)
+        raise undrawn("this `target +=` does not give a distribution to draw from", value.span)
 
     def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
         entries, whole = Entries(self.facts, self.places, self.names), super().split_entries(s)
@@ -130,7 +130,7 @@ class DrawingReader(Reader):
         if not whole:
             raise undrawn(f"`{text_of(left)}` is not a data variable, nor an entry of one", s.span)
         if not around.branches and text_of(left) in self.lefts:
-            raise undrawn(f"`{text_of(left)}` has two densities, whose product no draw follows", s.span)
+            raise undrawn(f"`{text_of(left)}` has two densities, whose product cannot be simulated", s.span)
         self.lefts.add(text_of(left))
         self.refuse_out_of_order(place.name, args, d, around, s.span)
         self.drawn.add(place.name)

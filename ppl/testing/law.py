@@ -32,7 +32,9 @@ class Law(Generic[Subject]):
             try:
                 self.holds(subject)
             except AssertionError as error:
-                raise AssertionError(f"{name}: {self.says}: it is not so.\n{str(error).strip()}") from None
+                raise AssertionError(
+                    f"{name}: law does not hold: {self.says}.\n{str(error).strip()}"
+                ) from None
 
 
 @contextmanager

@@ -455,7 +455,7 @@ def test_rename(editor):
         ("twice", "f_rng", "ends in `_rng`"),
         ("mine_lpdf", "own", "must end in `_lpdf`"),
         ("mine_lpdf", "normal_lpdf", "of the library"),
-        ("normal", "gauss", "No variable or function"),
+        ("normal", "gauss", "no variable or function"),
     ],
 )
 def test_rename_refuses(editor, what, new, why):

@@ -47,7 +47,7 @@ def test_every_error_is_shown_as_the_command_shows_it_and_no_traceback(run, shel
 @pytest.mark.parametrize("name", ["", "two words", "1st"])
 def test_a_cell_needs_a_name(run, name, capsys):
     assert not run(f"%%ppl {name}\n{GOOD}").success
-    assert "the name that the model gets" in "".join(capsys.readouterr())
+    assert "requires a name for the model" in "".join(capsys.readouterr())
 
 
 def test_likely_bugs_are_said(run):

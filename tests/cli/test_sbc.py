@@ -37,7 +37,9 @@ def test_a_run_goes_on_from_its_file(run, tmp_path):
     assert run("sbc", "toy.model", "toy.json", *QUICK, "-q", "--resume")[0] == 0
     assert (tmp_path / "sbc.csv").read_text() == whole
     status, _, err = run("sbc", "toy.model", "toy.json", *QUICK, "-q", "--resume", "--seed", 2)
-    assert status == 1 and "sbc.csv is of another run: seed is 1 there and 2 here" in " ".join(err.split())
+    assert status == 1 and "sbc.csv belongs to another run: seed is 1 there and 2 here" in " ".join(
+        err.split()
+    )
 
 
 def test_the_simulator_is_shown_and_may_be_given(run, tmp_path):

@@ -233,7 +233,7 @@ def test_a_fit_in_the_layout_of_sample(bernoulli):
 
 def test_static_integration_is_refused_by_name(bernoulli):
     said = bernoulli("sample algorithm=hmc engine=static data file=data.json", status=1)
-    assert "engine=static is not offered here" in said.stderr
+    assert "engine=static is unsupported" in said.stderr
 
 
 def test_a_run_without_draws_leaves_its_adaptation(bernoulli):

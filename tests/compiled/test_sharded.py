@@ -169,7 +169,7 @@ def test_the_coordinator_listens_at_its_address_alone():
 
 def test_a_coordinator_that_never_comes_is_named():
     address = f"127.0.0.1:{free_port()}"
-    with pytest.raises(InferenceError, match=rf"No coordinator came at {address} in 0.3 seconds"):
+    with pytest.raises(InferenceError, match=rf"No coordinator answered at {address} within 0.3 seconds"):
         await_coordinator(address, 0.3)
     assert WAITS.coordinator < 30
 
@@ -333,7 +333,7 @@ def test_a_process_killed_ends_all_and_a_new_run_goes_on(shards):
         assert ended(together(2, shards, "m.model", out, *long, *often, "--resume"))[0] == [0, 0]
         assert rows(shards / "whole.csv") == rows(shards / out)
     assert statuses == [3, -9], "the first says which ended"
-    assert "process 1 of 2" in said[0] and "ended: it stopped without a word" in said[0]
+    assert "process 1 of 2" in said[0] and "ended: it stopped without a message" in said[0]
     assert ended(together(3, shards, "m.model", "more.csv", *long, *often, "--resume"))[0] == [0, 0, 0]
     assert same(shards, "whole.csv", "more.csv")
 

@@ -221,7 +221,7 @@ OUT_OF_REACH = [
     (
         f"array[{TRACE.most_steps + 1}] real s; for (i in 1:{TRACE.most_steps + 1}) "
         "s[i] = i > 1 ? sin(s[i - 1]) : m; target += -square(s[9]);",
-        f"line 4, a loop would be unrolled beyond {TRACE.most_steps} steps",
+        f"line 4, a loop would be unrolled into more than {TRACE.most_steps} steps",
     ),
 ]
 

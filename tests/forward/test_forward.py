@@ -134,7 +134,7 @@ def test_a_hidden_markov_chain_is_drawn_step_by_step():
         ("real m;", "", "`m` has no `~` statement, and so no proper prior"),
         ("real<lower=0> m;", "", "`m` has no `~` statement, and so no proper prior"),
         ("real a; real<lower=0, upper=exp(a)> m;", "a ~ normal(0, 1);", "bounds that depend on parameters"),
-        ("real m;", "target += -m^2;", "`target +=` says no distribution"),
+        ("real m;", "target += -m^2;", "`target +=` does not give a distribution"),
         ("real<lower=0> m;", "log(m) ~ normal(0, 1);", "`log(m)` on the left of ~ is not a variable"),
         ("vector[2] m;", "if (N > 1) m ~ normal(0, 1); else m ~ normal(1, 1);", "`m` has two ~ statements"),
         ("real m;", "m ~ normal(0, 1); m ~ normal(1, 1);", "`m` has two ~ statements"),

@@ -230,11 +230,11 @@ REFUSED = [
     (
         "data { vector[2] y; } transformed data { real s = sum(y); } parameters { real m; } "
         "model { y ~ normal(m, s); }",
-        "`y` is read where only data can be",
+        "`y` is read where only data are allowed",
     ),
     (
         "data { vector[2] y; } parameters { real<lower=y[1]> m; } model { y ~ normal(m, 1); }",
-        "`y` is read where only data can be",
+        "`y` is read where only data are allowed",
     ),
 ]
 

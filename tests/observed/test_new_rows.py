@@ -118,7 +118,7 @@ def test_discrete_parameters_of_new_rows_are_drawn():
          "`S` is a cov_matrix, whose new entries are not drawn"),
         ("parameters { real m; } model { for (n in 1:N) target += log_mix([0.5, 0.5]', "
          "[normal_lpdf(y[n] | m, 1), normal_lpdf(y[n] | 0, 1)]'); }", {"N": 2},
-         "this `target +=` says no distribution"),
+         "this `target +=` does not give a distribution"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_predicted_is_refused(program, new, says):

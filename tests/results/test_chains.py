@@ -295,7 +295,7 @@ def test_ctrl_c_keeps_the_draws_that_there_are(posterior, monkeypatch):
 
     long = {"num_chains": 3, "num_warmup": 100, "num_samples": 300}
     found = posterior.sample(seed=3, backend="autograd", progress=stop, on_interrupt="return", **long)
-    assert found.interrupted and found.chains == 1 and "Stopped by hand: 1 chains" in found.notes[0]
+    assert found.interrupted and found.chains == 1 and "Interrupted: 1 chains" in found.notes[0]
 
 
 def test_a_program_without_parameters_is_refused():

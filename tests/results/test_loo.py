@@ -120,7 +120,9 @@ def test_pathfinder_files_that_cmdstan_has_resampled_are_not_weighted_again(tmp_
     assert weighted.log_ratios.any() and not again.log_ratios.any()
     files = {name: read_file(tmp_path / f"{name}.csv") for name in ("false", "true")}
     assert len(worst_khats([files["false"]])) and not len(worst_khats([files["true"]]))
-    assert reading([files["true"]], ("mu",)).startswith("These draws were made to follow the posterior")
+    assert reading([files["true"]], ("mu",)).startswith(
+        "The algorithm corrects these draws towards the posterior"
+    )
 
 
 def test_a_program_without_it_is_told_what_to_add(fits, tmp_path, capsys):

@@ -70,7 +70,7 @@ def test_what_cannot_be_integrated_out_is_refused(posterior, name, why):
 
 
 def test_it_goes_with_optimize_alone(posterior):
-    with pytest.raises(InferenceError, match="goes with it; here algorithm = 'auto'"):
+    with pytest.raises(InferenceError, match=r"requires algorithm = .optimize.; here algorithm = 'auto'"):
         posterior.variational(marginal="theta")
 
 

@@ -72,7 +72,7 @@ def test_an_interrupted_run_keeps_what_it_has_and_goes_on_to_the_same_ranks(mode
     assert before.numbers == part.numbers and len(part.numbers) == 3
     after = calibrated(simulations, asked, before=before)
     assert after.numbers == whole.numbers and (after.ranks == whole.ranks).all()
-    with pytest.raises(DataError, match="is of another run: seed is 1 there and 2 here"):
+    with pytest.raises(DataError, match="belongs to another run: seed is 1 there and 2 here"):
         read_csv(tmp_path / "sbc.csv", {**about, "seed": 2})
 
 

@@ -173,7 +173,7 @@ def precision_of_walk(n):
 @pytest.mark.parametrize(
     ("program", "data", "new", "kind", "words"),
     [
-        (CENTRED, {**Y, "x": [1.0, 2.0, 4.0, 8.0]}, {}, ppl.ModelError, "change with the other rows"),
+        (CENTRED, {**Y, "x": [1.0, 2.0, 4.0, 8.0]}, {}, ppl.ModelError, "depend on other rows"),
         (SERIES, Y, {}, ppl.InferenceError, "By `N`"),
         (OF_ROWS, Y, {}, ppl.ModelError, "`e` has an entry for each row"),
         (SHARES, {"N": 3, "J": 2, "y": [1, 2, 2]}, {"J": 3}, ppl.InferenceError, "the elements of `p`"),
@@ -251,7 +251,7 @@ def test_a_second_mode_that_new_rows_make_is_found(first, new):
 
 def test_one_row_cannot_be_updated_and_says_why():
     fit = ppl.compile_model(NORMAL).condition({"N": 1, "y": [1]}).variational(seed=1)
-    with pytest.raises(ppl.InferenceError, match="one row does not show whether the terms"):
+    with pytest.raises(ppl.InferenceError, match="with one row, it is unknown whether the terms"):
         fit.update({"N": 2, "y": [1, 2]})
 
 

@@ -53,6 +53,6 @@ def approximation(density: Density, mode: Floats) -> Gaussian:
     if repaired:
         raise InferenceError(
             "The Hessian at the mode is not negative definite, so there is no Laplace approximation. "
-            "Was the mode found with the same jacobian as laplace is run with?"
+            "Check that the mode was found with the same jacobian."
         )
     return q

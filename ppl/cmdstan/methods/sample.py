@@ -59,7 +59,7 @@ def run(job: Job) -> int:
     """
     chains = job["sample.num_chains"]
     if job["sample.hmc.engine"] != "nuts":
-        raise InferenceError("engine=static is not offered here; use engine=nuts.")
+        raise InferenceError("engine=static is unsupported; use engine=nuts.")
     for number in range(job["id"], job["id"] + chains):
         own = (job["output.file"], job["output.diagnostic_file"])
         file, latent = (Path(name) if chains == 1 or not name else numbered(name, number) for name in own)

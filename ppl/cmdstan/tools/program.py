@@ -19,7 +19,7 @@ NO_PRIOR = "PPL001"
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--include-paths", default="", help="folders of included files, with commas")
     parser.add_argument("--filename-in-msg", default="", help="the file's name in messages")
-    parser.add_argument("--warn-pedantic", action="store_true", help="warn of everything doubtful")
+    parser.add_argument("--warn-pedantic", action="store_true", help="warn of all possible problems")
     parser.add_argument("file", type=Path)
 
 

@@ -25,24 +25,24 @@ def _reasons(chosen: Settings) -> Iterator[str]:
         yield f"{name} shifts and scales no noise; noise = {chosen.noise!r} does not apply to it."
     if name == "lowrank" and chosen.noise in ("logistic", "laplace"):
         yield (
-            f"lowrank adds up its noise, and a sum of {chosen.noise} noise has no density in closed form; "
+            f"lowrank adds two noise terms, and a sum of {chosen.noise} noise has no density in closed form; "
             "expected noise normal or student_t."
         )
     if name == "ssvb" and chosen.estimator not in (None, "stochastic-search"):
-        yield f"ssvb is stochastic search; for estimator = {chosen.estimator!r} choose fullrank."
+        yield f"ssvb is stochastic search; for estimator = {chosen.estimator!r} use fullrank."
     if name == "dsvi-ard" and chosen.estimator in FROM_LOG_Q:
         yield (
             f"{chosen.estimator} takes the entropy from log q, which lacks the prior that dsvi-ard has taken "
             "out; expected reparameterised, score-function or stochastic-search."
         )
     if name in ("pathfinder", "optimize") and chosen.correct:
-        yield f"{name} leaves no q whose draws could be corrected; correct does not apply to it."
+        yield f"{name} has no q whose draws could be corrected; correct does not apply to it."
     if chosen.correct and chosen.minibatch is not None:
         yield "correct needs all rows at once and does not work with minibatches; omit one of them."
     if chosen.step_rule == "dowg" and chosen.eta is not None:
-        yield f"dowg finds its own step size; leave eta = {chosen.eta:g} out."
+        yield f"dowg finds its own step size; omit eta = {chosen.eta:g}."
     if chosen.stop == "iterate-rhat" and not chosen.average:
-        yield "iterate-rhat watches the error of an average over the path; it cannot go without that average."
+        yield "iterate-rhat monitors the error of the averaged iterates; it requires average = True."
 
 
 def _of_no_use(chosen: Settings) -> Iterator[str]:

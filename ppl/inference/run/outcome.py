@@ -21,7 +21,7 @@ ADVICE = {
     Ending.BUDGET_REACHED: "Allow more iterations (iter), or more gradient draws in each (grad_samples).",
     Ending.NO_MAXIMUM: "Give scales a prior that excludes 0, or count the Jacobian (jacobian=True).",
     Ending.DIVERGED: "The best parameters seen are kept; try a smaller eta or more gradient draws.",
-    Ending.INTERRUPTED: "The parameters at that moment are kept; run longer for a fit to rely on.",
+    Ending.INTERRUPTED: "The parameters at that point are kept; run longer for a reliable fit.",
 }
 
 

@@ -73,7 +73,7 @@ class Switch:
 class Name:
     """A name that the program declares."""
 
-    expected = "a name of the program"
+    expected = "the name of a variable of the program"
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, str)

@@ -82,7 +82,7 @@ class RelativeElbo:
             return Reading(mean, middle, f"{which} ELBO converged", Outcome(Ending.CONVERGED, reason))
         note = "may be diverging, inspect the ELBO" if state.suspect else ""
         if self.gives_up and state.suspect >= self.window:
-            reason = f"the ELBO changed by more than half of itself all through {self.window} checkpoints"
+            reason = f"the ELBO changed by more than half its value at {self.window} checkpoints in a row"
             return Reading(mean, middle, note, Outcome(Ending.DIVERGED, reason))
         return Reading(mean, middle, note)
 

@@ -60,7 +60,7 @@ SAMPLE = Group(
         least(0, "num_samples", "Draws to write", 1000),
         least(0, "num_warmup", "Warmup iterations", 1000),
         flag("save_warmup", "Write the warmup's draws too?", False),
-        positive("thin", "Write every how manyeth draw", 1),
+        positive("thin", "Period between draws that are written", 1),
         Group(
             "adapt",
             "Warmup adaptation",

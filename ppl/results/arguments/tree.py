@@ -19,7 +19,7 @@ LAYOUTS = ("variational", "sample")
 
 PPL = Group(
     "ppl",
-    "What CmdStan has no word for",
+    "Settings that CmdStan lacks",
     (
         *(argument_of(known) for known in SETTINGS.values() if known.path.startswith("ppl.")),
         word("positive_transform", "Map to positive parameters", *POSITIVE_TRANSFORMS),
@@ -59,7 +59,7 @@ TREE: tuple[Argument, ...] = (
             least(0, "refresh", "Iterations between two lines on the screen; 0 for none", 100),
             Value(
                 "sig_figs",
-                "Significant figures of numbers in files; -1 for all that matter, in log_prob for 6",
+                "Significant figures of numbers in files; -1 for all (6 in log_prob)",
                 -1,
                 "-1, or 1 to 18",
                 lambda x: x == -1 or 1 <= x <= 18,

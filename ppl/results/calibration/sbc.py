@@ -116,7 +116,7 @@ class Calibration:
         lost = f" {len(self.failed)} simulations failed and are omitted." if self.failed else ""
         if not off:
             return (
-                f"Calibrated: nothing in the ranks of {n} simulations speaks against draws of the posterior "
+                f"Calibrated: the ranks of {n} simulations are consistent with draws of the posterior "
                 f"(smallest p {found[ordered[0]].p:.2g} of {len(ordered)} columns).{lost}"
             )
         worst = ", ".join(
@@ -276,8 +276,8 @@ def read_csv(path: str | Path, about: Mapping[str, Any]) -> Calibration:
     for name, mine in about.items():
         if entries.get(name) != str(mine):
             raise DataError(
-                f"{path} is of another run: {name} is {entries.get(name, 'not told')} there and {mine} here. "
-                "Give another name by -o, or omit --resume."
+                f"{path} belongs to another run: {name} is {entries.get(name, 'missing')} there and {mine} "
+                "here. Give another name by -o, or omit --resume."
             )
     prefix = "failed "
     failed = {int(key.removeprefix(prefix)): why for key, why in entries.items() if key.startswith(prefix)}
@@ -285,7 +285,7 @@ def read_csv(path: str | Path, about: Mapping[str, Any]) -> Calibration:
     try:
         numbers = np.array(rows, dtype=np.int64).reshape(len(rows), len(header))
     except ValueError:
-        raise DataError(f"{path} is damaged: a row has another number of ranks than the header.") from None
+        raise DataError(f"{path} is damaged: a row and the header have different numbers of ranks.") from None
     return Calibration(
         tuple(header[1:]),
         tuple(numbers[:, 0].tolist()),

@@ -65,7 +65,7 @@ class Simulations:
                 continue
             self._require_whole(values)
             return values
-        raise InferenceError(f"None of {SIMULATIONS_TRIED} draws was without a rejection: {why}")
+        raise InferenceError(f"All {SIMULATIONS_TRIED} draws were rejected: {why}")
 
     def _require_whole(self, values: Mapping[str, Any]) -> None:
         for name in (*self.parameters, *self.simulated):

@@ -60,7 +60,7 @@ def family(o: Outcome) -> Finding | None:
     return farther.finding(
         o.statement.span,
         "PPL033",
-        f"The distribution of `{o.name}` {what}, and replicated data are not so.",
+        f"The distribution of `{o.name}` {what}, unlike that of replicated data.",
         positive(o) + " `ppl explain PPL033` lists more.",
     )
 

@@ -94,7 +94,7 @@ def read_entries(found: Mapping[str, str]) -> Provenance | None:
             "evidence": Evidence(*map(float, known)) if len(known) == len(EVIDENCE) else None,
         }
     except ValueError as error:
-        raise DataError(f"what a file says of its fit was changed: {error}.") from None
+        raise DataError(f"the comments of a file about its fit are damaged: {error}.") from None
     return Provenance(**{**texts, **typed})  # type: ignore[arg-type]
 
 

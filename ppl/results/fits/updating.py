@@ -166,12 +166,14 @@ def rows_to_update(posterior: LogDensity) -> str:
         DataError: some data are missing.
     """
     if posterior.model.completions:
-        raise DataError("A fit with missing data is not updated: each is a parameter of its own row.")
+        raise DataError(
+            "A fit with missing data cannot be updated: each missing value is a parameter of its row."
+        )
     found = NewRows(*posterior.model.compilation.checked)
     span = found.program.span
     if len(found.rows) != 1:
         sizes = ", ".join(sorted(found.rows)) or "none"
-        raise not_updated(f"one size should count the rows of what is observed, here {sizes}", span)
+        raise not_updated(f"one size must count the rows of all outcomes; found {sizes}", span)
     (rows,) = found.rows
     if posterior.model.data_schema.get(rows) != "int":
         raise not_updated(f"`{rows}`, which counts the rows, is not a size of the data block", span)
@@ -197,7 +199,9 @@ def refuse_terms_of_all(batches: ByRows) -> None:
         u = rng.normal(0.0, 0.5, batches.dim)
         among, own = batches.row_terms(u, few), alone.row_terms(u, few)
         if np.isfinite(among) and not abs(among - own) <= ROW_SPLIT.tolerance * max(1.0, abs(among)):
-            why = "the terms of a row change with the other rows, as where data are centred by their mean"
+            why = (
+                "the terms of a row depend on other rows, for example because data are centred by their mean"
+            )
             raise not_updated(why, batches.split.terms[0])
 
 
@@ -223,9 +227,11 @@ def require_groups(old: LogDensity, new: LogDensity, earlier: Earlier) -> None:
             require_elements(new, size)
     lost = [name for name in old.param_unc_names() if name not in set(new.param_unc_names())]
     if lost:
-        raise DataError(f"`{lost[0]}` is a parameter of the fit, and of the new data it is none.")
+        raise DataError(f"`{lost[0]}` is a parameter of the fit, but not with the new data.")
     if not earlier.groups and len(old.param_unc_names()) != len(new.param_unc_names()):
-        raise DataError("The new data have other parameters than the fit, which no size of groups explains.")
+        raise DataError(
+            "With the new data the parameters differ from those of the fit, not only in the number of groups."
+        )
 
 
 def require_elements(new: LogDensity, size: str) -> None:

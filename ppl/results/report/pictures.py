@@ -212,7 +212,7 @@ def always(title: str, reading: str) -> Callable[[Material], Caption]:
 
 def of_marginals(material: Material) -> Caption:
     reference = f" In red: {material.reference.path}." if material.reference else ""
-    text = f"What the draws say of each column alone, with its mean and 90% interval.{reference}"
+    text = f"The marginal density of each column, with its mean and 90% interval.{reference}"
     return Caption("Marginal densities", text)
 
 
@@ -221,10 +221,9 @@ def of_pairs(material: Material) -> Caption:
     shaded = importance(material) is not None
     return Caption(
         "Pairs with the worst k-hat" if is_ordered(material) else "Pairs",
-        "The darker a draw, the more the approximation is too low there: where dark draws gather, it misses "
-        "mass."
+        "Darker draws have larger importance ratios. Where dark draws gather, the approximation misses mass."
         if shaded
-        else "The first columns that vary, each against each other.",
+        else "The first columns that are not constant, against each other.",
     )
 
 
@@ -234,10 +233,10 @@ def of_covariance(material: Material) -> Caption:
     independent = all(about and about.of_q and about.family in INDEPENDENT for about in known)
     return Caption(
         "Covariance",
-        "Mean-field sees no correlation on the unconstrained scale: blocks of colour there come from "
+        "Mean-field has no correlations on the unconstrained scale: correlations here come from "
         "transformations alone."
         if independent
-        else "Red: the two columns rise together. Blue: one falls as the other rises.",
+        else "Red: positive correlation. Blue: negative correlation.",
     )
 
 
@@ -289,7 +288,7 @@ KINDS: Mapping[str, Kind] = {
         trace,
         always(
             "Draws in their order",
-            "A colour a run: runs that agree lie over one another, and no column drifts.",
+            "One colour per run. Runs that agree overlap, and no column drifts.",
         ),
         "a column that varies",
         has_order,

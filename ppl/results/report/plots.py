@@ -139,7 +139,7 @@ def elbo(trace: Floats, ending: str, wide: bool = True) -> "Figure":
         ha="right",
         color=OTHER,
     )
-    axes.set(xlabel="iteration", ylabel="ELBO (nats)", title="ELBO as the run went")
+    axes.set(xlabel="iteration", ylabel="ELBO (nats)", title="ELBO by iteration")
     return figure
 
 

@@ -107,7 +107,10 @@ def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
     with_ratios = [(file, ratios) for file in files if (ratios := file.log_ratios) is not None]
     found = [of_densities(file, ratios) for file, ratios in with_ratios if np.isfinite(ratios).any()]
     if not found and any(file.follows_target for file in files):
-        yield "These draws were made to follow the posterior; the files do not say how well they do."
+        yield (
+            "The algorithm corrects these draws towards the posterior; the files do not say how close "
+            "they are."
+        )
         return
     if not found:
         yield "These files lack log densities of the approximation, so the quality of the fit is unknown."

@@ -74,10 +74,10 @@ def test_the_rule_that_was_named_ends_the_run():
         ({"algorithm": "fixed-draws", "estimator": "black-box"}, "takes no stochastic steps"),
         ({"algorithm": "optimize", "minibatch": 10}, "needs all rows at once"),
         ({"algorithm": "pathfinder", "noise": "laplace"}, "shifts and scales no noise"),
-        ({"algorithm": "ssvb", "estimator": "reparameterised"}, "choose fullrank"),
+        ({"algorithm": "ssvb", "estimator": "reparameterised"}, "use fullrank"),
         ({"algorithm": "dsvi-ard", "estimator": "black-box"}, "prior that dsvi-ard has taken out"),
         ({"step_rule": "dowg", "eta": 0.1}, "finds its own step size"),
-        ({"stop": "iterate-rhat", "average": False}, "cannot go without that average"),
+        ({"stop": "iterate-rhat", "average": False}, "requires average = True"),
     ],
 )
 def test_nonsense_is_refused_with_the_reason(settings, reason):

@@ -41,7 +41,7 @@ def test_names_are_those_of_the_table_in_its_order(names, table):
         ("tol_rel_obj", float("inf"), "a number above 0."),
         ("average", "no", "True or False."),
         ("correct", 1, "True or False, or none."),
-        ("rows", 3, "a name of the program, or none."),
+        ("rows", 3, "the name of a variable of the program, or none."),
         ("backend", "torch", "one of auto, autograd, jax."),
         (
             "stop",
