@@ -86,7 +86,7 @@ def test_a_wrong_mass_is_told_the_law():
     def log_mass(xp, y, rate):
         return POISSON.log_density(xp, y, rate) + 1e-6
 
-    with pytest.raises(AssertionError, match=r"the mass sums to one: .*\nit is 1\.000001 at lambda"):
+    with pytest.raises(AssertionError, match=r"the mass sums to one\.\nit is 1\.000001 at lambda"):
         check_distribution(replace(POISSON, log_density=log_mass, constants=(), parts=None))
 
 

@@ -72,7 +72,7 @@ def draws_lines(p: ir.Program) -> list[str]:
         return [f"Draws are evaluated one after the other: {why}."]
     out = ["Many draws are evaluated at once."]
     if made.parts:
-        out += ["Run for those draws, or rows of a function, that go there:"]
+        out += ["Run only for the draws, or rows of a function, that take the branch:"]
         out += dict.fromkeys(f"  {statement_line(span)}" for span in made.parts)
     if made.alone:
         out += ["One draw after the other:"]
@@ -110,7 +110,7 @@ def split_lines(p: ir.Program) -> list[str]:
 def split_by(split: RowSplit) -> list[str]:
     rows, rest = ([f"  {statement_line(s)}" for s in terms] for terms in (split.terms, split.rest_terms))
     return [
-        f"With --minibatch --rows {split.size}, for the rows at hand:",
+        f"With --minibatch --rows {split.size}, for the rows of a minibatch:",
         *rows,
         "and whole:",
         *(rest or ["  nothing"]),

@@ -112,7 +112,7 @@ def completion(d: ast.Declaration, names: Names) -> Completion:
     t = d.type
     if not isinstance(t, ast.SizedType) or t.keyword not in KEYWORDS:
         what = t.keyword if isinstance(t, ast.SizedType) else "tuple"
-        raise incomplete(f"`{d.name}` is a {what}, whose entries are not parameters one by one", d.span)
+        raise incomplete(f"`{d.name}` is a {what}, whose entries cannot be parameters one by one", d.span)
     bounds = dict(t.bounds.items) if t.bounds else {}
     if t.keyword == "int" and not {"lower", "upper"} <= {*bounds}:
         hint = f"Declare both bounds, as in `int<lower=0, upper=1> {d.name}`: its values are summed over."

@@ -761,7 +761,7 @@ def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
 def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     """`while`, until every entry is done: a step is run for those that go on."""
     if is_masked(b) or has_mask(c, b, s.condition):
-        raise Dependent("parameters decide how often a loop runs")
+        raise Dependent("the number of iterations depends on parameters")
     condition, made = lift_aside(c, b, s.condition)
     over = axes_of(condition.type)
     if not over:

@@ -412,7 +412,7 @@ def one_of_each(args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
     if b.over(*args) == b.axes:
         return args
     if not args or isinstance(core(args[0].type), Tuple):
-        raise Dependent("a random draw has no argument to say how many are wanted")
+        raise Dependent("a random number function has no argument that gives the number of draws")
     return spread(b, args[0], b.axes), *args[1:]
 
 

@@ -26,22 +26,22 @@ def late(module: str, name: str, *more: Any) -> Callable[[Program], Program]:
 
 INLINE = Pass(
     "inline",
-    "Functions with loops are written out where they are called, so that index sets of data are seen.",
+    "Functions with loops are inlined, so that their index sets are known from data.",
     late("inline_calls", "inline_calls"),
 )
 TUPLE_PARTS = Pass(
     "tuple-parts",
-    "A local tuple, or array of tuples, that is set and read item by item becomes a variable for each item.",
+    "A local tuple, or array of tuples, that is set and read by items becomes one variable per item.",
     late("tuple_parts", "tuple_parts"),
 )
 INDUCTION = Pass(
     "induction-variables",
-    "An int that a loop adds a constant to in every iteration becomes a formula in the loop's variable.",
+    "An int that grows by a constant in every iteration becomes a formula in the loop variable.",
     late("induction_variables", "replace_induction_variables"),
 )
 PRIVATISE = Pass(
     "privatise",
-    "A scratch variable that every iteration sets anew is declared inside the loop.",
+    "A variable that every iteration sets before reading it is declared inside the loop.",
     late("privatise", "privatise"),
 )
 CONTRACTIONS = Pass(
@@ -51,7 +51,7 @@ CONTRACTIONS = Pass(
 )
 COUNTERS = Pass(
     "counters",
-    "Ints that a loop carries and data alone decide are computed by a loop of their own.",
+    "Ints that a loop carries and that depend on data only are computed in a separate loop.",
     late("counters", "distribute_counters"),
 )
 VECTORISE = Pass(
@@ -66,7 +66,7 @@ VECTORISE_WITH_MASKS = Pass(
 )
 WHOLE_ARRAYS = Pass(
     "whole-arrays",
-    "A variable that is filled or read from end to end is set or taken as a whole.",
+    "A variable whose entries are all set or read is set or read as a whole.",
     late("whole_arrays", "whole_arrays"),
 )
 DEAD_CODE = Pass(
@@ -76,12 +76,12 @@ DEAD_CODE = Pass(
 )
 DEAD_STORES = Pass(
     "dead-stores",
-    "Variables that are set whole before they are read are not declared without a value first.",
+    "Variables that are set as a whole before they are read are not initialised.",
     late("dead_stores", "eliminate_dead_stores"),
 )
 ZERO_BASED = Pass(
     "zero-based",
-    "Indices count from zero, those that are not known are checked.",
+    "Indices count from zero; indices that are unknown are checked.",
     late("zero_based", "count_from_zero"),
     required="Python's indices count from zero",
 )
@@ -92,22 +92,22 @@ STEP_INVARIANTS = Pass(
 )
 HOIST = Pass(
     "hoist-data",
-    "What depends on data alone is computed once, when the data arrive.",
+    "Expressions that depend on data only are computed once, when the data are read.",
     late("hoist_data", "hoist_data"),
 )
 SHARE = Pass(
     "common-subexpressions",
-    "An expression of the log joint that stands more than once is computed once.",
+    "An expression that occurs more than once in the log joint is computed once.",
     late("common_subexpressions", "eliminate_common_subexpressions"),
 )
 PREPARE_NORMALISERS = Pass(
     "prepare-normalisers",
-    "Terms of densities that need the data alone are computed once, for the pass split-normalisers.",
+    "Terms of densities that depend on data only are computed once, for the pass split-normalisers.",
     late("split_normalisers", "prepare_normalisers"),
 )
 COVARIANCES = Pass(
     "covariances",
-    "A density of a Cholesky factor that has no other use becomes the density of the covariance.",
+    "The density of a Cholesky factor without other uses becomes the density of the covariance.",
     late("covariances", "by_covariance"),
 )
 SPLIT_NORMALISERS = Pass(
@@ -124,11 +124,11 @@ SOLVER_FUNCTIONS = Pass(
     "solver-functions",
     "The functions that solvers work on are evaluated at many points at once.",
     late("solver_functions", "solver_functions"),
-    required="solvers ask for many points at once",
+    required="solvers evaluate many points at once",
 )
 STRUCTURED_JUMPS = Pass(
     "structured-jumps",
-    "Jumps and early returns that parameters decide become branches.",
+    "Jumps and early returns that depend on parameters become branches.",
     late("jumps", "jumps_to_branches"),
 )
 DRAWS_AXIS = Pass(
