@@ -17,7 +17,7 @@ def python_api() -> Iterator[str]:
     from ppl.api import MEMBERS
 
     yield (
-        "# Python\n\nWhat `import ppl` gives. `dir` of an object lists the members that stand here. "
+        "# Python\n\nThe public names of `ppl`. `dir` of an object lists the members documented here. "
         "Settings of fits are described under [Algorithms and settings](algorithms.md#settings)."
     )
     exported = {name: getattr(ppl, name) for name in ppl.__all__}
