@@ -101,7 +101,7 @@ def output_file(
             raise typer.BadParameter(f"there is no folder '{path.parent}' to write '{path.name}' in.")
         if path and suffixes and path.suffix and path.suffix not in suffixes:
             raise typer.BadParameter(
-                f"'{path}' should end in {', '.join(suffixes)}; {path.suffix} is not known."
+                f"'{path}' should end in {', '.join(suffixes)}; {path.suffix} is unsupported."
             )
         return path
 

@@ -53,7 +53,7 @@ def show_stage(
     phase, text = STAGES[stage]
     c, of_form = compilation(program, without=without), form_named(form)
     if stage == "python" and not of_form.runs:
-        raise ArgumentError(f"the form {form!r} is not run; look at its stage 'ir'")
+        raise ArgumentError(f"the form {form!r} is not run by itself; print its stage 'ir'")
     posterior = None if data is None else compiled(c).condition(data)
     if posterior:
         c = posterior.model.compilation
@@ -71,7 +71,7 @@ def show_stage(
 def _no_data(c: Compilation) -> Given:
     """No data, where the program reads none."""
     if c.lowered.data:
-        raise ArgumentError('the stage "jax" holds the data and their sizes; give them, `--data FILE`')
+        raise ArgumentError('the stage "jax" includes the data and their sizes; give them with `--data FILE`')
     return {}
 
 

@@ -56,7 +56,10 @@ def compare(
 
     names = short_names(files)
     if len(model) not in (0, 1, len(files)):
-        raise typer.BadParameter(f"{len(model)} programs for {len(files)} FILEs.", param_hint="--model")
+        raise typer.BadParameter(
+            f"{len(model)} programs for {len(files)} FILEs; give one, or one for each FILE.",
+            param_hint="--model",
+        )
     of_each: list[Path | None] = [*model] * len(files) if len(model) == 1 else [*model] or [None] * len(files)
     read = {
         name: read_run(file, program, data) for name, file, program in zip(names, files, of_each, strict=True)
@@ -100,6 +103,6 @@ def evidence_in(file: "DrawsFile") -> "Evidence":
 def short_names(files: list[Path]) -> list[str]:
     """The files without folder and suffix, where that tells them apart."""
     if len({*files}) < len(files):
-        raise typer.BadParameter("a file is given twice.")
+        raise typer.BadParameter("a file is given twice; give each file once.")
     stems = [path.stem for path in files]
     return stems if len({*stems}) == len(stems) else [str(path) for path in files]

@@ -123,7 +123,7 @@ def write_site(folder: Path, found: Mapping[str, Source], run: bool) -> None:
     for path, text in site([(name, page(name)) for name in names], run):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / path, [text])
-    typer.echo(f"Wrote {folder}. Build it by\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")
+    typer.echo(f"Wrote {folder}. Build it with\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")
 
 
 def algorithm_page(name: str) -> str:

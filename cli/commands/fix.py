@@ -35,7 +35,7 @@ def fix(
     from ppl.files import write_whole
 
     if write and STDIN in models:
-        raise typer.BadParameter("standard input cannot be written to.", param_hint="--write")
+        raise typer.BadParameter("standard input cannot be changed; omit --write.", param_hint="--write")
     errors = 0
     for model in models:
         source = read_program(model)

@@ -31,9 +31,9 @@ def format(
     keep their columns. Several files require --write or --check.
     """
     if not (write or check) and len(models) > 1:
-        raise typer.BadParameter("several programs need --write or --check.", param_hint="MODEL...")
+        raise typer.BadParameter("several programs require --write or --check.", param_hint="MODEL...")
     if write and STDIN in models:
-        raise typer.BadParameter("standard input cannot be written to.", param_hint="--write")
+        raise typer.BadParameter("standard input cannot be changed; omit --write.", param_hint="--write")
     same = [is_formatted(model, write, check) for model in models]
     if check and not all(same):
         raise typer.Exit(UNFORMATTED)

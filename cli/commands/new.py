@@ -19,10 +19,10 @@ import ppl
 
 here = Path(__file__).parent
 
-# The program is checked here: a mistake is shown with its line, and with what to do.
+# Compiles the program. An error message gives the line and what to do.
 model = ppl.compile_model(here / "{name}.model")
 
-# Data are this file, or a dict: model.condition({{"N": 3, "x": [1, 2, 3], ...}}).
+# The data are a file or a dict: model.condition({{"N": 3, "x": [1, 2, 3], ...}}).
 posterior = model.condition(here / "{name}.data.json")
 
 # The same seed gives the same draws; help(posterior.variational) has every setting.
@@ -67,17 +67,15 @@ def new(
         )
     files = files_of(folder.name, example, known)
     if there := [str(folder / file) for file in files if (folder / file).exists()]:
-        raise DataError(
-            f"{', '.join(there)} would be overwritten; give another NAME or remove what is there."
-        )
+        raise DataError(f"{', '.join(there)} would be overwritten; give another NAME or remove these files.")
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in files.items():
         write_whole(folder / file, [text])
     program, data, script = (folder / file for file in files)
     typer.echo(
-        f"Wrote {program}, {data} and {script}. Fit it by\n"
+        f"Wrote {program}, {data} and {script}. Fit it with\n"
         f"  ppl variational {program} {data} -o {folder / 'output.csv'}\n"
-        f"or by\n  python {script}"
+        f"or with\n  python {script}"
     )
 
 

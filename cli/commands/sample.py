@@ -71,7 +71,9 @@ def sample(
     from ppl.results.fits.chains import sample_with
 
     if output == STDOUT:
-        raise typer.BadParameter("chains have files of their own; give a name.", param_hint="--output")
+        raise typer.BadParameter(
+            "each chain is written to its own file; give a file name.", param_hint="--output"
+        )
     sample_settings = SampleSettings(**given_settings(settings))
     compiled, inputs = model_of(model), inputs_from(data or [], arrays)
     if not quiet:

@@ -256,8 +256,8 @@ def approximated(
     if len(k) == 1 and not np.isfinite(found.value).all():
         raise Rejection(
             f"`{solver}` found no maximum of the log density of theta in {int(most_steps)} steps of Newton's "
-            "method. Where the log likelihood is not finite at theta = 0, or not concave, begin elsewhere: "
-            "the `_tol` forms take a theta_init. The covariance must be symmetric and positive semidefinite."
+            "method. If the log likelihood is not finite at theta = 0, or not concave, give theta_init (the "
+            "`_tol` forms). The covariance must be symmetric and positive semidefinite."
         )
     return like, found
 

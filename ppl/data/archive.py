@@ -70,11 +70,11 @@ def overstated(file: Any, size: int) -> str:
         return f"its format is version {version[0]}.{version[1]}; expected 1.0 or 2.0"
     shape, _, kind = HEADERS[version](file)
     if kind.hasobject:
-        return "it holds Python objects, which are not unpickled"
+        return "it contains Python objects, which are not loaded"
     if any(n < 0 for n in shape):
         return f"its header gives the shape {shape}"
     if math.prod(shape) * kind.itemsize > size:
-        return f"its header promises {math.prod(shape)} numbers, and {size} bytes are all it has"
+        return f"its header declares {math.prod(shape)} numbers, but the file has only {size} bytes"
     return ""
 
 

@@ -87,7 +87,7 @@ def open_array(file: str | Path) -> NDArray[Any]:
         raise refused(
             where, f"arrays behind a URL are read from {', '.join(COLUMNS)} and folders of .parquet"
         )
-    raise refused(where, f"arrays are read from .npy, {', '.join(COLUMNS)}; {where.suffix} is not known")
+    raise refused(where, f"arrays are read from .npy, {', '.join(COLUMNS)}; {where.suffix} is unsupported")
 
 
 def _require(where: Location) -> None:

@@ -11,9 +11,9 @@ from ppl.frontend import ast
 def plan_of(summed: Summed) -> list[str]:
     """How a program was summed: why it was written out, if it was, and a paragraph on each step, in order."""
     if summed.waits:
-        return ["How the discrete parameters are summed out depends on data."]
-    why = [f"Written out entry by entry, as {summed.written_out}."] if summed.written_out else []
-    head = "Summed out of the target, in this order, and drawn in reverse order:"
+        return ["The marginalisation of the discrete parameters depends on data."]
+    why = [f"Unrolled per entry, because {summed.written_out}."] if summed.written_out else []
+    head = "Marginalised in this order, and drawn in reverse order:"
     return [*why, head, *(line for step in summed.steps for line in lines_of(step))]
 
 

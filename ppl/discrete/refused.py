@@ -37,9 +37,9 @@ def truncated(s: ast.Tilde) -> ModelError:
 
 def order(s: ast.Statement) -> ModelError:
     return ModelError(
-        "This changes a variable between two statements that depend on a discrete parameter and read it.",
+        "This changes a variable between two statements that read it and depend on a discrete parameter.",
         s.span,
-        "Give the changed value a variable of its own.",
+        "Assign the changed value to another variable.",
         "PPL704",
     )
 
@@ -58,8 +58,8 @@ def unplanned(names: Iterable[str], why: str, span: Span) -> ModelError:
     return ModelError(
         f"{name_list(names)} cannot be marginalised: {why}.",
         span,
-        "Write the sum yourself with log_sum_exp, or bring the statements into a form of the guide: terms of "
-        "one entry each, neighbours `z[t - 1]` and `z[t]`, or few discrete parameters together.",
+        "Write the sum yourself with log_sum_exp, or use a supported form: terms of one entry each, "
+        "neighbours `z[t - 1]` and `z[t]`, or few discrete parameters in one term.",
         "PPL706",
     )
 
@@ -78,14 +78,14 @@ def out_of_range(index: int, size: int, span: Span) -> ModelError:
     return ModelError(
         f"The index {index} is out of range: it must be in 1:{size}.",
         span,
-        "Indices count from 1; look at the bounds of the loop and at the data that the index comes from.",
+        "Indices start at 1; check the bounds of the loop and the data of the index.",
         "PPL708",
     )
 
 
 def waits(names: Iterable[str], span: Span) -> ModelError:
     return ModelError(
-        f"How {name_list(names)} is summed out depends on the data.",
+        f"The marginalisation of {name_list(names)} depends on the data.",
         span,
         "Give data to `ppl show`, with --data.",
         "PPL706",

@@ -58,12 +58,12 @@ def check_function(n: ast.Node, dependent: set[str], facts: Facts) -> None:
         return
     if n.name in ("target", "get_lp") and not n.args and dependent:
         raise refused.not_here(
-            first(dependent), "`target()`", n.span, "Keep what you need of it in variables."
+            first(dependent), "`target()`", n.span, "Store the values that you need in variables."
         )
     called = facts.calls.get(n)
     adds = n.name.endswith(("_lp", "_jacobian")) and isinstance(called, UserMatch)
     if adds and mentions(n.args, dependent):
-        hint = "Let it return the value, as an _lpdf or _lpmf function, and add that with `target +=`."
+        hint = "Return the value from it, as an _lpdf or _lpmf function, and add it with `target +=`."
         raise refused.not_here(used(n, dependent), "a function that adds to the target", n.span, hint)
 
 
@@ -75,23 +75,23 @@ def check_statement(s: ast.Statement, dependent: set[str], under: bool) -> None:
         case ast.Print() if touched:
             raise refused.not_here(names, "print", s.span, "Print it in generated quantities.")
         case ast.Reject() if touched:
-            hint = "Write `target += negative_infinity();` for values that cannot be."
+            hint = "Write `target += negative_infinity();` for impossible values."
             raise refused.not_here(names, "reject", s.span, hint)
         case ast.While() if touched:
-            hint = "Write a for loop over all that the values may need, with an if inside."
+            hint = "Write a for loop over the largest possible range, with an if inside."
             raise refused.not_here(names, "a while loop", s.span, hint)
         case ast.JacobianIncrement() if touched:
             raise refused.not_here(
                 names, "`jacobian +=`", s.span, "Add it with `target +=` in the model block."
             )
         case ast.Break() | ast.Continue() if touched:
-            hint = "Put what follows into an if."
+            hint = "Put the statements after it into an if."
             raise refused.not_here(names, "a loop that is left early", s.span, hint)
         case ast.CallStatement() if touched:
-            hint = "Let a function return what is to be added, and add it with `target +=`."
-            raise refused.not_here(names, "a call that returns nothing", s.span, hint)
+            hint = "Return the increment from a function, and add it with `target +=`."
+            raise refused.not_here(names, "a call of a void function", s.span, hint)
         case ast.For() | ast.ForEach() | ast.While() if leaves_early(s) and mentions(s, dependent):
-            hint = "Put what follows the break or continue into an if."
+            hint = "Put the statements after the break or continue into an if."
             raise refused.not_here(names, "a loop that is left early", s.span, hint)
     for part in children(s):
         check_statement(part, dependent, touched)

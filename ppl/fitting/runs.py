@@ -17,9 +17,7 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 from ppl.inference.run.settings import Settings
 
-KILLED = (
-    "The process of a run ended with status {} before the run did (-9 where memory ran out). Try fewer runs."
-)
+KILLED = "The process of a run ended with status {} before the run did (-9: out of memory). Use fewer runs."
 
 
 class Job(NamedTuple):

@@ -36,8 +36,7 @@ LEAST_GRADIENT_SECONDS = 5e-4
 """Seconds of a gradient above which chains are threads: handing on the interpreter takes a tenth of it."""
 
 KILLED = (
-    "The process of a chain ended with status {} before the chain did (-9 where memory ran out). Try fewer "
-    "chains."
+    "The process of a chain ended with status {} before the chain did (-9: out of memory). Use fewer chains."
 )
 NO_PARAMETERS = (
     "The program has no parameters, so there is nothing to sample; posterior.variational(), or ppl "

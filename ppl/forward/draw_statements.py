@@ -91,7 +91,7 @@ def drawn(tilde: ast.Tilde, known: Drawing) -> Lines:
         yield from _univariate(tilde, family, left, own, checks, known)
     else:
         if checks:
-            raise refused("bounds of a multivariate draw are not kept", tilde.span)
+            raise refused("draws of a multivariate distribution may violate the bounds", tilde.span)
         yield from _multivariate(tilde, family, left, own, known)
     if declared is not None and _keyword(declared).endswith("ordered"):
         yield f"{variable.name} = sort_asc({variable.name});"

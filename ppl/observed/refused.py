@@ -15,8 +15,8 @@ def unread(why: str, span: Span, hint: str = WRITE) -> ModelError:
 
 
 PREDICT = (
-    "Predictions for new rows need transformed data that each row has by itself; compute what depends on all "
-    "rows before the fit and give it as data."
+    "For new rows, transformed data must be computed row by row. Compute values that depend on all rows "
+    "before the fit and give them as data."
 )
 
 
@@ -37,8 +37,8 @@ def undrawn(why: str, span: Span) -> ModelError:
 
 
 MODEL = (
-    "Missing values are those of `real`, `vector`, `row_vector`, `matrix` and `int` data, and arrays of "
-    "these; leave out the rows of others."
+    "Values of `real`, `vector`, `row_vector`, `matrix` and `int` data, and arrays of these, may be missing; "
+    "remove rows with other missing values."
 )
 
 
@@ -48,8 +48,8 @@ def incomplete(why: str, span: Span, hint: str = MODEL) -> ModelError:
 
 
 UPDATE = (
-    "A fit is updated where each row of new data adds terms of its own to the target and all other terms are "
-    "priors; fit all data anew otherwise."
+    "To update a fit, each row of new data must add its own terms to the target, and all other terms must be "
+    "priors. Fit all data again."
 )
 
 

@@ -173,7 +173,7 @@ class Reader(ABC):
                 raise unread("the outcome is a constant, and no row of data", span)
             return None
         if len(names := sorted({p.name for p in places})) > 1:
-            raise unread(f"this term ties `{names[0]}` to `{names[1]}`", span)
+            raise unread(f"this term depends on both `{names[0]}` and `{names[1]}`", span)
         first, *others = places
         for other in others:
             first = first.common(other)

@@ -92,7 +92,7 @@ def test_format_of_several_files(run):
     for name in ("a.model", "b.model"):
         Path(name).write_text("parameters{real x;}")
     status, _, err = run("format", "a.model", "b.model")
-    assert status == 2 and "several programs need --write or --check" in err
+    assert status == 2 and "several programs require --write or --check" in err
     assert run("format", "--write", "-")[0] == 2
     assert run("format", "--check", "a.model", "b.model")[:2] == (
         1,

@@ -266,7 +266,7 @@ def test_check_and_show(run):
     ("arguments", "why"),
     [
         (["toy.model", "--form", "no"], "there is no form 'no'; the forms are loops, arrays"),
-        (["toy.model", "--form", "loops"], "is not run; look at its stage 'ir'"),
+        (["toy.model", "--form", "loops"], "is not run by itself; print its stage 'ir'"),
         (["toy.model", "--without", "fuse"], "there is no pass 'fuse'"),
         (["forms", "values"], "unexpected 'values' after 'forms'"),
     ],

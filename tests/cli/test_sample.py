@@ -74,7 +74,7 @@ def test_a_saved_fit_is_a_start(run):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (("-o", "-"), "chains have files of their own"),
+        (("-o", "-"), "each chain is written to its own file"),
         (("-o", "x.npz"), "should end in .csv, .nc"),
         (("--delta", "1"), "1 is out of range; expected a number above 0 and below 1"),
         (("--num-warmup", "0"), "0 is too small; expected an integer of at least 1"),

@@ -127,7 +127,7 @@ def test_data_without_entries_and_names_that_python_keeps():
         (*of("influenza_sir"), "it needs `while`"),
         (*of("gp_poisson"), "line 25, "),
         (*of("zero_inflated_poisson"), "JAX's derivative is not finite"),
-        (of("eight_schools")[0], None, "give them, `--data FILE`"),
+        (of("eight_schools")[0], None, "give them with `--data FILE`"),
     ],
 )
 def test_what_cannot_stand_alone_is_refused(program, data, why):

@@ -64,7 +64,7 @@ def test_a_product_with_a_discrete_zero_is_printed_as_zero() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_plan_begins_with_how_they_are_summed_out(name: str) -> None:
     plan = show_stage(MODELS / name / f"{name}.model", "plan")
-    assert plan.startswith("Summed out of the target, in this order")
+    assert plan.startswith("Marginalised in this order")
     assert "largest table" in plan
 
 

@@ -201,7 +201,7 @@ def test_discrete_parameters_are_summed_out_of_their_rows():
         ("for (i in 1:N) target += k[i] * log(s);", "this term reads `k` and has no density", "k[i]"),
         ("for (i in 1:N) target += log(w[g[i]]);", "this term reads `g` and has no density", "g[i]"),
         ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), poisson_lpmf(k[i] | s));",
-         "this term ties `k` to `y`", "log_mix"),
+         "this term depends on both `k` and `y`", "log_mix"),
         ("1 ~ bernoulli_logit(m);", "the outcome is a constant", "1 ~"),
         ("target += normal_lccdf(2 | m, s);", "the outcome is a constant", "normal_lccdf"),
         ("y + x ~ normal(m, s);", "`y + x` is not an entry of one data variable", "y + x"),

@@ -54,7 +54,7 @@ def test_csv_has_its_suffix_or_none(fit, tmp_path, name):
 
 
 def test_an_unknown_suffix_is_refused(fit, tmp_path):
-    with pytest.raises(ArgumentError, match=r"as \.csv, \.npz, \.nc, \.parquet; \.pickle is not known"):
+    with pytest.raises(ArgumentError, match=r"as \.csv, \.npz, \.nc, \.parquet; \.pickle is unsupported"):
         save_draws(fit, tmp_path / "o.pickle")
     assert not [*tmp_path.iterdir()] and (".csv", *WRITERS) == DRAWS
 

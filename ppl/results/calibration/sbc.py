@@ -43,7 +43,7 @@ TIES_STREAM = 0x746965
 ALPHA = 0.05
 """The p-value, over all columns, below which ranks are said not to be uniform."""
 
-KILLED = "The process of some simulations ended with status {} (-9 where memory ran out)."
+KILLED = "The process of some simulations ended with status {} (-9: out of memory)."
 HEADINGS = ("p", "mean rank", "ranks")
 
 

@@ -42,7 +42,7 @@ def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) ->
     writer = WRITERS.get(suffix)
     if writer is None:
         known = ", ".join([CSV[-1], *WRITERS])
-        raise ArgumentError(f"{path}: draws are written as {known}; {suffix} is not known")
+        raise ArgumentError(f"{path}: draws are written as {known}; {suffix} is unsupported")
     with replacing(path) as part:
         try:
             writer(fit, part)

@@ -78,7 +78,7 @@ def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[str]:
         if c.name in tied:
             raise DataError(
                 f"line {tied[c.name].line} has one density of all of `{c.name}`, and some of it is missing: "
-                "what is given has no log likelihood by itself. Give each entry a density of its own.",
+                "the observed part has no log likelihood by itself. Give each entry its own density.",
                 c.name,
             )
         for index in places_of(c, posterior.d):
