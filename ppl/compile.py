@@ -36,8 +36,7 @@ def compile_model(
     A discrete parameter is marginalised, and drawn in generated quantities; `most_entries`
     is how many entries any table of the sum may have, for one entry of the parameter.
 
-    What is correct but rarely anything but a mistake, as a scale whose declaration allows negative values, is
-    a `ModelWarning`.
+    A likely mistake, such as a scale declared without a lower bound, gives a `ModelWarning`.
 
     Raises:
         ModelError: the program is refused; the error has line and column and says what was expected.

@@ -14,7 +14,7 @@ PPLError
 
 PPLWarning (UserWarning)
 ├── ModelWarning     a program that compiles is likely to be wrong
-└── PoorFitWarning   draws cannot be believed
+└── PoorFitWarning   poor draws
 
 Where Python has an error of its own for a mistake, ours is that one too, as the name in brackets says.
 A user's mistake always ends in one of these; any other exception is a bug in ppl.
@@ -162,7 +162,7 @@ def raise_errors(errors: Iterable[ModelError]) -> None:
 
 
 class DataError(PPLError):
-    """The data are wrong: `variable` names the culprit where there is one, `code` the kind of mistake.
+    """The data are wrong: `variable` is the name of the variable, if known, `code` the kind of mistake.
 
     Example:
         >>> try:
@@ -178,7 +178,7 @@ class DataError(PPLError):
 
 
 class InferenceError(PPLError):
-    """The algorithm could not go on: the message says why and what to try, `code` the kind of trouble.
+    """Inference failed: the message says why and what to try; `code` is the kind of failure.
 
     Example:
         >>> try:
@@ -210,7 +210,7 @@ class Rejection(InferenceError):
 
 
 class OutOfRange(InferenceError, ValueError):
-    """A setting of a fit has a value that it cannot have; the message says which it can.
+    """A setting of a fit is out of range; the message gives the range.
 
     Example:
         >>> try:
@@ -222,7 +222,7 @@ class OutOfRange(InferenceError, ValueError):
 
 
 class UnknownSetting(InferenceError, TypeError):
-    """A fit was given a keyword that is no setting of its: `setting` is the keyword, `near` one like it.
+    """A keyword is not a setting of the algorithm: `setting` is the keyword, `near` the most similar one.
 
     Example:
         >>> try:
@@ -239,7 +239,7 @@ class UnknownSetting(InferenceError, TypeError):
 
 
 class ArgumentError(PPLError, ValueError):
-    """An argument has a value or a shape that it cannot have.
+    """An argument has an invalid value or shape.
 
     Example:
         >>> try:
@@ -255,7 +255,7 @@ MOST_NAMES = 20
 
 
 class UnknownName(PPLError, KeyError):
-    """There is nothing of that name: `name` is the one asked for, `near` one like it, if there is any.
+    """There is no such name: `name` is the name given, `near` the most similar one, if any.
 
     Example:
         >>> try:
@@ -296,7 +296,7 @@ class MissingFile(DataError, FileNotFoundError):
 
 
 class MissingPackage(PPLError, ImportError):
-    """A package that is not needed to fit is not installed; the message has the line that installs it.
+    """An optional package is not installed; the message has the command that installs it.
 
     Example:
         >>> print(ppl.MissingPackage("A picture", "matplotlib", "matplotlib>=3.8"))
@@ -326,7 +326,7 @@ class PPLWarning(UserWarning):
 
 
 class ModelWarning(PPLWarning):
-    """A program compiles, but has what is rarely anything but a mistake; says where, and what to do.
+    """A program compiles but contains a likely mistake; the message says where, and what to do.
 
     Example:
         >>> import warnings
@@ -341,7 +341,7 @@ class ModelWarning(PPLWarning):
 
 
 class PoorFitWarning(PPLWarning):
-    """The draws that a method returned cannot be believed; the message is their verdict, with what to try.
+    """The verdict on the returned draws is poor; the message is the verdict, with what to try.
 
     Example:
         >>> import warnings

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Model(compiled_program.CompiledProgram):
-    """A program that compiled; `condition` gives it data.
+    """A compiled program; `condition` gives it data.
 
     Example:
         >>> model = compile_model("eight_schools.model")
@@ -71,7 +71,7 @@ class Model(compiled_program.CompiledProgram):
 
     @property
     def plan(self) -> str:
-        """What the compiler decided, in words: `ppl show --stage plan`.
+        """The decisions of the compiler in words: `ppl show --stage plan`.
 
         Example:
             >>> model.plan.splitlines()[1].strip()
@@ -101,18 +101,18 @@ class Model(compiled_program.CompiledProgram):
         missing: Literal["refuse", "model"] = "refuse",
         progress: "CalibrationListener | None" = None,
     ) -> "Calibration":
-        """Simulation-based calibration: whether fits to data that the program itself draws find the truth.
+        """Run simulation-based calibration: fit data simulated from the program, and rank the parameters.
 
-        Parameters are drawn from the prior, data given them, and the program is fitted to each; the ranks of
-        the parameters among `draws` draws are uniform if these are draws of the posterior. Data that the
-        program draws may be left out of `data`. `algorithm` is one of `Posterior.variational`, or "nuts";
-        `cores` is how many fits are made beside each other, None for as many as there are.
-        Talts et al. (2018), arXiv:1804.06788; the test is that of Säilynoja et al. (2022).
+        Each simulation draws parameters from the prior and data given the parameters, and fits these data.
+        The ranks of the parameters among `draws` draws are uniform if these are draws of the posterior.
+        `data` may omit simulated variables. `algorithm` is one of `Posterior.variational`, or "nuts". `cores`
+        is the number of fits computed in parallel, None for all cores. Talts et al. (2018), arXiv:1804.06788;
+        the test is that of Säilynoja et al. (2022).
 
         Args:
             simulator: a compiled program without parameters, whose generated quantities are the parameters
                 and the data; without one the `~` statements are simulated.
-            missing: "model" hides from the fits the simulated values where `data` have missing ones.
+            missing: "model" removes simulated values where `data` have missing values.
             progress: called after each simulation with the ranks so far.
 
         Raises:
@@ -145,10 +145,10 @@ class Model(compiled_program.CompiledProgram):
         seed: int = 1,
         simulator: "Model | None" = None,
     ) -> dict[str, Floats]:
-        """Draws of the parameters from the prior, and of the data given them: what the model expects to see.
+        """Draws of the parameters from the prior, and of the data given the parameters.
 
-        Of each variable an array (draws, *its own shape), by name: parameters, data that the program draws,
-        transformed parameters. `data` need not have what is drawn. `simulator` is as in `sbc`. Gelman et al.
+        Returns an array (draws, *its own shape) of each variable, by name: parameters, simulated data,
+        transformed parameters. `data` may omit simulated variables. `simulator` is as in `sbc`. Gelman et al.
         (2020), arXiv:2011.01808, section 2.4.
 
         Raises:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior(log_density.LogDensity):
-    """A model with its data: a log density over R^dim, the way back to the program's variables, and fits.
+    """A model with its data: its log density over R^dim, the map to the program's variables, and fits.
 
     `u` is always the unconstrained vector, shape (param_unc_num(),).
 
@@ -110,7 +110,7 @@ class Posterior(log_density.LogDensity):
     def variational(self, **keywords: Any) -> "Fit":
         """Fit a variational approximation, and draw from it.
 
-        Kucukelbir et al. (2017), JMLR 18:14. A poor verdict is a `PoorFitWarning` besides.
+        Kucukelbir et al. (2017), JMLR 18:14. A poor verdict is also a `PoorFitWarning`.
 
         Raises:
             InferenceError: a setting is out of range, the posterior improper, or no start has a finite
@@ -133,7 +133,7 @@ class Posterior(log_density.LogDensity):
     def sample(self, **keywords: Any) -> "Chains":
         """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
 
-        Hoffman and Gelman (2014), JMLR 15. A poor verdict is a `PoorFitWarning` besides.
+        Hoffman and Gelman (2014), JMLR 15. A poor verdict is also a `PoorFitWarning`.
 
         Raises:
             InferenceError: a setting is out of range, the posterior improper, or no start has a finite

@@ -58,9 +58,10 @@ class Ranked:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
-    """Ranks by simulation, `ranks` (simulations, columns), between 0 and `draws`; what `sbc` returns.
+    """The result of `sbc`: `ranks` (simulations, columns), between 0 and `draws`.
 
-    `failed` has the number of each simulation without a fit, and why. `asked` is how many were asked for.
+    `failed` has the number of each simulation without a fit, with the reason. `asked` is the number
+    requested.
 
     Example:
         >>> normal = "data { int N; vector[N] y; } parameters { real m; } "
@@ -87,7 +88,7 @@ class Calibration:
         return f"<p>{escape(self.judgement)}</p><pre>{escape(str(self))}</pre>"
 
     def uniformity(self) -> dict[str, Uniformity]:
-        """How uniform the ranks of each column are, by its name: p-value, mean rank, shape.
+        """Test the ranks of each column for uniformity: p-value, mean rank and shape by name.
 
         Example:
             >>> 0 < calibration.uniformity()["m"].p <= 1
@@ -97,7 +98,7 @@ class Calibration:
 
     @property
     def judgement(self) -> str:
-        """What the ranks say, in words; the p-values are corrected for there being several columns (Holm).
+        """The result in words. The p-values are corrected for the number of columns (Holm).
 
         Example:
             >>> calibration.judgement.split(":")[0] in ("Calibrated", "Not calibrated")
@@ -138,7 +139,7 @@ class Calibration:
         return text_table(("", *HEADINGS), rows, width)
 
     def save_csv(self, path: str | Path) -> None:
-        """Writes the ranks, a row a simulation.
+        """Write the ranks, one row per simulation.
 
         Raises:
             OSError: the file cannot be written; an older one is then left as it was.

@@ -60,7 +60,7 @@ WHOLE = {"tree_depth": np.int64, "n_steps": np.int64, "diverging": np.bool_}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chains(VariablesOfDraws):
-    """What `sample` returns: draws of the posterior by several chains of the No-U-Turn sampler.
+    """The result of `sample`: draws of the posterior from several chains of the No-U-Turn sampler.
 
     `each` has the chains on the unconstrained scale, `tables` their draws as columns.
 
@@ -120,7 +120,7 @@ class Chains(VariablesOfDraws):
 
     @property
     def chains(self) -> int:
-        """How many chains there are."""
+        """The number of chains."""
         return len(self.each)
 
     @property
@@ -130,17 +130,17 @@ class Chains(VariablesOfDraws):
 
     @property
     def num_draws(self) -> int:
-        """How many draws a chain has."""
+        """The number of draws per chain."""
         return len(self.each[0].draws.u)
 
     @property
     def num_draws_sampling(self) -> int:
-        """How many draws a chain has, as CmdStanPy calls it; see `num_draws`."""
+        """CmdStanPy's name of `num_draws`."""
         return self.num_draws
 
     @property
     def num_draws_warmup(self) -> int:
-        """How many iterations adapted a chain before its draws."""
+        """The number of warmup iterations per chain."""
         return self.settings.num_warmup
 
     @property
@@ -150,11 +150,11 @@ class Chains(VariablesOfDraws):
 
     @property
     def metadata(self) -> Metadata:
-        """What was run, as CmdStan's `_config.json` has it, and the shape of each variable."""
+        """The configuration, as in CmdStan's `_config.json`, and the shape of each variable."""
         return metadata_of(self.posterior, self.config({}))
 
     def method_variables(self) -> dict[str, Floats]:
-        """What the sampler says of each draw, shape (draws, chains), by CmdStan's names of columns.
+        """The sampler's diagnostics of each draw, shape (draws, chains), by CmdStan's column names.
 
         Example:
             >>> list(chains.method_variables())[:3]
@@ -175,12 +175,12 @@ class Chains(VariablesOfDraws):
 
     @property
     def divergences(self) -> NDArray[np.int64]:
-        """How many transitions diverged in each chain, shape (chains,)."""
+        """The number of divergent transitions of each chain, shape (chains,)."""
         return np.asarray(self._statistic(DIVERGING).sum(axis=1), dtype=np.int64)
 
     @property
     def max_treedepths(self) -> NDArray[np.int64]:
-        """How many trajectories reached the maximum tree depth in each chain, shape (chains,)."""
+        """The number of trajectories at the maximum tree depth in each chain, shape (chains,)."""
         return np.asarray((self._statistic(DEPTH) >= self.settings.max_depth).sum(axis=1), dtype=np.int64)
 
     def _statistic(self, k: int) -> Floats:
@@ -198,12 +198,12 @@ class Chains(VariablesOfDraws):
 
     @property
     def level(self) -> Level:
-        """How far the draws can be believed: good, usable, poor or unknown."""
+        """The level of the verdict on the draws: good, usable, poor or unknown."""
         return self.judged.level
 
     @property
     def judgement(self) -> str:
-        """The verdict in words, and what to try where it is not good.
+        """The verdict in words, and what to try if it is not good.
 
         Example:
             >>> chains.judgement.split(":")[0]
@@ -213,7 +213,7 @@ class Chains(VariablesOfDraws):
 
     @checks
     def summary(self, vars: str | Sequence[str] | None = None) -> ChainSummary:
-        """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, a row each.
+        """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, one row each.
 
         `vars` names variables or columns, as in `draws_pd`; None for all.
 
@@ -229,7 +229,7 @@ class Chains(VariablesOfDraws):
 
     @checks
     def loo(self, log_lik: str = POINTWISE) -> Loo:
-        """How well the model predicts rows that it has not seen: the ELPD by PSIS-LOO, as `Fit.loo`.
+        """The ELPD of left-out rows by PSIS-LOO, as `Fit.loo`.
 
         Raises:
             DataError: there is no such quantity, or it is no finite number for each row; says what to add.
@@ -295,9 +295,9 @@ class Chains(VariablesOfDraws):
     def save_csv(
         self, path: str | Path = "output.csv", arguments: Values | None = None, started: str = ""
     ) -> list[Path]:
-        """Writes each chain as CmdStan's method `sample` would; returns the names of the files.
+        """Write each chain in the format of CmdStan's method `sample`; return the names of the files.
 
-        They are `output_1.csv` and so on, `output.csv` where there is one chain. `arguments` and `started`
+        They are `output_1.csv` and so on, or `output.csv` for one chain. `arguments` and `started`
         are as in `Fit.save_csv`.
 
         Raises:
@@ -337,7 +337,7 @@ class Chains(VariablesOfDraws):
 
     @checks
     def save(self, path: str | Path, arguments: Values | None = None) -> list[Path]:
-        """Writes the draws as `.nc` (NetCDF, by ArviZ), or else as CSV; returns the names of the files.
+        """Write the draws as `.nc` (NetCDF, by ArviZ) or CSV; return the names of the files.
 
         Raises:
             MissingPackage: ArviZ is not installed.

@@ -70,10 +70,10 @@ BELOW_GOOD = (Level.USABLE, Level.POOR)
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Fit(VariablesOfDraws):
-    """What `variational` returns.
+    """The result of `variational`: an approximation of the posterior, its draws and a verdict on them.
 
-    `result` is what inference left, on the unconstrained scale; `table` has the draws as columns, its row 0
-    being the constrained image of the approximation's mean.
+    `result` is the result of inference, on the unconstrained scale. `table` has the draws as columns; its row
+    0 is the constrained image of the approximation's mean.
 
     Example:
         >>> posterior = ppl.compile_model("eight_schools.model").condition("eight_schools.data.json")
@@ -152,14 +152,15 @@ class Fit(VariablesOfDraws):
 
     @property
     def log_evidence(self) -> Evidence:
-        """The log evidence, log p(data), and its standard error, in nats; by the draws and their weights.
+        """The log evidence, log p(data), and its standard error, in nats.
 
-        It is the log of the integral of the program's target as it stands: a prior that a bound cuts off
-        needs its truncation, `T[0, ]`, to count as a density, and an improper prior gives no evidence. Bridge
-        sampling (Meng and Wong 1996) where draws were annealed, else the mean of the importance weights.
+        It is the log of the integral of the program's target. Write the truncation, `T[0, ]`, of a prior that
+        a bound cuts off; otherwise the prior does not integrate to one. With an improper prior there is no
+        evidence. The estimate is bridge sampling (Meng and Wong 1996) for annealed draws, otherwise the mean
+        of the importance weights.
 
         Raises:
-            InferenceError: the fit does not tell it; says why, and what to try.
+            InferenceError: the fit has no estimate; the message gives the reason and what to try.
 
         Example:
             >>> value, se = fit.log_evidence
@@ -184,7 +185,7 @@ class Fit(VariablesOfDraws):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what went otherwise than one might think."""
+        """Sentences on unexpected events of the run."""
         hints = advice_on(self.posterior.data) if self.verdict.level is Level.POOR else ()
         other_forms = non_centred_forms(self.posterior.model) if self.verdict.level in BELOW_GOOD else ()
         missing = tuple(sentences(self.posterior.model, self.posterior.d))
@@ -194,7 +195,7 @@ class Fit(VariablesOfDraws):
 
     @property
     def verdict(self) -> Verdict:
-        """How far the fit can be believed: k-hat, effective sample size, trend, spread.
+        """The verdict on the fit: k-hat, effective sample size, trend, spread.
 
         Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?".
 
@@ -216,7 +217,7 @@ class Fit(VariablesOfDraws):
 
     @property
     def judgement(self) -> str:
-        """The verdict in words: of the draws, why, and the next thing to try, by settings of Python.
+        """The verdict in words: the level, the reason, and what to try, in settings of Python.
 
         Example:
             >>> fit.judgement.split(":")[0]
@@ -238,7 +239,7 @@ class Fit(VariablesOfDraws):
 
     @property
     def details(self) -> str:
-        """The numbers behind the verdict: of q, of annealing, of the other runs."""
+        """The details of the verdict: of q, of annealing, of the other runs."""
         return self.verdict.details(self.posterior.param_unc_names())
 
     @property
@@ -291,7 +292,7 @@ class Fit(VariablesOfDraws):
         return first
 
     def draws(self) -> Floats:
-        """Draws of the approximation, shape (draws, columns); what could not be computed is nan.
+        """Draws of the fit, shape (draws, columns); values that could not be computed are nan.
 
         Example:
             >>> fit.draws().shape
@@ -467,11 +468,11 @@ class Fit(VariablesOfDraws):
 
     @checks
     def loo(self, log_lik: str = POINTWISE) -> Loo:
-        """How well the model predicts rows that it has not seen: the ELPD by PSIS-LOO, in nats.
+        """The ELPD of left-out rows by PSIS-LOO, in nats.
 
-        `log_lik` names the generated quantity with the log likelihood of each row of the data; a program
-        without `log_lik` has that of `log_lik()`, the rows of all its outcomes. Draws of q are weighted
-        towards the posterior, others count as draws of it. Vehtari, Gelman and Gabry (2017).
+        `log_lik` names the generated quantity with the log likelihood of each row of the data. If the program
+        has none, `log_lik()` is used, with the rows of all outcomes. Draws of q are weighted towards the
+        posterior; other draws count as draws of the posterior. Vehtari, Gelman and Gabry (2017).
 
         Raises:
             DataError: there is no such quantity, or it is no finite number for each row; says what to add.
@@ -510,7 +511,7 @@ class Fit(VariablesOfDraws):
     @checks
     @memory_required()
     def more(self, n: int, seed: int | None = None, progress: Listener | bool | None = None) -> "Fit":
-        """The same approximation with `n` fresh draws in place of its own: a fit to save or plot, no refit.
+        """The same approximation with `n` new draws, without a refit: a fit to save or plot.
 
         `progress` is as in `variational`.
 
@@ -534,10 +535,10 @@ class Fit(VariablesOfDraws):
 
     @takes(SampleKeywords)
     def then_sample(self, **keywords: Any) -> Chains:
-        """Draws of the posterior by NUTS, each chain begun at a draw of q, in coordinates of its scales.
+        """Draws of the posterior by NUTS. Each chain starts at a draw of q, in coordinates scaled by q.
 
-        For a fit whose verdict is less than good; by the seed and backend of the fit where none are given. A
-        poor verdict is a `PoorFitWarning` besides.
+        Use it if the verdict is not good. The defaults of seed and backend are those of the fit. A poor
+        verdict is also a `PoorFitWarning`.
 
         Raises:
             InferenceError: a setting is out of range, or no start has a finite density.
@@ -557,17 +558,17 @@ class Fit(VariablesOfDraws):
         return chains
 
     def update(self, data: Given, **keywords: Any) -> "Fit":
-        """The fit to these rows and to new ones, from its draws and the new rows alone.
+        """The fit to these rows and to new rows, computed from its draws and the new rows only.
 
-        `data` are those of new rows, as `Model.condition` takes them; what they leave out, but for the rows,
-        stays as at the fit. A Gaussian factor stands for the likelihood of the rows seen, or where none is
-        close, they are held and fitted again; the priors are those of the program, and draws are corrected as
-        `auto` does. The verdict says how good each factor was. Groups of the fit stay in their order, and a
-        larger size adds new ones. Keywords are those of `variational`; `loo` and the files are of the new
-        rows and those held, `log_evidence` is of all. Opper (1998), "On-line learning in neural networks".
+        `data` are the new rows, as in `Model.condition`. Variables other than rows that `data` omit keep
+        their values. A Gaussian factor replaces the likelihood of earlier rows; if none is close, these rows
+        are stored and fitted again. The priors are those of the program, and draws are corrected as by
+        `auto`. The verdict says how close each factor was. Groups of the fit keep their order; a larger size
+        adds new ones. Keywords are those of `variational`. `loo` and the files cover the new and the stored
+        rows, `log_evidence` all rows. Opper (1998), "On-line learning in neural networks".
 
         Raises:
-            ModelError: the program cannot be updated, as parameters are of rows; says which line.
+            ModelError: fits of the program cannot be updated; the message gives the line.
             InferenceError: the target is no sum over rows, there are more than 1,000 parameters, or the fit
                 is a mode.
             DataError: the new data do not fit the program, or have fewer groups.
@@ -594,18 +595,18 @@ class Fit(VariablesOfDraws):
 
     @property
     def warm_start(self) -> Warm:
-        """Where another run may begin: q."""
+        """The start of another run: q."""
         return Warm(self.result.family, self.result.params)
 
     @checks
     def save_csv(
         self, path: str | Path = "output.csv", arguments: Values | None = None, started: str = ""
     ) -> None:
-        """Writes the draws as CmdStan would.
+        """Write the draws in CmdStan's format.
 
         `arguments` adds to the arguments in the comments (see results.arguments); its "ppl.format" is the
-        layout, "variational" or "sample", which leaves the mean row out. `started` says when, for files that
-        may differ from run to run.
+        layout: "variational", or "sample" without the row of the mean. `started` adds the time of the start;
+        files of equal runs then differ.
 
         Raises:
             OSError: the file cannot be written; an older one is then left as it was.
@@ -630,7 +631,7 @@ class Fit(VariablesOfDraws):
 
     @checks
     def save_diagnostics(self, path: str | Path, arguments: Values | None = None, started: str = "") -> None:
-        """Writes iteration, seconds and ELBO (nats) of each evaluation as CSV, in CmdStan's layout.
+        """Write iteration, seconds and ELBO (nats) of each evaluation as CSV, in CmdStan's layout.
 
         Raises:
             OSError: the file cannot be written; an older one is then left as it was.
@@ -643,7 +644,7 @@ class Fit(VariablesOfDraws):
 
     @checks
     def save_config(self, path: str | Path, arguments: Values | None = None) -> Path:
-        """Writes the configuration of `output.csv` as CmdStan's `output_config.json`; returns its name.
+        """Write the configuration of `output.csv` as CmdStan's `output_config.json`; return its name.
 
         Raises:
             OSError: the file cannot be written; an older one is then left as it was.
@@ -658,10 +659,10 @@ class Fit(VariablesOfDraws):
 
     @checks
     def save_warm_start(self, path: str | Path = "output.csv") -> list[Path]:
-        """Writes what CmdStan's sampler starts from: `output_metric.json`, `output_inits_1.json` on.
+        """Write `output_metric.json`, `output_inits_1.json` and so on, for CmdStan's sampler.
 
-        The metric is dense for the full-rank family, else a diagonal; the initial values are draws, no two
-        of them the same. Returns the names of the files.
+        The metric is dense for the full-rank family, otherwise diagonal. The initial values are different
+        draws. Returns the names of the files.
 
         Raises:
             OSError: a file cannot be written; an older one is then left as it was.
@@ -694,9 +695,9 @@ class Fit(VariablesOfDraws):
 
     @checks
     def save(self, path: str | Path, arguments: Values | None = None) -> None:
-        """Writes the fit as JSON for `load_fit`; program and data go in as names and hashes only.
+        """Write the fit as JSON for `load_fit`, with names and hashes of program and data only.
 
-        An updated fit has the rows that it holds, and data that its new data left out.
+        The file of an updated fit also contains its stored rows and the data that the new data omit.
 
         `arguments` is as in `save_csv`: its "data.file" names the data for commands that read the fit.
 
