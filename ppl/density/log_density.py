@@ -191,7 +191,7 @@ class LogDensity:
     def log_joint(self, propto: bool = False, jacobian: bool = True) -> "LogJoint | UpdatedJoint":
         """The log density as it is computed, with the log-Jacobian of the transforms unless told otherwise.
 
-        `propto` leaves out what does not depend on parameters, as Stan does after `~` and in lupdf (Stan
+        `propto` omits terms that do not depend on parameters, as Stan does after `~` and in lupdf (Stan
         Reference Manual, Statements).
 
         Raises:
@@ -273,7 +273,7 @@ class LogDensity:
     ) -> tuple[Floats, Floats]:
         """The log density (n,) and its gradient (n, dim) at each row of `us` (n, dim), many at a time.
 
-        Where the density is zero, its logarithm -inf, the gradient means nothing.
+        If the density is zero (logarithm -inf), the gradient is not defined.
 
         Raises:
             ArgumentError: `us` has another shape.

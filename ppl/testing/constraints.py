@@ -59,7 +59,7 @@ def check_constraint(
     identity: bool = False,
     one_to_one: bool = True,
 ) -> None:
-    """Hold a constraint to the laws, for values of one shape and these arguments.
+    """Test a constraint against the laws, for values of one shape and these arguments.
 
     `chart(x)` are coordinates that determine a value, where its elements depend on each other: all but the
     last of a simplex.  The log-Jacobian is log|det J| of their derivatives J, or where these are more than

@@ -47,12 +47,12 @@ def check_distribution(
     reference: Callable[..., Any] | None = None,
     reference_has_cdf: bool = True,
 ) -> None:
-    """Hold a univariate distribution to every law, at random points of the supports that its record names.
+    """Test a univariate distribution against every law, at random points of the supports in its record.
 
-    Its density integrates (its mass sums) to one, unless it is not `proper`; derivatives are finite
-    differences; cdfs go with the density and with each other, draws with both; arrays are loops; and what is
-    outside the support or the domain is -inf or nan.  `reference(*parameters)` is a frozen distribution of
-    SciPy to agree with; its cdf is left alone without `reference_has_cdf`.
+    The density integrates (the mass sums) to one, unless it is not `proper`. Derivatives equal finite
+    differences. Cdfs agree with the density and with each other, and draws with both. Arrays equal loops.
+    Values outside the support or the domain are -inf or nan. `reference(*parameters)` is a frozen
+    distribution of SciPy that must agree; its cdf is compared if `reference_has_cdf`.
 
     Raises:
         AssertionError: a law does not hold; the message says which, and gives the numbers.

@@ -74,12 +74,13 @@ def check_function(
     differentiable: bool = True,
     finite: bool = True,
 ) -> None:
-    """Hold every overload of a function to the laws, at random arguments.
+    """Test every overload of a function against the laws, at random arguments.
 
-    Its result has the type that its signature says, and is finite unless it need not be; both namespaces give
-    the same; derivatives are finite differences, unless it is not `differentiable`; and a leading axis, where
-    the overload takes one, is a loop.  Arguments are drawn from `domains`, one each, or what it makes of an
-    overload and the types of its arguments; else reals from (0.2, 0.9), ints are 2, or 1, 2, 3 in any order.
+    The result has the type of the signature and is finite, unless it need not be. Both namespaces give the
+    same values. Derivatives equal finite differences, unless it is not `differentiable`. A leading axis, if
+    the overload takes one, equals a loop.  Arguments are drawn from `domains`, one each, or what it makes of
+    an overload and the types of its arguments; else reals from (0.2, 0.9), ints are 2, or 1, 2, 3 in any
+    order.
 
     Raises:
         AssertionError: a law does not hold; the message says which, and gives the numbers.

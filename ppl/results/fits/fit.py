@@ -769,12 +769,12 @@ class Conditions(Protocol):
 def load_fit(
     path: str | Path, model: Conditions, data: Any, *, progress: Listener | bool | None = None
 ) -> Fit:
-    """The fit that `Fit.save` wrote, with the same draws, given the program and data it was made with.
+    """The fit that `Fit.save` wrote, with the same draws, given its program and data.
 
     `progress` is as in `variational`.
 
     Raises:
-        DataError: `path` is no saved fit, or was made with another program or other data.
+        DataError: `path` is not a saved fit, or is one of another program or other data.
 
     Example:
         >>> again = ppl.load_fit("fit.json", model, "eight_schools.data.json")

@@ -106,10 +106,11 @@ class VariablesOfDraws(ABC):
 
     @checks
     def create_inits(self, seed: int | None = None, chains: int = 4) -> dict[str, Any] | list[dict[str, Any]]:
-        """Initial values for chains: the parameters of draws picked at random, no two the same.
+        """Initial values for chains: the parameters of different random draws.
 
-        A dict for one chain, else a list with one for each; `posterior.sample(init=...)` takes either, and so
-        does CmdStanPy's `inits`. Where all draws are one, as those of a mode, one dict for all chains.
+        Returns a dict for one chain, otherwise a list with one dict per chain, for
+        `posterior.sample(init=...)` or CmdStanPy's `inits`. If all draws are equal, as for a mode, it returns
+        one dict for all chains.
 
         Raises:
             InferenceError: there are fewer different draws than chains.
@@ -133,14 +134,14 @@ class VariablesOfDraws(ABC):
     def log_lik(self) -> dict[str, Floats]:
         """The log likelihood of each row of the data at each draw, in nats, by data variable.
 
-        Each is an array (draws, *shape of the rows): of `y ~ normal(mu, sigma)` with N entries (draws, N), of
-        an array of vectors with a density each (draws, N), of one density of all entries (draws,). The terms
-        are read from the model block: `~`, `target +=` of densities, also in loops, branches on data and
-        through locals, as in mixtures. A row of several terms has their sum, one that no term observes 0.
-        Discrete parameters are summed out. Priors are left out, and constants are not. A program with a
-        `log_lik` of its own keeps that, by the name of the data if they are one variable.
+        Each is an array (draws, *shape of the rows): (draws, N) for `y ~ normal(mu, sigma)` with N entries or
+        for an array of N vectors with one density each, (draws,) for one density of all entries. The terms
+        are read from the model block: `~` and `target +=` of densities, also in loops, in branches on data
+        and through locals, as in mixtures. A row with several terms has their sum; a row without a term has
+        0. Discrete parameters are marginalised. Priors are omitted; constants are included. If the program
+        defines `log_lik`, that is returned, by the name of the data if they are one variable.
 
-        Computed when it is first asked for: about as long as generated quantities of that size take.
+        It is computed at the first call, in about the time of generated quantities of that size.
 
         Raises:
             ModelError: a term belongs to no row of one variable; says which line, and what to write.
@@ -159,16 +160,16 @@ class VariablesOfDraws(ABC):
 
     @checks
     def predictive(self, seed: int = 1) -> dict[str, Floats]:
-        """Data drawn anew given each draw (posterior predictive), by data variable (draws, *its own shape).
+        """Replicated data given each draw (posterior predictive), by data variable (draws, *its own shape).
 
-        The `~` statements of data, and densities that are added to the target, are drawn from in the order
-        in which they stand; what the model block computes of data follows the new data, so that a time
-        series is simulated from its start. Entries that no statement draws, transformed data and transformed
-        parameters stay as they are. A variable with a `NAME_rep` among the generated quantities keeps that.
+        The `~` statements of data, and densities that are added to the target, are simulated in their order.
+        Values that the model block computes from data use the simulated data; a time series is simulated from
+        its start. Entries without a statement, transformed data and transformed parameters keep their values.
+        If the generated quantities define `NAME_rep`, that is returned.
 
         Raises:
-            ModelError: a term of data is no draw, as a censored one; says which
-                line, and what to write.
+            ModelError: a term of data cannot be simulated, such as a censored one; the message gives the
+                line and what to write.
             InferenceError: they can be computed at no draw; says why.
 
         Example:
@@ -187,17 +188,17 @@ class VariablesOfDraws(ABC):
     def predict(self, data: Given, seed: int = 1) -> Any:
         """The outcomes of new rows given each draw, by data variable (draws, *its own shape).
 
-        `data` are those of the new rows, as `Model.condition` takes them; outcomes may be left out and are
-        not read, and what else is left out stays as at the fit. Parameters are those of the fit. A size that
-        is larger than at the fit, of groups, gives entries beyond it that are drawn from their own prior
-        given each draw of the others; left out, it is the largest index that the new data have, if that is
-        larger than at the fit. Parameters with an entry for each row (a size that outcomes have too)
-        are drawn anew for all rows, and so are discrete parameters. In transformed data, means and
-        deviations of all rows, `mean(x)`, and what depends on the outcomes stay as at the fit. Entries of
-        outcomes that no statement draws are nan.
+        `data` are the new rows, as in `Model.condition`. Outcomes are optional and not read; other omitted
+        variables keep their values from the fit. Parameters are those of the fit. If a number of groups is
+        larger than at the fit, entries of new groups are drawn from their prior given each draw of the
+        others. If it is omitted, it is the largest index in the new data, or that of the fit if larger.
+        Parameters with one entry per row (a size that outcomes have too) and discrete parameters are drawn
+        again for all rows. In transformed data, means and deviations of all rows, `mean(x)`, and values that
+        depend on the outcomes keep their values from the fit. Entries of outcomes without a statement are
+        nan.
 
-        Of a DataFrame of pandas or polars a DataFrame: for each row the mean, 5% and 95% of each outcome, in
-        columns `y`, `y.5%`, `y.95%`.
+        For a DataFrame of pandas or polars it returns a DataFrame: the mean, 5% and 95% of each outcome for
+        each row, in columns `y`, `y.5%`, `y.95%`.
 
         Raises:
             ModelError: an outcome, or an effect of a new group, cannot be drawn; says which line.
@@ -217,12 +218,12 @@ class VariablesOfDraws(ABC):
 
     @checks
     def doctor(self, seed: int = 1) -> "Examination":
-        """Examines the model against its data, without a reference: findings, each with the line to change.
+        """Check whether the model fits its data: findings, each with the line to change.
 
         It compares statistics of the data with those of replicated data (`predictive`), residuals with the
-        columns of the data, the prior with the data, and rows with the posterior without them (`log_lik`).
-        A model that is right has a finding with probability at most 0.01, over all checks. Data that the
-        program does not declare are columns too. It reads at most 1,000 draws and 5,000 rows.
+        columns of the data, the prior with the data, and rows with the posterior without them (`log_lik`). A
+        correct model has a finding with probability at most 0.01, over all checks. Data that the program does
+        not declare are columns too. It reads at most 1,000 draws and 5,000 rows.
 
         Example:
             >>> fit.doctor()
@@ -296,7 +297,7 @@ class VariablesOfDraws(ABC):
 
     @checks
     def most_probable(self, name: str) -> Any:
-        """A discrete parameter in the jointly most probable configuration of all discrete ones.
+        """The values of a discrete parameter in the jointly most probable configuration of all discrete ones.
 
         One for each draw of the continuous parameters, shape (draws, *its own shape).
 

@@ -108,14 +108,14 @@ def compare(
 ) -> Comparison | EvidenceComparison:
     """Fits of several models to the same data, ordered by their ELPD (PSIS-LOO) or their log evidence.
 
-    Chains of NUTS tell no evidence. A `Loo` stands for a fit whose log likelihood has another name than
-    `log_lik`: `fit.loo("ll")`. Weights are those of stacking: Yao, Vehtari, Simpson and Gelman (2018),
+    Chains of NUTS have no evidence. Pass a `Loo`, `fit.loo("ll")`, if the log likelihood has another name
+    than `log_lik`. Weights are stacking weights: Yao, Vehtari, Simpson and Gelman (2018),
     Bayesian Analysis 13.
 
     Raises:
-        ArgumentError: a value is neither a fit, nor chains, nor a `Loo`, nor a log evidence.
+        ArgumentError: a value is not a fit, chains, a `Loo` or a log evidence.
         DataError: there are fewer than two, one has no `log_lik`, or their rows are not the same in number.
-        InferenceError: a fit does not tell its log evidence.
+        InferenceError: a fit has no estimate of its log evidence.
 
     Example:
         >>> print(ppl.compare({"a": fit, "again": fit.loo()}).models[1].elpd_diff)
