@@ -140,8 +140,15 @@ def _sum_of(*scalars: Array) -> Array:
     return sum(scalars)
 
 
+def _add_all_vjps(argnums: Sequence[int], ans: Array, args: Sequence[Array], kwargs: Any) -> Adjoints:
+    """A term may be one number for all entries of the others."""
+    if np.ndim(ans) == 0:
+        return lambda g: [g] * len(argnums)
+    return lambda g: [summed_to(args[i], g) for i in argnums]
+
+
 add_all = primitive(_sum_of)
-defvjp_argnums(add_all, lambda argnums, ans, args, kwargs: lambda g: [g] * len(argnums))
+defvjp_argnums(add_all, _add_all_vjps)
 
 
 @primitive  # type: ignore[untyped-decorator]

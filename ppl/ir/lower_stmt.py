@@ -20,6 +20,7 @@ from ppl.ir.lower_expr import (
     promote,
 )
 from ppl.ir.operators import binary
+from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib.library import standard
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
@@ -50,8 +51,7 @@ def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
             assert isinstance(lowered, ir.CallUser)
             return (ir.CallVoid(lowered, s.span),)
         case ast.For():
-            bounds = lower_expr(c, s.lower), lower_expr(c, s.upper)
-            return (ir.For(s.variable, *bounds, lower_statement(c, s.body, returns), s.span),)
+            return lower_for(c, s, lower_statement(c, s.body, returns))
         case ast.ForEach():
             return lower_for_each(c, s, lower_statement(c, s.body, returns))
         case ast.While(condition=condition, body=body):
@@ -81,6 +81,31 @@ def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
 
 def lower_message(c: Lowering, args: Sequence[ast.Expr]) -> tuple[ir.Expr | ir.Text, ...]:
     return tuple(ir.Text(a.value) if isinstance(a, ast.StringLiteral) else lower_expr(c, a) for a in args)
+
+
+# --- Loops ---------------------------------------------------------------------------------------
+
+
+def lower_for(c: Lowering, s: ast.For, body: Stmts) -> Stmts:
+    """The loop; bounds that its body changes get names before it, so that a pass may evaluate them again."""
+    first, lower = lower_bound(c, s.lower, body)
+    second, upper = lower_bound(c, s.upper, body)
+    return (*first, *second, ir.For(s.variable, lower, upper, body, s.span))
+
+
+def lower_bound(c: Lowering, e: ast.Expr, body: Stmts) -> tuple[Stmts, ir.Expr]:
+    """What names a bound of the loop with this body, where that is needed, and the bound."""
+    bound = lower_expr(c, e)
+    if is_steady(bound, body):
+        return (), bound
+    name = c.fresh("bound")
+    return (ir.Assign(name, bound, e.span, declares=True),), ir.Var(name, INT)
+
+
+def is_steady(bound: ir.Expr, body: Stmts) -> bool:
+    """Whether a bound has the same value, and no effect, if it is evaluated again in the loop or after it."""
+    effects = (n for n in walk(bound) if isinstance(n, ir.CallUser) and n.passes)
+    return not any(effects) and not used_names(bound) & assigned_names(body)
 
 
 # --- Loops over elements -------------------------------------------------------------------------

@@ -150,7 +150,7 @@ class Writer:
                         part = text.format(*map(self.name, args), g=g)
                         yield part if parent.shape == x.shape else self.narrowed(part, parent)
             case Operation(function, args, keywords) if function is add_all:
-                yield from (g for _ in x.parents)
+                yield from (g if a.shape == x.shape else self.narrowed(g, a) for a in x.parents)
             case Operation(function, args, keywords):
                 positions = tuple(i for i, a in enumerate(args) if isinstance(a, Tracer))
                 given = f"({', '.join(map(self.name, args))},)"

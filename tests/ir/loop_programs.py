@@ -576,6 +576,44 @@ LOOPS = (
             a = tanh(a * z + sin(x[n] + j));
         }
         target += a;""", ("scan",)),
+    # What the body of a loop sets before its end
+    Loop("a bound that the body sets",
+         "int m = 2; int c = 0; for (n in 1:m) { c += 1; m = 3; } target += c * z;",
+         ("`m` is carried",)),
+    Loop("a bound that a counter sets", "int i = 3; for (n in 1:i) { target += x[i] * n * z; i = 2; }",
+         ("`i` is read whole", "")),
+    Loop("a first index that a counter sets", "int i = 2; for (n in i:3) { target += x[i] * z; i = 1; }",
+         ("`i` is read whole", "")),
+    Loop("an inner bound that the body sets",
+         "for (n in 1:N) { int q = g[n]; for (h in 1:q) { q = 1; target += x[q] * h * z; } }"),
+    Loop("a bound that adds to the target", "int c = 0; for (n in 1:two_lp(z)) c += 1; target += c * t;",
+         functions="int two_lp(real a) { target += a; return 2; }"),
+    Loop("a scan up to what its steps set",
+         "real a = z; int i = 3; for (n in 1:i) { a = a * t + x[i]; i = 2; } target += a;",
+         ("`i` is read whole", "scan: `a` is")),
+    Loop("a scan with a copy of an int set later", """real a = z;
+        for (n in 1:N) { int c = g[n]; int i = c; c = 1; a = a * t + x[i] * c; } target += a;""",
+         ("scan: `a` is",)),
+    Loop("a scan with a local set twice", """real a = z;
+        for (n in 1:N) { real c = x[n]; a = a * t + c; c = 1; a = a + c * z; } target += a;""",
+         ("scan: `a` is",)),
+    Loop("a scan with a local set in an inner loop", """real a = z;
+        for (n in 1:N) { real c = x[n]; for (i in 1:2) { a = a * t + c; c = x[i]; } } target += a;""",
+         ("scan: `a` is",)),
+    Loop("a scan with two inner loops over one range", """real a = z; for (n in 1:N) { real b = x[n];
+        for (i in 1:2) { b += 1; a += a * sin(b); } for (i in 1:2) a += a * sin(b); } target += a;""",
+         ("scan: `a` is",)),
+    Loop("a scan with a branch that sets a local", """real a = z; for (n in 1:N) { vector[2] b = [0, 0]';
+        if (x[n] > 0) { b[1] += 1; a += t; } a = a * t + b[1]; } target += a;""", ("scan: `a` is",)),
+    Loop("a scan with an inner loop from 0 that sets a local", """real a = z; for (n in 1:N) {
+        vector[2] b = v[1:2]; for (i in 0:1) { b[1] += x[n]; a *= t; } a = a * t + b[1]; } target += a;""",
+         ("scan: `a` is",)),
+    Loop("a scan of a state of the data too",
+         "real a = 0.5; real b = z; for (n in 1:N) { b = b * 0.5; a = a * x[n]; } target += a;",
+         ("scan: `b` is",)),
+    Loop("a size that is set again before the loop", """int m = 2; vector[m] y; m = 1;
+        for (n in 1:N) { for (i in 1:m) y[i] = x[n] * z; target += y[1] * size(y); }""",
+         ("scan: `y` may",)),
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),

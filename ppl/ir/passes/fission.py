@@ -16,6 +16,7 @@ from ppl.types import Tuple, array_of, core, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Loops = tuple[ir.For, ...]
+Names = frozenset[str]
 Ranges = tuple[tuple[str, ir.Expr, ir.Expr], ...]
 
 
@@ -33,13 +34,19 @@ class Fission:
     arrays: list[ir.Stmt] = field(default_factory=list)
     same: dict[tuple[ir.Expr, Ranges], ir.Expr] = field(default_factory=dict)
     """What stands for an expression, by the inner loops that its value is kept along."""
+    stale: set[str] = field(default_factory=set)
+    """What the step reads before it is set again: only its last value is known from before the scan."""
 
     def divide(self, body: Sequence[ir.Stmt]) -> tuple[Stmts, Stmts]:
         """What may run before the scan, and the step."""
-        self.spread(body)
         self.moving |= assigned_names(body)
-        before, step = self.block(body, ())
-        return (*self.arrays, *before), step
+        while True:
+            self.spread(body)
+            before, step = self.block(body, ())
+            if not self.stale:
+                return (*self.arrays, *before), step
+            self.state |= self.stale
+            self.stale, self.once, self.arrays, self.same = set(), [], [], {}
 
     def spread(self, body: Sequence[ir.Stmt]) -> None:
         """All names that depend on the state."""
@@ -51,37 +58,49 @@ class Fission:
     def follow(self, body: Sequence[ir.Stmt], under: bool) -> None:
         for s in body:
             match s:
-                case ir.If(condition=condition, then=then, otherwise=otherwise):
-                    self.follow((*then, *otherwise), under or self.depends(condition))
-                case ir.For(lower=lower, upper=upper, body=inner):
-                    self.follow(inner, under or self.depends((lower, upper)))
+                case ir.If(then=then, otherwise=otherwise):
+                    self.follow((*then, *otherwise), under or self.stays_whole(s))
+                case ir.For(body=inner):
+                    self.follow(inner, under or self.stays_whole(s))
                 case ir.Assign() | ir.Update() | ir.Scatter() if under or self.depends(s):
                     self.state.add(s.name)
+
+    def stays_whole(self, s: ir.If | ir.For) -> bool:
+        """Whether all of it stands in the step: then all that it sets is known there alone."""
+        if isinstance(s, ir.For) and self.is_steady(s):
+            return False
+        heads = s.condition if isinstance(s, ir.If) else (s.lower, s.upper)
+        return self.depends(heads) or bool(assigned_names((s,)) & self.state)
 
     def depends(self, node: Any) -> bool:
         return bool(used_names(node) & self.state)
 
     # --- Statements ---
 
-    def block(self, body: Sequence[ir.Stmt], loops: Loops) -> tuple[Stmts, Stmts]:
+    def block(self, body: Sequence[ir.Stmt], loops: Loops, later: Names = frozenset()) -> tuple[Stmts, Stmts]:
+        """The statements divided; `later` are the names that are set again after all of them."""
         before: list[ir.Stmt] = []
-        step: list[ir.Stmt] = []
-        for s in body:
+        step: list[tuple[ir.Stmt, Names]] = []
+        for s, again in zip(body, set_after(body, later), strict=False):
             if not (self.depends(s) or assigned_names((s,)) & self.state):
                 before.append(s)
-                step += [s] if loops else []
+                step += [(s, again)] if loops else []
                 self.forget(assigned_names((s,)))
             elif isinstance(s, ir.For) and self.is_steady(s):
-                inner_before, inner_step = self.block(s.body, (*loops, s))
+                self.forget(assigned_names(s.body))
+                inner_before, inner_step = self.block(s.body, (*loops, s), again | set_by((s,)))
+                self.forget(assigned_names(s.body))
                 before += [replace(s, body=inner_before)] if inner_before else []
-                step.append(replace(s, body=self.needed(inner_step)))
+                step.append((replace(s, body=inner_step), again))
             elif isinstance(s, ir.For | ir.Declare):
-                step.append(s)
+                step.append((s, again))
             elif isinstance(s, ir.If):
-                step.append(replace(s, condition=self.part(s.condition, loops, before, s.span)))
+                condition = self.part(s.condition, loops, before, s.span)
+                step.append((replace(s, condition=condition), again))
             else:
-                step.append(with_parts(s, lambda part: self.part(part, loops, before, s.span)))  # noqa: B023
-        return tuple(before), tuple(step)
+                changed = with_parts(s, lambda part: self.part(part, loops, before, s.span))  # noqa: B023
+                step.append((changed, again))
+        return tuple(before), self.needed(step)
 
     def forget(self, names: set[str]) -> None:
         """What is made of variables that have been set anew is another value."""
@@ -92,12 +111,13 @@ class Fission:
         steady = not used_names((s.lower, s.upper)) & (self.moving | self.state)
         return steady and isinstance(s.lower, ir.Const) and s.lower.value >= 1
 
-    def needed(self, body: Sequence[ir.Stmt]) -> Stmts:
-        """What sets the state, and what that reads."""
+    def needed(self, step: Sequence[tuple[ir.Stmt, Names]]) -> Stmts:
+        """What sets the state, and what that reads; `stale` is what of it is set again afterwards."""
         names, out = set(self.state), []
-        for s in reversed(body):
+        for s, again in reversed(step):
             if assigned_names((s,)) & names:
                 names |= used_names(s)
+                self.stale |= used_names(s) & again - self.state
                 out.append(s)
         return tuple(reversed(out))
 
@@ -153,6 +173,19 @@ class Fission:
             before.append(filled)
         self.same[key] = ir.Index(array, places, e.type)
         return self.same[key]
+
+
+def set_after(body: Sequence[ir.Stmt], later: Names) -> list[Names]:
+    """For each statement, the names that are set after it."""
+    sets = [later]
+    for s in reversed(body[1:]):
+        sets.append(sets[-1] | set_by((s,)))
+    return sets[::-1]
+
+
+def set_by(body: Sequence[ir.Stmt]) -> Names:
+    """What the statements set but for the variables of loops, which are known inside these alone."""
+    return frozenset(assigned_names(body) - {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For)})
 
 
 def is_work(e: ir.Expr) -> bool:

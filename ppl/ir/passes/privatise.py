@@ -40,11 +40,16 @@ def pushed(body: Sequence[ir.Stmt], outputs: set[str]) -> Stmts:
         if isinstance(s, ir.Declare) and s.name not in outputs and isinstance(s.shape, tuple):
             at = next(k for k, other in enumerate(out) if other is s)
             users = [k for k in range(at + 1, len(out)) if mentions(out[k], s.name)]
-            if users and all(is_private(out[k], s) for k in users):
+            if users and keeps_shape(out[at : users[-1]], s) and all(is_private(out[k], s) for k in users):
                 for k in reversed(users):
                     out[k : k + 1] = declared_for(out[k], s)
                 del out[at]
     return tuple(with_blocks(s, lambda body: pushed(body, outputs)) for s in out)
+
+
+def keeps_shape(body: Sequence[ir.Stmt], d: ir.Declare) -> bool:
+    """Whether a variable declared after the statements has the size that it has before them."""
+    return not used_names(d.shape) & assigned_names(body)
 
 
 def declared_for(s: ir.Stmt, d: ir.Declare) -> tuple[ir.Stmt, ...]:
@@ -57,9 +62,7 @@ def is_private(s: ir.Stmt, d: ir.Declare) -> bool:
     """Whether the statement is a loop whose every iteration sets what it reads of the variable."""
     if not isinstance(s, ir.For) or mentions_in_bounds(s, d.name):
         return False
-    if used_names(d.shape) & (assigned_names((s,)) | {s.variable}):
-        return False
-    return Definition(d, s).runs(s.body)
+    return keeps_shape((s,), d) and Definition(d, s).runs(s.body)
 
 
 def has_own_entries(s: ir.For, name: str) -> bool:

@@ -14,7 +14,7 @@ from ppl.ir.linear import Linear, int_sum, linear
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.iterations import outer_writes, set_once, without_continue
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.walk import rewrite, used_names, walk
+from ppl.ir.walk import assigned_names, rewrite, used_names, walk
 from ppl.types import INT, REAL, ROW_VECTOR, Array, Matrix, Tuple, Type, array_of, core, element_type
 
 Stmts = tuple[ir.Stmt, ...]
@@ -94,14 +94,22 @@ def refuse_effects(body: Sequence[ir.Stmt]) -> None:
 
 
 def with_indices_written_out(body: Stmts) -> Stmts:
-    """Int locals that are sums of other variables, `int now = T - t`, replaced by those sums."""
+    """Int locals that are sums of other variables, `int now = T - t`, replaced by those sums.
+
+    One that is a sum of what changes later in the body stays.
+    """
     once = set_once(body)
-    for s in body:
+    for k, s in enumerate(body):
         known = isinstance(s, ir.Assign) and s.declares and s.name in once and s.value.type == INT
-        if isinstance(s, ir.Assign) and known and linear(s.value) is not None:
+        if isinstance(s, ir.Assign) and known and is_steady_sum(s.value, body[k + 1 :]):
             body = tuple(substituted(other, s.name, s.value) for other in body if other is not s)
             return with_indices_written_out(body)
     return body
+
+
+def is_steady_sum(e: ir.Expr, after: Stmts) -> bool:
+    """Whether an int is a sum of variables that the statements after it do not change."""
+    return linear(e) is not None and not used_names(e) & assigned_names(after)
 
 
 def substituted(node: Any, name: str, value: ir.Expr) -> Any:
