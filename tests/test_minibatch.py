@@ -53,6 +53,10 @@ SPLIT = {
     "branches on data": """parameters { real a; real b; }
         model { a ~ normal(0, 1); b ~ normal(0, 1);
           for (n in 1:N) { if (k[n] == 1) y[n] ~ normal(a, 1); else y[n] ~ normal(b, 2); } }""",
+    "branches on parameters": """parameters { real a; real b; }
+        model { a ~ normal(0, 1); b ~ normal(0, 1); if (a < -9) reject("a is ", a);
+          if (b > 9) y ~ normal(a, 1); else y ~ normal(a, 2);
+          for (n in 1:N) target += y[n] > a - 9 ? normal_lpdf(y[n] | b, 1) : y[n]; }""",
     "rows along the second axis": """parameters { matrix[K, N] z; }
         model { to_vector(z) ~ normal(0, 1); for (n in 1:N) y[n] ~ normal(sum(col(z, n)), 1); }""",
 }
@@ -62,6 +66,14 @@ WHOLE = {
         model { y ~ normal(x * b - mean(x * b), 1); }""",
     "rows counted from the end": """parameters { real a; }
         model { for (n in 1:N) y[n] ~ normal(a * k[N - n + 1], 1); }""",
+    "a branch that no try takes": """parameters { real a; }
+        model { y ~ normal(a, 1); if (a < -9) { real o = 0; for (n in 1:N) o += y[n]; target += o ^ 2; } }""",
+    "a branch of a row that no try takes": """parameters { real a; }
+        model { for (n in 1:N) { if (a < y[n] + 99) y[n] ~ normal(a, 1); else target += sum(y); } }""",
+    "a choice that no try makes": """parameters { real a; }
+        model { y ~ normal(a, 1); target += a < -9 ? sum(y) ^ 2 : sum(y); }""",
+    "a branch inside a branch": """parameters { real a; }
+        model { y ~ normal(a, 1); if (a < 0) { if (a < -9) target += sum(y) ^ 2; } }""",
     "a joint density": """parameters { real<lower=0> s; }
         model { y ~ multi_normal(rep_vector(0, N), add_diag(s * tcrossprod(x), 1)); }""",
 }
@@ -108,6 +120,14 @@ def test_rows_that_look_at_one_another_are_refused_though_their_data_hide_it():
     data = {"N": 3, "g": [1, 2, 1], "x": [-0.1, 0.02, -1.31]}
     with pytest.raises(InferenceError, match="Index 3 of `g` is out of range"):
         by_rows(compile_model(program).condition(data), "N")
+
+
+def test_a_branch_of_a_function_that_no_try_takes_is_refused():
+    program = """functions { real f(real a, vector y) { if (a < -9) return sum(y) ^ 2; return sum(y) * a; } }
+      data { int N; vector[N] y; } parameters { real a; } model { a ~ normal(0, 1); target += f(a, y); }
+    """
+    with pytest.raises(InferenceError, match="do not add up over rows"):
+        by_rows(compile_model(program).condition({"N": 3, "y": [0.3, -1.0, 2.0]}), "N")
 
 
 def test_a_target_that_is_read_is_refused_for_it_is_another_sum_in_a_subset():

@@ -6,7 +6,8 @@ mean over an epoch is the full log density.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,8 @@ from ppl.density.data import Data, Rows
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
-from ppl.ir.forms import ARRAYS, Form, points_of, rest_of, rows_of
+from ppl.ir.forms import ARRAYS, Form, points_of, rest_of, rows_of, rows_on_sides
+from ppl.ir.passes.one_side import Sides, sides_of
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.source import Span
 
@@ -68,6 +70,8 @@ class ByRows:
 
     posterior: "LogDensity"
     split: RowSplit
+    sides: Sides = ()
+    """The sides that branches on parameters take in the row terms, whatever the point; of a trial."""
 
     @property
     def n_rows(self) -> int:
@@ -86,7 +90,7 @@ class ByRows:
     @property
     def rows(self) -> Form:
         """The form of the row terms."""
-        return rows_of(self.split.size)
+        return rows_on_sides(self.split.size, self.sides) if self.sides else rows_of(self.split.size)
 
     @cached_property
     def rest(self) -> LogJoint:
@@ -282,18 +286,38 @@ def why_not(batches: ByRows, rng: np.random.Generator) -> str | None:
         return f"By `{size}`: a row is read by its index, which is another row in a subset.\n{excerpt(named)}"
     if sums := batches.split.sums:
         return f"By `{size}`: target() is read, which differs over a subset of rows.\n{excerpt(sums)}"
+    try:
+        added = adds_up(batches, everything, rng)
+    except (InferenceError, ValueError, IndexError) as error:
+        return f"By `{size}`: the terms of a subset cannot be computed.\n{error}"
+    if not added or not adds_up_on_sides(batches, everything, rng):
+        return f"By `{size}`: these terms do not add up over rows.\n{excerpt(batches.split.terms)}"
+    return None
+
+
+def adds_up(batches: ByRows, everything: Rows, rng: np.random.Generator) -> bool:
+    """Whether the terms of two parts add up to those of all rows, at random points and cuts."""
     for _ in range(ROW_SPLIT.tries):
         u = rng.normal(0.0, 0.5, batches.dim)
         shuffled = rng.permutation(everything)
         cut = int(rng.integers(1, len(everything)))
-        try:
-            whole = batches.row_terms(u, everything)
-            parts = sum(batches.row_terms(u, np.sort(part)) for part in (shuffled[:cut], shuffled[cut:]))
-        except (InferenceError, ValueError, IndexError) as error:
-            return f"By `{size}`: the terms of a subset cannot be computed.\n{error}"
+        whole = batches.row_terms(u, everything)
+        parts = sum(batches.row_terms(u, np.sort(part)) for part in (shuffled[:cut], shuffled[cut:]))
         if np.isfinite(whole) and not abs(parts - whole) <= ROW_SPLIT.tolerance * max(1.0, abs(whole)):
-            return f"By `{size}`: these terms do not add up over rows.\n{excerpt(batches.split.terms)}"
-    return None
+            return False
+    return True
+
+
+def adds_up_on_sides(batches: ByRows, everything: Rows, rng: np.random.Generator) -> bool:
+    """The same on each side of every branch on parameters, which none of these points may take.
+
+    A side that cannot be computed at points that do not take it says nothing.
+    """
+    for sides in sides_of(batches.posterior.model.lowered):
+        with suppress(InferenceError, ValueError, LookupError, ArithmeticError, RecursionError):
+            if not adds_up(replace(batches, sides=sides), everything, rng):
+                return False
+    return True
 
 
 def some_rows(at_hand: Rows, rng: np.random.Generator) -> Rows:

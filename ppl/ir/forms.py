@@ -4,7 +4,7 @@ What is executed is one of these forms, emitted as Python text and bound to a na
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ppl.errors import UnknownName
@@ -34,6 +34,7 @@ from ppl.ir.passes.table import (
     WHOLE_ARRAYS,
     ZERO_BASED,
     Pass,
+    one_side_of,
     rest_terms_of,
     row_terms_of,
 )
@@ -168,6 +169,18 @@ def rows_of(size: str) -> Form:
     """The terms of any subset of the rows that `size` counts."""
     meaning = f"The terms of a subset of the rows that {size} counts, for minibatches."
     return Form(f"rows:{size}", meaning, ARRAYS, (row_terms_of(size), HOIST, SHARE))
+
+
+def rows_on_sides(size: str, sides: tuple[tuple[int, bool], ...]) -> Form:
+    """The same where branches on parameters take the sides of ir/passes/one_side.py at every point."""
+    rows = rows_of(size)
+    taken = ", ".join(f"{number} {'holds' if holds else 'fails'}" for number, holds in sides)
+    return replace(
+        rows,
+        name=f"{rows.name}, where {taken}",
+        base=None,
+        passes=(one_side_of(sides), *rows.all_passes),
+    )
 
 
 def rest_of(size: str) -> Form:

@@ -145,6 +145,16 @@ VARIABLES_OF_DRAWS = Pass(
 )
 
 
+def one_side_of(sides: tuple[tuple[int, bool], ...]) -> Pass:
+    """The pass that lets branches, by their number in the program, take one side at every point."""
+    return Pass(
+        "one-side",
+        "Some branches on parameters take one side at every point.",
+        late("one_side", "one_side", sides),
+        required="it is what the form is for",
+    )
+
+
 def row_terms_of(size: str) -> Pass:
     """The pass that keeps the terms of the target that depend on rows, which the variable `size` counts."""
     return Pass(
@@ -189,6 +199,7 @@ PASSES: tuple[Pass, ...] = (
     STRUCTURED_JUMPS,
     DRAWS_AXIS,
     VARIABLES_OF_DRAWS,
+    one_side_of(()),
     row_terms_of(""),
     rest_terms_of(""),
 )

@@ -1,0 +1,89 @@
+"""A program in which branches on parameters take one side at every point.
+
+Whether the terms of the target add up over rows is tried at random points, see ppl/density/rows.py.  Where
+these all take the same side of a branch, the other side is tried by this pass.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.unknown import is_unknown, unknown_names
+from ppl.ir.walk import PART_NAMES, is_node, walk, with_parts
+from ppl.types import INT
+
+Sides = tuple[tuple[int, bool], ...]
+"""Branches, by their number in the program, with the side that each takes: whether its condition holds."""
+Branch = ir.If | ir.Select
+
+
+def one_side(p: ir.Program, sides: Sides) -> ir.Program:
+    """The pass; the other branches are left as they are."""
+    numbered = branches(p)
+    conditions = {id(numbered[number]): ir.Const(int(holds), INT) for number, holds in sides}
+
+    def change(n: Any) -> Any:
+        if id(n) in conditions:
+            n = replace(n, condition=conditions[id(n)])
+        return with_parts(n, change)
+
+    return change(p)  # type: ignore[no-any-return]
+
+
+def branches(p: ir.Program) -> list[Branch]:
+    """Every branch of a program, in the order of the program."""
+    return [n for n in walk(p) if isinstance(n, Branch)]
+
+
+def sides_of(p: ir.Program) -> list[Sides]:
+    """For each side of a branch on parameters: this side, and those of the branches around it.
+
+    Branches in `while` loops are not among them: a loop may not end without them.
+    """
+    numbers = {id(n): number for number, n in enumerate(branches(p))}
+    body = (*p.transformed_parameters, *p.model)
+    unknown = unknown_names(body, {d.name for d in p.parameters})
+    inside = unknown_in_functions(p, body, unknown)
+    found = [sides_in(f.body, inside[f.name], numbers) for f in p.functions]
+    return [sides for each in (*found, sides_in(body, unknown, numbers)) for sides in each]
+
+
+def sides_in(
+    node: Any, unknown: Collection[str], numbers: Mapping[int, int], around: Sides = ()
+) -> Iterator[Sides]:
+    """The same of a node, or of several, given the sides of the branches around it."""
+    match node:
+        case ir.While():
+            return
+        case ir.If() | ir.Select() if is_unknown(node.condition, unknown):
+            for holds, side in ((True, node.then), (False, node.otherwise)):
+                if side != ():
+                    sides = (*around, (numbers[id(node)], holds))
+                    yield sides
+                    yield from sides_in(side, unknown, numbers, sides)
+        case tuple():
+            for item in node:
+                yield from sides_in(item, unknown, numbers, around)
+        case _ if is_node(node):
+            for name in PART_NAMES[type(node)]:
+                yield from sides_in(getattr(node, name), unknown, numbers, around)
+
+
+def unknown_in_functions(
+    p: ir.Program, body: tuple[ir.Stmt, ...], unknown: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """Of each function, the variables that may differ from point to point, as the program calls it."""
+    args = {f.name: f.args for f in p.functions}
+    found: dict[str, frozenset[str]] = {name: frozenset() for name in args}
+    while True:
+        more = dict(found)
+        for called_in, names in ((body, unknown), *((f.body, found[f.name]) for f in p.functions)):
+            for call in walk(called_in):
+                if isinstance(call, ir.CallUser) and call.name in args:
+                    passed = zip(args[call.name], call.args, strict=False)
+                    more[call.name] |= {name for name, value in passed if is_unknown(value, names)}
+        more = {f.name: unknown_names(f.body, more[f.name]) for f in p.functions}
+        if more == found:
+            return found
+        found = more
