@@ -4,9 +4,8 @@ A polynomial is fitted to the gradients of a block at a few nodes about its mode
 integral is a sum over a grid; draws come by rejection, so that their density is known.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -107,28 +106,27 @@ class Conditional:
     centres: Array
     scales: Array
     coefficients: Array
+    totals: Totals
 
-    def parts(self) -> list[slice]:
-        """Outer points whose grids are held at once."""
-        n, g, _ = self.centres.shape
-        size = max(1, CONDITIONAL.numbers_at_once // (g * len(self.basis.grid)))
-        return [slice(k, k + size) for k in range(0, n, size)]
+    def parts(self) -> Iterator[Array]:
+        """Log densities (m, g, k) on the grid, 0 at the centre, of some outer points at a time."""
+        return on_grid(self.basis, self.coefficients)
 
-    def on_grid(self, part: slice) -> Array:
-        """Log densities (m, g, k) on the grid, 0 at the centre."""
-        return np.asarray(self.coefficients[part] @ self.basis.on_grid.T)
-
-    @cached_property
-    def totals(self) -> Totals:
-        found = [totals_of(self.basis, self.on_grid(part)) for part in self.parts()]
-        return Totals(*(np.concatenate(each) for each in zip(*found, strict=True)))
-
-    def with_rows(self, rows: NDArray[np.bool_], other: "Conditional") -> "Conditional":
+    def with_rows(self, rows: NDArray[np.intp], other: "Conditional") -> "Conditional":
         """With the blocks of others at some of the outer points."""
-        whole = {name: getattr(self, name).copy() for name in ("centres", "scales", "coefficients")}
-        for name, array in whole.items():
-            array[rows] = getattr(other, name)
-        return replace(self, **whole)
+
+        def replaced(array: Array, others: Array) -> Array:
+            array = array.copy()
+            array[rows] = others
+            return array
+
+        return Conditional(
+            self.basis,
+            replaced(self.centres, other.centres),
+            replaced(self.scales, other.scales),
+            replaced(self.coefficients, other.coefficients),
+            Totals(*map(replaced, self.totals, other.totals)),
+        )
 
     def at(self, z: Array) -> Array:
         """The values of the blocks (n, g, w)."""
@@ -163,9 +161,16 @@ class Conditional:
         return z, np.asarray(~left.any(axis=1))
 
 
+def on_grid(basis: Polynomials, coefficients: Array) -> Iterator[Array]:
+    """Log densities (m, g, k) of blocks by coefficients (n, g, p), for as many rows as are held at once."""
+    size = max(1, CONDITIONAL.numbers_at_once // (coefficients.shape[1] * len(basis.grid)))
+    for k in range(0, len(coefficients), size):
+        yield coefficients[k : k + size] @ basis.on_grid.T
+
+
 def totals_of(basis: Polynomials, heights: Array) -> Totals:
     """What log densities (m, g, k) on the grid tell."""
-    z, w = basis.grid, basis.width
+    w = basis.width
     peaks = heights.max(axis=-1, keepdims=True)
     heights = heights - peaks
     weights = np.exp(heights)
@@ -174,15 +179,20 @@ def totals_of(basis: Polynomials, heights: Array) -> Totals:
     means = sums[..., 1 : w + 1] / total
     squares = (sums[..., w + 1 :] / total).reshape(*means.shape, w)
     factors = positive_factors(squares - means[..., :, None] * means[..., None, :])
-    inverse, lengths = inverses(factors), np.zeros_like(heights)
-    for row in range(w):
-        lengths += (
-            sum(inverse[..., row, k, None] * (z[:, k] - means[..., k, None]) for k in range(row + 1)) ** 2
-        )
+    inverse = inverses(factors)
+    lengths = squared_distances(basis, means, inverse.swapaxes(-1, -2) @ inverse)
     bounds = np.log((weights * student_inverse(lengths, w)).max(axis=-1)) + peaks[..., 0]
     log_totals = (peaks + np.log(total))[..., 0] + basis.log_cell
-    ends = ends_of(z[:, 0], heights) if w == 1 else np.zeros((*total.shape[:2], 2))
+    ends = ends_of(basis.grid[:, 0], heights) if w == 1 else np.zeros((*total.shape[:2], 2))
     return Totals(log_totals, means, factors, bounds, ends)
+
+
+def squared_distances(basis: Polynomials, means: Array, precisions: Array) -> Array:
+    """(z - m)' P (z - m) at all points of the grid (m, g, k), by one product of matrices."""
+    linear = -2 * times(precisions, means)
+    constant = -0.5 * (linear * means).sum(axis=-1, keepdims=True)
+    flat = precisions.reshape(*means.shape[:2], -1)
+    return np.asarray(np.concatenate([constant, linear, flat], axis=-1) @ basis.grid_powers.T)
 
 
 def ends_of(z: Array, heights: Array) -> Array:
@@ -268,7 +278,7 @@ def is_normal(found: Conditional) -> bool:
     """Whether all blocks are standard normals in their scales, where the mass of these is."""
     squares = (found.basis.grid**2).sum(axis=1)
     near = squares <= CONDITIONAL.normal_within**2
-    off = found.on_grid(slice(None))[..., near] + 0.5 * squares[near]
+    off = found.coefficients @ found.basis.on_grid[near].T + 0.5 * squares[near]
     return bool((np.abs(off) < CONDITIONAL.like_normal).all())
 
 
@@ -282,11 +292,10 @@ def about(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Condition
 def distance(a: Conditional, b: Conditional) -> Array:
     """How far two log densities of all blocks are apart: the sd of the difference under the first, (n,)."""
     found = []
-    for part in a.parts():
-        heights = a.on_grid(part)
+    for heights, others in zip(a.parts(), b.parts(), strict=True):
         weights = np.exp(heights - heights.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
-        off = heights - b.on_grid(part)
+        off = heights - others
         off -= (weights * off).sum(axis=-1, keepdims=True)
         found.append(np.sqrt((weights * off**2).sum(axis=(1, 2))))
     return np.concatenate(found)
@@ -295,12 +304,13 @@ def distance(a: Conditional, b: Conditional) -> Array:
 def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
     """The densities of the blocks at outer points (n, d), fitted again where they lie elsewhere."""
     made = about(blocks, outer, found, shape)
+    rows = np.nonzero(far_off(made))[0]
     for _ in range(CONDITIONAL.passes):
-        again = far_off(made)
-        if not again.any():
+        if not rows.size:
             break
         centres, scales = placed(made)
-        made = made.with_rows(again, fitted(blocks, outer[again], centres[again], scales[again], shape.basis))
+        again = fitted(blocks, outer[rows], centres[rows], scales[rows], shape.basis)
+        made, rows = made.with_rows(rows, again), rows[far_off(again)]
     return made
 
 
@@ -360,4 +370,6 @@ def fitted(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: P
         slopes.append(times(turned, gradients))
     stacked = np.stack(slopes, axis=2)  # (n, g, m, w)
     coefficients = stacked.reshape(*stacked.shape[:2], -1) @ basis.solver.T
-    return Conditional(basis, centres, scales, coefficients)
+    found = [totals_of(basis, heights) for heights in on_grid(basis, coefficients)]
+    totals = Totals(*map(np.concatenate, zip(*found, strict=True)))
+    return Conditional(basis, centres, scales, coefficients, totals)
