@@ -70,10 +70,10 @@ class Earlier:
 
     `site` stands for the rows seen, over the coordinates called `names`, of which `mean` (names,) is the mean
     of the draws. `rows` is the size of the data that counts rows, `groups` those that parameters have, with
-    their values at the fit, `kept` the data of the fit that new data left out, `held` those of rows for which
-    no site stands yet. `worth` has for each site the draws by which it was found, and the k-hat and effective
-    sample size of their weights by it. `draws` are those of the fit, weighted by the new rows, where their
-    weights are good: no other modes are searched for where q has the mass that they have.
+    their values at the fit, `unchanged` the data of the fit that new data leave out, `held` those of rows for
+    which no site stands yet. `qualities` has for each site the number of draws by which it was found, and the
+    k-hat and effective sample size of their weights by it. `draws` are those of the fit, weighted by the new
+    rows, where their weights are good: no other modes are searched for where q has the mass that they have.
     """
 
     site: Site
@@ -81,9 +81,9 @@ class Earlier:
     mean: Floats
     rows: str
     groups: Mapping[str, int]
-    kept: Mapping[str, Any]
+    unchanged: Mapping[str, Any]
     held: Mapping[str, Any]
-    worth: tuple[tuple[int, float, float], ...]
+    qualities: tuple[tuple[int, float, float], ...]
     draws: Known | None = None
 
 

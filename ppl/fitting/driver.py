@@ -15,7 +15,7 @@ from ppl.fitting.runs import best_of
 from ppl.fitting.table import Table, tabulate
 from ppl.fitting.target import backend_of, density_of_all, note_of, refuse_unpaired, target_of
 from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.correct.population import Worth
+from ppl.inference.correct.population import WeightQuality
 from ppl.inference.initialise.start import Init
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.outcome import Ending
@@ -96,7 +96,7 @@ def draws_of(
 ) -> FitDraws:
     """The draws of a result as columns, row 0 the image of the mean of q."""
     if posterior.earlier is not None:
-        updates = tuple(Worth(*quality) for quality in posterior.earlier.worth)
+        updates = tuple(WeightQuality(*quality) for quality in posterior.earlier.qualities)
         result = replace(result, verdict=replace(result.verdict, updates=updates))
     table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
     backend = backend_of(posterior, settings, result.verdict.made is DrawSource.ANNEALED)

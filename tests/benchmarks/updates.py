@@ -72,7 +72,7 @@ def measured(name: str, rows: int, days: int, seed: int) -> dict[str, Any]:
     whole = model.condition(of_all(data)).variational(seed=seed)
     of_whole = process_time() - began
     u, v = fit.draws_u, whole.draws_u
-    worst = max(fit.verdict.updates, key=lambda worth: worth.khat)
+    worst = max(fit.verdict.updates, key=lambda quality: quality.khat)
     return {
         "name": name,
         "rows": rows,
@@ -82,7 +82,7 @@ def measured(name: str, rows: int, days: int, seed: int) -> dict[str, Any]:
         "wider": [float(r) for r in np.quantile(u.std(axis=0) / v.std(axis=0), [0, 0.5, 1])],
         "level": fit.level.value,
         "khat": worst.khat,
-        "share": min(worth.ess / worth.n for worth in fit.verdict.updates),
+        "share": min(quality.ess / quality.n for quality in fit.verdict.updates),
         "update": float(np.median(seconds)),
         "whole": of_whole,
         "of_whole": whole.level.value,

@@ -11,7 +11,7 @@ from scipy import stats
 from ppl.inference.correct import correction
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws, weighted_draws_of
-from ppl.inference.correct.population import Worth
+from ppl.inference.correct.population import WeightQuality
 from ppl.inference.diagnose import psis
 from ppl.inference.diagnose import verdict_rules as findings
 from ppl.inference.diagnose.diagnostics import Trend
@@ -69,7 +69,7 @@ def ended(ending):
 
 def updates(*worth):
     """k-hat and the effective share of 4000 draws of each earlier q."""
-    return {"updates": tuple(Worth(4000, khat, 4000 * share) for khat, share in worth)}
+    return {"updates": tuple(WeightQuality(4000, khat, 4000 * share) for khat, share in worth)}
 
 
 def five(*first, rest=0.0):
@@ -557,7 +557,7 @@ def test_the_details_do_not_tell_what_is_not_so(known, words):
 
 def test_in_one_line_are_the_weights_that_the_draws_were_resampled_by():
     assert repr(PLAIN).endswith("k-hat of q 0.30, effective sample size 3000 of 4000>")
-    mixed = replace(PLAIN, khat=0.6, made=DrawSource.OF_MIXTURE, mixture=Worth(8192, 0.06, 6597.0))
+    mixed = replace(PLAIN, khat=0.6, made=DrawSource.OF_MIXTURE, mixture=WeightQuality(8192, 0.06, 6597.0))
     assert repr(mixed).endswith("a mixture, k-hat of mixture 0.06, effective sample size 6597 of 8192>")
 
 

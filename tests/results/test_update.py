@@ -7,7 +7,7 @@ import pytest
 
 import ppl
 from ppl.density.updated import Earlier
-from ppl.inference.correct.population import Worth
+from ppl.inference.correct.population import WeightQuality
 from ppl.inference.diagnose.level import Level
 from ppl.inference.run.phases import Phase
 from ppl.results.fits.updating import draws_for_site
@@ -106,10 +106,11 @@ def test_a_q_that_was_far_from_its_posterior_makes_later_updates_poor():
     fit = ppl.compile_model(NORMAL).condition({"N": 3, "y": [1, 2, 3]}).variational(seed=1)
     cases = ((0.3, 1900.0, Level.GOOD), (0.6, 1900.0, Level.USABLE), (0.3, 1500.0, Level.USABLE))
     for khat, ess, level in (*cases, (0.3, 900.0, Level.POOR), (0.9, 1900.0, Level.POOR)):
-        verdict = replace(fit.verdict, updates=(Worth(2000, 0.1, 1950.0), Worth(2000, khat, ess)))
+        updates = WeightQuality(2000, 0.1, 1950.0), WeightQuality(2000, khat, ess)
+        verdict = replace(fit.verdict, updates=updates)
         assert verdict.level is level
     assert "at update 2" in verdict.sentence(["m"])
-    assert replace(fit.verdict, updates=(Worth(2000, 0.9, 1990.0),)).level is Level.GOOD
+    assert replace(fit.verdict, updates=(WeightQuality(2000, 0.9, 1990.0),)).level is Level.GOOD
 
 
 CENTRED = """
@@ -211,7 +212,7 @@ def test_earlier_is_a_record_of_the_site():
 
 def test_many_parameters_take_more_draws_or_are_refused():
     fit = ppl.compile_model(GROUPS).condition(of_groups(30, 4)).variational(seed=1, draws=10)
-    assert fit.update(of_groups(20, 4, 1)).posterior.earlier.worth[0][0] == 24
+    assert fit.update(of_groups(20, 4, 1)).posterior.earlier.qualities[0][0] == 24
     with pytest.raises(ppl.InferenceError, match="1001 parameters"):
         draws_for_site(1001)
 

@@ -18,7 +18,7 @@ from ppl.inference.correct.bridge import of_annealed
 from ppl.inference.correct.draw_source import DrawSource as DrawSource
 from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.hamiltonian import HMC
-from ppl.inference.correct.population import Worth, is_light, population
+from ppl.inference.correct.population import WeightQuality, is_light, population
 from ppl.inference.correct.reference import Reference
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
@@ -106,7 +106,7 @@ class Corrected:
     annealed: Annealed | None = None
     modes: tuple[Mode, ...] = ()
     interrupted: bool = False
-    mixture: Worth | None = None
+    mixture: WeightQuality | None = None
     evidence: Evidence | None = None
     errors: ErrorSources = INDEPENDENT
 
@@ -256,7 +256,7 @@ def from_mixture(
     if others and missed(batch, *others) > MODE_SEARCH.mode_mass:
         return None
     chosen = balanced(found.u, found.weights.log_weights, n, rng)
-    quality = Worth(len(found.u), found.weights.khat, found.weights.ess)
+    quality = WeightQuality(len(found.u), found.weights.khat, found.weights.ess)
     log_p = found.log_p[chosen] - scaled.log_jacobian
     evidence = of_weights(found.log_p - batch.log_density(found.u), found.weights)
     u = scaled.to_u(found.u[chosen])

@@ -120,8 +120,8 @@ class Weighted(NamedTuple):
     mixture: StudentTs
 
 
-class Worth(NamedTuple):
-    """What is known of n weighted draws: the shape of the tail of their weights, and what they are worth."""
+class WeightQuality(NamedTuple):
+    """The weights of n draws: the Pareto shape of their tail, and their effective sample size."""
 
     n: int
     khat: float

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ppl import html
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
-from ppl.inference.correct.population import Worth
+from ppl.inference.correct.population import WeightQuality
 from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import Mode
@@ -56,11 +56,12 @@ class Verdict:
     annealed: Annealed | None = None
     tails: Array = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
-    mixture: Worth | None = None
-    updates: tuple[Worth, ...] = ()
+    mixture: WeightQuality | None = None
+    updates: tuple[WeightQuality, ...] = ()
 
     def __repr__(self) -> str:
-        of, quality = ("mixture", self.mixture) if self.mixture else ("q", Worth(self.n, self.khat, self.ess))
+        of_q = WeightQuality(self.n, self.khat, self.ess)
+        of, quality = ("mixture", self.mixture) if self.mixture else ("q", of_q)
         weighed = f"k-hat of {of} {quality.khat:.2f}, effective sample size {quality.ess:.0f} of {quality.n}"
         return f"<Verdict {self.level.value}: draws {self.made.value}, {weighed}>"
 

@@ -18,7 +18,7 @@ from ppl.inference.diagnose.psis import are_alike, khat_threshold
 from ppl.inference.run.outcome import Ending
 
 if TYPE_CHECKING:
-    from ppl.inference.correct.population import Worth
+    from ppl.inference.correct.population import WeightQuality
     from ppl.inference.diagnose.verdict import Verdict
 
 
@@ -326,7 +326,7 @@ def far_before(v: "Verdict", name: Name) -> Finding | None:
     return Finding(levels[worst], why, (ALL_DATA,))
 
 
-def level_of_earlier(quality: "Worth") -> Level:
+def level_of_earlier(quality: "WeightQuality") -> Level:
     """How far a q stands for its posterior: means differ by at most sqrt(n / ess - 1) sds of q."""
     share = quality.ess / quality.n
     if are_alike(quality.ess, quality.n):

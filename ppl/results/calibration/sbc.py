@@ -60,7 +60,7 @@ class Ranked:
 class Calibration:
     """The result of `sbc`: `ranks` (simulations, columns), between 0 and `draws`.
 
-    `failed` has the number of each simulation without a fit, with the reason. `asked` is the number
+    `failed` has the number of each simulation without a fit, with the reason. `simulations` is the number
     requested.
 
     Example:
@@ -75,7 +75,7 @@ class Calibration:
     numbers: tuple[int, ...]
     ranks: Ints
     draws: int
-    asked: int
+    simulations: int
     failed: Mapping[int, str] = field(default_factory=dict)
 
     def __dir__(self) -> list[str]:
@@ -148,7 +148,7 @@ class Calibration:
 
     def csv_lines(self, about: Mapping[str, Any]) -> Iterator[str]:
         """The whole file; `about` is in its comments."""
-        facts = {**about, "draws": self.draws, "simulations": self.asked}
+        facts = {**about, "draws": self.draws, "simulations": self.simulations}
         yield from (f"# {name} = {value}\n" for name, value in facts.items())
         yield from (f"# failed {k} = {' '.join(why.split())}\n" for k, why in sorted(self.failed.items()))
         yield ",".join(("simulation__", *self.columns)) + "\n"

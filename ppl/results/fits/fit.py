@@ -55,7 +55,13 @@ from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
-from ppl.results.fits.updating import draws_for_site, earlier_from_json, updated, with_coverage, with_kept
+from ppl.results.fits.updating import (
+    draws_for_site,
+    earlier_from_json,
+    updated,
+    with_coverage,
+    with_unchanged,
+)
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.log_lik import POINTWISE
 from ppl.results.report.loo import Loo, loo_of
@@ -785,7 +791,7 @@ def load_fit(
     with damage_reported(path):
         missing = missing_of(record["unconstrained"], model.data_schema)
         earlier = earlier_from_json(record)
-    posterior = model.condition(with_kept(model, earlier, data), missing=missing)
+    posterior = model.condition(with_unchanged(model, earlier, data), missing=missing)
     with damage_reported(path):
         refuse_mismatch(path, record, posterior)
         if earlier:

@@ -15,7 +15,7 @@ from ppl.density.log_density import Floats, LogDensity
 from ppl.density.rows import ROW_SPLIT, ByRows
 from ppl.density.updated import Earlier, Site, positions, site_of, whole_rows
 from ppl.errors import DataError, InferenceError
-from ppl.inference.correct.population import Worth
+from ppl.inference.correct.population import WeightQuality
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.objective.target import Known
 from ppl.ir import nodes as ir
@@ -71,17 +71,19 @@ def updated(posterior: P, us: Floats, data: Given) -> P:
     of_rows = {name for name, _ in batches.split.data} | {earlier.rows}
     old = {k: v for k, v in posterior.data.items() if k not in of_rows and not isinstance(v, Share)}
     new: P = model.condition({**old, **given})
-    earlier = replace(earlier, kept={name: value for name, value in old.items() if name not in given})
+    unchanged = {name: value for name, value in old.items() if name not in given}
+    earlier = replace(earlier, unchanged=unchanged)
     require_groups(posterior, new, earlier)
-    own, worth = site_of_rows(batches, us)
+    own, quality = site_of_rows(batches, us)
     most = SITES.most_held * int(new.d.of(earlier.rows))
-    if worth.ess < SITES.close_share * worth.n and batches.n_rows <= most:
+    if quality.ess < SITES.close_share * quality.n and batches.n_rows <= most:
         found = {k: v for k, v in posterior.data.items() if k in of_rows and not isinstance(v, Share)}
         holding = replace(earlier, held={**found, earlier.rows: batches.n_rows})
         both: P = model.condition({**old, **with_held(model, holding, given)})
         if has_terms(both, batches, earlier.names, us[0]):
             return replace(both, earlier=holding)
-    return replace(new, earlier=replace(earlier, site=earlier.site + own, worth=(*earlier.worth, worth)))
+    qualities = (*earlier.qualities, quality)
+    return replace(new, earlier=replace(earlier, site=earlier.site + own, qualities=qualities))
 
 
 def with_coverage(new: P, old: LogDensity, us: Floats) -> P:
@@ -127,15 +129,15 @@ def draws_for_site(dim: int) -> int:
     return SITES.draws_each * dim
 
 
-def site_of_rows(batches: ByRows, us: Floats) -> tuple[Site, Worth]:
-    """The site of all rows by draws `us` (n, dim), and what these are worth by it."""
+def site_of_rows(batches: ByRows, us: Floats) -> tuple[Site, WeightQuality]:
+    """The site of all rows by draws `us` (n, dim), and the quality of their weights by it."""
     values, gradients = np.zeros(len(us)), np.zeros(us.shape)
     for batch in batches.in_blocks():
         more_values, more_gradients = batch.terms.values_and_gradients(us)
         values, gradients = values + more_values, gradients + more_gradients
     site = site_of(us, values, gradients)
     weights = psis(site.values(us) - values)
-    return site, Worth(len(us), float(weights.khat), float(weights.ess))
+    return site, WeightQuality(len(us), float(weights.khat), float(weights.ess))
 
 
 def before_rows(posterior: LogDensity, us: Floats) -> Earlier:
@@ -148,14 +150,14 @@ def before_rows(posterior: LogDensity, us: Floats) -> Earlier:
         site.linear[at], site.precision[np.ix_(at, at)] = before.site.linear, before.site.precision
         site = replace(site, constant=before.site.constant)
     groups = {size: int(posterior.d.of(size)) for size in sizes_of_groups(posterior, rows)}
-    return Earlier(site, names, us.mean(axis=0), rows, groups, {}, {}, before.worth if before else ())
+    return Earlier(site, names, us.mean(axis=0), rows, groups, {}, {}, before.qualities if before else ())
 
 
-def with_kept(model: Any, earlier: Earlier | None, data: Given) -> Given:
+def with_unchanged(model: Any, earlier: Earlier | None, data: Given) -> Given:
     """Data of an updated fit, with those that they leave out and that stayed, and the rows that are held."""
     if earlier is None:
         return data
-    return {**earlier.kept, **with_held(model, earlier, as_declared(model, load_data(data)).values)}
+    return {**earlier.unchanged, **with_held(model, earlier, as_declared(model, load_data(data)).values)}
 
 
 def rows_to_update(posterior: LogDensity) -> str:
@@ -266,8 +268,8 @@ def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
         np.array(found["mean"], dtype=float),
         found["rows"],
         dict(found["groups"]),
-        found["kept"],
+        found["unchanged"],
         found["held"],
-        tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["worth"]),
+        tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["qualities"]),
         Known(**{name: np.array(x, dtype=float) for name, x in draws.items()}) if draws else None,
     )
