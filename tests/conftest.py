@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 from collections.abc import Generator
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -31,8 +33,15 @@ sys.path.append(str(Path(__file__).parent))
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")
 
-# Programs that tests compile with JAX run once: quick to compile is better than quick.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+
+def _xla_flags() -> str:
+    """Programs that tests compile with JAX run once: quick to compile is better than quick."""
+    jaxlib = tuple(map(int, version("jaxlib").split(".")[:3])) if find_spec("jaxlib") else ()
+    flags = "--xla_backend_optimization_level=0"  # XLA ends the process at a flag that it does not know
+    return flags if jaxlib >= (0, 11, 1) else f"{flags} --xla_cpu_use_fusion_emitters=false"
+
+
+os.environ.setdefault("XLA_FLAGS", _xla_flags())
 
 
 @pytest.hookimpl(wrapper=True)

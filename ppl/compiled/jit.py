@@ -34,15 +34,16 @@ def compiled(
     return found
 
 
-@cache
 def understood(profile: CompileProfile) -> dict[str, Any]:
-    """What is asked of XLA, where this version knows all of it: it refuses words that it does not know."""
+    """The options of a profile that this version of XLA knows: JAX 0.11.1 dropped that of fusion emitters."""
+    return {name: value for name, value in profile.value.items() if is_known(name, value)}
+
+
+@cache
+def is_known(name: str, value: Any) -> bool:
+    """Whether XLA has an option and a value for it: it refuses others when it compiles."""
     try:
-        jax.jit(lambda: 0, compiler_options=profile.value)()
+        jax.jit(lambda: 0, compiler_options={name: value})()
     except jax.errors.JaxRuntimeError:
-        return (
-            {}
-            if profile in (CompileProfile.LARGE_ARRAYS, CompileProfile.STANDARD)
-            else understood(CompileProfile.STANDARD)
-        )
-    return dict(profile.value)
+        return False
+    return True

@@ -112,7 +112,8 @@ def test_a_gradient_is_traced_once_for_a_point_and_for_many(model: ppl.Model) ->
 
 @pytest.mark.parametrize("profile", CompileProfile)
 def test_this_xla_understands_what_is_asked_of_it(profile: CompileProfile) -> None:
-    assert understood(profile) == profile.value
+    before_0_11_1 = {"xla_cpu_use_fusion_emitters"}
+    assert understood(profile).keys() | before_0_11_1 >= profile.value.keys()
 
 
 HOSTED = """
