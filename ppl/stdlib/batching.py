@@ -151,8 +151,18 @@ def masked_fill(xp: Namespace, values: Array, mask: Array) -> Array:
 
     So what is computed of the others is harmless, and their adjoints end here.
     """
-    taken = xp.np.reshape(mask, (-1, *(1,) * (np.ndim(values) - 1)))
-    return only(xp, values, taken, xp.np.take(xp.plain(values), xp.np.argmax(mask), axis=0))
+    return only(xp, values, *_with_first(xp, xp.plain(values), mask))
+
+
+def as_first_taken(xp: Namespace, values: Array, mask: Array) -> Array:
+    """The same, each of the others the first of these, which gets their adjoints: set at its place again."""
+    return only(xp, values, *_with_first(xp, values, mask))
+
+
+def _with_first(xp: Namespace, values: Array, mask: Array) -> tuple[Array, Array]:
+    """A mask for the first axis of the values, and the first that is taken."""
+    mask_of_rows = xp.np.reshape(mask, (-1, *(1,) * (np.ndim(values) - 1)))
+    return mask_of_rows, xp.np.take(values, xp.np.argmax(mask), axis=0)
 
 
 def only(xp: Namespace, values: Array, mask: Array, otherwise: Array = 0) -> Array:

@@ -66,6 +66,11 @@ LOOPS = {
     "sets": "if (x[n] > b) v[n] = x[n] * a; else v[n] = exp(b) + n;",
     "sets_some": "v[n] = a; if (x[n] > b) { v[n] = log(x[n] - b); } else if (x[n] > a) v[n] *= 2;",
     "sets_elsewhere": "if (x[n] > a) v[N - n + 1] = x[n] * b;",
+    "sets_in_reverse": "real q = a - x[n]; if (q > 0) v[N - n + 1] = log(q) * b;",
+    "sets_rows": "real q = a - x[n]; if (q > 0) w[n, 1:2] = [log(q), b];",
+    "sets_a_local": "real q = a - x[n]; vector[1] s = [b]'; if (q > 0) s[1] = log(q); target += -s[1]^2;",
+    "sets_one_of_a_nest": "vector[3] s = rep_vector(b, 3); for (j in 1:M) { real q = x[n] * j - a;"
+    " if (q > 0) { if (q > 1) s[j] = log(q); else s[4 - j] = q ^ 2; } } target += -dot_self(s);",
     "locals": "real s = x[n]; real r = 2; if (s > a) { real q = sqrt(s - a); s = q * b; r = q; }"
     " target += -s ^ 2 * r;",
     "nested": "if (x[n] > a) { if (b > x[n]) target += -log(x[n] - a) ^ 2; else v[n] = b; } else v[n] = a;",

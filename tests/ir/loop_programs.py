@@ -614,6 +614,38 @@ LOOPS = (
     Loop("a size that is set again before the loop", """int m = 2; vector[m] y; m = 1;
         for (n in 1:N) { for (i in 1:m) y[i] = x[n] * z; target += y[1] * size(y); }""",
          ("scan: `y` may",)),
+    # Entries of a variable that inner loops, or other statements, set again
+    Loop("overlapping entries of an inner loop that stays", """vector[8] a = rep_vector(0, 8);
+        for (n in 1:N) for (i in 1:2) a[n + i] = x[n] * i * z;
+        target += a[3];""", ("may get two values", "")),
+    Loop("the same of another length in each iteration", """vector[9] a = rep_vector(0, 9);
+        for (n in 1:N) for (i in 1:J[n]) { int m = i; a[n + m] = x[n] * i * z; }
+        target += sum(square(a));""", ("may get two values", "may get two values")),
+    Loop("ints that overlap", """array[8] int c = rep_array(0, 8);
+        for (n in 1:N) for (i in 0:1) c[n + i] = g[n];
+        target += c[2] * z;""", ("may get two values", "")),
+    Loop("read where another iteration sets them, in a local sum", """vector[8] a = rep_vector(t, 8);
+        for (n in 1:N) { real q = x[n]; for (i in 1:2) { q = q * z + a[n + i]; a[n + i] = q; } }
+        target += sum(a);""", ("filled by one iteration", "scan: `q`")),
+    Loop("rows that an inner loop steps through, of other columns", """matrix[3, N] A = rep_matrix(z, 3, N);
+        for (n in 1:N) for (i in 2:3) A[i, n] = A[i - 1, N + 1 - n] + x[n];
+        target += A[3, 1] + sum(A);""", ("filled by one iteration", "scan: `A`")),
+    Loop("an entry, then the whole", """for (n in 1:N) {
+            vector[2] w = [z, t]'; w[1] = x[n]; w = [z, z]'; target += w[1]; }"""),
+    Loop("an entry, then a product of the whole", """for (n in 1:N) {
+            matrix[2, 2] A = [[1, 2], [3, 4]]; A[1, 2] = x[n]; A = A * A; target += A[1, 2] * z; }"""),
+    Loop("an entry of another variable of that name", """for (n in 1:N) {
+            { vector[2] w; w[1] = x[n]; target += w[1] * z; }
+            { vector[2] w = [z, t]'; target += w[1] * x[n]; } }"""),
+    Loop("an entry, then the whole in a branch", """for (n in 1:N) {
+            vector[2] w; w[1] = x[n]; if (x[n] > 0) w = [z, t]'; target += w[1]; }"""),
+    Loop("an entry before a loop that sets the whole", """for (n in 1:N) {
+            vector[2] w; w[1] = x[n]; for (i in 1:2) { target += w[1] * z; w = [z * i, x[n]]'; } }"""),
+    Loop("the diagonal, then the triangle with it", """matrix[3, 3] A;
+        for (i in 1:3) { A[i, i] = x[i]; for (j in i:3) A[i, j] = z; target += A[i, i] * t; }"""),
+    Loop("both sides of a triangle, read on the diagonal", """matrix[3, 3] A;
+        for (i in 1:3) for (j in i:3) { A[i, j] = x[i]; A[j, i] = z; target += A[i, j] * t; }""",
+        ("filled by one iteration", "filled by one iteration")),
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),

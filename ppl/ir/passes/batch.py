@@ -187,6 +187,8 @@ class Lifting:
     """Outer variables that the innermost loop only adds to."""
     stored: dict[Entry, tuple[Batch, ir.Expr]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
+    moving: frozenset[str] = frozenset()
+    """What loops that stay set, which are run for all entries at once: their variables, and more."""
     draws: "Draws | None" = None
     bounds: bool = False
     """Whether these are the bounds of a parameter, which stand before any statement."""

@@ -7,7 +7,7 @@ branch on its own entries.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -50,6 +50,7 @@ from ppl.ir.passes.lift import (
     require_own_entry,
     restrict,
     restricted,
+    set_by_taken,
     spread,
     taking,
     to_batch,
@@ -60,7 +61,7 @@ from ppl.ir.passes.lift import (
 from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
 from ppl.ir.passes.widths import Size, ends, sizes_to_group_by
 from ppl.ir.unknown import unknown_names
-from ppl.ir.walk import jumps, used_names, walk
+from ppl.ir.walk import assigned_names, jumps, used_names, walk
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import (
@@ -238,13 +239,13 @@ def without_continue(body: Sequence[ir.Stmt]) -> Stmts:
 
 
 def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
-    if isinstance(s, ir.Assign | ir.Update):
-        forget_entries_at(c, s.name)
     match s:
         case ir.Declare():
             declare(c, b, s)
+            forget_entries(c, s.name)
         case ir.Assign():
             assign(c, b, s)
+            forget_entries(c, s.name)
         case ir.Update():
             update(c, b, s)
         case ir.Increment():
@@ -371,6 +372,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
         picks = tuple(where.get(axis) for axis in axes)
+        value = set_by_taken(b, value)
         c.out.append(ir.Scatter(s.name, picks, (), value, over_axes(s.value.type, *axes), s.span))
     return None
 
@@ -499,20 +501,22 @@ def shares_entries(b: Batch, owner: Batch) -> bool:
 def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     """`x[...] = value`: each entry of the batch must have a place of its own."""
     if any(isinstance(step, int) for step in s.path) or isinstance(core(s.value.type), Tuple):
-        return set_in_tuple(c, b, s)
+        set_in_tuple(c, b, s)
+        return forget_entries(c, s.name)
     if len(s.path) > 1:
         return update(c, b, replace(s, path=(one_step(s),)))
     (step,) = s.path
     assert isinstance(step, tuple)
     owner = b.owner(s.name)
-    crowded = any(not any(distinguishes(b, owner, i, v) for i in step) for v in own_places(b, owner))
+    crowded = any(not any(distinguishes(c, b, owner, i, v) for i in step) for v in own_places(b, owner))
     if crowded and s.name in c.sums:
-        return add_up(c, b, s)
+        add_up(c, b, s)
+        return forget_entries(c, s.name)
     if crowded:
         raise Dependent(f"`{s.name}` may get two values for one entry")
     for other in c.writes.get(s.name, []):
-        if not (mirrored(b, other, step) or differ_by_constant(b, other, step)):
-            require_own_entry(b, s.name, other, step)
+        if not (mirrored(b, other, step) or differ_by_constant(c, b, other, step)):
+            require_own_entry(c, b, s.name, other, step)
     value = store_entry(c, b, (s.name, step), lift(c, b, s.value))
     if owner is None and b.mask is not None and is_plain_entry(b, step):
         return update_all(c, b, s, step, value)
@@ -527,6 +531,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if b.draws in b.over(value, *indices(items)) and ir.DRAW not in axes:
         raise Dependent(f"`{s.name}` differs from draw to draw")
     picks = tuple(where.get(axis) for axis in axes)
+    value = set_by_taken(b, value)
     c.out.append(ir.Scatter(s.name, picks, items, value, over_axes(updated(s), *axes), s.span))
     return None
 
@@ -600,25 +605,17 @@ def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem],
 
 def store_entry(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:
     """The value, under a name for the statements that read the entry back in the same iteration."""
-    name, items = entry
-    gone = [e for e in c.stored if e[0] == name and e[1] != items and not mirrored(b, e[1], items)]
-    for e in gone:
-        del c.stored[e]
+    forget_entries(c, entry[0])
     if entry not in c.reads or not any_axes(value):
-        c.stored.pop(entry, None)
         return value
     stored = c.name("value", value)
     c.stored[entry] = b, stored
     return stored
 
 
-def forget_entries_at(c: Lifting, name: str) -> None:
-    """Entries written with a variable in their index are others once it changes."""
-    c.stored = {
-        (x, items): value
-        for (x, items), value in c.stored.items()
-        if not any(isinstance(n, ir.Var) and n.name == name for n in walk(items))
-    }
+def forget_entries(c: Lifting, name: str) -> None:
+    """What is stored of a variable that is set, and of entries with it in their index."""
+    c.stored = {(x, at): value for (x, at), value in c.stored.items() if name not in {x, *used_names(at)}}
 
 
 def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
@@ -673,7 +670,7 @@ def branch(c: Lifting, b: Batch, s: ir.If) -> None:
         return branch(c, b, replace(s, condition=s.condition.left, then=(inner,)))
     condition = lift(c, b, s.condition)
     if not any_axes(condition):
-        then, otherwise = (captured(c, b, side) for side in (s.then, s.otherwise))
+        then, otherwise = (c.aside(partial(run, c, b, side)) for side in (s.then, s.otherwise))
         c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
         return None
     chosen, masked = c.name("test", condition), has_mask(c, b, s.condition)
@@ -693,15 +690,19 @@ def splits(b: Batch, s: ir.If) -> bool:
             return False
 
 
-def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt], forget: Collection[str] = ()) -> Stmts:
-    """What running the body adds, taken aside; variables to forget may have changed when it runs."""
-    return c.aside(partial(afresh, c, forget, partial(run, c, b, body)))
+def in_each_step(c: Lifting, s: ir.For | ir.While, work: Callable[[], None]) -> Stmts:
+    """The statements that the work makes in a loop that stays, whose variables change with each step."""
 
+    def afresh() -> None:
+        for name in c.moving:
+            forget_entries(c, name)
+        work()
 
-def afresh(c: Lifting, forget: Collection[str], work: Callable[[], None]) -> None:
-    """Do the work without what is known of the entries of some variables."""
-    c.stored = {entry: value for entry, value in c.stored.items() if entry[0] not in forget}
-    work()
+    before, c.moving = c.moving, c.moving | assigned_names((s,))
+    try:
+        return c.aside(afresh)
+    finally:
+        c.moving = before
 
 
 def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
@@ -738,7 +739,7 @@ def loop_left(c: Lifting, b: Batch, s: ir.For) -> None:
     lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
     if any_axes(lower, upper):
         return run_ragged_loop(c, b, s)
-    body = captured(c, b, s.body, forget=set(outer_writes(s)))
+    body = in_each_step(c, s, partial(run, c, b, s.body))
     return c.out.append(replace(s, lower=lower, upper=upper, body=body))
 
 
@@ -755,7 +756,7 @@ def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
         c.unless_empty(within, partial(run, c, within, s.body))
 
     ends = (helper(batching.earliest, (lower,), INT), helper(batching.latest, (upper,), INT))
-    c.out.append(ir.For(s.variable, *ends, c.aside(partial(afresh, c, set(outer_writes(s)), step)), s.span))
+    c.out.append(ir.For(s.variable, *ends, in_each_step(c, s, step), s.span))
 
 
 def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
@@ -767,7 +768,7 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     if not over:
         if made:
             raise Dependent("the condition of a loop needs statements of its own")
-        body = captured(c, b, s.body, forget=set(outer_writes(s)))
+        body = in_each_step(c, s, partial(run, c, b, s.body))
         c.out.append(replace(s, condition=condition, body=body))
         return
     names = [c.fresh("running") for _ in over]
@@ -785,5 +786,4 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
 
     look()
     size = helper(batching.batch_size, (next(iter(running.values())),), INT)
-    body = c.aside(partial(afresh, c, set(outer_writes(s)), step))
-    c.out.append(ir.While(size, body, s.span))
+    c.out.append(ir.While(size, in_each_step(c, s, step), s.span))

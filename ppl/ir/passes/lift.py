@@ -647,6 +647,16 @@ def fill_masked(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:
     return helper(batching.masked_fill, (values, b.mask), over_axes(t, b.axis))
 
 
+def set_by_taken(b: Batch, value: ir.Expr) -> ir.Expr:
+    """A value to be set at the places of a batch: with a mask these are of those that are taken alone.
+
+    The others have the place of the first of these, and so its value.
+    """
+    if b.mask is None or b.axis not in axes_of(value.type):
+        return value
+    return helper(batching.as_first_taken, (value, b.mask), value.type)
+
+
 def where_taken(mask: ir.Expr, values: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
     return elementwise(batching.only, (values, mask, otherwise), otherwise.type)
 
@@ -706,8 +716,8 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
         return lift(c, b, e.base)
     owner = b.owner(e.base.name)
     for written in c.writes[e.base.name]:
-        if not differ_by_constant(b, written, e.items):
-            require_own_entry(b, e.base.name, written, e.items)
+        if not differ_by_constant(c, b, written, e.items):
+            require_own_entry(c, b, e.base.name, written, e.items)
     return e.base if owner is None else local(b, e.base, owner)
 
 
@@ -735,12 +745,17 @@ def replaced(swap: dict[ir.At, ir.At], items: Sequence[ir.IndexItem]) -> tuple[i
     return tuple(swap.get(item, item) if isinstance(item, ir.At) else item for item in items)
 
 
-def differ_by_constant(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]) -> bool:
-    """Whether an index that is the same in every iteration differs by a constant: x[t, j], x[t - 1, k]."""
+def differ_by_constant(
+    c: Lifting, b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]
+) -> bool:
+    """Whether an index that is the same in every iteration differs by a constant: x[t, j], x[t - 1, k].
+
+    It may be the variable of a loop around the batch, not of one inside.
+    """
     for x, y in zip(one, other, strict=False):
         if isinstance(x, ir.At) and isinstance(y, ir.At):
             (base, here), (other_base, there) = offset(x.index), offset(y.index)
-            if base is not None and base == other_base and here != there and not is_touched(b, base):
+            if base is not None and base == other_base and here != there and not is_changed(c, b, base):
                 return True
     return False
 
@@ -759,7 +774,12 @@ def offset(e: ir.Expr) -> tuple[str | None, int]:
             return None, 0
 
 
-def distinguishes(b: Batch, owner: Batch | None, item: ir.IndexItem, v: str) -> bool:
+def is_changed(c: Lifting, b: Batch, name: str) -> bool:
+    """Whether an int may differ between iterations, of the batch or of a loop inside that stays."""
+    return name in c.moving or is_touched(b, name)
+
+
+def distinguishes(c: Lifting, b: Batch, owner: Batch | None, item: ir.IndexItem, v: str) -> bool:
     """Whether the index differs between iterations that differ in the variable: v, or say T - v + 1.
 
     Asked of those that share a place in the owner.
@@ -769,17 +789,17 @@ def distinguishes(b: Batch, owner: Batch | None, item: ir.IndexItem, v: str) -> 
     at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
     if at is None or abs(at.slope(v)) != 1:
         return False
-    others = [n for n, _ in at.terms if n != v and is_touched(b, n)]
+    others = [n for n, _ in at.terms if n != v and is_changed(c, b, n)]
     return all(owner is not None and is_touched(owner, n) for n in others)
 
 
 def require_own_entry(
-    b: Batch, name: str, written: Sequence[ir.IndexItem], read: Sequence[ir.IndexItem]
+    c: Lifting, b: Batch, name: str, written: Sequence[ir.IndexItem], read: Sequence[ir.IndexItem]
 ) -> None:
     """Both must index by the same loop variables at the same places."""
     owner = b.owner(name)
     for v in own_places(b, owner):
-        at = [k for k, i in enumerate(written) if distinguishes(b, owner, i, v)]
+        at = [k for k, i in enumerate(written) if distinguishes(c, b, owner, i, v)]
         if not any(k < len(read) and read[k] == written[k] for k in at):
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
 
