@@ -160,6 +160,8 @@ class Side:
             return [jnp.full(x.shape, -jnp.inf if is_float(x) else 0, x.dtype) for x in shapes]
         except InferenceError:
             raise NotTraceable("a branch depends on parameters, and one side stops the program") from None
+        except IndexError:
+            raise NotTraceable("an index is out of range in a branch that is compiled but not run") from None
         leaves, self.structure = jax.tree_util.tree_flatten(found)
         return [as_array(x) for x in leaves]
 

@@ -224,14 +224,27 @@ OUT_OF_REACH = [
         "s[i] = i > 1 ? sin(s[i - 1]) : m; target += -square(s[9]);",
         f"line 4, a loop would be unrolled into more than {TRACE.most_steps} steps",
     ),
+    (
+        "vector[2] w = [m, m]'; if (m > 100) target += w[size(w) - 2];",
+        "line 4, an index is out of range in a branch",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("body", "why"), OUT_OF_REACH, ids=["branch", "print", "while", "long"])
+@pytest.mark.parametrize(("body", "why"), OUT_OF_REACH, ids=["branch", "print", "while", "long", "index"])
 def test_what_is_out_of_reach_says_why(body: str, why: str) -> None:
     posterior = ppl.compile_model(f"parameters {{ real m; }}\nmodel {{\n  m ~ normal(0, 1);\n  {body}\n}}")
     with pytest.raises(NotTraceable, match=why):
         compiled_target(posterior.condition())
+
+
+def test_an_index_is_out_of_range_only_where_data_say_so() -> None:
+    program = """data { int N; } parameters { real m; } model { real a = m;
+        for (n in 1:N) { vector[3] w; for (i in 1:3) w[i] = a + (i > 1 ? w[i - 1] : 0); a = w[3]; }
+        target += a - square(m);
+    }"""
+    posterior, u = ppl.compile_model(program).condition({"N": 3}), np.array([0.7])
+    close(compiled_target(posterior).log_density_gradient(u)[1], posterior.log_density_gradient(u)[1])
 
 
 def test_the_reason_is_what_is_left_when_data_are_compiled_in() -> None:
