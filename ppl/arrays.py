@@ -38,22 +38,23 @@ Step = Callable[..., tuple[State, Array]]
 
 @dataclass(frozen=True)
 class Namespace:
-    """One way to compute.
+    """The arrays and functions that a density computes with: NumPy's, autograd's or JAX's.
 
-    `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules, but that `gammaln` and
-    `digamma` need be right for positive numbers alone; `put(x, index, value)` is assignment
-    without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a value that a later
-    `put` on another name cannot change; `plain(x)` strips the tracer, for control flow;
-    `add_all(*scalars)` is their sum in one step; `node(f, args)` applies a `Node`.
-    `rarely(condition, value, otherwise)` is value() if the condition holds anywhere, else `otherwise`, of the
-    same shape; not to be differentiated.
-    `settle(steps, start, most)` takes steps in turn from a state: step(m, *state), in round m = 0, 1, ...,
-    gives the state after it and what is unsettled there, until nothing is or `most` steps are taken; not to
-    be differentiated.
-    `scan(step, start, entries)`, where there is one, runs step(*state, *entry) over the entries of arrays.
-    `joint(forward, args)`, where there is one, is a function whose adjoints are computed together, one entry
-    of the tape: forward(plain, traced), the arguments and the positions of the traced ones, gives the answer
-    and the function from its adjoint to theirs.
+    - `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules. `gammaln` and `digamma` are
+      required to be right for positive numbers only.
+    - `put(x, index, value)` returns `x` with the entries set. Use its result and not `x`, which may change.
+    - `own(x)` returns a value that a later `put` on another name cannot change.
+    - `plain(x)` strips the tracer, for control flow.
+    - `add_all(*scalars)` is their sum in one step. `node(f, args)` applies a `Node`.
+    - `rarely(condition, value, otherwise)` is value() if the condition holds anywhere, else `otherwise`, of
+      the same shape. It cannot be differentiated.
+    - `settle(steps, start, most)` applies the steps in turn to a state. step(m, *state), in round m = 0, 1,
+      ..., returns the next state and which entries have not converged. It ends when all have converged, or
+      after `most` steps. It cannot be differentiated.
+    - `scan(step, start, entries)`, or None, runs step(*state, *entry) over the entries of arrays.
+    - `joint(forward, args)`, or None, is a function with all adjoints computed together, one entry of the
+      tape: forward(plain, traced), with the arguments and the positions of the traced ones, returns the
+      answer and the function from its adjoint to theirs.
     """
 
     name: str

@@ -112,7 +112,7 @@ def split_by(split: RowSplit) -> list[str]:
     return [
         f"With --minibatch --rows {split.size}, for the rows of a minibatch:",
         *rows,
-        "and whole:",
+        "and these terms in full:",
         *(rest or ["  nothing"]),
     ]
 
@@ -123,5 +123,5 @@ def statement_line(span: Span) -> str:
 
 def prepared_lines(once: Sequence[str]) -> list[str]:
     if not once:
-        return ["Nothing is computed from the data alone."]
-    return ["Computed once, when the data arrive:", *once]
+        return ["Nothing is computed from data only."]
+    return ["Computed once, when the data are read:", *once]

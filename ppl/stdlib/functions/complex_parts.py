@@ -1,4 +1,4 @@
-"""Complex numbers made and taken apart.  Stan Functions Reference, "Complex constructors and accessors".
+"""Construction and parts of complex numbers.  Stan Functions Reference, "Complex constructors and accessors".
 
 A complex value is a complex ndarray.  The adjoint of z = x + iy in a real f is df/dx - i df/dy, as autograd
 and JAX have it: that of a holomorphic function is its derivative times the adjoint of the answer.

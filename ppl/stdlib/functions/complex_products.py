@@ -1,4 +1,4 @@
-"""Products of complex vectors, and what else takes a conjugate.
+"""Products and transposes of complex vectors and matrices.
 
 Stan Functions Reference, "Complex dot products and specialized products".  As in Stan, `dot_product` takes
 the conjugate of its first argument and the products of a container with itself sum |z|^2, whereas

@@ -1,4 +1,6 @@
-"""One container as another.  Stan Functions Reference, "Mixed operations" and "Array data type conversion".
+"""Conversions between containers.
+
+Stan Functions Reference, "Mixed operations" and "Array data type conversion".
 
 Matrices are read and filled by columns, arrays by rows.  Every function gives a value of its own.
 """

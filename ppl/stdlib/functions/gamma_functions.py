@@ -1,4 +1,4 @@
-"""The gamma function, its relatives, and what they count.
+"""The gamma and beta functions, binomial coefficients and factorials.
 
 Stan Functions Reference, "Combinatorial functions".
 """

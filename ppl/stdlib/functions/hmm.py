@@ -1,4 +1,4 @@
-"""Hidden Markov models with their states summed out.
+"""Hidden Markov models with marginalised states.
 
 Stan Functions Reference, "Hidden Markov Models"; Rabiner 1989, section III, with messages scaled to sum to
 one.  log_omega is (states, time): the log density of each observation in each state.  Every argument takes

@@ -1,4 +1,7 @@
-"""Log-sum-exp and its kin.  Stan Functions Reference, "Reductions", "Softmax" and "Composed functions"."""
+"""Log-sum-exp, mixtures and softmax.
+
+Stan Functions Reference, "Reductions", "Softmax" and "Composed functions".
+"""
 
 from ppl.arrays import Array, Namespace, Slope, with_partials, with_vjps
 from ppl.stdlib.functions.checks import require_some

@@ -1,4 +1,4 @@
-"""How large a container is.
+"""Sizes of containers.
 
 Stan Functions Reference, "Array size and dimension function" and "Integer-valued matrix size functions".
 """

@@ -1,4 +1,4 @@
-"""Parts of containers, and containers put together.
+"""Slices and concatenation of containers.
 
 Stan Functions Reference, "Slicing and blocking functions", "Matrix concatenation" and "Array concatenation".
 Vectors and matrices are cut along their last axes, arrays along the first; every part is a value of its own.

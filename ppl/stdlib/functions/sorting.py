@@ -1,4 +1,4 @@
-"""Order: sorting, ranks.  Stan Functions Reference, "Sorting functions".  Equal elements keep their order."""
+"""Sorting and ranks.  Stan Functions Reference, "Sorting functions".  Equal elements keep their order."""
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.checks import require_index

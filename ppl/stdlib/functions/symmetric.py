@@ -1,4 +1,4 @@
-"""Symmetric and positive definite matrices: the check, the Cholesky factor, and what follows from it.
+"""Symmetric and positive definite matrices: Cholesky factor, inverse, determinant and linear systems.
 
 Stan Functions Reference, "Linear algebra functions and solvers".  Every function takes leading axes.  A
 matrix that is not what it must be gives nan, never an exception.
