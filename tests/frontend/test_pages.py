@@ -123,7 +123,7 @@ FAILURES = {
         Path("m.model").write_text("#include part.stan\n" * 1001),
         ppl.compile_model("m.model"),
     ),
-    "PPL190": lambda: ppl.compile_model(f"model {{\n  target += {'-' * 400}1;\n}}\n"),
+    "PPL190": lambda: ppl.compile_model(f"model {{\n  target += {'-' * 4000}1;\n}}\n"),
     "PPL900": lambda: ppl.compile_model(POSITIVE).condition({}).param_unconstrain({"mu": -1.0}),
     "PPL905": lambda: ppl.compile_model(SUMMED).condition("data.xlsx"),
     "PPL970": lambda: fit(SUMMED, grad_samples=0),
