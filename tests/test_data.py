@@ -288,7 +288,7 @@ def test_a_file_is_named_in_every_message(tmp_path):
         (
             "d.xlsx",
             b"N",
-            "d.xlsx: data are read from .json, .json.gz, .csv, .csv.gz, .npz, .parquet, .R; .xlsx is not ",
+            "d.xlsx: data are read from .json, .json.gz, .csv, .csv.gz, .npz, .parquet, .R; .xlsx is",
         ),
     ],
 )

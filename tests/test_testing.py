@@ -125,7 +125,7 @@ def test_a_wrong_function_is_told_the_law(f: Function, message):
     [
         (
             {"constrain": lambda xp, u, shape: (DECREASING.constrain(xp, u, shape)[0], 2.0 * u[..., 1:])},
-            "decreasing: the log-Jacobian is log|det| of the finite differences",
+            "decreasing: law does not hold: the log-Jacobian is log|det| of the finite differences",
         ),
         ({"unconstrain": lambda x, shape: x}, "the inverse, both ways"),
         ({"check": lambda x, shape: "is not what it should be"}, "is not what it should be"),

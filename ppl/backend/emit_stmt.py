@@ -135,10 +135,11 @@ def unset_shape(w: Writer, shape: ir.Shape, t: Type) -> str:
 
 
 def increment(w: Writer, what: str, value: ir.Expr) -> None:
-    text, draws = expr(w, value), ir.DRAW in axes_of(value.type)
+    draws = ir.DRAW in axes_of(value.type)
     if rank(value.type) > int(draws):
-        text = f"lib.total({text}{', 1' if draws else ''})"
-    w.line(f"{what}.append({text})")
+        w.line(f"{what}.append(lib.total({expr(w, value)}{', 1' if draws else ''}))")
+    else:  # a variable of many draws may be changed in place before the terms are summed
+        w.line(f"{what}.append({owned(w, value) if isinstance(value, ir.Var) else expr(w, value)})")
 
 
 # --- Assignment to parts -------------------------------------------------------------------------

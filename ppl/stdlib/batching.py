@@ -151,18 +151,20 @@ def masked_fill(xp: Namespace, values: Array, mask: Array) -> Array:
 
     So what is computed of the others is harmless, and their adjoints end here.
     """
-    return only(xp, values, *_with_first(xp, xp.plain(values), mask))
+    first = xp.np.take(xp.plain(values), xp.np.argmax(mask), axis=0)
+    return only(xp, values, _for_rows(xp, mask, values), first)
 
 
 def as_first_taken(xp: Namespace, values: Array, mask: Array) -> Array:
     """The same, each of the others the first of these, which gets their adjoints: set at its place again."""
-    return only(xp, values, *_with_first(xp, values, mask))
+    is_first = xp.np.equal(np.arange(len(mask)), xp.np.argmax(mask))
+    first = xp.np.sum(only(xp, values, _for_rows(xp, is_first, values)), axis=0)
+    return only(xp, values, _for_rows(xp, mask, values), first)
 
 
-def _with_first(xp: Namespace, values: Array, mask: Array) -> tuple[Array, Array]:
-    """A mask for the first axis of the values, and the first that is taken."""
-    mask_of_rows = xp.np.reshape(mask, (-1, *(1,) * (np.ndim(values) - 1)))
-    return mask_of_rows, xp.np.take(values, xp.np.argmax(mask), axis=0)
+def _for_rows(xp: Namespace, mask: Array, values: Array) -> Array:
+    """A mask for the first axis of the values."""
+    return xp.np.reshape(mask, (-1, *(1,) * (np.ndim(values) - 1)))
 
 
 def only(xp: Namespace, values: Array, mask: Array, otherwise: Array = 0) -> Array:

@@ -79,7 +79,7 @@ def test_a_checkpoint_of_other_settings_or_data_is_refused(folder):
     process.kill()
     finish(process)
     again = start(folder, "-o", "other.csv", "--resume", "--seed", "2")
-    assert finish(again) == 1 and "is of a run with seed = 1, not 2" in again.out
+    assert finish(again) == 1 and "belongs to a run with seed = 1, not 2" in again.out
 
 
 def test_nothing_to_resume_is_a_run_from_the_start(folder):

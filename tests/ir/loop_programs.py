@@ -647,6 +647,8 @@ LOOPS = (
         for (i in 1:3) for (j in i:3) { A[i, j] = x[i]; A[j, i] = z; target += A[i, j] * t; }""",
         ("filled by one iteration", "filled by one iteration")),
     # Elsewhere
+    Loop("a term of which a branch sets the variable again", """real a = z; target += a;
+        if (z > 0) a = t; target += a ^ 2;""", ()),
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),
          functions="void add_lp(real a, real b) { target += a * b; return; }"),
