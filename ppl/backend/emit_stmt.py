@@ -138,8 +138,8 @@ def increment(w: Writer, what: str, value: ir.Expr) -> None:
     draws = ir.DRAW in axes_of(value.type)
     if rank(value.type) > int(draws):
         w.line(f"{what}.append(lib.total({expr(w, value)}{', 1' if draws else ''}))")
-    else:  # a variable of many draws may be changed in place before the terms are summed
-        w.line(f"{what}.append({owned(w, value) if isinstance(value, ir.Var) else expr(w, value)})")
+    else:  # the terms are summed at the end: a variable of many draws may be changed in place before
+        w.line(f"{what}.append({owned(w, value)})")
 
 
 # --- Assignment to parts -------------------------------------------------------------------------

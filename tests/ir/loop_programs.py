@@ -649,6 +649,8 @@ LOOPS = (
     # Elsewhere
     Loop("a term of which a branch sets the variable again", """real a = z; target += a;
         if (z > 0) a = t; target += a ^ 2;""", ()),
+    Loop("the same by a function and a ternary", """real a = z; target += f(a); target += N > 2 ? a : 1;
+        if (z > 0) a = t; target += a ^ 2;""", (), functions="real f(real y) { return y; }"),
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),
          functions="void add_lp(real a, real b) { target += a * b; return; }"),
