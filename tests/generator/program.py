@@ -19,7 +19,7 @@ class Generated:
 
 
 def generated(seed: int, number: int) -> Generated:
-    """Program `number` of a run; the same every time.  Every other one is loops around a statement or two."""
+    """Program `number` of a run; the same every time.  Every other one is one idiom."""
     c = Choices.seeded(seed, number)
     names = ["N", "M", "K"][: c.between(1, 3)]
     focused = c.chance(0.5)
@@ -36,7 +36,7 @@ def generated(seed: int, number: int) -> Generated:
     )
     known = known + read_only(transformed[1])
     statements, s = Statements(Expressions(world, user=user)), Scope(variables=list(known))
-    model = statements.sweep(s, 0) if focused else statements.block(s, c.between(1, 2), 3)
+    model = statements.focused(s) if focused else statements.block(s, c.between(1, 2), 3)
     made = (
         quantities(world, user, known, "gq", c.between(1, 2)) if not focused and c.chance(0.35) else ([], [])
     )

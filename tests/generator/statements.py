@@ -7,6 +7,7 @@ from functools import partial
 from generator.densities import density_call, distributed
 from generator.expressions import Expressions, after
 from generator.parting import IDIOMS
+from generator.reassigned import REASSIGNED
 from generator.shapes import INT, REAL, Scope, Shape, Variable, vector
 
 Lines = list[str]
@@ -35,10 +36,19 @@ class Statements:
         known = len(s.variables)
         for _ in range(count):
             out += self.statement(s, depth)
-        for v in dict.fromkeys(s.variables[known:]):
-            if v.name.isidentifier() and self.c.chance(0.7):
-                out += self.use(s, v)
-        return out
+        return out + self.uses(s, known, 0.7)
+
+    def focused(self, s: Scope) -> Lines:
+        """Loops around a statement or two, or one idiom of `reassigned.py`."""
+        known = len(s.variables)
+        total = sum(weight for weight, _ in REASSIGNED)
+        idiom = self.c.weighted([(total, lambda _, s, depth: self.sweep(s, depth)), *REASSIGNED])
+        return idiom(self, s, 0) + self.uses(s, known, 1.0)
+
+    def uses(self, s: Scope, known: int, chance: float) -> Lines:
+        """Statements that use the variables after the first `known`."""
+        new = [v for v in dict.fromkeys(s.variables[known:]) if v.name.isidentifier()]
+        return [line for v in new if self.c.chance(chance) for line in self.use(s, v)]
 
     def use(self, s: Scope, v: Variable) -> Lines:
         """What is never used is never computed."""
@@ -233,6 +243,10 @@ class Statements:
                     upper = f"{self.world.datum(Shape('int', (n,)), f'index:{size}').name}[{k}]"
             case "up to" if not s.closed:
                 upper = self.world.datum(Shape("int", ()), f"index:{size}").name
+        around = [(n, k) for n, ks in s.indices.items() for k in ks if k in s.counters]
+        if around and c.chance(0.2):
+            outer, k = c.one(around)
+            inner.indices.setdefault(f"{outer} + {size}", []).append(f"({k} + {i})")
         return inner, f"for ({i} in {lower}:{upper})"
 
     def each(self, s: Scope, depth: int) -> Lines:
@@ -287,7 +301,7 @@ class Statements:
             (0.4, self.counter),
             (0.4, self.pairs),
             (0.6, self.segments),
-            *((weight, partial(idiom, self)) for weight, idiom in IDIOMS),
+            *((weight, partial(idiom, self)) for weight, idiom in (*IDIOMS, *REASSIGNED)),
         ]
 
     def sweep(self, s: Scope, depth: int) -> Lines:

@@ -65,7 +65,8 @@ class World:
         )
 
     def value_of(self, size: str) -> int:
-        return self.sizes[size] if size in self.sizes else int(size)
+        """Of a size, a number or a sum of these."""
+        return sum(self.sizes[part] if part in self.sizes else int(part) for part in size.split(" + "))
 
     def lengths(self, shape: Shape) -> tuple[int, ...]:
         return tuple(map(self.value_of, shape.sizes))

@@ -1,0 +1,315 @@
+"""Statements that assign again to a variable: between two reads, in a later iteration, before a loop ends."""
+
+from collections.abc import Callable
+from typing import Any
+
+from generator.parting import decided
+from generator.shapes import REAL, Scope, Shape, Variable, matrix, vector
+
+Lines = list[str]
+
+
+def reader(statements: Any, s: Scope) -> tuple[Callable[[str], str], Lines]:
+    """How to use a real number: add it to the target, or to a variable that is declared first."""
+    if statements.targets:
+        return lambda text: f"target += {text};", []
+    total = Variable(statements.world.fresh("o"), REAL, writable=True)
+    s.variables.append(total)
+    return lambda text: f"{total.name} += {text};", [f"real {total.name} = 0;"]
+
+
+def value(statements: Any, s: Scope, depth: int = 1) -> str:
+    """A real number, mostly of the loops around, more often than not between -1 and 1."""
+    e, c = statements.e, statements.c
+    looped = any(s.indices.values()) and not s.closed and c.chance(0.6)
+    text = e.of_loops(s, REAL) if looped else e.make(s, REAL, depth)
+    return text if c.chance(0.3) else f"tanh({text})"
+
+
+def parameter(statements: Any, s: Scope) -> str:
+    """A real parameter if there may be one, or another real number."""
+    e = statements.e
+    v = e.world.parameter(REAL) if e.free and not s.closed and e.c.chance(0.8) else None
+    return v.name if v else e.make(s, REAL, 1)
+
+
+def test(statements: Any, s: Scope) -> str:
+    """A condition: mostly on parameters, which differ in sign between points."""
+    sign = lambda: f"{parameter(statements, s)} {statements.c.one(['> 0', '< 0', '> 0.1'])}"  # noqa: E731
+    other = lambda: decided(statements, s)  # noqa: E731
+    return statements.c.weighted([(2.0, sign), (1.0, other), (1.0, lambda: statements.e.condition(s))])()
+
+
+def loop(head: str, *body: str) -> Lines:
+    return [f"{head} {{", *("  " + line for line in body), "}"]
+
+
+def entry_of(statements: Any, s: Scope, v: Variable) -> str:
+    indices = [statements.e.index(s, size) for size in v.shape.sizes]
+    if len(set(v.shape.sizes)) == 1 and statements.c.chance(0.4):
+        indices = indices[:1] * len(indices)  # the diagonal of a matrix
+    return f"{v.name}[{', '.join(indices)}]"
+
+
+def container(statements: Any, s: Scope, letter: str) -> Variable:
+    a, b, c = statements.e.some_size(s), statements.e.some_size(s), statements.c
+    shapes = [vector(a), vector(a), Shape("real", (a,)), matrix(a, b), matrix(a, a)]
+    return Variable(statements.world.fresh(letter), c.one(shapes), writable=True)
+
+
+def filled_again(statements: Any, s: Scope, v: Variable) -> str:
+    """A value of the type of a variable, of its own value or another one."""
+    other = statements.e.make(s, v.shape, 1)
+    if v.shape.base == "real":
+        return other
+    return statements.c.one([other, other, f"0.5 * {v.name}", f"{v.name} .* {other}"])
+
+
+def overlap(statements: Any, s: Scope, depth: int) -> Lines:
+    """Entries at `n + i` of two loops; a number that is carried may keep the inner one a loop."""
+    e, c = statements.e, statements.c
+    size = f"{e.some_size(s)} + {e.some_size(s)}"
+    v = Variable(
+        statements.world.fresh("a"),
+        c.one([vector(size), vector(size), Shape("real", (size,))]),
+        writable=True,
+    )
+    first = e.make(s, v.shape, 1)
+    (around, head), carried = statements.loop_head(s, size.split(" + ")[0]), statements.world.fresh("q")
+    start = e.make(around, REAL, 1)
+    inner, inner_head = statements.loop_head(around, size.split(" + ")[1])
+    n, i = inner.counters[-2:]
+    inner.indices[size] = [f"{n} + {i}", f"{n} + {i}", n, i]
+    inner.variables += [v, v, v]
+    set_ = f"{v.name}[{c.one([f'{n} + {i}', f'{n} + {i}', e.index(inner, size)])}]"
+    body = [f"{set_} {c.one(['=', '=', '+='])} {value(statements, inner)};"]
+    lines: Lines = []
+    if c.chance(0.5):
+        lines = [f"real {carried} = {start};"]
+        inner.variables += [Variable(carried, REAL)] * 2
+        step = f"{carried} = 0.5 * {carried} + {value(statements, inner)};"
+        body = c.one([[step, *body], [*body, step], [step, f"{set_} = {carried};"]])
+    if c.chance(0.3):
+        body += statements.statement(inner, 0)
+    s.variables.append(v)
+    return [f"{v.shape.declared} {v.name} = {first};", *loop(head, *lines, *loop(inner_head, *body))]
+
+
+def steps(statements: Any, s: Scope, depth: int) -> Lines:
+    """Rows of a matrix one after the other, each from any columns of those before."""
+    e, c = statements.e, statements.c
+    rows, columns = e.some_size(s), e.some_size(s)
+    v = Variable(statements.world.fresh("A"), matrix(rows, columns), writable=True)
+    first, inner = e.make(s, v.shape, 1), s.inner()
+    i, n = inner.counter(), inner.counter()
+    inner.indices.setdefault(columns, []).append(n)
+    before = f"{v.name}[{c.one([f'{i} - 1', f'{i} - 1', i])}, {e.index(inner, columns)}]"
+    inner.variables += [Variable(before, REAL)] * 3
+    set_ = f"{v.name}[{i}, {n}] = {value(statements, inner)} + 0.5 * {before};"
+    heads = c.shuffled([f"for ({i} in 2:{rows})", f"for ({n} in 1:{columns})"])
+    s.variables.append(v)
+    return [f"{v.shape.declared} {v.name} = {first};", *loop(heads[0], *loop(heads[1], set_))]
+
+
+def entry_then_whole(statements: Any, s: Scope, depth: int) -> Lines:
+    """An entry is set, then others or the whole, then it is read."""
+    e, c, world = statements.e, statements.c, statements.world
+    read, lines = reader(statements, s)
+    inner, head = statements.loop_head(s)
+    v = container(statements, s, "w")
+    first, at, other = e.make(s, v.shape, 1), entry_of(statements, inner, v), entry_of(statements, inner, v)
+    start = f"{v.shape.declared} {v.name} = {first};"
+    inner.variables.append(v)
+    whole = f"{v.name} = {filled_again(statements, inner, v)};"
+    number, again = value(statements, inner), value(statements, inner)
+    between = c.one(
+        [
+            [whole],
+            [f"if ({test(statements, inner)}) {whole}"],
+            [f"for ({world.fresh('h')} in 1:2) {{ {read(at)} {whole} }}"],
+            [f"{other} = {number};"],
+            [f"if ({test(statements, inner)}) {other} = {number};"],
+            ["}", "{", f"{v.shape.declared} {v.name} = {e.make(s, v.shape, 1)};"],
+        ]
+    )
+    body = [f"{at} = {again};", *([read(at)] if c.chance(0.3) else []), *between, read(at)]
+    if "}" in between or c.chance(0.8):
+        return [*lines, *loop(head, "{", start, *body, "}")]
+    s.variables.append(v)
+    return [*lines, start, *loop(head, *body)]
+
+
+def triangle(statements: Any, s: Scope, depth: int) -> Lines:
+    """The diagonal and both sides of a matrix, read between the statements that set them."""
+    e, c = statements.e, statements.c
+    read, lines = reader(statements, s)
+    size = e.some_size(s)
+    v = Variable(statements.world.fresh("m"), matrix(size, size), writable=True)
+    first, around = e.make(s, v.shape, 1), s.inner()
+    i = around.counter()
+    around.indices.setdefault(size, []).append(i)
+    inner = around.inner()
+    j = inner.counter()
+    inner.indices[size].append(j)
+    own, here, there = (f"{v.name}[{at}]" for at in (f"{i}, {i}", f"{i}, {j}", f"{j}, {i}"))
+    sets = [f"{here} = {value(statements, inner)};", f"{there} = {c.one([here, value(statements, inner)])};"]
+    reads = [read(f"{at} * {value(statements, inner, 0)}") for at in (own, here, there)]
+    body = c.shuffled([*sets, *reads])[: c.between(2, 4)]
+    inner_head = f"for ({j} in {c.one([i, i, f'({i} + 1)', '1'])}:{size})"
+    before = [f"{own} = {value(statements, around)};"] if c.chance(0.7) else []
+    after = [read(own)] if c.chance(0.3) else []
+    s.variables.append(v)
+    declared = f"{v.shape.declared} {v.name} = {first};"
+    return [*lines, declared, *loop(f"for ({i} in 1:{size})", *before, *loop(inner_head, *body), *after)]
+
+
+def bound(statements: Any, s: Scope, depth: int) -> Lines:
+    """A loop from or to an int that its body sets."""
+    e, c, world = statements.e, statements.c, statements.world
+    read, lines = reader(statements, s)
+    size, name = e.some_size(s), world.fresh("b")
+    inner, start = s.inner(), e.index(s, size)
+    i = inner.counter()
+    inner.indices.setdefault(size, []).extend([i, name])
+    inner.ints.append(name)
+    head = f"for ({i} in {c.one([f'1:{name}', f'1:{name}', f'{name}:{size}'])})"
+    step = f"{name} = {e.index(inner, size)};"
+    if c.chance(0.3):
+        step = f"if ({test(statements, inner)}) {step}"
+    body = statements.block(inner, c.between(1, 2), 0)
+    body = c.one([[*body, step], [step, *body], [*body[:1], step, *body[1:]]])
+    s.indices.setdefault(size, []).append(name)
+    s.ints.append(name)
+    return [*lines, f"int {name} = {start};", *loop(head, *body), read(f"{name} * {e.make(s, REAL, 0)}")]
+
+
+def copies(statements: Any, s: Scope, depth: int) -> Lines:
+    """Ints that copy others, and change within an iteration or from one to the next."""
+    e, c, world = statements.e, statements.c, statements.world
+    size, one, other = e.some_size(s), world.fresh("b"), world.fresh("b")
+    start = f"int {one} = {e.index(s, size)};"
+    inner, head = statements.loop_head(s)
+    known = inner.indices.setdefault(size, [])
+    outside = c.chance(0.5)
+    first = f"{one} = {e.index(inner, size)};"
+    known += [one, one]
+    inner.ints.append(one)
+    copy = f"int {other} = {c.one([one, one, f'{size} - {one} + 1'])};"
+    body = [copy if outside else f"int {first}", *([] if outside else [copy])]
+    known += [other, other]
+    for name in c.shuffled([one, other, one])[: c.between(1, 3)]:
+        step = f"{name} = {e.index(inner, size)};"
+        body += [f"if ({test(statements, inner)}) {step}" if c.chance(0.3) else step]
+        body += statements.block(inner, 1, 0)
+    if not outside:
+        return loop(head, *body)
+    s.indices.setdefault(size, []).append(one)
+    return [start, *loop(head, *body)]
+
+
+def term_then_set(statements: Any, s: Scope, depth: int) -> Lines:
+    """A variable, or an entry, is a term, plainly or by a function, and is set again afterwards."""
+    e, c, world = statements.e, statements.c, statements.world
+    read, lines = reader(statements, s)
+    v = container(statements, s, "w") if c.chance(0.4) else Variable(world.fresh("a"), REAL, writable=True)
+    first = e.make(s, v.shape, 1) if v.shape.sizes else parameter(statements, s)
+    lines += [f"{v.shape.declared} {v.name} = {first};"]
+    at = entry_of(statements, s, v) if v.shape.sizes else v.name
+    s.variables.append(v)
+    for _ in range(c.between(1, 3)):
+        lines += [read(as_a_term(statements, s, at)) for _ in range(c.between(1, 2))]
+        whole = c.chance(0.3)
+        new = (
+            filled_again(statements, s, v) if whole else c.one([value(statements, s), f"0.5 * {at}", "0.25"])
+        )
+        step = f"{v.name if whole else at} {c.one(['=', '=', '+='])} {new};"
+        if v.shape.base == "real" and v.shape.sizes and whole:
+            step = step.replace(" += ", " = ")
+        lines += [f"if ({test(statements, s)}) {step}" if c.chance(0.7) else step]
+    return [*lines, read(f"{at} * {e.make(s, REAL, 0)}")]
+
+
+def as_a_term(statements: Any, s: Scope, text: str) -> str:
+    """The number, in ways that may copy it or not."""
+    c, world = statements.c, statements.world
+    form = c.one(["{}", "{}", "+{}", "-{}", "same", "either", f"({test(statements, s)} ? {{}} : 0.5)"])
+    if form not in ("same", "either") or s.closed:
+        return text if "{}" not in form else form.format(text)
+    name = world.fresh(form)
+    early = "if (y > 1.5) return 2; " if form == "either" else ""
+    world.functions.append(f"real {name}(real y) {{ {early}return y; }}")
+    return f"{name}({text})"
+
+
+def under_a_branch(statements: Any, s: Scope, depth: int) -> Lines:
+    """Entries set where a number is positive, at indices that may repeat."""
+    e, c, world = statements.e, statements.c, statements.world
+    v, q = container(statements, s, "w"), world.fresh("q")
+    first = e.make(s, v.shape, 1)
+    inner, head = statements.loop_head(s)
+    number = f"{parameter(statements, inner)} {c.one(['+', '-', '*'])} {value(statements, inner)}"
+    inner.variables.append(Variable(q, REAL))
+    places = [entry_of(statements, inner, v) for _ in range(2)]
+    s.variables.append(v)
+    chosen = [f"{places[0]} {c.one(['=', '=', '+='])} {c.one([f'log({q})', f'sqrt({q})', q])};"]
+    if c.chance(0.4):
+        chosen += [f"{c.one(places)} = {c.one([f'{q} ^ 2', value(statements, inner)])};"]
+    body = [f"if ({q} > 0) {{ {' '.join(chosen)} }}"]
+    if c.chance(0.4):
+        body[0] += f" else {places[1]} = {c.one(['0.5', f'exp({q})', value(statements, inner)])};"
+    if c.chance(0.3):
+        inner.variables.append(v)
+        body += statements.statement(inner, 0)
+    return [f"{v.shape.declared} {v.name} = {first};", *loop(head, f"real {q} = {number};", *body)]
+
+
+def twice(statements: Any, s: Scope, depth: int) -> Lines:
+    """A recurrence that reads a local and sets it again, in loops and branches, by equal expressions."""
+    e, c, world = statements.e, statements.c, statements.world
+    state, local = Variable(world.fresh("a"), REAL, writable=True), world.fresh("b")
+    first = e.make(s, REAL, 1)
+    inner, head = statements.loop_head(s)
+    start = f"real {local} = {e.make(inner, REAL, 1)};"
+    equal = f"sin({local} + {e.make(inner, REAL, 0)})"
+
+    def step() -> Lines:
+        change = f"{local} {c.one(['=', '+=', '*='])} {value(statements, inner)};"
+        move = f"{state.name} = tanh({state.name} * {e.make(inner, REAL, 0)} + {c.one([equal, local])});"
+        both = c.one([[move], [change, move], [move, change], [change]])
+        heads = ["", "", f"for ({inner.inner().counter()} in 1:2)", f"if ({test(statements, inner)})"]
+        chosen = c.one(heads)
+        return loop(chosen, *both) if chosen else both
+
+    body = [line for _ in range(c.between(2, 4)) for line in step()]
+    s.variables.append(state)
+    return [f"real {state.name} = {first};", *loop(head, start, *body)]
+
+
+def resized(statements: Any, s: Scope, depth: int) -> Lines:
+    """Containers of a size that is set again: before a loop over it, or from one iteration to the next."""
+    e, c, world = statements.e, statements.c, statements.world
+    read, lines = reader(statements, s)
+    size, m, y = e.some_size(s), world.fresh("b"), world.fresh("y")
+    start = f"int {m} = {c.one([size, e.index(s, size)])};"
+    inner, head = statements.loop_head(s)
+    k = inner.inner().counter()
+    filled = f"vector[{m}] {y} = rep_vector({e.make(s, REAL, 1)}, {m});"
+    smaller = f"{m} = {c.one(['1', f'min({m}, {e.index(s, size)})'])};"
+    entries = f"for ({k} in 1:{m}) {y}[{k}] = {value(statements, inner)} * {k};"
+    use = read(f"{y}[{c.one(['1', m])}] * {c.one([f'size({y})', f'sum({y})'])}")
+    if c.chance(0.5):
+        return [*lines, start, filled, smaller, *loop(head, entries, use)]
+    s.indices.setdefault(size, []).append(m)
+    again = f"{m} = {e.index(inner, size)};"
+    return [
+        *lines,
+        start,
+        *loop(head, *c.one([[filled, entries, use, again], [again, filled, entries, use]])),
+    ]
+
+
+REASSIGNED = (
+    *((0.5, overlap), (0.4, steps), (0.6, entry_then_whole), (0.4, triangle), (0.4, bound), (0.4, copies)),
+    *((0.5, term_then_set), (0.5, under_a_branch), (0.5, twice), (0.4, resized)),
+)
+"""Each with its weight among the statements."""
