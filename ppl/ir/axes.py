@@ -10,7 +10,15 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.printer import expr
-from ppl.ir.walk import EXPRESSIONS, PART_NAMES, assigned_names, changing_names, is_node, prepared_names, walk
+from ppl.ir.walk import (
+    EXPRESSIONS,
+    PART_NAMES,
+    assigned_names,
+    changing_names,
+    parts_of,
+    prepared_names,
+    walk,
+)
 from ppl.stdlib import batching
 from ppl.stdlib.functions.sizes import cols, count, length, rows
 from ppl.stdlib.record import Impl
@@ -162,13 +170,11 @@ class Known:
 
 def operands(e: Any) -> Iterator[ir.Expr]:
     """The expressions that a node, or an index, is made of."""
-    for name in PART_NAMES[type(e)]:
-        part = getattr(e, name)
-        for each in part if isinstance(part, tuple) else (part,):
-            if isinstance(each, EXPRESSIONS):
-                yield each
-            elif is_node(each):
-                yield from operands(each)
+    for part in parts_of(e):
+        if isinstance(part, EXPRESSIONS):
+            yield part
+        else:
+            yield from operands(part)
 
 
 def axes_of_entries(

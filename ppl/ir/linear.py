@@ -61,6 +61,11 @@ def linear(e: ir.Expr, as_variable: Callable[[ir.Index], bool] = lambda entry: F
             return None
 
 
+def place_of(item: ir.IndexItem) -> Linear | None:
+    """The one entry that an index picks, in this form."""
+    return linear(item.index) if isinstance(item, ir.At) else None
+
+
 def int_sum(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """left + right, or left - right, of ints."""
     if isinstance(left, ir.Const) and isinstance(right, ir.Const):

@@ -20,7 +20,7 @@ from ppl.ir.lower_expr import (
     promote,
 )
 from ppl.ir.operators import binary
-from ppl.ir.walk import assigned_names, used_names, walk
+from ppl.ir.walk import is_invariant, passed_to, walk
 from ppl.stdlib.library import standard
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
@@ -96,16 +96,10 @@ def lower_for(c: Lowering, s: ast.For, body: Stmts) -> Stmts:
 def lower_bound(c: Lowering, e: ast.Expr, body: Stmts) -> tuple[Stmts, ir.Expr]:
     """What names a bound of the loop with this body, where that is needed, and the bound."""
     bound = lower_expr(c, e)
-    if is_steady(bound, body):
-        return (), bound
+    if not any(map(passed_to, walk(bound))) and is_invariant(bound, body):
+        return (), bound  # the same value and no effect, however often it is evaluated
     name = c.fresh("bound")
     return (ir.Assign(name, bound, e.span, declares=True),), ir.Var(name, INT)
-
-
-def is_steady(bound: ir.Expr, body: Stmts) -> bool:
-    """Whether a bound has the same value, and no effect, if it is evaluated again in the loop or after it."""
-    effects = (n for n in walk(bound) if isinstance(n, ir.CallUser) and n.passes)
-    return not any(effects) and not used_names(bound) & assigned_names(body)
 
 
 # --- Loops over elements -------------------------------------------------------------------------

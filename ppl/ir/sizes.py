@@ -12,7 +12,7 @@ from ppl.ir.linear import linear
 from ppl.ir.lower_expr import apply
 from ppl.ir.operators import binary
 from ppl.ir.printer import expr
-from ppl.ir.walk import PARTS, changing_names, jumps, used_names, walk
+from ppl.ir.walk import changing_names, jumps, parts_of, passed_to, used_names, walk
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.library import standard
@@ -158,31 +158,20 @@ class Checks:
 
 def is_effect(node: object) -> bool:
     """Whether an expression is of more than its variables: the target, a generator, a function's body."""
-    if isinstance(node, ir.Apply):
-        return node.callee.passes != ""
-    return isinstance(node, (ir.TargetSoFar, ir.CallUser, ir.Solve))
+    return bool(passed_to(node)) or isinstance(node, (ir.TargetSoFar, ir.CallUser, ir.Solve))
 
 
 def evaluated(node: object) -> Iterator[object]:
     """The expressions in a node that are evaluated whenever it is: no blocks, no side of a choice."""
     match node:
-        case tuple():
-            for item in node:
-                yield from evaluated(item)
-            return
-        case ir.Select(condition=condition):
-            yield from evaluated(condition)
-            return
-        case ir.Logical(left=left):
-            yield from evaluated(left)
-            return
+        case ir.Select(condition=first) | ir.Logical(left=first):
+            yield from evaluated(first)
         case ir.For() | ir.If() | ir.While() | ir.Profile() | ir.Declare():
             return
-    if parts := PARTS.get(type(node)):
-        yield node
-        yield from evaluated(parts(node))
-    elif isinstance(node, (ir.Const, ir.Var)):
-        yield node
+        case _:
+            yield node
+            for part in parts_of(node):
+                yield from evaluated(part)
 
 
 def not_negative(size: ir.Expr) -> ir.Expr:

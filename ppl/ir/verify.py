@@ -12,7 +12,7 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.axes import OtherAxes, check_axes
 from ppl.ir.stores import UselessAxis, check_stores
-from ppl.ir.walk import PART_NAMES, is_node, prepared_names
+from ppl.ir.walk import parts_of, prepared_names
 from ppl.types import INT, Tuple, Type, core, rank
 
 Scope = dict[str, Type | None]
@@ -101,7 +101,7 @@ def statement(s: ir.Stmt, scope: Scope, in_prepared: bool) -> None:
             scope[name] = value.type if declares else scope[name]
         case ir.Update(name=name) | ir.Scatter(name=name) | ir.CheckDeclared(name=name):
             known(name, scope)
-            expressions([getattr(s, part) for part in PART_NAMES[type(s)]], scope)
+            expressions(parts_of(s), scope)
         case ir.For(variable=variable, body=body):
             expressions((s.lower, s.upper), scope)
             block(body, {**scope, variable: INT})
@@ -119,7 +119,7 @@ def statement(s: ir.Stmt, scope: Scope, in_prepared: bool) -> None:
         case ir.Scan():
             scan(s, scope)
         case _:
-            expressions([getattr(s, part) for part in PART_NAMES[type(s)]], scope)
+            expressions(parts_of(s), scope)
 
 
 def scan(s: ir.Scan, scope: Scope) -> None:
@@ -146,12 +146,8 @@ def expressions(e: Any, scope: Scope) -> None:
         case ir.Var(name=name, type=t):
             known(name, scope)
             same_axes(name, t, scope[name])
-    for part in e if isinstance(e, tuple | list) else parts(e):
+    for part in parts_of(e):
         expressions(part, scope)
-
-
-def parts(e: Any) -> list[Any]:
-    return [getattr(e, name) for name in PART_NAMES[type(e)]] if is_node(e) else []
 
 
 def same_axes(name: str, t: Type, known: Type | None) -> None:

@@ -3,7 +3,7 @@
 Nodes are frozen dataclasses, so one generic walk serves every kind.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import is_dataclass, replace
 from operator import attrgetter, is_
 from typing import Any, get_args, get_type_hints
@@ -52,6 +52,13 @@ def is_node(value: Any) -> bool:
     return type(value) in PART_NAMES
 
 
+def parts_of(node: Any) -> tuple[Any, ...]:
+    """What is directly inside a node, or the items of a tuple; nothing of anything else."""
+    if isinstance(node, tuple):
+        return node
+    return tuple([getattr(node, name) for name in PART_NAMES.get(type(node), ())])
+
+
 def walk(node: Any) -> Iterator[Any]:
     """The node and everything inside, outermost first; a tuple stands for its items."""
     ahead = [node]
@@ -84,6 +91,42 @@ def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
             case ir.For(variable=name):
                 names.add(name)
     return names
+
+
+def is_invariant(node: Any, body: Sequence[ir.Stmt]) -> bool:
+    """Whether statements set no variable that a node reads."""
+    return used_names(node).isdisjoint(assigned_names(body))
+
+
+def passed_to(node: Any) -> Collection[str]:
+    """What a call gets besides its arguments: the generator, the target, where to add a log-Jacobian."""
+    match node:
+        case ir.Apply(callee=ir.Callee(passes=passes)):
+            return (passes,) if passes else ()
+        case ir.CallUser(passes=passes):
+            return passes
+        case _:
+            return ()
+
+
+def leaves_early(body: Sequence[ir.Stmt]) -> bool:
+    """Whether `break`, `continue` or `return` stands in the statements, those of inner loops included."""
+    return any(isinstance(n, ir.Jump | ir.Return) for n in walk(tuple(body)))
+
+
+def backward_slice(
+    body: Sequence[ir.Stmt], needed: Collection[str], criterion: Callable[[ir.Stmt], bool] = lambda s: False
+) -> tuple[ir.Stmt, ...]:
+    """The statements that meet the criterion, and all that set what these read or what is needed in the end.
+
+    Variables that they set and do not declare are declared by one of them.
+    """
+    names, out = {*needed}, []
+    for s in reversed(body):
+        if criterion(s) or assigned_names((s,)) & names:
+            names |= used_names(s) | (assigned_names((s,)) - declared_names(s))
+            out.append(s)
+    return tuple(reversed(out))
 
 
 def prepared_names(p: ir.Program) -> set[str]:
@@ -142,6 +185,15 @@ def jumps(s: ir.Stmt, word: str = "") -> bool:
             return any(jumps(inner, word) for inner in body)
         case _:
             return False
+
+
+def with_density(
+    p: ir.Program, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, ...]], functions: bool = False
+) -> ir.Program:
+    """The program with `change` applied to the blocks of its log density, and to the bodies of functions."""
+    made = tuple(replace(f, body=change(f.body)) for f in p.functions) if functions else p.functions
+    variables, model = change(p.transformed_parameters), change(p.model)
+    return replace(p, functions=made, transformed_parameters=variables, model=model)
 
 
 def with_blocks(s: ir.Stmt, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, ...]]) -> ir.Stmt:

@@ -211,6 +211,17 @@ def test_each_draw_has_random_numbers_of_its_own():
     assert abs(np.corrcoef(a, b)[0, 1]) < 5 / np.sqrt(4000)
 
 
+def test_a_random_bound_of_a_loop_is_drawn_once():
+    """1 + ... + n is a triangular number: 8 times it, plus 1, is an odd square."""
+    drawn = "int s = 0; for (i in 1:poisson_rng(3)) s += i;"
+    posterior = posterior_of(f"{HEAD} model {{}} generated quantities {{ {drawn} }}")
+    sums = posterior.param_constrain_draws(
+        np.zeros((200, posterior.param_unc_num())), np.random.default_rng(1)
+    )
+    roots = np.sqrt(8 * sums[:, -1] + 1)
+    np.testing.assert_array_equal(roots % 2, 1)
+
+
 @pytest.mark.parametrize(
     ("blocks", "words"),
     [

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import used_names, walk, with_parts
+from ppl.ir.walk import changing_names, parts_of, used_names, walk, with_density, with_parts
 from ppl.types import INT, Tuple, core, element_type
 
 Stmts = tuple[ir.Stmt, ...]
@@ -20,24 +20,8 @@ PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)
 
 def eliminate_common_subexpressions(p: ir.Program) -> ir.Program:
     """The pass; it runs after data-only work has been hoisted."""
-    body = (*p.transformed_parameters, *p.model)
-    sharing = Sharing(changing(body))
-    return replace(
-        p,
-        transformed_parameters=sharing.block(p.transformed_parameters),
-        model=sharing.block(p.model),
-    )
-
-
-def changing(body: Sequence[ir.Stmt]) -> frozenset[str]:
-    """Names that may have different values at different places."""
-    nodes = list(walk(tuple(body)))
-    sets = Counter(n.name for n in nodes if isinstance(n, ir.Declare | ir.Assign))
-    again = {name for name, count in sets.items() if count > 1}
-    again |= {n.name for n in nodes if isinstance(n, ir.Declare | ir.Update | ir.Scatter)}
-    again |= {n.variable for n in nodes if isinstance(n, ir.For)}
-    scans = [n for n in nodes if isinstance(n, ir.Scan)]
-    return frozenset(again | {name for s in scans for name in (*s.carried, *s.inputs)})
+    changing = changing_names((*p.transformed_parameters, *p.model))
+    return with_density(p, Sharing(changing).block)
 
 
 @dataclass
@@ -111,13 +95,10 @@ def with_sure_parts(node: Any, change: Callable[[Any], Any]) -> Any:
             return with_parts(node, change)
 
 
-def sure_parts(node: Any) -> list[Any]:
+def sure_parts(node: Any) -> tuple[Any, ...]:
     """What is directly inside a node and sure to be evaluated."""
-    found: list[Any] = []
-
-    def note(part: Any) -> Any:
-        found.append(part)
-        return part
-
-    with_sure_parts(node, note)
-    return found
+    match node:
+        case ir.Select(condition=first) | ir.Logical(left=first):
+            return (first,)
+        case _:
+            return parts_of(node)

@@ -14,7 +14,16 @@ from ppl.ir import nodes as ir
 from ppl.ir.names import fresh_names
 from ppl.ir.operators import binary
 from ppl.ir.passes.sums import MINUS, PLUS, addend, with_sum
-from ppl.ir.walk import assigned_names, jumps, rewrite, used_names, walk, with_blocks
+from ppl.ir.walk import (
+    assigned_names,
+    leaves_early,
+    passed_to,
+    rewrite,
+    used_names,
+    walk,
+    with_blocks,
+    with_density,
+)
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import total
 from ppl.types import INT, MATRIX, REAL, rank
@@ -35,15 +44,14 @@ class Inseparable(Exception):
 def contract(p: ir.Program) -> ir.Program:
     """The pass."""
     fresh = fresh_names("product")
-    variables, model = (contracted(body, fresh) for body in (p.transformed_parameters, p.model))
-    return replace(p, transformed_parameters=variables, model=model)
+    return with_density(p, lambda body: contracted(body, fresh))
 
 
 def contracted(body: Sequence[ir.Stmt], fresh: Fresh) -> Stmts:
     """The statements; sums in nests of outermost loops are computed before them."""
     out: list[ir.Stmt] = []
     for s in body:
-        if isinstance(s, ir.For) and not any(jumps(n) or isinstance(n, ir.Return) for n in walk(s.body)):
+        if isinstance(s, ir.For) and not leaves_early(s.body):
             made, s = outermost(s, fresh)
             out += made
         elif isinstance(s, ir.If | ir.Profile):
@@ -91,7 +99,7 @@ class Nest:
 
     def axes(self, e: ir.Expr) -> set[str]:
         """The variables of the loops that an expression varies over."""
-        if any(getattr(getattr(n, "callee", n), "passes", ()) for n in walk(e)):
+        if any(map(passed_to, walk(e))):
             raise Inseparable  # it draws, or adds to the target
         found: set[str] = set()
         for name in used_names(e):

@@ -18,7 +18,17 @@ from ppl.ir.passes.privatise import has_own_entries
 from ppl.ir.passes.recurrence import without_any_continue
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.unknown import is_unknown, unknown_names
-from ppl.ir.walk import EXPRESSIONS, assigned_names, declared_names, used_names, walk, with_blocks, with_parts
+from ppl.ir.walk import (
+    EXPRESSIONS,
+    assigned_names,
+    declared_names,
+    passed_to,
+    used_names,
+    walk,
+    with_blocks,
+    with_density,
+    with_parts,
+)
 from ppl.stdlib import batching
 from ppl.types import INT, array_of
 
@@ -33,11 +43,9 @@ class Indivisible(Exception):
 
 def distribute_counters(p: ir.Program) -> ir.Program:
     """The pass."""
-    names = [0]
     parameters = {d.name for d in p.parameters}
     unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
-    divide = Distribute(unknown, names).statements
-    return replace(p, transformed_parameters=divide(p.transformed_parameters), model=divide(p.model))
+    return with_density(p, Distribute(unknown, [0]).statements)
 
 
 @dataclass(frozen=True)
@@ -203,7 +211,7 @@ def setters(body: Sequence[ir.Stmt], names: Collection[str]) -> Iterator[Any]:
 
 
 def has_effect(n: Any) -> bool:
-    return isinstance(n, EFFECTS) or (isinstance(n, ir.Apply) and bool(n.callee.passes))
+    return isinstance(n, EFFECTS) or bool(passed_to(n))
 
 
 def trips(s: ir.For) -> ir.Expr:

@@ -1,22 +1,16 @@
 """What nothing reads: index sets, of a nest over pairs as long as there are pairs, and stores of locals."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import used_names, walk, with_blocks
+from ppl.ir.walk import used_names, walk, with_blocks, with_density
 from ppl.types import INT, OverAxes
 
 
 def eliminate_dead_code(p: ir.Program) -> ir.Program:
     """The pass; a variable may have been read by another that nothing reads."""
     names = dead_names(p)
-    shorter = replace(
-        p,
-        functions=tuple(replace(f, body=without_assignments(f.body, names)) for f in p.functions),
-        transformed_parameters=without_assignments(p.transformed_parameters, names),
-        model=without_assignments(p.model, names),
-    )
+    shorter = with_density(p, lambda body: without_assignments(body, names), functions=True)
     return p if shorter == p else eliminate_dead_code(shorter)
 
 

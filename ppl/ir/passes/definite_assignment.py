@@ -11,7 +11,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import Linear, linear
-from ppl.ir.walk import PART_NAMES, assigned_names, is_node, used_names, walk
+from ppl.ir.walk import assigned_names, is_invariant, leaves_early, parts_of, used_names, walk
 from ppl.types import INT
 
 ONE = Linear(1, frozenset())
@@ -108,7 +108,7 @@ class Definition:
 
     def linear(self, e: ir.Expr) -> Linear | None:
         """An int as a sum of variables, and of entries that the loop around does not change."""
-        return linear(e, lambda entry: not used_names(entry) & assigned_names(self.around.body))
+        return linear(e, lambda entry: is_invariant(entry, self.around.body))
 
     # --- Setting ---
 
@@ -162,7 +162,7 @@ class Definition:
 
     def fills_all(self, s: ir.For) -> bool:
         """Whether every iteration sets the entry of its variable, from the first to the last, and no more."""
-        every = s.lower == ir.Const(1, INT) and self.shape == (s.upper,) and not jumps(s)
+        every = s.lower == ir.Const(1, INT) and self.shape == (s.upper,) and not leaves_early(s.body)
         match [x for x in s.body if mentions(x, self.name)]:
             case [ir.Update(path=((ir.At(index=ir.Var(name=entry)),),), value=value)] if every:
                 return entry == s.variable and self.name not in used_names(value)
@@ -172,13 +172,13 @@ class Definition:
     def row_filled_by(self, s: ir.For) -> ir.Expr | None:
         """The row of which the loop sets every entry, from the first to the last."""
         updates = [x for x in s.body if isinstance(x, ir.Update) and x.name == self.name]
-        every = s.lower == ir.Const(1, INT) and self.shape[1:] == (s.upper,) and not jumps(s)
+        every = s.lower == ir.Const(1, INT) and self.shape[1:] == (s.upper,) and not leaves_early(s.body)
         if len(updates) != 1 or not every:
             return None
         [update] = updates
         match update.path:
             case ((ir.At(index=row), ir.At(index=ir.Var(name=entry))),) if entry == s.variable:
-                return None if used_names(row) & assigned_names((s,)) or row.type != INT else row
+                return row if row.type == INT and is_invariant(row, (s,)) else None
             case _:
                 return None
 
@@ -198,13 +198,17 @@ class Definition:
         """A loop that may not run at all; one that sets the row after the last in each step adds them all."""
         before, within = self.state, self.state
         t, lower, upper = (self.linear(e) for e in (ir.Var(s.variable, INT), s.lower, s.upper))
-        steady = not used_names((s.lower, s.upper)) & assigned_names((s,))
-        if t is not None and lower is not None and upper is not None and steady:
+        if (
+            t is not None
+            and lower is not None
+            and upper is not None
+            and is_invariant((s.lower, s.upper), (s,))
+        ):
             within = replace(before, facts=(*before.facts, t + -lower, upper + -t))
             first = before.rows.first if before.rows and before.rows.last + ONE == lower else lower
             self.state = replace(within, rows=Rows(first, t + -ONE))
             allowed = self.runs(s.body)
-            grown = self.state.rows == Rows(first, t) and not jumps(s)
+            grown = self.state.rows == Rows(first, t) and not leaves_early(s.body)
             if allowed and grown:
                 self.state = replace(before, rows=Rows(first, upper))
                 return True
@@ -233,11 +237,6 @@ class Definition:
         return True
 
 
-def jumps(s: ir.For) -> bool:
-    """Whether an iteration, or the loop, may end early."""
-    return any(isinstance(n, ir.Jump | ir.Return) for n in walk(s.body))
-
-
 def names_in(x: Linear) -> set[str]:
     """The names in a sum, those in its entries included."""
     return {name for term, _ in x.terms for name in NAMES.findall(term)}
@@ -252,19 +251,15 @@ def with_row(rows: Rows | None, row: Linear) -> Rows:
 
 def reads(node: Any, name: str) -> Iterator[ir.Expr]:
     """Where the variable is read: entries of it, or the variable itself."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from reads(item, name)
-        return
     match node:
         case ir.Index(base=ir.Var(name=base), items=items) if base == name:
             yield node
             yield from reads(items, name)
         case ir.Var(name=base) if base == name:
             yield node
-        case _ if is_node(node):
-            for part in PART_NAMES[type(node)]:
-                yield from reads(getattr(node, part), name)
+        case _:
+            for part in parts_of(node):
+                yield from reads(part, name)
 
 
 def mentions(s: ir.Stmt, name: str) -> bool:

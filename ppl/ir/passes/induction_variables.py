@@ -11,7 +11,7 @@ from typing import Literal
 from ppl.ir import nodes as ir
 from ppl.ir.linear import int_sum, linear
 from ppl.ir.passes.recurrence import substituted
-from ppl.ir.walk import walk, with_blocks
+from ppl.ir.walk import leaves_early, walk, with_blocks, with_density
 from ppl.stdlib import batching
 from ppl.types import INT
 
@@ -21,12 +21,7 @@ SETTERS = (ir.Declare, ir.Assign, ir.Update)
 
 def replace_induction_variables(p: ir.Program) -> ir.Program:
     """The pass."""
-    return replace(
-        p,
-        functions=tuple(replace(f, body=counted(f.body)) for f in p.functions),
-        transformed_parameters=counted(p.transformed_parameters),
-        model=counted(p.model),
-    )
+    return with_density(p, counted, functions=True)
 
 
 def counted(body: Sequence[ir.Stmt]) -> Stmts:
@@ -58,7 +53,7 @@ def increment(step: ir.Stmt, s: ir.For) -> Literal["+", "-", ""]:
     """Whether the statement adds one to a counter of the loop, or takes one away."""
     if not isinstance(step, ir.Assign) or step.declares or step.value.type != INT:
         return ""
-    if linear(s.lower) is None or any(isinstance(n, ir.Jump | ir.Return) for n in walk(s.body)):
+    if linear(s.lower) is None or leaves_early(s.body):
         return ""
     by = linear(step.value)
     settings = [n for n in walk(s.body) if isinstance(n, SETTERS) and n.name == step.name]

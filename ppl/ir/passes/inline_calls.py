@@ -4,12 +4,11 @@ What the loop needs of the data alone, its index sets above all, is then seen to
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import fresh_names
 from ppl.ir.passes.inline import Inline, NotInlinable
-from ppl.ir.walk import walk
+from ppl.ir.walk import walk, with_density
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -17,11 +16,7 @@ Stmts = tuple[ir.Stmt, ...]
 def inline_calls(p: ir.Program) -> ir.Program:
     """The pass."""
     functions, fresh = looping(p.functions), fresh_names("out")
-    return replace(
-        p,
-        transformed_parameters=written(p.transformed_parameters, functions, fresh),
-        model=written(p.model, functions, fresh),
-    )
+    return with_density(p, lambda body: written(body, functions, fresh))
 
 
 def looping(functions: Sequence[ir.Function]) -> dict[str, ir.Function]:

@@ -61,7 +61,7 @@ from ppl.ir.passes.lift import (
 from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
 from ppl.ir.passes.widths import Size, ends, sizes_to_group_by
 from ppl.ir.unknown import unknown_names
-from ppl.ir.walk import assigned_names, jumps, used_names, walk
+from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import (
@@ -134,8 +134,7 @@ def triangle(v: str, s: ir.For) -> bool:
 
 def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
     """How variables from outside the loop are filled inside it; () where one is set whole."""
-    inside = {n.name for n in walk(s.body) if isinstance(n, ir.Declare)}
-    inside |= {n.name for n in walk(s.body) if isinstance(n, ir.Assign) and n.declares}
+    inside = declared_names(s.body)
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = {}
     for n in walk(s.body):
         if isinstance(n, ir.Update) and n.name not in inside:

@@ -11,7 +11,7 @@ from math import nan
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import linear
+from ppl.ir.linear import place_of
 from ppl.ir.passes.batch import (
     Batch,
     Dependent,
@@ -25,7 +25,7 @@ from ppl.ir.passes.batch import (
 )
 from ppl.ir.unknown import is_unknown
 from ppl.ir.varying import varies
-from ppl.ir.walk import PART_NAMES, is_node, used_names, walk
+from ppl.ir.walk import parts_of, used_names, walk
 from ppl.stdlib import batching, over_draws, spans
 from ppl.stdlib.functions.fills import rep_array
 from ppl.stdlib.functions.log_sums import log_sum_exp
@@ -118,13 +118,11 @@ def is_touched(b: Batch, name: str) -> bool:
 
 def differs(b: Batch, n: Any) -> bool:
     """Whether a value may differ from entry to entry."""
-    if isinstance(n, tuple):
-        return any(differs(b, part) for part in n)
-    if not is_node(n) or b.common(n) is not None:
+    if not isinstance(n, tuple) and b.common(n) is not None:
         return False
     if isinstance(n, ir.Var):
         return is_touched(b, n.name)
-    return any(differs(b, getattr(n, name)) for name in PART_NAMES[type(n)])
+    return any(differs(b, part) for part in parts_of(n))
 
 
 def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
@@ -752,26 +750,15 @@ def differ_by_constant(
 
     It may be the variable of a loop around the batch, not of one inside.
     """
-    for x, y in zip(one, other, strict=False):
-        if isinstance(x, ir.At) and isinstance(y, ir.At):
-            (base, here), (other_base, there) = offset(x.index), offset(y.index)
-            if base is not None and base == other_base and here != there and not is_changed(c, b, base):
-                return True
-    return False
-
-
-def offset(e: ir.Expr) -> tuple[str | None, int]:
-    """An index as a variable plus a constant; the name is "" for a constant alone, None for anything else."""
-    match e:
-        case ir.Const(value=value):
-            return "", int(value)
-        case ir.Var(name=name, type=t) if t == INT:
-            return name, 0
-        case ir.Apply(callee=callee, args=(ir.Var(name=name), ir.Const(value=value))) if not e.axes:
-            sign = {OPERATORS["+"].name: 1, OPERATORS["-"].name: -1}.get(callee.name)
-            return (None, 0) if sign is None else (name, sign * int(value))
-        case _:
-            return None, 0
+    places = ((place_of(x), place_of(y)) for x, y in zip(one, other, strict=False))
+    return any(
+        here
+        and there
+        and here.terms == there.terms
+        and here != there
+        and not any(is_changed(c, b, name) for name, _ in here.terms)
+        for here, there in places
+    )
 
 
 def is_changed(c: Lifting, b: Batch, name: str) -> bool:
@@ -786,7 +773,7 @@ def distinguishes(c: Lifting, b: Batch, owner: Batch | None, item: ir.IndexItem,
     """
     if item in b.segments:
         return v in used_names(item)
-    at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
+    at = place_of(item)
     if at is None or abs(at.slope(v)) != 1:
         return False
     others = [n for n, _ in at.terms if n != v and is_changed(c, b, n)]

@@ -10,7 +10,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.unknown import is_unknown, unknown_names
-from ppl.ir.walk import PART_NAMES, is_node, walk, with_parts
+from ppl.ir.walk import parts_of, walk, with_parts
 from ppl.types import INT
 
 Sides = tuple[tuple[int, bool], ...]
@@ -62,12 +62,9 @@ def sides_in(
                     sides = (*around, (numbers[id(node)], holds))
                     yield sides
                     yield from sides_in(side, unknown, numbers, sides)
-        case tuple():
-            for item in node:
-                yield from sides_in(item, unknown, numbers, around)
-        case _ if is_node(node):
-            for name in PART_NAMES[type(node)]:
-                yield from sides_in(getattr(node, name), unknown, numbers, around)
+        case _:
+            for part in parts_of(node):
+                yield from sides_in(part, unknown, numbers, around)
 
 
 def unknown_in_functions(

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import linear
+from ppl.ir.linear import place_of
 from ppl.ir.passes.definite_assignment import Definition, mentions, mentions_in_bounds, reads
-from ppl.ir.walk import assigned_names, used_names, walk, with_blocks
-from ppl.types import INT
+from ppl.ir.walk import assigned_names, is_invariant, walk, with_blocks
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -40,16 +39,15 @@ def pushed(body: Sequence[ir.Stmt], outputs: set[str]) -> Stmts:
         if isinstance(s, ir.Declare) and s.name not in outputs and isinstance(s.shape, tuple):
             at = next(k for k, other in enumerate(out) if other is s)
             users = [k for k in range(at + 1, len(out)) if mentions(out[k], s.name)]
-            if users and keeps_shape(out[at : users[-1]], s) and all(is_private(out[k], s) for k in users):
+            if (
+                users
+                and is_invariant(s.shape, out[at : users[-1]])
+                and all(is_private(out[k], s) for k in users)
+            ):
                 for k in reversed(users):
                     out[k : k + 1] = declared_for(out[k], s)
                 del out[at]
     return tuple(with_blocks(s, lambda body: pushed(body, outputs)) for s in out)
-
-
-def keeps_shape(body: Sequence[ir.Stmt], d: ir.Declare) -> bool:
-    """Whether a variable declared after the statements has the size that it has before them."""
-    return not used_names(d.shape) & assigned_names(body)
 
 
 def declared_for(s: ir.Stmt, d: ir.Declare) -> tuple[ir.Stmt, ...]:
@@ -62,7 +60,7 @@ def is_private(s: ir.Stmt, d: ir.Declare) -> bool:
     """Whether the statement is a loop whose every iteration sets what it reads of the variable."""
     if not isinstance(s, ir.For) or mentions_in_bounds(s, d.name):
         return False
-    return keeps_shape((s,), d) and Definition(d, s).runs(s.body)
+    return is_invariant(d.shape, (s,)) and Definition(d, s).runs(s.body)
 
 
 def has_own_entries(s: ir.For, name: str) -> bool:
@@ -84,7 +82,7 @@ def indices(access: ir.Update | ir.Assign | ir.Expr) -> tuple[ir.IndexItem, ...]
 
 def is_numbered(item: ir.IndexItem, s: ir.For) -> bool:
     """Whether an index is the loop variable, plus or minus what the loop does not change."""
-    at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
+    at = place_of(item)
     assigned = assigned_names(s.body)
     return (
         at is not None

@@ -52,7 +52,7 @@ def segments_of(s: ir.For) -> Iterator[ir.Between]:
     The ends are looked at for all iterations beforehand: where one may have none, as x[start[t - 1]:N] after
     `if (t > 1)`, the range has to stand outside the branch as well.
     """
-    changed = assigned_names(s.body) | {n.variable for n in walk(s.body) if isinstance(n, ir.For)}
+    changed = assigned_names(s.body)
     certain = set(reached(s.body)) if not any(isinstance(n, ir.Jump) for n in walk(s.body)) else set()
     for n in walk(s.body):
         if isinstance(n, ir.Between) and n.lower is not None and n.upper is not None:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import Linear, int_sum, linear
+from ppl.ir.linear import Linear, int_sum, linear, place_of
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.iterations import outer_writes, set_once, without_continue
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.walk import assigned_names, rewrite, used_names, walk
+from ppl.ir.walk import assigned_names, is_invariant, passed_to, rewrite, used_names, walk
 from ppl.types import INT, REAL, ROW_VECTOR, Array, Matrix, Tuple, Type, array_of, core, element_type
 
 Stmts = tuple[ir.Stmt, ...]
@@ -88,8 +88,7 @@ def without_any_continue(body: Stmts) -> Stmts:
 
 def refuse_effects(body: Sequence[ir.Stmt]) -> None:
     for n in walk(tuple(body)):
-        passes = n.passes if isinstance(n, ir.CallUser) else isinstance(n, ir.Apply) and n.callee.passes
-        if passes or isinstance(n, EFFECTS):
+        if passed_to(n) or isinstance(n, EFFECTS):
             raise Dependent("it has an effect beyond the target and its own variables")
 
 
@@ -101,15 +100,10 @@ def with_indices_written_out(body: Stmts) -> Stmts:
     once = set_once(body)
     for k, s in enumerate(body):
         known = isinstance(s, ir.Assign) and s.declares and s.name in once and s.value.type == INT
-        if isinstance(s, ir.Assign) and known and is_steady_sum(s.value, body[k + 1 :]):
+        if isinstance(s, ir.Assign) and known and linear(s.value) and is_invariant(s.value, body[k + 1 :]):
             body = tuple(substituted(other, s.name, s.value) for other in body if other is not s)
             return with_indices_written_out(body)
     return body
-
-
-def is_steady_sum(e: ir.Expr, after: Stmts) -> bool:
-    """Whether an int is a sum of variables that the statements after it do not change."""
-    return linear(e) is not None and not used_names(e) & assigned_names(after)
 
 
 def substituted(node: Any, name: str, value: ir.Expr) -> Any:
@@ -166,7 +160,7 @@ class Window:
 
     def lag(self, item: ir.IndexItem) -> int | None:
         """How many steps before an entry was set; None when that varies."""
-        at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
+        at = place_of(item)
         if at is None:
             return None
         behind = self.place + -at
@@ -182,7 +176,7 @@ def entries_of(name: str, body: Stmts, v: str) -> Window | None:
     item = firsts[0]
     if len(reads) != len(mentions) or not isinstance(item, ir.At) or any(i != item for i in firsts):
         return None
-    place = linear(item.index) if item.index.type == INT else None
+    place = place_of(item)
     if place is None or abs(place.slope(v)) != 1 or locals_in(place, v, body):
         return None
     t = mentions[0].type if mentions else REAL
@@ -203,8 +197,7 @@ def reads_name(n: ir.Index, name: str) -> bool:
 
 def locals_in(place: Linear, v: str, body: Stmts) -> bool:
     """Whether anything but the loop variable moves an index."""
-    moving = {n.name for n in walk(body) if isinstance(n, ir.Declare | ir.Assign | ir.Update)}
-    moving |= {n.variable for n in walk(body) if isinstance(n, ir.For)}
+    moving = assigned_names(body)
     return any(name in moving for name, _ in place.terms if name != v)
 
 

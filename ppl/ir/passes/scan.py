@@ -5,7 +5,7 @@ runs the state alone.  After it the state before every step is known, so that th
 target and filled variables included, runs once as arrays.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.unknown import unknown_names
 from ppl.ir.varying import varies, varying_names
-from ppl.ir.walk import assigned_names, rewrite, used_names, walk
+from ppl.ir.walk import assigned_names, backward_slice, declared_names, rewrite, used_names, walk
 from ppl.stdlib import batching
 from ppl.types import INT, VOID, Tuple, axes_of, core, element_type, is_complex, over_axes
 
@@ -41,13 +41,13 @@ def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) ->
     require_one_length(c, b, r)
     batch = nest(c, b, r.loop)
     head, c.out = c.out, []
-    own = own_names(r) | assigned_by_declaration(r.body)
+    own = own_names(r) | declared_names(r.body)
     carry_draws(c, r)
     nexts = tuple(s.next for s in r.states)
-    move = pruned(silent(r.body, own), used_names(nexts))
+    move = backward_slice(silent(r.body, own), used_names(nexts))
     fission = Fission({s.var.name for s in r.states}, {r.loop.variable}, c.fresh)
     before, step = fission.divide(move)
-    before = pruned(before, used_names((step, nexts)))
+    before = backward_slice(before, used_names((step, nexts)))
     also_varying(c, (*fission.once, *before, *step))
     once = finish(fission.once)
     enter(c, before, r)
@@ -260,8 +260,13 @@ def statements_left(r: Recurrence, scan: ir.Scan) -> Stmts:
         if isinstance(s, ir.Assign) and set_whole and not set_again:
             s = replace(s, value=after[s.name])
         body.append(s)
-    stores = [replace(f.store, value=after.get(f.local.name, f.local)) for f in r.filled]
-    return pruned((*body, *stores), set(), own_names(r))
+    body += [replace(f.store, value=after.get(f.local.name, f.local)) for f in r.filled]
+    own = own_names(r) | declared_names(tuple(body))
+    return backward_slice(body, (), lambda s: not assigned_names((s,)) <= own or increments(s))
+
+
+def increments(s: ir.Stmt) -> bool:
+    return any(isinstance(n, ir.Increment) for n in walk(s))
 
 
 def s_sets(other: ir.Stmt, s: ir.Stmt) -> bool:
@@ -271,35 +276,6 @@ def s_sets(other: ir.Stmt, s: ir.Stmt) -> bool:
 def variables(node: Any) -> list[ir.Var]:
     """Every variable that is read, once."""
     return list({n.name: n for n in walk(node) if isinstance(n, ir.Var)}.values())
-
-
-def pruned(body: Sequence[ir.Stmt], needed: set[str], own: set[str] | None = None) -> Stmts:
-    """The statements that set what is needed; given its `own` names, also all with an effect beyond."""
-    inside = None if own is None else own | assigned_by_declaration(body)
-    return tuple(reversed(list(needed_from_end(body, set(needed), inside))))
-
-
-def assigned_by_declaration(body: Sequence[ir.Stmt]) -> set[str]:
-    declares = (n for n in walk(tuple(body)) if isinstance(n, ir.Declare | ir.Assign))
-    return {n.name for n in declares if isinstance(n, ir.Declare) or n.declares}
-
-
-def needed_from_end(body: Sequence[ir.Stmt], needed: set[str], inside: set[str] | None) -> Iterator[ir.Stmt]:
-    """From the end; `inside` are the loop's own variables, None when nothing else counts."""
-    for s in reversed(body):
-        sets = assigned_names((s,))
-        has_effect = inside is not None and (sets - inside - loop_variables(s) or increments(s))
-        if has_effect or sets & needed:
-            needed |= used_names(s)
-            yield s
-
-
-def loop_variables(s: ir.Stmt) -> set[str]:
-    return {n.variable for n in walk(s) if isinstance(n, ir.For)}
-
-
-def increments(s: ir.Stmt) -> bool:
-    return any(isinstance(n, ir.Increment) for n in walk(s))
 
 
 def silent(body: Sequence[ir.Stmt], inside: set[str]) -> Stmts:

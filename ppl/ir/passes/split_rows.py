@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, declared_names, used_names, walk, with_parts
+from ppl.ir.walk import assigned_names, backward_slice, used_names, walk, with_parts
 from ppl.source import Span
 from ppl.types import INT, entry, rank
 
@@ -85,14 +85,14 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
         generated_quantities=(),
         generated_names=(),
     )
-    cut = tuple(with_total(s, size, total) for s in pruned(rows))
+    cut = tuple(with_total(s, size, total) for s in backward_slice(rows, (), has_effect))
     return RowSplit(
         size,
         total,
         data,
         parameters,
         rows=replace(common, model=cut, row_axes=parameters, extra_data=(total,)),
-        rest=replace(common, model=pruned(rest)),
+        rest=replace(common, model=backward_slice(rest, (), has_effect)),
         terms=places(rows),
         rest_terms=places(rest),
         named=named_rows(cut, dict((*data, *parameters))),
@@ -237,14 +237,3 @@ def has_effect(s: ir.Stmt) -> bool:
 def places(body: Sequence[ir.Stmt]) -> tuple[Span, ...]:
     """Where the terms of the target stand."""
     return tuple(n.span for n in walk(tuple(body)) if isinstance(n, ir.Increment | ir.CallVoid))
-
-
-def pruned(body: Sequence[ir.Stmt]) -> Stmts:
-    """The statements that a term needs, found from the end."""
-    needed: set[str] = set()
-    found: list[ir.Stmt] = []
-    for s in reversed(body):
-        if has_effect(s) or assigned_names((s,)) & needed:
-            needed |= used_names(s) | (assigned_names((s,)) - declared_names(s))
-            found.append(s)
-    return tuple(reversed(found))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.lift import DIVISIONS
-from ppl.ir.walk import assigned_names, rewrite, used_names, with_blocks
+from ppl.ir.walk import assigned_names, rewrite, used_names, with_blocks, with_density
 from ppl.stdlib import batching
 from ppl.types import INT, element_type
 
@@ -14,13 +14,7 @@ Stmts = tuple[ir.Stmt, ...]
 
 def hoist_step_invariants(p: ir.Program) -> ir.Program:
     """The pass."""
-    c = Invariants()
-    return replace(
-        p,
-        functions=tuple(replace(f, body=c.statements(f.body)) for f in p.functions),
-        transformed_parameters=c.statements(p.transformed_parameters),
-        model=c.statements(p.model),
-    )
+    return with_density(p, Invariants().statements, functions=True)
 
 
 @dataclass

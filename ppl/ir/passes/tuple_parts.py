@@ -10,7 +10,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import fresh_names
-from ppl.ir.walk import PART_NAMES, is_node, rewrite, walk, with_blocks
+from ppl.ir.walk import parts_of, rewrite, walk, with_blocks
 from ppl.source import Span
 from ppl.types import Tuple, Type, array_dims, array_of, core, rank
 
@@ -114,10 +114,7 @@ def mentioned_whole(node: Any, types: dict[str, Type]) -> list[str]:
             return [name] if shape_of_parts(types[name], shape) is None else []
         case ir.Update(name=name, path=((*items,), *_)) if name in types and not is_entry(items, types[name]):
             return [name]
-    parts = node if isinstance(node, tuple) else ()
-    if is_node(node):
-        parts = tuple(getattr(node, name) for name in PART_NAMES[type(node)])
-    return [name for part in parts for name in mentioned_whole(part, types)]
+    return [name for part in parts_of(node) for name in mentioned_whole(part, types)]
 
 
 def sources(body: Stmts, name: str) -> set[str]:

@@ -14,7 +14,7 @@ from ppl.ir.passes.iterations import outer_writes
 from ppl.ir.passes.recurrence import EFFECTS
 from ppl.ir.passes.scan import silent
 from ppl.ir.unknown import is_unknown
-from ppl.ir.walk import assigned_names, jumps, used_names, walk
+from ppl.ir.walk import assigned_names, backward_slice, jumps, passed_to, used_names, walk
 from ppl.types import INT
 
 Stmts = tuple[ir.Stmt, ...]
@@ -32,7 +32,7 @@ def until_break(s: ir.For, fresh: Callable[[str], str], unknown: Collection[str]
     search = searching(s)
     if used_names(search) & outer_writes(s).keys() or is_unknown(search, unknown):
         raise Dependent("`break` ends the loop early")
-    if any(isinstance(n, STOPS) or getattr(n, "passes", ()) for n in walk(search)):
+    if any(isinstance(n, STOPS) or passed_to(n) for n in walk(search)):
         raise Dependent("it has an effect beyond the target and its own variables")
     names = {name: fresh(name) for name in sorted(assigned_names(search) | {s.variable})}
     last, here = ir.Var(fresh("last"), INT), ir.Var(names[s.variable], INT)
@@ -49,15 +49,8 @@ def until_break(s: ir.For, fresh: Callable[[str], str], unknown: Collection[str]
 
 def searching(s: ir.For) -> Stmts:
     """The statements of the body that decide whether it goes on."""
-    out: list[ir.Stmt] = []
-    needed: set[str] = set()
     own = assigned_names(s.body) - outer_writes(s).keys()
-    for each in reversed(s.body):
-        if jumps(each) or assigned_names((each,)) & needed:
-            found = silent((each,), own)
-            out += found
-            needed |= used_names(found)
-    return tuple(reversed(out))
+    return backward_slice(silent(s.body, own), (), jumps)
 
 
 def with_breaks(body: Sequence[ir.Stmt], change: Callable[[ir.Jump], Stmts]) -> Stmts:

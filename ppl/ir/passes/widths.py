@@ -9,7 +9,7 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch
 from ppl.ir.passes.lift import differs, may_fail, reduced_span
-from ppl.ir.walk import PART_NAMES, assigned_names, is_node, used_names
+from ppl.ir.walk import is_invariant, parts_of
 from ppl.types import INT
 
 Size = ir.Between | ir.Expr
@@ -22,10 +22,9 @@ def sizes_to_group_by(b: Batch, body: Sequence[ir.Stmt]) -> tuple[Size, ...]:
     Where there is one, those that the statements behind it are sure to ask for come with it.
     """
     first = tuple(sizes_in(b, body[0]))
-    changed = assigned_names(body)
-    if not first or used_names(first) & changed:
+    if not first or not is_invariant(first, body):
         return ()
-    later = (n for n in reached(tuple(body[1:])) if is_size(b, n) and not used_names(n) & changed)
+    later = (n for n in reached(tuple(body[1:])) if is_size(b, n) and is_invariant(n, body))
     return tuple(dict.fromkeys((*first, *later)))
 
 
@@ -40,16 +39,12 @@ def sizes_in(b: Batch, s: ir.Stmt) -> Iterator[Size]:
 
 def unreduced(node: Any) -> Iterator[Any]:
     """Everything inside but the ranges that are reduced to a number each."""
-    if isinstance(node, tuple):
-        parts: tuple[Any, ...] = node
-    elif isinstance(node, ir.Apply) and (found := reduced_span(node)):
+    if isinstance(node, ir.Apply) and (found := reduced_span(node)):
         whole, span = found
-        parts = (whole.base, *whole.items[:-1], span.lower, span.upper)
-    elif is_node(node):
-        yield node
-        parts = tuple(getattr(node, name) for name in PART_NAMES[type(node)])
+        parts: tuple[Any, ...] = (whole.base, *whole.items[:-1], span.lower, span.upper)
     else:
-        return
+        yield node
+        parts = parts_of(node)
     for part in parts:
         yield from unreduced(part)
 
@@ -94,19 +89,16 @@ def may_fail_at(n: ir.Between) -> bool:
 
 def reached(node: Any) -> Iterator[Size]:
     """The ranges, and the sizes of variables, that every iteration comes to."""
+    parts: tuple[Any, ...]
     match node:
-        case tuple():
-            parts: tuple[Any, ...] = node
         case ir.If(condition=first) | ir.Select(condition=first) | ir.Logical(left=first):
             parts = (first,)
         case ir.For(lower=lower, upper=upper):
             parts = (lower, upper)
         case ir.While():
             parts = ()
-        case _ if is_node(node):
-            parts = tuple(getattr(node, name) for name in PART_NAMES[type(node)])
         case _:
-            return
+            parts = parts_of(node)
     if isinstance(node, ir.Between):
         yield node
     elif isinstance(node, ir.Apply) and (found := reduced_span(node)):
