@@ -22,7 +22,7 @@ from ppl.backend.emit_stmt import leaves, whole_body
 from ppl.backend.emitted import Emitted
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.unknown import unknown_names
+from ppl.ir.varying import unknown_names
 from ppl.ir.walk import prepared_names, used_names
 from ppl.types import is_complex
 

@@ -10,7 +10,7 @@ from math import isfinite
 from ppl.backend.emit_entries import Entries, Text, axes_of_slot, cross_index, entries_of, needs_cross_index
 from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.unknown import is_unknown
+from ppl.ir.varying import varies
 from ppl.ir.walk import used_names
 from ppl.stdlib.batching import WITH_OUTER
 from ppl.stdlib.functions.operators import OPERATORS
@@ -87,7 +87,7 @@ def choice(w: Writer, e: ir.Logical | ir.Select) -> str:
 
 def differs(w: Writer, e: ir.Expr) -> bool:
     """Whether the value of an expression may differ from point to point, where that matters."""
-    return w.unknown is not None and is_unknown(e, w.unknown)
+    return w.unknown is not None and varies(e, w.unknown)
 
 
 def condition(w: Writer, e: ir.Expr) -> str:

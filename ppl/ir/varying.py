@@ -1,26 +1,37 @@
-"""Which values differ from draw to draw, or from point to point of a solver."""
+"""Which values differ from draw to draw, or from point to point.
 
-from collections.abc import Iterator, Sequence
+Draws that take different branches are sets of their own, so that what they have in common is still the same:
+`varying_names`. Code that is compiled for all points at once knows less: what follows a jump or a rejection
+that parameters decide may not be run: `unknown_names`.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
-from ppl.ir.walk import PART_NAMES, assigned_names, declared_names, is_node, jumps, walk
+from ppl.ir.walk import assigned_names, declared_names, jumps, parts_of, passed_to, walk
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.types import INT
 
+Names = Collection[str]
 
-def varying_arguments(p: ir.Program) -> dict[str, set[str]]:
-    """For each function that the program calls with such values, the arguments that may differ."""
+
+def varying_arguments(
+    p: ir.Program, body: Sequence[ir.Stmt], names_in: Callable[[Sequence[ir.Stmt], set[str]], Names]
+) -> dict[str, set[str]]:
+    """For each function that the body calls, itself or by others or solvers, the arguments that may differ.
+
+    `names_in` is varying_names or unknown_names.
+    """
     functions = {f.name: f for f in p.functions}
-    body = (*p.transformed_parameters, *p.model, *p.generated_quantities)
     main = body, {d.name for d in p.parameters}
     given_to: dict[str, set[str]] = {}
     while True:
         blocks = [main, *((functions[name].body, names) for name, names in given_to.items())]
         found = {name: set(names) for name, names in given_to.items()}
         for statements, start in blocks:
-            names = varying_names(statements, start)
+            names = names_in(statements, start)
             for call in (n for n in walk(statements) if isinstance(n, ir.CallUser | ir.Solve)):
                 f = functions[call.name if isinstance(call, ir.CallUser) else call.function]
                 args = zip(f.args, call.args, strict=True)
@@ -95,27 +106,69 @@ def assignments(s: ir.Stmt) -> list[tuple[str, Any]]:
             return []
 
 
-def varies(e: Any, names: set[str]) -> bool:
-    """Whether a value differs from draw to draw; the size of one that does is the same for all."""
+def varies(e: Any, names: Names) -> bool:
+    """Whether something in a node, or in a tuple of nodes, differs; sizes do not."""
     match e:
         case ir.Var(name=name):
             return name in names
         case ir.TargetSoFar():
             return True
-        case ir.Apply(callee=ir.Callee(passes="rng")):
-            return True
-        case ir.CallUser(passes=passes) if "rng" in passes:
-            return True
         case ir.Apply(callee=callee, type=t) if t == INT and callee.impl in TRANSPARENT:
             return False
-        case tuple():
-            return any(varies(item, names) for item in e)
-        case _ if is_node(e):
-            return any(varies(getattr(e, part), names) for part in PART_NAMES[type(e)])
         case _:
-            return False
+            return "rng" in passed_to(e) or any(varies(part, names) for part in parts_of(e))
 
 
 def every_statement(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
     """Every statement, those inside others too."""
     return (n for n in walk(tuple(body)) if hasattr(n, "span"))
+
+
+# --- What is known at no point before it is run -------------------------------------------------
+
+
+def unknown_names(body: Sequence[ir.Stmt], start: Names) -> frozenset[str]:
+    """The names that may differ in or after the statements, given those that do before them."""
+    found = frozenset(start)
+    while (more := found | set_from(tuple(body), found, False)) != found:
+        found = more
+    return found
+
+
+def set_from(body: tuple[ir.Stmt, ...], unknown: Names, inside: bool) -> frozenset[str]:
+    """The names that statements set from unknown ones; all of them `inside` an unknown branch."""
+    found: set[str] = set()
+    for s in body:
+        match s:
+            case ir.Assign(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
+                found |= {name} if inside or varies(s, unknown) else set()
+            case ir.If(condition=condition, then=then, otherwise=otherwise):
+                side = inside or varies(condition, unknown)
+                found |= set_from(then, unknown, side) | set_from(otherwise, unknown, side)
+            case ir.While(body=steps) | ir.For(body=steps):
+                heads = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
+                repeated = inside or varies(heads, unknown) or may_end(steps, unknown)
+                found |= set_from(steps, unknown, repeated)
+                found |= {s.variable} if repeated and isinstance(s, ir.For) else set()
+            case ir.Profile(body=steps):
+                found |= set_from(steps, unknown, inside)
+            case ir.Scan():
+                found |= {*s.after, *s.carried, *s.inputs, *assigned_names((*s.step, *s.batch))}
+        inside = inside or may_end((s,), unknown)  # what follows may be left out
+    return frozenset(found)
+
+
+def may_end(body: Sequence[ir.Stmt], unknown: Names, inside: bool = False) -> bool:
+    """Whether a jump, a return or a rejection stands under an unknown branch."""
+    for s in body:
+        match s:
+            case ir.Jump() | ir.Return() | ir.Say(what="reject" | "fatal_error"):
+                if inside:
+                    return True
+            case ir.If(condition=condition, then=then, otherwise=otherwise):
+                if may_end((*then, *otherwise), unknown, inside or varies(condition, unknown)):
+                    return True
+            case ir.For(body=steps) | ir.While(body=steps) | ir.Profile(body=steps):
+                if may_end(steps, unknown, inside):
+                    return True
+    return False

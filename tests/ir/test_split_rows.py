@@ -6,6 +6,7 @@ from laws.passes import lowered
 
 from ppl import compile_model
 from ppl.density.rows import by_rows
+from ppl.ir.passes.one_side import sides_of
 from ppl.ir.passes.split_rows import split_rows
 
 DECLARED = "data { int N; int K; matrix[N, K] x; vector[N] y; }\nparameters { vector[K] b; }\nmodel {\n"
@@ -34,3 +35,20 @@ def test_what_has_no_entry_a_row_is_no_row_term() -> None:
     )
     assert [span.line for span in split.terms] == [6]
     assert [span.line for span in split.rest_terms] == [5]
+
+
+def test_branches_of_a_function_that_a_solver_calls_have_two_sides() -> None:
+    """That on `k`, a parameter; not that on data."""
+    text = """
+    functions {
+      vector decay(real t, vector y, real k, int n) {
+        real rate = n > 0 ? 1 : 2;
+        if (k > 1) rate *= k;
+        return -rate * y;
+      }
+    }
+    data { int n; }
+    parameters { real k; }
+    model { target += sum(ode_rk45(decay, [1.0]', 0, {1.0}, k, n)[1]); }
+    """
+    assert sides_of(lowered(text)) == [((1, True),)]

@@ -17,7 +17,7 @@ from ppl.ir.passes.iterations import outer_writes
 from ppl.ir.passes.privatise import has_own_entries
 from ppl.ir.passes.recurrence import without_any_continue
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.unknown import is_unknown, unknown_names
+from ppl.ir.varying import unknown_names, varies
 from ppl.ir.walk import (
     EXPRESSIONS,
     assigned_names,
@@ -122,7 +122,7 @@ class Division:
 
     def require_pure(self, node: Any) -> None:
         """Raise Indivisible where something needs parameters or has an effect."""
-        if is_unknown(node, self.unknown) or any(map(has_effect, walk(node))):
+        if varies(node, self.unknown) or any(map(has_effect, walk(node))):
             raise Indivisible
 
     def block(self, body: Sequence[ir.Stmt], needed: frozenset[str], loops: Loops) -> tuple[Stmts, Stmts]:
@@ -179,7 +179,7 @@ class Division:
         names = used_names(e)
         if e.type != INT or not names & self.counters:
             return False
-        plain = not is_unknown(e, self.unknown) and not any(map(has_effect, walk(e)))
+        plain = not varies(e, self.unknown) and not any(map(has_effect, walk(e)))
         return isinstance(e, ir.Var) or (sure and plain and not names & inside)
 
     def place(self, s: ir.Stmt, loops: Loops) -> ir.Index:

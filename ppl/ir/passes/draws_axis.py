@@ -16,8 +16,7 @@ from ppl.ir.passes.inline import NotInlinable, has_return, returns_as_assignment
 from ppl.ir.passes.iterations import declared, run, set_once, without_continue
 from ppl.ir.passes.jumps import has_exit, left_by_flags
 from ppl.ir.passes.vectorise_loops import Vectorise
-from ppl.ir.unknown import unknown_names
-from ppl.ir.varying import every_statement, varies, varying_names
+from ppl.ir.varying import every_statement, unknown_names, varies, varying_names
 from ppl.ir.walk import walk
 from ppl.source import Span
 from ppl.stdlib import batching

@@ -60,7 +60,7 @@ from ppl.ir.passes.lift import (
 )
 from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
 from ppl.ir.passes.widths import Size, ends, sizes_to_group_by
-from ppl.ir.unknown import unknown_names
+from ppl.ir.varying import unknown_names
 from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.operators import OPERATORS

@@ -12,7 +12,7 @@ from typing import Protocol
 from ppl.ir import nodes as ir
 from ppl.ir.passes.inline import ends_in_return, has_return
 from ppl.ir.passes.iterations import without_continue
-from ppl.ir.unknown import is_unknown, may_end, unknown_names
+from ppl.ir.varying import may_end, unknown_names, varies
 from ppl.ir.walk import jumps, walk, with_blocks
 from ppl.types import INT, rank
 
@@ -57,7 +57,7 @@ def has_exit(s: ir.For | ir.While) -> bool:
 
 def is_unsure(unknown: Collection[str], s: ir.For | ir.While) -> bool:
     """Whether a loop has jumps that unknown variables decide."""
-    unsure = isinstance(s, ir.While) and is_unknown(s.condition, unknown)
+    unsure = isinstance(s, ir.While) and varies(s.condition, unknown)
     leaves = any(has_return(inner) or jumps(inner) for inner in s.body)
     return leaves and (unsure or may_end(s.body, unknown))
 

@@ -23,7 +23,6 @@ from ppl.ir.passes.batch import (
     helper,
     spread_over,
 )
-from ppl.ir.unknown import is_unknown
 from ppl.ir.varying import varies
 from ppl.ir.walk import parts_of, used_names, walk
 from ppl.stdlib import batching, over_draws, spans
@@ -614,7 +613,7 @@ def restricted(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
 
 def has_mask(c: Lifting, b: Batch, condition: ir.Expr) -> bool:
     """Whether a branch has a mask: compiled code knows not which way entries go."""
-    return c.ways.unknown is not None and (is_masked(b) or is_unknown(condition, c.ways.unknown))
+    return c.ways.unknown is not None and (is_masked(b) or varies(condition, c.ways.unknown))
 
 
 def is_masked(b: Batch) -> bool:

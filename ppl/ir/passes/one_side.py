@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.unknown import is_unknown, unknown_names
+from ppl.ir.varying import unknown_names, varies, varying_arguments
 from ppl.ir.walk import parts_of, walk, with_parts
 from ppl.types import INT
 
@@ -44,8 +44,9 @@ def sides_of(p: ir.Program) -> list[Sides]:
     numbers = {id(n): number for number, n in enumerate(branches(p))}
     body = (*p.transformed_parameters, *p.model)
     unknown = unknown_names(body, {d.name for d in p.parameters})
-    inside = unknown_in_functions(p, body, unknown)
-    found = [sides_in(f.body, inside[f.name], numbers) for f in p.functions]
+    called = varying_arguments(p, body, unknown_names)
+    inside = ((f.body, unknown_names(f.body, called.get(f.name, ()))) for f in p.functions)
+    found = [sides_in(statements, names, numbers) for statements, names in inside]
     return [sides for each in (*found, sides_in(body, unknown, numbers)) for sides in each]
 
 
@@ -56,7 +57,7 @@ def sides_in(
     match node:
         case ir.While():
             return
-        case ir.If() | ir.Select() if is_unknown(node.condition, unknown):
+        case ir.If() | ir.Select() if varies(node.condition, unknown):
             for holds, side in ((True, node.then), (False, node.otherwise)):
                 if side != ():
                     sides = (*around, (numbers[id(node)], holds))
@@ -65,22 +66,3 @@ def sides_in(
         case _:
             for part in parts_of(node):
                 yield from sides_in(part, unknown, numbers, around)
-
-
-def unknown_in_functions(
-    p: ir.Program, body: tuple[ir.Stmt, ...], unknown: Collection[str]
-) -> dict[str, frozenset[str]]:
-    """Of each function, the variables that may differ from point to point, as the program calls it."""
-    args = {f.name: f.args for f in p.functions}
-    found: dict[str, frozenset[str]] = {name: frozenset() for name in args}
-    while True:
-        more = dict(found)
-        for called_in, names in ((body, unknown), *((f.body, found[f.name]) for f in p.functions)):
-            for call in walk(called_in):
-                if isinstance(call, ir.CallUser) and call.name in args:
-                    passed = zip(args[call.name], call.args, strict=False)
-                    more[call.name] |= {name for name, value in passed if is_unknown(value, names)}
-        more = {f.name: unknown_names(f.body, more[f.name]) for f in p.functions}
-        if more == found:
-            return found
-        found = more

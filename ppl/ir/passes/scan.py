@@ -17,8 +17,7 @@ from ppl.ir.passes.iterations import Around, nest, outer_writes, read_entries, r
 from ppl.ir.passes.lift import lift, path_to, spread
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.unknown import unknown_names
-from ppl.ir.varying import varies, varying_names
+from ppl.ir.varying import unknown_names, varies, varying_names
 from ppl.ir.walk import assigned_names, backward_slice, declared_names, rewrite, used_names, walk
 from ppl.stdlib import batching
 from ppl.types import INT, VOID, Tuple, axes_of, core, element_type, is_complex, over_axes

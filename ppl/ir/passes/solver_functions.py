@@ -9,7 +9,7 @@ from dataclasses import replace
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.draws_axis import functions_of
-from ppl.ir.varying import points_of, varying_arguments
+from ppl.ir.varying import points_of, varying_arguments, varying_names
 from ppl.ir.walk import walk
 from ppl.types import REAL, over_axes
 
@@ -19,7 +19,8 @@ def solver_functions(p: ir.Program) -> ir.Program:
     solved = {n.function: n for n in walk(p) if isinstance(n, ir.Solve)}
     if not solved:
         return p
-    functions, varying = functions_of(p), varying_arguments(p)
+    functions, body = functions_of(p), (*p.transformed_parameters, *p.model, *p.generated_quantities)
+    varying = varying_arguments(p, body, varying_names)
     alone: list[ir.Function] = []
     at_points = []
     for name, call in solved.items():

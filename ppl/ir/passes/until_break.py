@@ -13,7 +13,7 @@ from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import outer_writes
 from ppl.ir.passes.recurrence import EFFECTS
 from ppl.ir.passes.scan import silent
-from ppl.ir.unknown import is_unknown
+from ppl.ir.varying import varies
 from ppl.ir.walk import assigned_names, backward_slice, jumps, passed_to, used_names, walk
 from ppl.types import INT
 
@@ -30,7 +30,7 @@ def until_break(s: ir.For, fresh: Callable[[str], str], unknown: Collection[str]
     if not any(jumps(each, "break") for each in s.body):
         raise Dependent("nothing ends the loop early")
     search = searching(s)
-    if used_names(search) & outer_writes(s).keys() or is_unknown(search, unknown):
+    if used_names(search) & outer_writes(s).keys() or varies(search, unknown):
         raise Dependent("`break` ends the loop early")
     if any(isinstance(n, STOPS) or passed_to(n) for n in walk(search)):
         raise Dependent("it has an effect beyond the target and its own variables")

@@ -18,8 +18,7 @@ from ppl.ir.passes.recurrence import recurrence
 from ppl.ir.passes.scan import scanned
 from ppl.ir.passes.tuple_parts import in_parts
 from ppl.ir.passes.until_break import until_break
-from ppl.ir.unknown import unknown_names
-from ppl.ir.varying import varying_names
+from ppl.ir.varying import unknown_names, varying_names
 from ppl.ir.walk import assigned_names, used_names, with_blocks
 from ppl.source import Span
 
