@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.printer import expr
 from ppl.source import Span
 from ppl.stdlib import batching
@@ -122,20 +123,16 @@ Entry = tuple[str, tuple[ir.IndexItem, ...]]
 
 @dataclass(frozen=True)
 class Ways:
-    """How loops may become arrays; `names` counts the fresh names so far.
+    """How loops may become arrays.
 
     Branches on variables that are `unknown`, which may differ from point to point, have masks, no index sets,
     where these are given. Random numbers may be drawn in `any_order`; entries may be grouped `by_size`.
     """
 
-    names: list[int] = field(default_factory=lambda: [0])
+    fresh: Fresh = field(default_factory=fresh_names)
     unknown: Collection[str] | None = None
     any_order: bool = False
     by_size: bool = False
-
-    def fresh(self, hint: str) -> str:
-        self.names[0] += 1
-        return f"{hint.rstrip('_')}_{self.names[0]}__"
 
 
 Mark = tuple[Any, ...]

@@ -5,11 +5,12 @@ Only what is sure to be evaluated counts, and only if nothing in it changes betw
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.walk import changing_names, parts_of, used_names, walk, with_density, with_parts
 from ppl.types import INT, Tuple, core, element_type
 
@@ -26,10 +27,10 @@ def eliminate_common_subexpressions(p: ir.Program) -> ir.Program:
 
 @dataclass
 class Sharing:
-    """`changing` names are in no shared expression; `count` numbers those that are."""
+    """`changing` names are in no shared expression."""
 
     changing: frozenset[str]
-    count: int = 0
+    fresh: Fresh = field(default_factory=fresh_names)
 
     def block(self, body: Sequence[ir.Stmt]) -> Stmts:
         """The statements of one block, each after the shared expressions that it is the first to use."""
@@ -55,8 +56,7 @@ class Sharing:
             if isinstance(node, ir.Apply) and seen[node] > uses and self.may_share(node):
                 if node not in known:
                     value = with_sure_parts(node, partial(put, uses=seen[node]))
-                    self.count += 1
-                    known[node] = ir.Var(f"shared_{self.count}__", node.type)
+                    known[node] = ir.Var(self.fresh("shared"), node.type)
                     before.append(ir.Assign(known[node].name, value, s.span, declares=True))
                 return known[node]
             return with_sure_parts(node, partial(put, uses=uses))

@@ -5,13 +5,13 @@ and c.  The factors are computed by loops over j and i, and over i and c; the su
 product of matrices.  A sum may also be that of an array that the innermost loop fills.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.names import fresh_names
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.operators import binary
 from ppl.ir.passes.sums import MINUS, PLUS, addend, with_sum
 from ppl.ir.walk import (
@@ -29,7 +29,6 @@ from ppl.stdlib.functions.sums import total
 from ppl.types import INT, MATRIX, REAL, rank
 
 Stmts = tuple[ir.Stmt, ...]
-Fresh = Callable[[str], str]
 
 TIMES, NEGATE = OPERATORS["*"].name, OPERATORS["unary -"].name
 ONE, MINUS_ONE = ir.Const(1.0, REAL), ir.Const(-1.0, REAL)
@@ -43,7 +42,7 @@ class Inseparable(Exception):
 
 def contract(p: ir.Program) -> ir.Program:
     """The pass."""
-    fresh = fresh_names("product")
+    fresh = fresh_names("_product")
     return with_density(p, lambda body: contracted(body, fresh))
 
 

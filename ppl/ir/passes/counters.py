@@ -6,12 +6,13 @@ alone and runs once, when they arrive.  The second loop reads `ym[k_1[n]]`, carr
 arrays.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import int_sum
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import outer_writes
 from ppl.ir.passes.privatise import has_own_entries
@@ -45,15 +46,15 @@ def distribute_counters(p: ir.Program) -> ir.Program:
     """The pass."""
     parameters = {d.name for d in p.parameters}
     unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
-    return with_density(p, Distribute(unknown, [0]).statements)
+    return with_density(p, Distribute(unknown, fresh_names()).statements)
 
 
 @dataclass(frozen=True)
 class Distribute:
-    """`unknown` are the variables that parameters decide; `names` counts the fresh names so far."""
+    """`unknown` are the variables that parameters decide."""
 
     unknown: Collection[str]
-    names: list[int]
+    fresh: Fresh
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -70,10 +71,6 @@ class Distribute:
             return Division(s, own, self.unknown, self.fresh).divided() if own else None
         except Indivisible:
             return None
-
-    def fresh(self, hint: str) -> str:
-        self.names[0] += 1
-        return f"{hint.rstrip('_')}_at_{self.names[0]}__"
 
 
 def counters(s: ir.For, unknown: Collection[str]) -> frozenset[str]:
@@ -94,14 +91,14 @@ class Division:
     loop: ir.For
     counters: frozenset[str]
     unknown: Collection[str]
-    fresh: Callable[[str], str]
+    fresh: Fresh
     arrays: list[ir.Declare] = field(default_factory=list)
 
     def divided(self) -> Stmts:
         """The arrays, the loop of the counters, and the loop that reads what was kept."""
         s, needed = self.loop, self.needed()
         alone, rest = self.block(s.body, needed, (s,))
-        own = {name: self.fresh(name) for name in sorted(needed & declared_names(s.body))}
+        own = {name: self.fresh(f"{name.rstrip('_')}_at") for name in sorted(needed & declared_names(s.body))}
         alone = tuple(rename(each, own, {}) for each in alone)
         return (*self.arrays, replace(s, body=alone), replace(s, body=rest))
 
@@ -184,7 +181,7 @@ class Division:
 
     def place(self, s: ir.Stmt, loops: Loops) -> ir.Index:
         """The entry of this iteration in a new array."""
-        array = ir.Var(self.fresh("counter"), array_of(INT, len(loops)))
+        array = ir.Var(self.fresh("counter_at"), array_of(INT, len(loops)))
         self.arrays.append(ir.Declare(array.name, array.type, tuple(map(trips, loops)), s.span))
         return ir.Index(array, tuple(ir.At(number(loop)) for loop in loops), INT)
 

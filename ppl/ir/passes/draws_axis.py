@@ -99,9 +99,6 @@ class Functions:
                 raise Dependent(str(why)) from None
         return self.lifted[name, mask].name
 
-    def fresh(self, hint: str) -> str:
-        return self.vectorise.ways.fresh(hint)
-
     def note(self, span: Span, reason: str) -> None:
         """Something is called for one draw after the other."""
         self.alone.append((span, reason))
@@ -167,7 +164,7 @@ def left_together(made: Functions, body: Stmts, start: set[str]) -> Stmts:
         decides = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
         return has_exit(s) and (varies(decides, names) or parts(names, s.body))
 
-    return left_by_flags(body, made, diverges)
+    return left_by_flags(body, made.vectorise.ways.fresh, diverges)
 
 
 def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:

@@ -5,11 +5,12 @@ same in every step, else into a loop of its own that computes it for all steps a
 an inner loop becomes an entry of an array over that loop.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import Fresh
 from ppl.ir.walk import EXPRESSIONS, assigned_names, used_names, walk, with_parts
 from ppl.source import Span
 from ppl.types import Tuple, array_of, core, rank
@@ -29,7 +30,7 @@ class Fission:
 
     state: set[str]
     moving: set[str]
-    fresh: Callable[[str], str]
+    fresh: Fresh
     once: list[ir.Stmt] = field(default_factory=list)
     arrays: list[ir.Stmt] = field(default_factory=list)
     same: dict[tuple[ir.Expr, Ranges], ir.Expr] = field(default_factory=dict)

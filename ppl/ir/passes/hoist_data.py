@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.walk import (
     EXPRESSIONS,
     assigned_names,
@@ -62,7 +63,7 @@ class Hoist:
     """Variables whose every statement moves."""
     prepared: list[ir.Stmt] = field(default_factory=list)
     names: dict[ir.Expr, str] = field(default_factory=dict)
-    count: int = 0
+    fresh: Fresh = field(default_factory=fresh_names)
     certain: bool = True
     """Whether the code being walked is sure to run."""
     branches: int = 0
@@ -147,8 +148,7 @@ class Hoist:
     def name(self, e: ir.Expr, span: Span) -> str:
         """One name for equal expressions, however often they stand."""
         if e not in self.names:
-            self.count += 1
-            self.names[e] = f"data_{self.count}__"
+            self.names[e] = self.fresh("data")
             self.prepared.append(ir.Assign(self.names[e], e, span, declares=True))
         return self.names[e]
 

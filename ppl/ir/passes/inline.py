@@ -5,12 +5,13 @@ call itself; or does so down from a known int.  Its arguments and locals get fre
 variable that is set before the statement that called it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.fold import folded
+from ppl.ir.names import Fresh
 from ppl.ir.walk import assigned_names, used_names, walk, with_parts
 from ppl.source import Span
 from ppl.types import INT, rank
@@ -44,7 +45,7 @@ class Inline:
     """`functions` by emitted name; `fresh(hint)` gives an unused name."""
 
     functions: Mapping[str, ir.Function]
-    fresh: Callable[[str], str]
+    fresh: Fresh
     unfolded: list[str] = field(default_factory=list)
     """The calls of functions that call themselves, as far as they have been written out."""
     with_rng: bool = False

@@ -3,10 +3,10 @@
 What the loop needs of the data alone, its index sets above all, is then seen to be data and computed once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ppl.ir import nodes as ir
-from ppl.ir.names import fresh_names
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import Inline, NotInlinable
 from ppl.ir.walk import walk, with_density
 
@@ -15,7 +15,7 @@ Stmts = tuple[ir.Stmt, ...]
 
 def inline_calls(p: ir.Program) -> ir.Program:
     """The pass."""
-    functions, fresh = looping(p.functions), fresh_names("out")
+    functions, fresh = looping(p.functions), fresh_names("_out")
     return with_density(p, lambda body: written(body, functions, fresh))
 
 
@@ -35,9 +35,7 @@ def loops(f: ir.Function, known: Mapping[str, ir.Function]) -> bool:
     )
 
 
-def written(
-    body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], fresh: Callable[[str], str]
-) -> Stmts:
+def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], fresh: Fresh) -> Stmts:
     out: list[ir.Stmt] = []
     for s in body:
         try:

@@ -7,13 +7,13 @@ flag that the loop asks for, and a `return` from a loop one more that is asked f
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import ends_in_return, has_return
 from ppl.ir.passes.iterations import without_continue
 from ppl.ir.varying import may_end, unknown_names, varies
-from ppl.ir.walk import jumps, walk, with_blocks
+from ppl.ir.walk import jumps, walk, with_blocks, with_density
 from ppl.types import INT, rank
 
 Stmts = tuple[ir.Stmt, ...]
@@ -24,30 +24,10 @@ def jumps_to_branches(p: ir.Program) -> ir.Program:
     """The pass."""
     parameters = [d.name for d in p.parameters]
     unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
-    names = Names()
-    return replace(
-        p,
-        functions=tuple(with_one_end(f, names) for f in p.functions),
-        transformed_parameters=left_by_flags(p.transformed_parameters, names, partial(is_unsure, unknown)),
-        model=left_by_flags(p.model, names, partial(is_unsure, unknown)),
-    )
-
-
-class Fresh(Protocol):
-    """What gives names that nothing else has."""
-
-    def fresh(self, hint: str) -> str: ...
-
-
-@dataclass
-class Names:
-    """Fresh names, apart from those of other passes."""
-
-    count: int = 0
-
-    def fresh(self, hint: str) -> str:
-        self.count += 1
-        return f"{hint}_{self.count}_jump__"
+    fresh = fresh_names("_jump")
+    functions = tuple(with_one_end(f, fresh) for f in p.functions)
+    which = partial(is_unsure, unknown)
+    return with_density(replace(p, functions=functions), lambda body: left_by_flags(body, fresh, which))
 
 
 def has_exit(s: ir.For | ir.While) -> bool:
@@ -63,22 +43,22 @@ def is_unsure(unknown: Collection[str], s: ir.For | ir.While) -> bool:
 
 
 def left_by_flags(
-    body: Sequence[ir.Stmt], names: Fresh, which: Callable[[ir.For | ir.While], bool] = has_exit
+    body: Sequence[ir.Stmt], fresh: Fresh, which: Callable[[ir.For | ir.While], bool] = has_exit
 ) -> Stmts:
     """The statements with such loops inside as loops that flags leave."""
     out: list[ir.Stmt] = []
     for s in body:
-        s = with_blocks(s, lambda inner: left_by_flags(inner, names, which))
-        out += Loop(s, names).without_jumps() if isinstance(s, ir.For | ir.While) and which(s) else (s,)
+        s = with_blocks(s, lambda inner: left_by_flags(inner, fresh, which))
+        out += Loop(s, fresh).without_jumps() if isinstance(s, ir.For | ir.While) and which(s) else (s,)
     return tuple(out)
 
 
-def with_one_end(f: ir.Function, names: Names) -> ir.Function:
+def with_one_end(f: ir.Function, fresh: Fresh) -> ir.Function:
     """The function with what its arguments may make it return early at the end of branches."""
     unknown = unknown_names(f.body, f.args)
     if not may_end(f.body, unknown):
         return f
-    body = left_by_flags(f.body, names, partial(is_unsure, unknown))
+    body = left_by_flags(f.body, fresh, partial(is_unsure, unknown))
     values = any(isinstance(n, ir.Return) and n.value is not None for n in walk(body))
     end: Stmts = () if values else (ir.Return(None, f.span),)
     return replace(f, body=returning_last((*body, *end)))
@@ -122,13 +102,13 @@ class Loop:
     """A loop whose jumps become flags."""
 
     loop: ir.For | ir.While
-    names: Fresh
+    fresh: Fresh
     going: ir.Var = field(init=False)
     ended: ir.Var = field(init=False)
     result: ir.Var | None = None
 
     def __post_init__(self) -> None:
-        self.going, self.ended = (ir.Var(self.names.fresh(hint), INT) for hint in ("going", "ended"))
+        self.going, self.ended = (ir.Var(self.fresh(hint), INT) for hint in ("going", "ended"))
 
     def without_jumps(self) -> Stmts:
         """The loop, with the flags set before it and what it returns given back after it; the loop as it is
@@ -141,7 +121,7 @@ class Loop:
         before: list[ir.Stmt] = [self.flag(self.going, YES, declares=True)]
         after: list[ir.Stmt] = []
         if returned:
-            self.result = ir.Var(self.names.fresh("result"), returned[0].type)  # type: ignore[union-attr]
+            self.result = ir.Var(self.fresh("result"), returned[0].type)  # type: ignore[union-attr]
             before.append(self.flag(self.ended, NO, declares=True))
             before.append(ir.Declare(self.result.name, self.result.type, (), s.span))
             after.append(ir.If(self.ended, (ir.Return(self.result, s.span),), (), s.span))

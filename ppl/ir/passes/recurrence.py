@@ -5,12 +5,13 @@ one that is filled in order (`x[t] = phi * x[t - 1] + e[t]`).  Each becomes a lo
 body reads its state by name and leaves the next one under names of its own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import Linear, int_sum, linear, place_of
+from ppl.ir.names import Fresh
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.iterations import outer_writes, set_once, without_continue
 from ppl.ir.passes.sums import accumulated
@@ -18,7 +19,6 @@ from ppl.ir.walk import assigned_names, is_invariant, passed_to, rewrite, used_n
 from ppl.types import INT, REAL, ROW_VECTOR, Array, Matrix, Tuple, Type, array_of, core, element_type
 
 Stmts = tuple[ir.Stmt, ...]
-Fresh = Callable[[str], str]
 EFFECTS = (
     *(ir.Say, ir.CallVoid, ir.While, ir.Jump),
     *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),

@@ -36,7 +36,7 @@ def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) ->
     """
     inside = None if ways.unknown is None else unknown_names(r.body, {*ways.unknown, *own_names(r)})
     outer, b = around or (None, Batch({}, {}))
-    c = Lifting(r.loop.span, Ways(ways.names, inside), draws=outer.draws if outer else None)
+    c = Lifting(r.loop.span, Ways(ways.fresh, inside), draws=outer.draws if outer else None)
     require_one_length(c, b, r)
     batch = nest(c, b, r.loop)
     head, c.out = c.out, []
@@ -185,7 +185,7 @@ def at_once(
     axes = (*lead(c, r), b.axis)
     values = ir.Var(r.loop.variable, over_axes(INT, b.axis))
     own = {s.var.name for s in r.states} | set(found)
-    inner = Lifting(c.span, Ways(c.ways.names), draws=c.draws)
+    inner = Lifting(c.span, Ways(c.ways.fresh), draws=c.draws)
     body, last = own_copy(c, body, r, own)
     enter(inner, body, r)
     locals_ = {name: axes_of(value.type) for name, value in found.items() if name != r.loop.variable}
@@ -207,10 +207,10 @@ def of_draws(
     }
     locals_ |= {s.var.name: axes for s in r.states}
     at = Batch(b.parent.indices, {}, locals_, b.parent, draws=b.draws)
-    inner = Lifting(c.span, Ways(c.ways.names), once=set_once(body), draws=c.draws)
+    inner = Lifting(c.span, Ways(c.ways.fresh), once=set_once(body), draws=c.draws)
     run(inner, at, body)
     last = tuple(spread(at, lift(inner, at, e), axes) for e in after)
-    begin = Lifting(c.span, Ways(c.ways.names), draws=c.draws)
+    begin = Lifting(c.span, Ways(c.ways.fresh), draws=c.draws)
     start = [spread(b.parent, lift(begin, b.parent, s.start), axes) for s in r.states]
     c.out += begin.out
     return tuple(inner.out), last, tuple(named(c, e) for e in start)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.lift import DIVISIONS
 from ppl.ir.walk import assigned_names, rewrite, used_names, with_blocks, with_density
 from ppl.stdlib import batching
@@ -19,11 +20,10 @@ def hoist_step_invariants(p: ir.Program) -> ir.Program:
 
 @dataclass
 class Invariants:
-    """`made` counts the variables made so far."""
+    """`known` are the variables of the recurrence at hand, by their values."""
 
-    made: int = 0
+    fresh: Fresh = field(default_factory=fresh_names)
     known: dict[ir.Expr, ir.Var] = field(default_factory=dict)
-    """Those of the recurrence at hand."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -54,8 +54,7 @@ class Invariants:
 
     def variable(self, e: ir.Apply) -> ir.Var:
         if e not in self.known:
-            self.made += 1
-            self.known[e] = ir.Var(f"fixed_{self.made}__", e.type)
+            self.known[e] = ir.Var(self.fresh("fixed"), e.type)
         return self.known[e]
 
 

@@ -4,12 +4,12 @@ A tuple goes when it is set whole by a literal, or by another that goes, and rea
 tuples goes when each of its entries is set and read so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.names import fresh_names
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.walk import parts_of, rewrite, walk, with_blocks
 from ppl.source import Span
 from ppl.types import Tuple, Type, array_dims, array_of, core, rank
@@ -20,7 +20,7 @@ Parts = dict[str, tuple[ir.Var, ...]]
 
 def tuple_parts(p: ir.Program) -> ir.Program:
     """The pass: of every variable that a block or function has for itself."""
-    fresh = fresh_names("item")
+    fresh = fresh_names("_item")
     outputs = frozenset(
         d.name for d in (*p.transformed_data_names, *p.transformed_parameter_names, *p.generated_names)
     )
@@ -34,9 +34,7 @@ def tuple_parts(p: ir.Program) -> ir.Program:
     )
 
 
-def in_parts(
-    body: Sequence[ir.Stmt], fresh: Callable[[str], str], outputs: frozenset[str] = frozenset()
-) -> Stmts:
+def in_parts(body: Sequence[ir.Stmt], fresh: Fresh, outputs: frozenset[str] = frozenset()) -> Stmts:
     """The statements without the tuples that they declare, as far as those can go; outputs stay."""
     body = tuple(rewrite(s, item_of_literal) for s in body)
     types = {name: t for name, t in declared_tuples(body).items() if name not in outputs}
@@ -143,7 +141,7 @@ def with_axes(dims: tuple[ir.Expr, ...], shape: ir.Shape) -> ir.Shape:
     return (*dims, *shape)
 
 
-def statements(body: Sequence[ir.Stmt], parts: Parts, fresh: Callable[[str], str]) -> Stmts:
+def statements(body: Sequence[ir.Stmt], parts: Parts, fresh: Fresh) -> Stmts:
     out: list[ir.Stmt] = []
     for s in body:
         s = with_blocks(s, lambda inner: statements(inner, parts, fresh))
@@ -151,7 +149,7 @@ def statements(body: Sequence[ir.Stmt], parts: Parts, fresh: Callable[[str], str
     return tuple(out)
 
 
-def statement(s: Any, parts: Parts, fresh: Callable[[str], str]) -> Stmts:
+def statement(s: Any, parts: Parts, fresh: Fresh) -> Stmts:
     """What is done to a tuple, to its parts."""
     own = parts[s.name]
     values: tuple[ir.Expr, ...]
@@ -187,7 +185,7 @@ def statement(s: Any, parts: Parts, fresh: Callable[[str], str]) -> Stmts:
 
 
 def read_first(
-    values: Sequence[ir.Expr], span: Span, fresh: Callable[[str], str]
+    values: Sequence[ir.Expr], span: Span, fresh: Fresh
 ) -> tuple[Sequence[ir.Stmt], Sequence[ir.Var]]:
     """Values that may read what they are to set, in variables of their own."""
     read = [ir.Var(fresh("item"), e.type) for e in values]

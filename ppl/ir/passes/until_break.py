@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import Fresh
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import outer_writes
@@ -21,7 +22,7 @@ Stmts = tuple[ir.Stmt, ...]
 STOPS = tuple(kind for kind in EFFECTS if kind not in (ir.Jump, ir.While))
 
 
-def until_break(s: ir.For, fresh: Callable[[str], str], unknown: Collection[str]) -> tuple[Stmts, ir.For]:
+def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[Stmts, ir.For]:
     """The statements that find the last iteration, and the loop that ends there.
 
     Raises:

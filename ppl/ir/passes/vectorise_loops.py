@@ -125,11 +125,11 @@ class Vectorise:
         return None
 
     def inlined(self, s: ir.For, functions: dict[str, ir.Function]) -> ir.For:
-        ways = self.ways
-        functions = {n: replace(f, body=left_by_flags(f.body, ways)) for n, f in functions.items()}
+        fresh = self.ways.fresh
+        functions = {n: replace(f, body=left_by_flags(f.body, fresh)) for n, f in functions.items()}
         invariant = frozenset(used_names(s.body) - assigned_names((s,)))
-        inline = Inline(functions, ways.fresh, with_rng=ways.any_order, invariant=invariant)
-        found = replace(s, body=in_parts(left_by_flags(inline.statements(s.body), ways), ways.fresh))
+        inline = Inline(functions, fresh, with_rng=self.ways.any_order, invariant=invariant)
+        found = replace(s, body=in_parts(left_by_flags(inline.statements(s.body), fresh), fresh))
         if self.around is not None and (draws := self.around[0].draws) is not None:
             draws.varying |= varying_names((found,), draws.varying)
         return found
