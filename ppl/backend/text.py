@@ -8,7 +8,7 @@ from typing import Literal
 
 from ppl.backend.runtime_table import OWN_NAMES
 from ppl.source import Span
-from ppl.stdlib.record import Batch, Distribution, Impl
+from ppl.stdlib.record import Distribution, Impl, LeadingAxis
 
 Mode = Literal["", "total", "each", "rows", "product", "products"]
 OWN_WORDS = (
@@ -41,7 +41,7 @@ class Binding:
     passes: str
     family: Distribution | None = None
     drops: tuple[int, ...] = ()
-    batch: Batch = "none"
+    batch: LeadingAxis = "none"
     cores: tuple[int, ...] = ()
     leading_axes: int = 0
     outer: int = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Union
 
 from ppl.source import Span
-from ppl.stdlib.record import Batch, Distribution, Impl
+from ppl.stdlib.record import Distribution, Impl, LeadingAxis
 from ppl.types import Type, axes_of, entry, rank
 
 DRAW = "draw__"
@@ -61,7 +61,7 @@ class Callee:
 
     name: str
     impl: Impl = field(repr=False)
-    batch: Batch
+    batch: LeadingAxis
     reduce: Literal["", "sum", "prod"] = ""
     passes: Literal["", "rng", "jacobian"] = ""
     """What it gets before its arguments: the generator, or where to add its log-Jacobian."""

@@ -13,7 +13,7 @@ from ppl.arrays import Namespace
 
 Impl = Callable[..., Any]
 
-Batch = Literal["elementwise", "leading", "none", "whole"]
+LeadingAxis = Literal["elementwise", "leading", "none", "whole"]
 """How an implementation takes arguments that carry one more leading axis:
 elementwise  broadcasting does it; arguments of lower rank get axes inserted after the leading one
 leading      it works on the trailing axes and lets any leading ones through
@@ -34,7 +34,7 @@ class Overload:
 
     signature: str
     impl: Impl
-    batch: Batch = "none"
+    batch: LeadingAxis = "none"
 
 
 @dataclass(frozen=True)
@@ -119,11 +119,11 @@ class Distribution:
     relations: tuple[Relation, ...] = ()
     constants: tuple[Constant, ...] = ()
     parts: Parts | None = None
-    batch: Batch = "elementwise"
+    batch: LeadingAxis = "elementwise"
     cores: tuple[int, ...] = ()
 
 
-def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: Batch = "none") -> Function:
+def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: LeadingAxis = "none") -> Function:
     """A function whose overloads all take a leading axis the same way."""
     return Function(name, meaning, tuple(Overload(s, impl, batch) for s, impl in overloads))
 

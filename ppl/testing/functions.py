@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
 from ppl.stdlib.functions.complex_parts import to_complex
 from ppl.stdlib.library import refuse_function
-from ppl.stdlib.record import Batch, Function, Overload
+from ppl.stdlib.record import Function, LeadingAxis, Overload
 from ppl.stdlib.signatures import Callee, Match, Pattern, choose, parse_signature
 from ppl.testing.differences import gradient, slopes
 from ppl.testing.law import Law
@@ -97,7 +97,7 @@ def check_function(
                 law.check(case, str(case))
 
 
-def default_domain(t: Type, batch: Batch) -> Domain:
+def default_domain(t: Type, batch: LeadingAxis) -> Domain:
     if element_type(t) == INT:
         return Domain(_permutation)
     if is_complex(t):

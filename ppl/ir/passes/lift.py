@@ -31,8 +31,7 @@ from ppl.stdlib.functions.log_sums import log_sum_exp
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import product, total
 from ppl.stdlib.functions.table import TRANSPARENT
-from ppl.stdlib.record import Batch as Mode
-from ppl.stdlib.record import Impl
+from ppl.stdlib.record import Impl, LeadingAxis
 from ppl.types import (
     INT,
     REAL,
@@ -233,7 +232,7 @@ def in_any_order(c: Lifting, b: Batch, passes: str) -> bool:
     return not passes or b.is_root
 
 
-def mode_of(b: Batch, e: ir.Apply, args: Sequence[ir.Expr]) -> Mode:
+def mode_of(b: Batch, e: ir.Apply, args: Sequence[ir.Expr]) -> LeadingAxis:
     """How a function takes its arguments along their axes."""
     batch, of_draws = e.callee.batch, b.over(*args) == (b.draws,)
     if of_draws:

@@ -11,7 +11,7 @@ from ppl.arrays import Array, Namespace
 from ppl.stdlib.constraints.layout import flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.table import CONSTRAINTS
-from ppl.stdlib.record import Batch, Function, Impl, Overload, function, guarded
+from ppl.stdlib.record import Function, Impl, LeadingAxis, Overload, function, guarded
 
 MAX_STRUCTURED_DIMS = 7
 """Array axes that the functions of structured types take, as many as in Stan."""
@@ -27,7 +27,7 @@ class Transform:
     constrained: str
     further: tuple[str, ...]
     constrain: Map
-    batch: Batch = "leading"
+    batch: LeadingAxis = "leading"
 
 
 def transform(c: Constraint) -> Transform:

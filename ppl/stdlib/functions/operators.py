@@ -13,13 +13,13 @@ from ppl.arrays import Array, Namespace
 from ppl.errors import InferenceError
 from ppl.stdlib.functions import complex_elementary, products, solves
 from ppl.stdlib.functions.powers import power
-from ppl.stdlib.record import Batch, Function, Impl, Overload, and_complex, binary, function
+from ppl.stdlib.record import Function, Impl, LeadingAxis, Overload, and_complex, binary, function
 
 CONTAINERS = ("vector", "row_vector", "matrix")
 COMPLEX_TOO = ("(complex, complex) => int",)
 
 
-def _overloads(batch: Batch, *pairs: tuple[str, Impl]) -> tuple[Overload, ...]:
+def _overloads(batch: LeadingAxis, *pairs: tuple[str, Impl]) -> tuple[Overload, ...]:
     return tuple(Overload(signature, impl, batch) for signature, impl in pairs)
 
 
