@@ -86,7 +86,7 @@ class Batch:
         return tuple(count_of(self.indices[axis]) for axis in axes)
 
     @property
-    def taken_by_some(self) -> bool:
+    def may_be_empty(self) -> bool:
         """Whether these are the entries of another batch that go into a branch; there may be none."""
         return self.parent is not None and len(self.variables) == len(self.parent.variables)
 

@@ -24,7 +24,6 @@ from ppl.ir.passes.batch import (
     at_positions,
     axis_of_range,
     count_of,
-    elementwise,
     first_entry,
     helper,
     repeat_over_axis,
@@ -42,20 +41,20 @@ from ppl.ir.passes.lift import (
     lift_all,
     lift_aside,
     lift_items,
+    masked_as_first,
+    masked_batch,
     may_fail,
     mirrored,
     own_places,
     path_to,
     require_draws,
     require_own_entry,
-    restrict,
-    restricted,
-    set_by_taken,
+    side_batch,
     spread,
-    taking,
+    subset,
+    subset_at,
     to_batch,
-    where_taken,
-    with_mask,
+    where_mask,
     without_masks,
 )
 from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
@@ -163,14 +162,14 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     args = (every.indices[over[0]], *ends)
     name = "" if any_axes(*bounds) else f"({over[0]}, {axis_of_range(s.lower, s.upper)})"
     found = c.positions(batching.nested_positions, args, over, name)
-    pairs = restricted(c, every, found)
+    pairs = subset_at(c, every, found)
     (name,) = axes_of(found[over[0]].type)
     values = c.index_set(s.variable, batching.nested_range, args, name)
     variables, indices = {**pairs.variables, s.variable: values}, {**pairs.indices, name: values}
     pairs = Batch(
         indices, variables, parent=b, positions=pairs.positions, triangular=sides, draws=pairs.draws
     )
-    return pairs if b.mask is None else with_mask(c, pairs, at_positions(b.mask, found[over[0]]))
+    return pairs if b.mask is None else masked_batch(c, pairs, at_positions(b.mask, found[over[0]]))
 
 
 def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], sides: Sides) -> Batch:
@@ -207,7 +206,7 @@ def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]
     group = ir.Var(c.fresh("width"), INT)
 
     def one_group() -> None:
-        within = restrict(c, b, batching.where_equal, (groups, group))
+        within = subset(c, b, batching.where_equal, (groups, group))
         ranges = b.ranges | {size for size in sizes if isinstance(size, ir.Between)}
         first = {size: first_of(c, within, size) for size in sizes if not isinstance(size, ir.Between)}
         run(c, replace(within, ranges=ranges, sizes=first), body)
@@ -366,12 +365,12 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
         return None
     value = of_declared_sizes(c, b, s, spread(b, value, b.loops))
     if b.mask is not None and is_aligned(b, owner):
-        c.out.append(ir.Assign(s.name, where_taken(b.mask, value, ir.Var(s.name, value.type)), s.span))
+        c.out.append(ir.Assign(s.name, where_mask(b.mask, value, ir.Var(s.name, value.type)), s.span))
     elif shares_entries(b, owner):
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
         picks = tuple(where.get(axis) for axis in axes)
-        value = set_by_taken(b, value)
+        value = masked_as_first(b, value)
         c.out.append(ir.Scatter(s.name, picks, (), value, over_axes(s.value.type, *axes), s.span))
     return None
 
@@ -421,7 +420,7 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
 def summed(c: Lifting, b: Batch, value: ir.Expr, left: Sequence[str]) -> ir.Expr:
     """The sum of a value over all axes of the batch but those that are left."""
     if b.mask is not None:
-        value = taken_alone(b, spread(b, value, b.axes))
+        value = where_mask(b.mask, spread(b, value, b.axes))
     same = [b.indices[axis] for axis in b.loops if axis not in (*axes_of(value.type), *left)]
     return counted(c, totalled(value, left), same)
 
@@ -441,12 +440,6 @@ def counted(c: Lifting, value: ir.Expr, indices: Sequence[ir.Expr]) -> ir.Expr:
         times = binary("*", count_of(index), value, element_type(value.type))
         value = replace(times, type=value.type)
     return value
-
-
-def taken_alone(b: Batch, value: ir.Expr) -> ir.Expr:
-    """The values of a batch, zero where they do not count."""
-    assert b.mask is not None
-    return elementwise(batching.only, (value, b.mask), value.type)
 
 
 def places(
@@ -530,7 +523,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if b.draws in b.over(value, *indices(items)) and ir.DRAW not in axes:
         raise Dependent(f"`{s.name}` differs from draw to draw")
     picks = tuple(where.get(axis) for axis in axes)
-    value = set_by_taken(b, value)
+    value = masked_as_first(b, value)
     c.out.append(ir.Scatter(s.name, picks, items, value, over_axes(updated(s), *axes), s.span))
     return None
 
@@ -599,7 +592,7 @@ def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem],
     items = lift_items(c, without_masks(b), step)
     whole = ir.Var(s.name, array_of(s.value.type, len(step)))
     old = ir.Gather(whole, (), items, over_axes(s.value.type, *b.over(*indices(items))))
-    c.out.append(ir.Scatter(s.name, (), items, where_taken(b.mask, value, old), whole.type, s.span))
+    c.out.append(ir.Scatter(s.name, (), items, where_mask(b.mask, value, old), whole.type, s.span))
 
 
 def store_entry(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:
@@ -624,7 +617,7 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
         raise Dependent("a container that does not vary is added in every iteration")
     if b.mask is not None:
         count = helper(batching.count_of, (b.mask,), INT)
-        value = taken_alone(b, value) if any_axes(value) else binary("*", count, value, REAL)
+        value = where_mask(b.mask, value) if any_axes(value) else binary("*", count, value, REAL)
         c.fails_if_empty |= not any_axes(value)
         c.out.append(replace(s, value=value))
         return
@@ -675,7 +668,7 @@ def branch(c: Lifting, b: Batch, s: ir.If) -> None:
     chosen, masked = c.name("test", condition), has_mask(c, b, s.condition)
     for impl, side in ((batching.where_true, s.then), (batching.where_false, s.otherwise)):
         if side:
-            entries = taking(c, b, impl, chosen, masked)
+            entries = side_batch(c, b, impl, chosen, masked)
             c.unless_empty(entries, partial(run, c, entries, side))
     return None
 
@@ -751,7 +744,7 @@ def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     lower, upper = (c.name("bound", spread(b, bound, over)) for bound in bounds)
 
     def step() -> None:
-        within = restrict(c, b, batching.where_within, (lower, upper, ir.Var(s.variable, INT)))
+        within = subset(c, b, batching.where_within, (lower, upper, ir.Var(s.variable, INT)))
         c.unless_empty(within, partial(run, c, within, s.body))
 
     ends = (helper(batching.earliest, (lower,), INT), helper(batching.latest, (upper,), INT))
@@ -780,7 +773,7 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
             c.out.append(ir.Assign(at.name, going, s.span, declares=True))
 
     def step() -> None:
-        run(c, restricted(c, b, {axis: c.name("at", at) for axis, at in running.items()}), s.body)
+        run(c, subset_at(c, b, {axis: c.name("at", at) for axis, at in running.items()}), s.body)
         look()
 
     look()

@@ -165,10 +165,10 @@ def down(b: Batch, owner: Batch, whole: ir.Expr, t: Type) -> ir.Expr:
     if b.mask is not None and b is not owner:
         assert b.parent is not None
         return fill_masked(b, down(b.parent, owner, whole, t), t)
-    return taken(b, whole, path_to(b, owner))
+    return entries_at(b, whole, path_to(b, owner))
 
 
-def taken(b: Batch, value: ir.Expr, positions: Mapping[str, ir.Expr]) -> ir.Expr:
+def entries_at(b: Batch, value: ir.Expr, positions: Mapping[str, ir.Expr]) -> ir.Expr:
     """The entries of a value at positions along some axes."""
     picks = tuple(positions.get(axis) for axis in axes_of(value.type))
     if not any(picks):
@@ -185,7 +185,7 @@ def path_to(b: Batch, owner: Batch) -> dict[str, ir.Expr]:
     if b is owner:
         return {}
     assert b.parent is not None
-    outer = {axis: taken(b, at, b.positions) for axis, at in path_to(b.parent, owner).items()}
+    outer = {axis: entries_at(b, at, b.positions) for axis, at in path_to(b.parent, owner).items()}
     return {**outer, **{axis: at for axis, at in b.positions.items() if axis in owner.axes}}
 
 
@@ -203,7 +203,7 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
     if e.callee.passes == "rng":
         args = one_of_each(args, b)
     if not any_axes(*args):
-        c.fails_if_empty |= e.callee.batch == "none" and b.taken_by_some
+        c.fails_if_empty |= e.callee.batch == "none" and b.may_be_empty
         return replace(e, args=args)
     if e.callee.impl in TRANSPARENT and e.type == INT:
         c.fails_if_empty = True
@@ -333,7 +333,7 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     if "rng" in e.passes:
         args = one_of_each(args, b)
     if not any_axes(*args):
-        c.fails_if_empty |= b.taken_by_some
+        c.fails_if_empty |= b.may_be_empty
         return replace(e, args=args)
     if e.batch == "shards":
         return lift_shards(c, b, e, args)
@@ -513,7 +513,7 @@ def merged(
     (axis,) = axes_of(test.type)
     sides = [ir.Var(c.fresh("side"), over_axes(t, axis)) for _ in branches]
     for side, (impl, _, value) in zip(sides, branches, strict=True):
-        inner = taking(c, b, impl, test, masked=False)
+        inner = side_batch(c, b, impl, test, masked=False)
         made = c.aside(partial(set_side, c, inner, side.name, value))
         none = ir.Assign(side.name, helper(over_draws.absent, (), side.type), c.span, declares=True)
         c.out += (none, ir.If(inner.counts(inner.own_axes)[-1], made, (), c.span))
@@ -560,7 +560,7 @@ def in_branches(
     b.locals[name] = axes
     c.out.append(ir.Assign(name, spread(b, start, axes), c.span, declares=True))
     for impl, test, value in branches:
-        inner = taking(c, b, impl, test, masked)
+        inner = side_batch(c, b, impl, test, masked)
         c.unless_empty(inner, partial(set_entries, c, inner, name, axes, value))
     return ir.Var(name, over_axes(e.type, *axes))
 
@@ -568,7 +568,7 @@ def in_branches(
 def set_entries(c: Lifting, inner: Batch, name: str, axes: tuple[str, ...], value: ir.Expr) -> None:
     if inner.mask is not None:
         values = to_batch(c, inner, value)
-        c.out.append(ir.Assign(name, where_taken(inner.mask, values, ir.Var(name, values.type)), c.span))
+        c.out.append(ir.Assign(name, where_mask(inner.mask, values, ir.Var(name, values.type)), c.span))
         return
     values = spread(inner, lift(c, inner, value), inner.own_axes)
     picks = tuple(inner.positions.get(axis) for axis in axes)
@@ -581,9 +581,9 @@ def unset_like(t: Type) -> ir.Expr:
     return ir.Const(0, INT) if t == INT else ir.Const(complex(nan, nan) if is_complex(t) else nan, t)
 
 
-def restrict(c: Lifting, b: Batch, impl: Impl, args: Sequence[ir.Expr]) -> Batch:
+def subset(c: Lifting, b: Batch, impl: Impl, args: Sequence[ir.Expr]) -> Batch:
     """The batch of the entries of `b` at which a function finds its first argument to hold."""
-    return restricted(c, b, c.positions(impl, args, axes_of(args[0].type)))
+    return subset_at(c, b, c.positions(impl, args, axes_of(args[0].type)))
 
 
 def note_parts(c: Lifting) -> None:
@@ -592,7 +592,7 @@ def note_parts(c: Lifting) -> None:
         c.draws.functions.parts.append(c.span)
 
 
-def restricted(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
+def subset_at(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
     """The batch of the entries of `b` at the given positions along some of its axes, which become one."""
     at = next(iter(positions.values()))
     indices = {(axes_of(at.type)[0] if axis in positions else axis): at if axis in positions else index
@@ -603,7 +603,7 @@ def restricted(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
     elif {*positions} == {b.draws}:
         (made.draws,) = axes_of(at.type)
         note_parts(c)
-    variables = {v: c.name(v, taken(made, values, positions)) for v, values in b.variables.items()}
+    variables = {v: c.name(v, entries_at(made, values, positions)) for v, values in b.variables.items()}
     return replace(made, variables=variables)
 
 
@@ -619,18 +619,18 @@ def is_masked(b: Batch) -> bool:
     return b.mask is not None or (b.parent is not None and is_masked(b.parent))
 
 
-def taking(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> Batch:
+def side_batch(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> Batch:
     """The batch of the entries for which a test holds or fails, as `impl` says."""
     if not masked:
-        return restrict(c, b, impl, (test,))
+        return subset(c, b, impl, (test,))
     of_test = batching.holds if impl is batching.where_true else batching.fails
     mask = helper(of_test, (test,), b.index.type)
-    return with_mask(c, b, mask if b.mask is None else helper(batching.both, (mask, b.mask), b.index.type))
+    return masked_batch(c, b, mask if b.mask is None else helper(batching.both, (mask, b.mask), b.index.type))
 
 
-def with_mask(c: Lifting, b: Batch, taken: ir.Expr) -> Batch:
-    """A batch of as many entries, of which those that are taken count."""
-    made = replace(b, parent=b, mask=c.name("mask", taken))
+def masked_batch(c: Lifting, b: Batch, mask: ir.Expr) -> Batch:
+    """A batch of as many entries, of which those count at which the mask holds."""
+    made = replace(b, parent=b, mask=c.name("mask", mask))
     where = c.name("at", fill_masked(made, helper(batching.positions, (b.index,), b.index.type), INT))
     variables = {v: c.name(v, fill_masked(made, values, INT)) for v, values in b.variables.items()}
     here = {b.axis: where}
@@ -643,18 +643,19 @@ def fill_masked(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:
     return helper(batching.masked_fill, (values, b.mask), over_axes(t, b.axis))
 
 
-def set_by_taken(b: Batch, value: ir.Expr) -> ir.Expr:
-    """A value to be set at the places of a batch: with a mask these are of those that are taken alone.
+def masked_as_first(b: Batch, value: ir.Expr) -> ir.Expr:
+    """A value to be set at the places of a batch: where a mask fails, that of the first entry where it holds.
 
-    The others have the place of the first of these, and so its value.
+    The entry has the place of that one, too.
     """
     if b.mask is None or b.axis not in axes_of(value.type):
         return value
     return helper(batching.as_first_taken, (value, b.mask), value.type)
 
 
-def where_taken(mask: ir.Expr, values: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
-    return elementwise(batching.only, (values, mask, otherwise), otherwise.type)
+def where_mask(mask: ir.Expr, values: ir.Expr, *otherwise: ir.Expr) -> ir.Expr:
+    """The values where a mask holds, the others or zero elsewhere."""
+    return elementwise(batching.only, (values, mask, *otherwise), (values, *otherwise)[-1].type)
 
 
 def is_aligned(b: Batch, owner: Batch | None) -> bool:

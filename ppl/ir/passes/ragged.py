@@ -13,7 +13,7 @@ from functools import partial, reduce
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, helper
 from ppl.ir.passes.iterations import Around, Stmts, arrays, attempt, loop_left, run
-from ppl.ir.passes.lift import may_fail, restrict, to_batch
+from ppl.ir.passes.lift import may_fail, subset, to_batch
 from ppl.ir.passes.widths import reached
 from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib import batching
@@ -72,7 +72,7 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     group = ir.Var(c.fresh("width"), INT)
 
     def one_group() -> None:
-        within = restrict(c, b, batching.where_equal, (groups, group))
+        within = subset(c, b, batching.where_equal, (groups, group))
         run(c, within, s.body)
 
     last = helper(batching.latest, (groups,), INT)
