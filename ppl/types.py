@@ -4,7 +4,7 @@ A type here is unsized: sizes are values, known once there are data. Written in 
 `str(Array(Vector(), 2))` is "array[,] vector".
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
@@ -238,3 +238,25 @@ def complex_of(t: Type) -> Type:
 def real_of(t: Type) -> Type:
     """The type of the real parts of what is complex; any other type as it is."""
     return array_of(REAL_OF.get(core(t), core(t)), array_dims(t))
+
+
+def indexed_type(base: Type, keeps_axis: Sequence[bool]) -> Type:
+    """The type of what indices pick; `keeps_axis` says which axes stay.  Reference manual, "Indexing"."""
+    dims = array_dims(base)
+    array_part, own = keeps_axis[:dims], keeps_axis[dims:]
+    inner = real_of(core(base))
+    left = sum(array_part) + dims - len(array_part)
+    match inner, tuple(own):
+        case (_, ()):
+            element = inner
+        case (Vector() | RowVector(), (keeps,)):
+            element = inner if keeps else REAL
+        case (_, (True,) | (True, True)):
+            element = MATRIX
+        case (_, (False,) | (False, True)):
+            element = ROW_VECTOR
+        case (_, (True, False)):
+            element = VECTOR
+        case _:
+            element = REAL
+    return array_of(complex_of(element) if is_complex(base) else element, left)

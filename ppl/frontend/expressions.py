@@ -19,20 +19,16 @@ from ppl.types import (
     MATRIX,
     REAL,
     ROW_VECTOR,
-    VECTOR,
     VOID,
     Array,
-    RowVector,
     Tuple,
     Type,
-    Vector,
     array_dims,
     array_of,
     complex_of,
-    core,
+    indexed_type,
     is_complex,
     own_axes,
-    real_of,
 )
 
 SCALARS = (INT, REAL, COMPLEX)
@@ -234,28 +230,6 @@ def index_keeps_axis(c: Check, index: ast.Index) -> bool:
                 if (t := check_expr(c, bound)) != INT:
                     raise c.refuse(messages.index_type(t), bound.span)
             return True
-
-
-def indexed_type(base: Type, keeps_axis: Sequence[bool]) -> Type:
-    """`kept[k]` says whether index k keeps its axis.  Reference manual, "Indexing"."""
-    dims = array_dims(base)
-    array_part, own = keeps_axis[:dims], keeps_axis[dims:]
-    inner = real_of(core(base))
-    left = sum(array_part) + dims - len(array_part)
-    match inner, tuple(own):
-        case (_, ()):
-            element = inner
-        case (Vector() | RowVector(), (keeps,)):
-            element = inner if keeps else REAL
-        case (_, (True,) | (True, True)):
-            element = MATRIX
-        case (_, (False,) | (False, True)):
-            element = ROW_VECTOR
-        case (_, (True, False)):
-            element = VECTOR
-        case _:
-            element = REAL
-    return array_of(complex_of(element) if is_complex(base) else element, left)
 
 
 def check_projection(c: Check, e: ast.Projection) -> Type:

@@ -23,15 +23,11 @@ from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, Pattern, parse_signature
 from ppl.types import (
     COMPLEX,
-    COMPLEX_MATRIX,
-    COMPLEX_ROW_VECTOR,
     INT,
     MATRIX,
     REAL,
-    ROW_VECTOR,
     VECTOR,
     VOID,
-    Array,
     Int,
     Tuple,
     Type,
@@ -40,6 +36,7 @@ from ppl.types import (
     complex_of,
     core,
     element_type,
+    indexed_type,
     is_complex,
 )
 
@@ -92,24 +89,12 @@ def lower_expr(c: Lowering, e: ast.Expr) -> ir.Expr:
         case ast.Projection(base=base, item=item):
             return ir.Item(lower_expr(c, base), item, t)
         case ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
-            item_type = literal_item_type(t)
+            item_type = indexed_type(t, (False,))
             return ir.MakeArray(tuple(promote(lower_expr(c, i), item_type) for i in items), t)
         case ast.TupleLiteral(items=items):
             return ir.MakeTuple(tuple(lower_expr(c, i) for i in items), t)
         case ast.StringLiteral():
             raise AssertionError("the checker lets no such value through")
-
-
-def literal_item_type(t: Type) -> Type:
-    """The type of the items of `{...}` or `[...]` of type t."""
-    if isinstance(t, Array):
-        return array_of(t.element, t.dims - 1)
-    items: Mapping[Type, Type] = {
-        ROW_VECTOR: REAL,
-        COMPLEX_ROW_VECTOR: COMPLEX,
-        COMPLEX_MATRIX: COMPLEX_ROW_VECTOR,
-    }
-    return items.get(t, t)
 
 
 def fold_sign(e: ast.Expr, applied: ir.Expr) -> ir.Expr:

@@ -1,6 +1,7 @@
 """A set of loop iterations along the axes of their loops, and the state of an attempt to run them at once."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,11 +15,19 @@ from ppl.types import INT, Type, axes_of, element_type, entry, over_axes
 
 
 class Dependent(Exception):
-    """The iterations cannot run at once; the message says why."""
+    """The iterations cannot run at once; the message says why.
+
+    Who asked for them takes the next best: an inner loop stays a loop over arrays (iterations.inner_loop), an
+    outermost one is tried in another way (Vectorise.loop), a function is called for each entry
+    (lift.call_over_axis), a statement is run for each draw (draws_variables.statement).
+    """
 
 
 class OneAxis(Exception):
-    """What is written for the iterations along one axis met those of a rectangle."""
+    """What is written for the iterations along one axis met those of a rectangle.
+
+    iterations.inner_loop then tries all pairs along one axis; for the rest it is as Dependent.
+    """
 
 
 @dataclass
@@ -37,12 +46,10 @@ class Batch:
     positions: Mapping[str, ir.Var] = field(default_factory=dict)
     triangular: frozenset[frozenset[str]] = frozenset()
     """Pairs of loop variables of which one is always the smaller, or never the greater."""
-    segments: frozenset[ir.Between] = frozenset()
-    """Ranges of indices that are of one size in all iterations of the batch, and where they are written to
-    have no entry in common (see `ragged`).
-    """
     ranges: frozenset[ir.Between] = frozenset()
     """Ranges of indices that are of one size in all entries of the batch."""
+    segments: frozenset[ir.Between] = frozenset()
+    """Those of `ranges` that, where they are written to, have no entry in common (see `ragged`)."""
     sizes: Mapping[ir.Expr, ir.Var] = field(default_factory=dict)
     """Ints that are the same in all entries of the batch, each with the variable that has its value."""
     mask: ir.Var | None = None
@@ -135,9 +142,6 @@ class Ways:
     by_size: bool = False
 
 
-Mark = tuple[Any, ...]
-
-
 class LiftedFunctions(Protocol):
     """The functions that are called with what varies; see passes/draws_axis.py."""
 
@@ -145,6 +149,8 @@ class LiftedFunctions(Protocol):
 
     def over(self, name: str, mask: tuple[bool, ...], t: Type | None) -> str: ...
     def note(self, span: Span, reason: str) -> None: ...
+    def known(self) -> tuple[Any, ...]: ...
+    def back_to(self, known: tuple[Any, ...]) -> None: ...
 
 
 @dataclass
@@ -183,7 +189,10 @@ class Lifting:
     sums: frozenset[str] = frozenset()
     """Outer variables that the innermost loop only adds to."""
     stored: dict[Entry, tuple[Batch, ir.Expr]] = field(default_factory=dict)
-    """Entries whose value the present iteration has just set, with the batch it was set in."""
+    """Entries that the statements run so far have set, with the batch and its value in it.
+
+    Valid for that batch until the variable, or one in an index of the entry, is set: `forget_entries`.
+    """
     moving: frozenset[str] = frozenset()
     """What loops that stay set, which are run for all entries at once: their variables, and more."""
     draws: "Draws | None" = None
@@ -226,14 +235,19 @@ class Lifting:
             self.out = before
             self.stored = {entry: v for entry, v in stored.items() if self.stored.get(entry) is v}
 
-    def mark(self, b: Batch) -> Mark:
-        """What is known so far, for `back_to`."""
-        return len(self.out), dict(b.locals), self.writes, self.sums, dict(self.stored), self.fails_if_empty
-
-    def back_to(self, mark: Mark, b: Batch) -> None:
-        """As if nothing had been made since."""
-        made, b.locals, self.writes, self.sums, self.stored, self.fails_if_empty = mark
-        del self.out[made:]
+    @contextmanager
+    def undone_on_failure(self, b: Batch) -> Iterator[None]:
+        """Where what is done inside raises, all is as if it had not begun."""
+        made, known = len(self.out), self.draws.functions.known() if self.draws else ()
+        before = dict(b.locals), self.writes, self.sums, dict(self.stored), self.fails_if_empty
+        try:
+            yield
+        except Exception:
+            del self.out[made:]
+            b.locals, self.writes, self.sums, self.stored, self.fails_if_empty = before
+            if self.draws:
+                self.draws.functions.back_to(known)
+            raise
 
     def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
         """The work's statements, under a condition where a batch without entries could make them fail."""

@@ -85,12 +85,10 @@ def block(c: Lifting, body: Stmts, outputs: Sequence[ir.Declared], notes: list[N
 
 def statement(c: Lifting, s: ir.Stmt, notes: list[Note]) -> None:
     """For all draws at once, else for one by one."""
-    before, known = c.mark(root_of(c)), functions(c).known()
     try:
-        run_statement(c, root_of(c), s)
+        with c.undone_on_failure(root_of(c)):
+            run_statement(c, root_of(c), s)
     except (Dependent, NotInlinable, OneAxis) as why:
-        c.back_to(before, root_of(c))
-        functions(c).back_to(known)
         notes.append(Note(s.span, str(why)))
         one_by_one(c, s)
 

@@ -33,7 +33,7 @@ from ppl.ir.passes.lift import (
     differ_by_constant,
     distinguishes,
     has_mask,
-    indices,
+    index_values,
     is_aligned,
     is_masked,
     is_plain_entry,
@@ -358,12 +358,12 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     assert owner is not None
     where, axes = path_to(b, owner), owner.locals[s.name]
     if b is owner:
-        value = of_declared_sizes(c, b, s, spread(b, value, axes))
+        value, shape = of_declared_sizes(c, b, s, spread(b, value, axes))
         if {*axes_of(value.type)} != {*axes}:
             raise Dependent(f"`{s.name}` differs from draw to draw")
-        c.out.append(ir.Assign(s.name, value, s.span, s.declares, batch_shape(c, b, s.shape, axes)))
+        c.out.append(ir.Assign(s.name, value, s.span, s.declares, shape))
         return None
-    value = of_declared_sizes(c, b, s, spread(b, value, b.loops))
+    value = spread(b, value, b.loops)
     if b.mask is not None and is_aligned(b, owner):
         c.out.append(ir.Assign(s.name, where_mask(b.mask, value, ir.Var(s.name, value.type)), s.span))
     elif shares_entries(b, owner):
@@ -377,15 +377,10 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
 
 def declare_once(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> None:
     """A variable that is set where it is declared and never again."""
-    axes = axes_of(value.type)
-    if not axes:
-        c.out.append(replace(s, value=value, shape=fixed_shape(c, b, s.shape)))
-        return
-    value = of_declared_sizes(c, b, s, value)
-    b.locals[s.name] = axes
-    sizes = fixed_shape(c, b, s.shape)
-    counts = (count_of(b.indices[axis]) for axis in axes)
-    c.out.append(ir.Assign(s.name, value, s.span, True, (*counts, *sizes) if sizes else ()))
+    value, shape = of_declared_sizes(c, b, s, value)
+    if any_axes(value):
+        b.locals[s.name] = axes_of(value.type)
+    c.out.append(replace(s, value=value, shape=shape))
 
 
 def is_shared(b: Batch, name: str) -> bool:
@@ -463,26 +458,17 @@ def places(
     raise Dependent(f"`{s.name}` may get two values for one entry")
 
 
-def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr], axes: Sequence[str]) -> tuple[ir.Expr, ...]:
-    """The declared sizes after the axes of the batch; () when there are none, or they vary."""
-    fixed = fixed_shape(c, b, sizes)
-    return (*b.counts(axes), *fixed) if fixed else ()
-
-
-def of_declared_sizes(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> ir.Expr:
-    """The value, held to sizes that vary; the statement itself is to those that do not."""
-    if not s.shape or fixed_shape(c, b, s.shape):
-        return value
-    sizes = tuple(spread(b, lift(c, b, size), (b.axis,)) for size in s.shape)
+def of_declared_sizes(
+    c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr
+) -> tuple[ir.Expr, tuple[ir.Expr, ...]]:
+    """The value, held to declared sizes that vary, and the shape that the statement holds it to otherwise."""
+    sizes = lift_all(c, b, s.shape)
+    if not any_axes(*sizes):
+        return value, (*b.counts(axes_of(value.type)), *sizes) if sizes else ()
+    sizes = tuple(spread(b, size, (b.axis,)) for size in sizes)
     if b.over(*sizes) != (b.axis,) or b.axis not in axes_of(value.type):
         raise Dependent(f"the size of `{s.name}` varies from one draw to the next")
-    return helper(batching.of_sizes, (value, *sizes), value.type)
-
-
-def fixed_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
-    """The declared sizes; () when they vary, as where each iteration asks an array for its size."""
-    lifted = lift_all(c, b, sizes)
-    return () if any_axes(*lifted) else lifted
+    return helper(batching.of_sizes, (value, *sizes), value.type), ()
 
 
 def shares_entries(b: Batch, owner: Batch) -> bool:
@@ -517,10 +503,10 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     where = path_to(b, owner) if owner else {}
     if not any_axes(value) and rank(s.value.type) > 0:
         value = to_batch(c, b, s.value)
-    if not (axes or any_axes(value, *indices(items))):
+    if not (axes or any_axes(value, *index_values(items))):
         c.out.append(replace(s, path=(items,), value=value))
         return None
-    if b.draws in b.over(value, *indices(items)) and ir.DRAW not in axes:
+    if b.draws in b.over(value, *index_values(items)) and ir.DRAW not in axes:
         raise Dependent(f"`{s.name}` differs from draw to draw")
     picks = tuple(where.get(axis) for axis in axes)
     value = masked_as_first(b, value)
@@ -572,7 +558,7 @@ def lift_path(c: Lifting, b: Batch, path: Sequence[ir.Step]) -> tuple[ir.Step, .
     out: list[ir.Step] = []
     for step in path:
         items = () if isinstance(step, int) else lift_items(c, b, step)
-        if any_axes(*indices(items)):
+        if any_axes(*index_values(items)):
             raise Dependent("an index differs from draw to draw")
         out.append(step if isinstance(step, int) else items)
     return tuple(out)
@@ -591,7 +577,7 @@ def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem],
     assert b.mask is not None
     items = lift_items(c, without_masks(b), step)
     whole = ir.Var(s.name, array_of(s.value.type, len(step)))
-    old = ir.Gather(whole, (), items, over_axes(s.value.type, *b.over(*indices(items))))
+    old = ir.Gather(whole, (), items, over_axes(s.value.type, *b.over(*index_values(items))))
     c.out.append(ir.Scatter(s.name, (), items, where_mask(b.mask, value, old), whole.type, s.span))
 
 
@@ -684,15 +670,11 @@ def splits(b: Batch, s: ir.If) -> bool:
 
 def in_each_step(c: Lifting, s: ir.For | ir.While, work: Callable[[], None]) -> Stmts:
     """The statements that the work makes in a loop that stays, whose variables change with each step."""
-
-    def afresh() -> None:
-        for name in c.moving:
-            forget_entries(c, name)
-        work()
-
     before, c.moving = c.moving, c.moving | assigned_names((s,))
+    for name in c.moving:
+        forget_entries(c, name)
     try:
-        return c.aside(afresh)
+        return c.aside(work)
     finally:
         c.moving = before
 
@@ -701,29 +683,27 @@ def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     """A rectangle, or one flat batch of pairs, if that can be; else a loop that stays, over arrays."""
     if c.draws is not None and not b.variables:
         return c.draws.loop(c, b, s)
-    before = c.mark(b)
     try:
-        pairs_or_loop(c, b, s, flat=False)
+        with c.undone_on_failure(b):
+            pairs_or_loop(c, b, s, flat=False)
     except OneAxis:
         if len(b.loops) > 1:
             raise
-        c.back_to(before, b)
         pairs_or_loop(c, b, s, flat=True)
     return None
 
 
 def pairs_or_loop(c: Lifting, b: Batch, s: ir.For, flat: bool) -> None:
-    before, writes, sums = c.mark(b), c.writes, c.sums
+    writes, sums = c.writes, c.sums
     own = {name for name in accumulated(s.body) if not is_shared(b, name)}
     try:
-        c.writes, c.sums = outer_writes(s) | writes, accumulated(s.body) & (own | sums)
-        pairs = nest(c, b, s, flat)
-        c.unless_empty(pairs, partial(run, c, pairs, s.body))
-        c.writes, c.sums = writes, sums
+        with c.undone_on_failure(b):
+            c.writes, c.sums = outer_writes(s) | writes, accumulated(s.body) & (own | sums)
+            pairs = nest(c, b, s, flat)
+            c.unless_empty(pairs, partial(run, c, pairs, s.body))
+            c.writes, c.sums = writes, sums
     except Dependent:
-        c.back_to(before, b)
         loop_left(c, b, s)
-    return None
 
 
 def loop_left(c: Lifting, b: Batch, s: ir.For) -> None:

@@ -39,11 +39,11 @@ from ppl.types import (
     Tuple,
     Type,
     array_dims,
-    array_of,
     axes_of,
     core,
     element_type,
     entry,
+    indexed_type,
     is_complex,
     over_axes,
     rank,
@@ -193,7 +193,7 @@ def path_to(b: Batch, owner: Batch) -> dict[str, ir.Expr]:
 
 
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
-    if (found := reduced_span(e)) and found[1] not in b.segments | b.ranges and differs(b, found[1]):
+    if (found := reduced_span(e)) and found[1] not in b.ranges and differs(b, found[1]):
         return lift_reduction(c, b, e, *found)
     args = lift_all(c, b, e.args)
     if not in_any_order(c, b, e.callee.passes):
@@ -363,17 +363,12 @@ def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -
         SHARDS: c.index_set("shard", batching.loop_range, (ir.Const(1, INT), count), SHARDS),
     }
     of_shard = (
-        replace(a, type=over_axes(first_of(entry(a.type)), *axes_of(a.type), SHARDS)) for a in args[1:]
+        replace(a, type=over_axes(indexed_type(entry(a.type), (False,)), *axes_of(a.type), SHARDS))
+        for a in args[1:]
     )
     one, axes = replace(e, batch="whole"), (*draws, SHARDS)
     each = in_lanes(axes, shards, (shared, *of_shard), lambda lanes: call_over_axis(c, one, lanes, LANES))
     return helper(over_draws.joined, (each,), over_axes(e.type, *draws))
-
-
-def first_of(t: Type) -> Type:
-    """The type of an element of an array."""
-    assert isinstance(t, Array)
-    return array_of(t.element, t.dims - 1)
 
 
 def call_over_axis(c: Lifting, e: ir.CallUser, args: tuple[ir.Expr, ...], axis: str) -> ir.Expr:
@@ -597,7 +592,7 @@ def subset_at(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
     at = next(iter(positions.values()))
     indices = {(axes_of(at.type)[0] if axis in positions else axis): at if axis in positions else index
                for axis, index in b.indices.items()}  # fmt: skip
-    made = Batch(indices, {}, {}, b, positions, b.triangular, b.segments, b.ranges)
+    made = Batch(indices, {}, {}, b, positions, b.triangular, b.ranges, b.segments)
     if b.draws not in positions:
         made.draws = b.draws
     elif {*positions} == {b.draws}:
@@ -696,15 +691,15 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
             return fill_masked(b, whole, e.type) if any_axes(whole) else whole
     base, items = lift_base(c, b, e), lift_items(c, b, e.items)
     if isinstance(core(e.base.type), Tuple):
-        if any_axes(*indices(items)):
+        if any_axes(*index_values(items)):
             raise Dependent("a tuple varies from one iteration to the next")
         return replace(e, base=base, items=items, type=over_axes(e.type, *axes_of(base.type)))
-    if not any_axes(base, *indices(items)):
+    if not any_axes(base, *index_values(items)):
         c.fails_if_empty = True
         return replace(e, base=base, items=items)
     if isinstance(base, ir.Gather) and not base.items:  # the entries of entries: none is copied twice
-        return replace(base, items=items, type=over_axes(e.type, *b.over(base, *indices(items))))
-    return ir.Gather(base, at_place(base), items, over_axes(e.type, *b.over(base, *indices(items))))
+        return replace(base, items=items, type=over_axes(e.type, *b.over(base, *index_values(items))))
+    return ir.Gather(base, at_place(base), items, over_axes(e.type, *b.over(base, *index_values(items))))
 
 
 def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
@@ -807,14 +802,14 @@ def lift_items(c: Lifting, b: Batch, items: Sequence[ir.IndexItem]) -> tuple[ir.
     return tuple(out)
 
 
-def indices(items: Sequence[ir.IndexItem]) -> list[ir.Expr]:
+def index_values(items: Sequence[ir.IndexItem]) -> list[ir.Expr]:
     """Those that pick one entry, or several."""
     return [i.index for i in items if isinstance(i, ir.At)]
 
 
 def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
     """A range of indices for every entry of the batch, which must be of one size."""
-    if item not in b.segments and item not in b.ranges:
+    if item not in b.ranges:
         raise Dependent("a range of indices varies from one iteration to the next")
     assert item.lower is not None and item.upper is not None
     ends = to_batch(c, b, item.lower), to_batch(c, b, item.upper)

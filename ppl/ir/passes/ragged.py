@@ -30,7 +30,7 @@ def arrays_by_width(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
     c, batch = attempt(s, replace(ways, by_size=True), around)
-    batch = replace(batch, segments=frozenset(segments))
+    batch = replace(batch, ranges=frozenset(segments), segments=frozenset(segments))
     c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)
 

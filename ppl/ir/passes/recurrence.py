@@ -16,7 +16,15 @@ from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.iterations import outer_writes, set_once, without_continue
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.walk import assigned_names, is_invariant, passed_to, rewrite, used_names, walk
-from ppl.types import INT, REAL, ROW_VECTOR, Array, Matrix, Tuple, Type, array_of, core, element_type
+from ppl.types import (
+    INT,
+    REAL,
+    Tuple,
+    Type,
+    core,
+    element_type,
+    indexed_type,
+)
 
 Stmts = tuple[ir.Stmt, ...]
 EFFECTS = (
@@ -212,7 +220,7 @@ def carry_entries(
         raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
     if 0 not in sure_lags(w, sure) and not any(sets(n, w.name) for n in walk(sure)):
         raise Dependent(f"not every iteration sets an entry of `{w.name}`")
-    t = entry_type(w.type)
+    t = indexed_type(w.type, (False,))
     if element_type(t) == INT:
         raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
     names = [ir.Var(fresh(w.name), t) for _ in range(furthest + 1)]
@@ -281,10 +289,3 @@ def sure_lags(w: Window, sure: Stmts) -> set[int | None]:
         for n in walk(sure)
         if isinstance(n, ir.Index) and reads_name(n, w.name) and id(n) not in unsure
     }
-
-
-def entry_type(t: Type) -> Type:
-    """What one index leaves of a container."""
-    if isinstance(t, Array):
-        return array_of(t.element, t.dims - 1)
-    return ROW_VECTOR if isinstance(t, Matrix) else REAL

@@ -68,7 +68,7 @@ def declared_sizes(s: ir.Stmt) -> tuple[ir.Expr, ...]:
 
 def is_size(b: Batch, n: Any) -> bool:
     """Whether it is a range of indices, or a size, that may differ from entry to entry."""
-    if n in b.segments or n in b.ranges:
+    if n in b.ranges:
         return False
     if isinstance(n, ir.Between):
         return n.lower is not None and n.upper is not None and differs(b, n)
