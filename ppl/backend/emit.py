@@ -17,10 +17,10 @@ to a namespace, `d` holds the data and what was computed from them:
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ppl.backend.emit_expr import expr
+from ppl.backend.emit_expr import expr, tuple_of
 from ppl.backend.emit_stmt import leaves, whole_body
 from ppl.backend.emitted import Emitted
-from ppl.backend.text import Writer, python_name
+from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.varying import unknown_names
 from ppl.ir.walk import prepared_names, used_names
@@ -109,12 +109,8 @@ def load(w: Writer, names: Iterable[str], used: set[str]) -> None:
 
 def declaration(w: Writer, d: ir.Declared) -> str:
     """name, dims, sizes, arguments of a declaration as the arguments of a call."""
-    dims, sizes = tuple_text(w, d.dims), tuple_text(w, d.sizes)
+    dims, sizes = tuple_of(w, d.dims), tuple_of(w, d.sizes)
     return f"{d.name!r}, {dims}, {sizes}" + "".join(f", {expr(w, a)}" for a in d.arguments)
-
-
-def tuple_text(w: Writer, items: Sequence[ir.Expr]) -> str:
-    return f"({''.join(expr(w, i) + ', ' for i in items).rstrip()})"
 
 
 def emit_read_data(w: Writer, p: ir.Program) -> None:
@@ -141,8 +137,8 @@ def tuple_value(d: ir.Declared, outer: int = 0, draws: bool = False) -> str:
     if not d.items:
         return python_name(d.name)
     axes = outer + len(d.dims)
-    items = "".join(tuple_value(item, axes, draws) + ", " for item in d.items).rstrip()
-    return f"lib.tuples({axes}, {int(draws)}, {items.rstrip(',')})" if axes else f"({items})"
+    items = [tuple_value(item, axes, draws) for item in d.items]
+    return f"lib.tuples({axes}, {int(draws)}, {', '.join(items)})" if axes else tuple_text(items)
 
 
 def emit_transform_data(w: Writer, p: ir.Program) -> None:
@@ -187,7 +183,7 @@ def emit_layout(w: Writer, p: ir.Program) -> None:
 def place_text(w: Writer, d: ir.Declared) -> str:
     """name, constraint, array dims, own sizes, and the same for each item of a tuple."""
     items = "".join(f", ({place_text(w, item)})" for item in d.items)
-    return f"{d.name!r}, {d.constraint!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)}{items}"
+    return f"{d.name!r}, {d.constraint!r}, {tuple_of(w, d.dims)}, {tuple_of(w, d.sizes)}{items}"
 
 
 def emit_parameters(w: Writer, p: ir.Program, jacobian: bool, draws: bool = False) -> None:
@@ -337,6 +333,6 @@ def all_leaves(d: ir.Declared) -> list[ir.Declared]:
 
 def shape_text(w: Writer, d: ir.Declared) -> str:
     """name, array dims, own sizes, the same for each item of a tuple, and whether it is complex."""
-    items = "".join(f"({shape_text(w, item)}), " for item in d.items).rstrip()
+    items = tuple_text(f"({shape_text(w, item)})" for item in d.items)
     pairs = ", True" if is_complex(d.type) else ""
-    return f"{d.name!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)}, ({items}){pairs}"
+    return f"{d.name!r}, {tuple_of(w, d.dims)}, {tuple_of(w, d.sizes)}, {items}{pairs}"

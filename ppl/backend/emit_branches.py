@@ -9,10 +9,10 @@ So compiled code can hold both sides of a branch, and the step of a loop that ru
 `if` at the end of a function may return from both sides; other jumps are gone by then (passes/jumps.py).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from ppl.backend.emit_expr import condition
-from ppl.backend.text import Writer, python_name
+from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.passes.jumps import ends
 from ppl.ir.walk import assigned_names, jumps, used_names, walk
@@ -37,10 +37,10 @@ def branch(w: Writer, s: ir.If, body: Body) -> None:
     call = f"lib.branch({', '.join([condition(w, s.condition), *functions, *map(python_name, names)])})"
     if returns:
         value = [w.temporary()] if any(isinstance(n, ir.Return) and n.value for n in walk(sides)) else []
-        results(w, value, sums, call)
+        results(w, value, [w.temporary() for _ in sums], sums, call)
         give_back(w, value)
     else:
-        results(w, [python_name(name) for name in changed], sums, call)
+        results(w, [*map(python_name, changed)], [w.temporary() for _ in sums], sums, call)
 
 
 def loop(w: Writer, s: ir.While, body: Body) -> None:
@@ -60,9 +60,7 @@ def loop(w: Writer, s: ir.While, body: Body) -> None:
         added = [f"{part} + {total}" for part, total in zip(parts, totals_of(sums), strict=True)]
         w.line(f"return {tuple_text([*map(python_name, changed), *added])}")
     call = f"lib.loop({goes_on}, {step}, {tuple_text(carried)}, {tuple_text(map(python_name, fixed))})"
-    w.line(f"{tuple_text(carried)} = {call}" if carried else call)
-    for part, what in zip(parts, sums, strict=True):
-        w.line(f"{what}.append({part})")
+    results(w, [*map(python_name, changed)], parts, sums, call)
 
 
 def give_back(w: Writer, values: Sequence[str]) -> None:
@@ -100,9 +98,8 @@ def inside(w: Writer, sums: tuple[str, ...], side: Sequence[ir.Stmt], body: Body
     w.sums = outer
 
 
-def results(w: Writer, values: Sequence[str], sums: Sequence[str], call: str) -> None:
-    """Take what both sides give."""
-    parts = [w.temporary() for _ in sums]
+def results(w: Writer, values: Sequence[str], parts: Sequence[str], sums: Sequence[str], call: str) -> None:
+    """Take what both sides, or all steps, give: values, and parts of sums."""
     w.line(f"{tuple_text([*values, *parts])} = {call}" if values or parts else call)
     for part, what in zip(parts, sums, strict=True):
         w.line(f"{what}.append({part})")
@@ -110,10 +107,6 @@ def results(w: Writer, values: Sequence[str], sums: Sequence[str], call: str) ->
 
 def totals_of(sums: Sequence[str]) -> list[str]:
     return [f"lib.sum_terms({what})" for what in sums]
-
-
-def tuple_text(items: Iterable[str]) -> str:
-    return f"({''.join(f'{item}, ' for item in items).rstrip()})"
 
 
 # --- What the statements do ----------------------------------------------------------------------

@@ -8,7 +8,7 @@ another, all slots become index arrays of the result's shape (`index_of` of the 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ppl.backend.text import Writer
+from ppl.backend.text import Writer, tuple_text
 from ppl.ir import nodes as ir
 from ppl.types import INT, Type, axes_of, entry, rank
 
@@ -95,10 +95,10 @@ def cross_index(w: Writer, name: str, at: Entries, index: Text) -> str:
     """The arguments of `index_of`: where the axes of each slot go, then the indices."""
     places, items = [], []
     for k, slot in enumerate(at.slots):
-        places.append("".join(f"{at.axes.index(axis)}, " for axis in axes_of_slot(slot)).rstrip())
+        places.append(tuple_text(str(at.axes.index(axis)) for axis in axes_of_slot(slot)))
         items.append("slice(None)" if isinstance(slot, str) else index(w, name, k + len(at.whole), slot))
     count = 1 + max((at.axes.index(axis) for slot in at.slots for axis in axes_of_slot(slot)), default=-1)
-    return f"{len(at.whole)}, {count}, ({''.join(f'({p}), ' for p in places).rstrip()}), {', '.join(items)}"
+    return f"{len(at.whole)}, {count}, {tuple_text(places)}, {', '.join(items)}"
 
 
 def needs_cross_index(items: Sequence[ir.IndexItem]) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 
 from ppl.backend.emit_entries import Entries, Text, axes_of_slot, cross_index, entries_of, needs_cross_index
-from ppl.backend.text import Binding, Mode, Writer, python_name
+from ppl.backend.text import Binding, Mode, Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.varying import varies
-from ppl.ir.walk import used_names
+from ppl.ir.walk import passed_to, used_names
 from ppl.stdlib.batching import WITH_OUTER
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, Type, axes_of, core, element_type, is_complex, rank
@@ -56,7 +56,7 @@ def expr(w: Writer, e: ir.Expr) -> str:
 
 
 def tuple_of(w: Writer, items: Sequence[ir.Expr]) -> str:
-    return f"({''.join(expr(w, i) + ', ' for i in items).rstrip()})"
+    return tuple_text(expr(w, i) for i in items)
 
 
 def constant(value: int | float | complex) -> str:
@@ -126,7 +126,7 @@ def solve(w: Writer, e: ir.Solve) -> str:
 
 
 def marks(lifted: Sequence[int]) -> str:
-    return f"({''.join(f'{bool(m)}, ' for m in lifted).rstrip()})"
+    return tuple_text(str(bool(m)) for m in lifted)
 
 
 def application(w: Writer, e: ir.Apply) -> str:
@@ -134,35 +134,33 @@ def application(w: Writer, e: ir.Apply) -> str:
     if e.axes:
         return lifted_application(w, e, args)
     infix = infix_text(e, args)
-    if infix is not None:
-        return infix
-    if e.drops is not None and w.propto:
-        return unnormalised(w, e, whole_mode(e.callee), args)
-    return f"{library(w, e, whole_mode(e.callee))}({', '.join(passed(e.callee, args))})"
+    return called(w, e, whole_mode(e.callee), args) if infix is None else infix
+
+
+def called(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str], each: bool = False) -> str:
+    """A call, or one for each entry along its axes; a density may leave out the terms of data alone."""
+    drops = e.drops is not None and w.propto
+    constant = drops and all(are_data(w, e))
+    name = less_constants(w, e, mode) if drops and not constant else library(w, e, mode)
+    passes: list[str] = [*passed_to(e)]
+    if each:
+        name, passes = "lib.each", [name, marks((*[False] * len(passes), *has_axes(e.args))), *passes]
+    text = f"{name}({', '.join([*passes, *args])})"
+    if constant:
+        return f"lib.zeros_like({text})" if axes_of(e.type) else "0.0"
+    return text
 
 
 def whole_mode(callee: ir.Callee) -> Mode:
     return {"sum": "total", "prod": "product", "": ""}[callee.reduce]  # type: ignore[return-value]
 
 
-def passed(callee: ir.Callee, args: Sequence[str]) -> list[str]:
-    return [callee.passes, *args] if callee.passes else list(args)
-
-
-def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
-    callee = e.callee
-    binding = Binding(
-        callee.impl,
-        mode,
-        callee.passes,
-        callee.family,
-        (),
-        callee.batch,
-        cores(e),
-        leading_axes(e, mode),
-        outer(e),
-    )
-    return w.bind(callee.name, binding)
+def library(w: Writer, e: ir.Apply, mode: Mode, name: str = "", drops: tuple[int, ...] = ()) -> str:
+    """The text of the function that is called, under its own name or another."""
+    c = e.callee
+    axes = leading_axes(e, mode)
+    binding = Binding(c.impl, mode, c.passes, c.family, drops, c.batch, cores(e), axes, outer(e))
+    return w.bind(name or c.name, binding)
 
 
 def outer(e: ir.Apply) -> int:
@@ -206,11 +204,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     """A call at every place along its axes: arguments aligned, or one call a place."""
     callee = e.callee
     if callee.batch == "none":
-        if e.drops is not None and w.propto:
-            return each_unnormalised(w, e, args)
-        lifted = marks((*[False] * len(passed(callee, ())), *has_axes(e.args)))
-        arguments = ", ".join(passed(callee, args))
-        return f"lib.each({library(w, e, whole_mode(callee))}, {lifted}, {arguments})"
+        return called(w, e, whole_mode(callee), args, each=True)
     own, result_axes = e.ranks, e.axes
     widest = max(own)
     if callee.batch == "leading":
@@ -224,9 +218,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         infix = infix_text(e, args)
         if infix is not None:
             return infix
-    if e.drops is not None and w.propto:
-        return unnormalised(w, e, batch_mode(e, widest), args)
-    return f"{library(w, e, batch_mode(e, widest))}({', '.join(passed(callee, args))})"
+    return called(w, e, batch_mode(e, widest), args)
 
 
 def has_axes(args: Sequence[ir.Expr]) -> list[bool]:
@@ -267,23 +259,6 @@ def batch_mode(e: ir.Apply, widest: int) -> Mode:
 # --- Dropping constants --------------------------------------------------------------------------
 
 
-def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str:
-    """A density less the terms that depend on data alone."""
-    if all(are_data(w, e)):
-        whole = f"{library(w, e, mode)}({', '.join(args)})"
-        return f"lib.zeros_like({whole})" if axes_of(e.type) else "0.0"
-    return f"{less_constants(w, e, mode)}({', '.join(args)})"
-
-
-def each_unnormalised(w: Writer, e: ir.Apply, args: Sequence[str]) -> str:
-    """The same for a density that is called once for each entry of the batch."""
-    if all(are_data(w, e)):
-        whole = f"lib.each({library(w, e, 'total')}, {marks(has_axes(e.args))}, {', '.join(args)})"
-        return f"lib.zeros_like({whole})"
-    lifted = marks(has_axes(e.args))
-    return f"lib.each({less_constants(w, e, whole_mode(e.callee))}, {lifted}, {', '.join(args)})"
-
-
 def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
     """The name of the density without the terms that these arguments allow to drop."""
     family = e.callee.family
@@ -291,8 +266,7 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
     known = {name for (name, _), is_data in zip(family.args, are_data(w, e), strict=False) if is_data}
     drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
-    binding = Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e), leading_axes(e, mode))
-    return w.bind(name, binding)
+    return library(w, e, mode, name, drops)
 
 
 def variant(w: Writer, e: ir.CallUser) -> str:

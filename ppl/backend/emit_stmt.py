@@ -16,8 +16,9 @@ from ppl.backend.emit_expr import (
     loose_index,
     marks,
     slots,
+    tuple_of,
 )
-from ppl.backend.text import Writer, python_name
+from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib.functions.operators import OPERATORS
@@ -126,7 +127,7 @@ def unset_shape(w: Writer, shape: ir.Shape, t: Type) -> str:
     if isinstance(shape, ir.TupleShape):
         assert isinstance(t, Tuple)
         items = [unset_shape(w, item, core(k)) for item, k in zip(shape.items, t.items, strict=True)]
-        one = f"({''.join(item + ', ' for item in items).rstrip()})"
+        one = tuple_text(items)
         for size in reversed(shape.dims):
             one = f"[{one} for _ in range({expr(w, size)})]"
         return one
@@ -204,9 +205,8 @@ def scan(w: Writer, s: ir.Scan) -> None:
                 w.line(f"{python_name(changed)} = lib.own({python_name(changed)})")
             with w.knowing({*s.carried, *s.inputs}):
                 whole_body(w, body)
-            w.line(f"return {listing(w, values)}")
-    shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
-    arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
+            w.line(f"return {tuple_of(w, values)[1:-1]}")
+    arguments = f"{tuple_of(w, s.start)}, {tuple_of(w, s.entries)}, {tuple_text(map(python_name, fixed))}"
     after = ", ".join(map(python_name, s.after))
     if s.of_draws:
         arguments += f", {marks([ir.DRAW in axes_of(e.type) for e in s.entries])}"
@@ -219,10 +219,6 @@ def read_from_outside(s: ir.Scan) -> set[str]:
     read = used_names((s.step, s.next)) - assigned_names(s.step)
     read |= used_names((s.batch, s.batch_next)) - assigned_names(s.batch)
     return read - own
-
-
-def listing(w: Writer, items: Sequence[ir.Expr]) -> str:
-    return "".join(f"{expr(w, i)}, " for i in items).rstrip()
 
 
 def changed_in_place(body: Sequence[Any]) -> frozenset[str]:
@@ -252,10 +248,9 @@ def check_declared(w: Writer, s: ir.CheckDeclared) -> None:
     for leaf, text in leaves(s.declared, python_name(s.name)):
         if leaf.allows_all:
             continue
-        shape = f"({''.join(expr(w, size) + ', ' for size in leaf.sizes).rstrip()})"
         args = "".join(f", {expr(w, a)}" for a in leaf.arguments)
         check = "check_each" if axes_of(s.declared.type) else "check"
-        w.line(f"lib.{check}({leaf.constraint!r}, {leaf.name!r}, {text}, {shape}{args})")
+        w.line(f"lib.{check}({leaf.constraint!r}, {leaf.name!r}, {text}, {tuple_of(w, leaf.sizes)}{args})")
 
 
 def leaves(d: ir.Declared, text: str, outer: tuple[ir.Expr, ...] = ()) -> list[tuple[ir.Declared, str]]:

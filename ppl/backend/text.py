@@ -1,7 +1,7 @@
 """Python text being written: every line remembers the place in the program it came from."""
 
 import keyword
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -23,6 +23,11 @@ def python_name(name: str) -> str:
     if "." in name:  # an item of a tuple
         return f"{name.replace('.', '_')}__"
     return f"{name}__" if name in RESERVED else name
+
+
+def tuple_text(items: Iterable[str]) -> str:
+    """The text of a tuple; of one item too."""
+    return f"({''.join(f'{item}, ' for item in items).rstrip()})"
 
 
 @dataclass(frozen=True)

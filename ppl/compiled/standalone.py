@@ -6,7 +6,7 @@ belongs to one statement stands under a comment with its line in the program.
 
 import builtins
 import keyword
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from ppl.arrays import Node
 from ppl.backend.library import of_every_program
 from ppl.backend.load import BUILTINS, Code, load
 from ppl.backend.runtime import Place
+from ppl.backend.text import tuple_text
 from ppl.compiled.data import is_argument, split
 from ppl.compiled.density import prepared
 from ppl.compiled.incomplete import VALUES
@@ -399,11 +400,6 @@ class _Lines:
             body, answers = self.function(inner, given, indent + "    ")
             lines += [f"{indent}def {branches[-1]}():", *body, f"{indent}    return {tuple_text(answers)}"]
         return [*lines, f"{indent}{tuple_text(names)} = lax.switch({chosen.text}, [{', '.join(branches)}])"]
-
-
-def tuple_text(texts: Iterable[str]) -> str:
-    """A tuple of expressions or of names."""
-    return f"({''.join(f'{text}, ' for text in texts).rstrip()})"
 
 
 CONTROL = {"scan": _Lines.scan, "cond": _Lines.cond}
