@@ -147,20 +147,26 @@ class OfProgram:
         each = zip(self.leaves, values, self.wanted_each, strict=True)
         return rebuilt(self.shared, iter([at_each(leaf, x, draws, wanted) for leaf, x, wanted in each]))
 
+    @property
+    def differentiated_values(self) -> list[Array]:
+        return [inexact(self.leaves[i].plain) for i in self.differentiated]
+
+    def values_with(self, boxes: Sequence[Array]) -> list[Any]:
+        """The values of the leaves, boxes of those that are differentiated."""
+        values = [leaf.plain for leaf in self.leaves]
+        for i, box in zip(self.differentiated, boxes, strict=True):
+            values[i] = box
+        return values
+
     def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Tapes":
-        pull = self._tape(t, y, draws)
-        return Tapes(pull, y.shape, [self.leaves[i].plain for i in self.differentiated])
+        return Tapes(self._tape(t, y, draws), y.shape)
 
     def _tape(self, t: Floats, y: Floats, draws: Draws) -> Pull:
         def run(traced: list[Array]) -> Array:
             state, *boxes = traced
-            at_leaves = [leaf.plain for leaf in self.leaves]
-            for i, box in zip(self.differentiated, boxes, strict=True):
-                at_leaves[i] = box
-            return self.forms.traced(*self.placed(t, state), *self.at_points(at_leaves, draws))
+            return self.forms.traced(*self.placed(t, state), *self.at_points(self.values_with(boxes), draws))
 
-        differentiated = [inexact(self.leaves[i].plain) for i in self.differentiated]
-        end, pull = pullback(run, [y, *differentiated])
+        end, pull = pullback(run, [y, *self.differentiated_values])
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
 
 
@@ -183,7 +189,6 @@ class Tapes:
 
     through: Pull
     shape: tuple[int, ...]
-    differentiated: Sequence[Any]
 
     @cached_property
     def jacobians(self) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import AUTOGRAD, Array, inexact, pullback
+from ppl.arrays import AUTOGRAD, Array, pullback
 from ppl.backend.fields import OfProgram, Pull
 from ppl.stdlib.laplace.own import Curve
 from ppl.stdlib.solvers.field import Draws, Floats
@@ -46,10 +46,9 @@ class OwnLikelihood:
     name: str
     field: OfProgram
 
-    def at(self, draws: Draws, at_leaves: Sequence[Any] | None = None) -> Scalars:
-        """f of theta at the draws; `at_leaves` are its other arguments, their plain values if None."""
-        values = [leaf.plain for leaf in self.field.leaves] if at_leaves is None else at_leaves
-        shared = self.field.at_points(values, draws)
+    def at(self, draws: Draws, at_leaves: Sequence[Any] = ()) -> Scalars:
+        """f of theta at the draws; `at_leaves` are its other arguments, or else their plain values."""
+        shared = self.field.at_points(at_leaves or [leaf.plain for leaf in self.field.leaves], draws)
         return lambda theta: self.field.forms.traced(theta, *shared)
 
     def curve(self, theta: Floats, draws: Draws, block: int) -> Curve:
@@ -69,14 +68,10 @@ class OwnLikelihood:
 
     def _tape(self, theta: Floats, draws: Draws, sigma: Floats) -> Pull:
         """Of f, half the trace, and f's gradient, side by side: (draws, 2 + n)."""
-        leaves, differentiated = self.field.leaves, self.field.differentiated
 
         def run(traced: list[Array]) -> Array:
             here, *boxes = traced
-            at_leaves = [leaf.plain for leaf in leaves]
-            for i, box in zip(differentiated, boxes, strict=True):
-                at_leaves[i] = box
-            f = self.at(draws, at_leaves)
+            f = self.at(draws, self.field.values_with(boxes))
             first, times_hessian = gradient_and_pull(f, here)
             trace = np.zeros(len(draws))
             for i, v in enumerate(combs(sigma.shape[-1], theta.shape)):
@@ -84,7 +79,7 @@ class OwnLikelihood:
                 trace = trace + AUTOGRAD.np.sum(times_hessian(v) * column, axis=1)
             return AUTOGRAD.np.concatenate([f(here)[:, None], 0.5 * trace[:, None], first], axis=1)
 
-        return pullback(run, [theta, *(inexact(leaves[i].plain) for i in differentiated)])[1]
+        return pullback(run, [theta, *self.field.differentiated_values])[1]
 
 
 @dataclass(frozen=True)

@@ -164,11 +164,7 @@ def root(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings
             raise Rejection(
                 f"`{solver}` found no root from {guess[0].tolist()}. Start closer to it; there may be none."
             )
-
-        def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
-            return (np.zeros_like(guess),), roots.adjoints(f, found, g)
-
-        return found, pull
+        return found, lambda g: ((np.zeros_like(guess),), roots.adjoints(f, found, g))
 
     return Problem(forms, alone, (guess,), tuple(shared)).solved(xp, run)
 
@@ -187,11 +183,7 @@ def integral(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], sett
         values = np.where(forwards, rule.value, np.nan)
         if len(low) == 1 and not np.isfinite(values).all():
             raise Rejection(f"`{solver}` from {low[0]:g} to {high[0]:g} {fault(bool(forwards[0]))}")
-
-        def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
-            return quadrature.adjoints(f, rule, g)
-
-        return values, pull
+        return values, lambda g: quadrature.adjoints(f, rule, g)
 
     return Problem(forms, by_complement, (low, high), tuple(shared)).solved(xp, run)
 
