@@ -25,7 +25,7 @@ class Data(SimpleNamespace):
     seed__: int
 
     def blocks(self, u: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """The elements of `u` (dim,) by parameter, one array each, in the order of `places`."""
+        """The elements of `u` (dim,), or (n, dim), by parameter, one array each, in the order of `places`."""
         return [block(u, place) for place in self.places.values()]
 
     def of(self, name: str) -> Any:

@@ -27,7 +27,7 @@ from ppl.density.many_points import (
 )
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, Rejection
-from ppl.ir.forms import GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form
+from ppl.ir.forms import GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form, points_of
 from ppl.memory import ARRAY_SIZES, available
 
 Floats = NDArray[np.float64]
@@ -40,6 +40,10 @@ class Forms:
     value: Form
     gradient: Form
     many: Form
+
+    @classmethod
+    def of(cls, form: Form) -> "Forms":
+        return cls(form, form, points_of(form))
 
 
 TARGET = Forms(VALUES, GRADIENT, OF_POINTS)

@@ -200,7 +200,7 @@ def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
     """
     draw = numbers(us)
     with np.errstate(all="ignore"), located(module):
-        return np.asarray(for_all(NUMPY, module.log_joint(d, blocks(d, us), jacobian, draw), draw))
+        return np.asarray(for_all(NUMPY, module.log_joint(d, d.blocks(us), jacobian, draw), draw))
 
 
 def of_points(module: Module, xp: Namespace, d: Data, jacobian: bool) -> Callable[[Sequence[Any]], Any]:
@@ -218,7 +218,7 @@ def log_joint_gradients(
 ) -> tuple[Floats, Floats]:
     """The same with the gradients (n, dim), by one tape of `nodes` for all: each row moves its own value."""
     with np.errstate(all="ignore"), located(module):
-        values, parts = tapes(blocks(d, us), nodes)
+        values, parts = tapes(d.blocks(us), nodes)
     return values, runtime.joined(list(d.places.values()), parts, (len(us),))
 
 
@@ -231,11 +231,6 @@ def as_one_of_many(batched: Batched | None, u: Floats) -> Found | None:
         return None if batched is None else tuple(each[0] for each in batched(u[None]))
     except (DrawsRejected, PPLError):
         return None
-
-
-def blocks(d: Data, us: Floats) -> list[Floats]:
-    """One array a parameter, (n, *shape)."""
-    return [us[:, p.at].reshape(len(us), *p.shape) for p in d.places.values()]
 
 
 def numbers(us: Floats) -> NDArray[np.intp]:

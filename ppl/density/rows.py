@@ -20,7 +20,7 @@ from ppl.density.data import Data, Rows
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
-from ppl.ir.forms import ARRAYS, Form, points_of, rest_of, rows_of, rows_on_sides
+from ppl.ir.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
 from ppl.ir.passes.one_side import Sides, sides_of
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.source import Span
@@ -97,7 +97,7 @@ class ByRows:
         """The terms that are no row terms, with the Jacobian."""
         form = rest_of(self.split.size)
         d = self.posterior.model.prepared(self.posterior.d, form)
-        return LogJoint(self.posterior.model, Forms(form, form, points_of(form)), d, True, self.dim)
+        return LogJoint(self.posterior.model, Forms.of(form), d, True, self.dim)
 
     @cached_property
     def row_bytes(self) -> int:
@@ -210,9 +210,7 @@ class Batch:
     def terms(self) -> LogJoint:
         """The row terms of these rows, not scaled."""
         form = self.whole.rows
-        return LogJoint(
-            self.whole.posterior.model, Forms(form, form, points_of(form)), self.data, False, self.width
-        )
+        return LogJoint(self.whole.posterior.model, Forms.of(form), self.data, False, self.width)
 
     @property
     def dim(self) -> int:

@@ -207,6 +207,22 @@ def with_blocks(s: ir.Stmt, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stm
             return s
 
 
+def in_branches(
+    body: Sequence[ir.Stmt], change: Callable[[ir.Stmt], Sequence[ir.Stmt]]
+) -> tuple[ir.Stmt, ...]:
+    """The statements with each, those in branches too, as `change` has it; a loop is one statement."""
+    out: list[ir.Stmt] = []
+    for s in body:
+        branches = isinstance(s, ir.If | ir.Profile)
+        out += [with_blocks(s, lambda inner: in_branches(inner, change))] if branches else change(s)
+    return tuple(out)
+
+
+def without(body: Sequence[ir.Stmt], drops: Callable[[ir.Stmt], bool]) -> tuple[ir.Stmt, ...]:
+    """The statements, those in blocks too, but for some; the steps of a scan are left alone."""
+    return tuple(with_blocks(s, lambda inner: without(inner, drops)) for s in body if not drops(s))
+
+
 def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """Names that are changed in part, run through by a loop, or set in more than one place."""
     seen: set[str] = set()
@@ -238,6 +254,17 @@ def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
         if new is not old:
             changes[name] = new
     return replace(node, **changes) if changes else node
+
+
+def with_sure_parts(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The same for what the node is sure to evaluate: of a ternary the condition, of `&&` the left side."""
+    match node:
+        case ir.Select():
+            return replace(node, condition=change(node.condition))
+        case ir.Logical():
+            return replace(node, left=change(node.left))
+        case _:
+            return with_parts(node, change)
 
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:

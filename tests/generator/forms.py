@@ -17,7 +17,6 @@ from laws.passes import NONE, OPTIONAL, Variant, lowered, model_of, only, progra
 from ppl.arrays import AUTOGRAD, value_and_grads, values_and_grads
 from ppl.backend.located import located
 from ppl.backend.runtime import joined
-from ppl.density.many_points import blocks
 from ppl.density.rows import by_rows
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, PPLError, Rejection
@@ -202,7 +201,7 @@ def compiled_tapes(case: Case) -> Iterator[Comparison]:
     p = case.posterior
     if p.model.over(ir_forms.OF_POINTS, AUTOGRAD) and case.dim:
         for n in (2, POINTS):
-            yield from compiled_tape(p.log_joint().tapes_of_many, blocks(p.d, case.points[:n]))
+            yield from compiled_tape(p.log_joint().tapes_of_many, p.d.blocks(case.points[:n]))
     for u in case.points[1:]:
         yield from compiled_tape(p.log_joint().tapes, p.d.blocks(u), p.d.blocks(case.points[0]))
 

@@ -4,14 +4,14 @@ Only what is sure to be evaluated counts, and only if nothing in it changes betw
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
-from ppl.ir.walk import changing_names, parts_of, used_names, walk, with_density, with_parts
+from ppl.ir.walk import changing_names, parts_of, used_names, walk, with_density, with_sure_parts
 from ppl.types import INT, Tuple, core, element_type
 
 Stmts = tuple[ir.Stmt, ...]
@@ -82,17 +82,6 @@ class Sharing:
         if any(isinstance(n, ir.CallUser | ir.Solve | ir.TargetSoFar) for n in walk(e)):
             return False
         return not used_names(e) & self.changing
-
-
-def with_sure_parts(node: Any, change: Callable[[Any], Any]) -> Any:
-    """The node with what it is sure to evaluate changed."""
-    match node:
-        case ir.Select():
-            return replace(node, condition=change(node.condition))
-        case ir.Logical():
-            return replace(node, left=change(node.left))
-        case _:
-            return with_parts(node, change)
 
 
 def sure_parts(node: Any) -> tuple[Any, ...]:

@@ -1,16 +1,18 @@
 """What nothing reads: index sets, of a nest over pairs as long as there are pairs, and stores of locals."""
 
-from collections.abc import Sequence
-
 from ppl.ir import nodes as ir
-from ppl.ir.walk import used_names, walk, with_blocks, with_density
+from ppl.ir.walk import used_names, walk, with_density, without
 from ppl.types import INT, OverAxes
 
 
 def eliminate_dead_code(p: ir.Program) -> ir.Program:
     """The pass; a variable may have been read by another that nothing reads."""
     names = dead_names(p)
-    shorter = with_density(p, lambda body: without_assignments(body, names), functions=True)
+
+    def is_dead(s: ir.Stmt) -> bool:
+        return isinstance(s, ir.Assign) and s.name in names
+
+    shorter = with_density(p, lambda body: without(body, is_dead), functions=True)
     return p if shorter == p else eliminate_dead_code(shorter)
 
 
@@ -31,12 +33,3 @@ def is_removable(s: ir.Declare | ir.Assign) -> bool:
         isinstance(s.value.type, OverAxes) and s.value.type.element == INT and s.name.endswith("__")
     )
     return is_index_set or (isinstance(s.value, ir.Var) and s.declares and not s.shape)
-
-
-def without_assignments(body: Sequence[ir.Stmt], names: set[str]) -> tuple[ir.Stmt, ...]:
-    """The statements but for those that set one of the names; the steps of a scan are left alone."""
-    found: list[ir.Stmt] = []
-    for s in body:
-        if not (isinstance(s, ir.Assign) and s.name in names):
-            found.append(with_blocks(s, lambda body: without_assignments(body, names)))
-    return tuple(found)

@@ -17,7 +17,7 @@ from ppl.ir.passes.iterations import declared, run, set_once, without_continue
 from ppl.ir.passes.jumps import has_exit, left_by_flags
 from ppl.ir.passes.vectorise_loops import Vectorise
 from ppl.ir.varying import every_statement, unknown_names, varies, varying_names
-from ppl.ir.walk import walk
+from ppl.ir.walk import in_branches, walk
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.types import INT, Tuple, Type, core, over_axes, rank
@@ -193,7 +193,7 @@ def one_exit(f: ir.Function, names: set[str], t: Type | None) -> Stmts:
     if not parting:
         return f.body
     if any(isinstance(n, ir.Return) and n.value is None for n in walk(f.body)):
-        return without_continue(tuple(map(left_early, f.body)))
+        return without_continue(in_branches(f.body, left_early))
     if t is None or rank(t) or isinstance(core(t), Tuple):
         raise Dependent("a function returns from different places")
     result = ir.Var("returned__", t)
@@ -201,15 +201,10 @@ def one_exit(f: ir.Function, names: set[str], t: Type | None) -> Stmts:
     return (ir.Declare(result.name, t, (), f.span), *body, ir.Return(result, f.span))
 
 
-def left_early(s: ir.Stmt) -> ir.Stmt:
-    """The statement with `return` without a value as the `continue` of a loop that is run once."""
-    match s:
-        case ir.Return():
-            return ir.Jump("continue", s.span)
-        case ir.If(then=then, otherwise=otherwise):
-            sides = [tuple(map(left_early, side)) for side in (then, otherwise)]
-            return replace(s, then=sides[0], otherwise=sides[1])
-        case _ if has_return(s):
-            raise Dependent("a function returns from inside a loop")
-        case _:
-            return s
+def left_early(s: ir.Stmt) -> Stmts:
+    """A `return` without a value as the `continue` of a loop that is run once."""
+    if isinstance(s, ir.Return):
+        return (ir.Jump("continue", s.span),)
+    if has_return(s):
+        raise Dependent("a function returns from inside a loop")
+    return (s,)

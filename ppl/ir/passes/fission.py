@@ -11,7 +11,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh
-from ppl.ir.walk import EXPRESSIONS, assigned_names, used_names, walk, with_parts
+from ppl.ir.walk import EXPRESSIONS, assigned_names, used_names, walk, with_parts, with_sure_parts
 from ppl.source import Span
 from ppl.types import Tuple, array_of, core, rank
 
@@ -128,11 +128,7 @@ class Fission:
         """The node with the largest expressions that need not wait replaced by names for their values."""
         if isinstance(node, EXPRESSIONS) and not self.depends(node) and is_work(node):
             return self.taken_out(node, loops, before, span)
-        if isinstance(node, ir.Select):
-            return replace(node, condition=self.part(node.condition, loops, before, span))
-        if isinstance(node, ir.Logical):
-            return replace(node, left=self.part(node.left, loops, before, span))
-        return with_parts(node, lambda part: self.part(part, loops, before, span))
+        return with_sure_parts(node, lambda part: self.part(part, loops, before, span))
 
     def taken_out(self, e: ir.Expr, loops: Loops, before: list[ir.Stmt], span: Span) -> ir.Expr:
         used = used_names(e)

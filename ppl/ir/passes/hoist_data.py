@@ -22,6 +22,7 @@ from ppl.ir.walk import (
     used_names,
     walk,
     with_parts,
+    with_sure_parts,
 )
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
@@ -135,15 +136,7 @@ class Hoist:
         """The node with its largest costly data-only expressions replaced by names."""
         if isinstance(node, EXPRESSIONS) and is_costly(node) and self.movable(node):
             return ir.Var(self.name(node, span), node.type)
-        if isinstance(node, ir.Select | ir.Logical):
-            return self.shrink_first(node, span)
-        return with_parts(node, lambda part: self.shrink(part, span))
-
-    def shrink_first(self, node: ir.Select | ir.Logical, span: Span) -> Any:
-        """What a ternary or `&&` looks at first is sure to run; the rest stays as it is."""
-        if isinstance(node, ir.Select):
-            return replace(node, condition=self.shrink(node.condition, span))
-        return replace(node, left=self.shrink(node.left, span))
+        return with_sure_parts(node, lambda part: self.shrink(part, span))
 
     def name(self, e: ir.Expr, span: Span) -> str:
         """One name for equal expressions, however often they stand."""

@@ -12,7 +12,7 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.fold import folded
 from ppl.ir.names import Fresh
-from ppl.ir.walk import assigned_names, used_names, walk, with_parts
+from ppl.ir.walk import assigned_names, used_names, walk, with_parts, with_sure_parts
 from ppl.source import Span
 from ppl.types import INT, rank
 
@@ -79,12 +79,7 @@ class Inline:
 
     def expression(self, node: Any, span: Span, out: list[ir.Stmt]) -> Any:
         """The expression with calls replaced by their results; not what may never be evaluated."""
-        match node:
-            case ir.Select():
-                return replace(node, condition=self.expression(node.condition, span, out))
-            case ir.Logical():
-                return replace(node, left=self.expression(node.left, span, out))
-        node = with_parts(node, lambda part: self.expression(part, span, out))
+        node = with_sure_parts(node, lambda part: self.expression(part, span, out))
         if not isinstance(node, ir.CallUser) or not self.can(node):
             return node
         result = self.fresh("result")

@@ -199,21 +199,26 @@ def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]
     if is_masked(b):
         raise Dependent("a size varies from one iteration to the next, in a branch on parameters")
     bounds = [(ir.Const(1, INT), size) if not isinstance(size, ir.Between) else ends(size) for size in sizes]
-    names = [c.name("end", to_batch(c, b, end)) for pair in bounds for end in pair]
-    if b.over(*names) != (b.axis,):
-        raise Dependent("a size varies from one draw to the next")
-    groups = c.name("group", helper(batching.groups_by_width, (b.index, *names), b.index.type))
-    group = ir.Var(c.fresh("width"), INT)
+    ends_of_all = [c.name("end", to_batch(c, b, end)) for pair in bounds for end in pair]
 
-    def one_group() -> None:
-        within = subset(c, b, batching.where_equal, (groups, group))
+    def one_group(within: Batch) -> None:
         ranges = b.ranges | {size for size in sizes if isinstance(size, ir.Between)}
         first = {size: first_of(c, within, size) for size in sizes if not isinstance(size, ir.Between)}
         run(c, replace(within, ranges=ranges, sizes=first), body)
 
-    last = helper(batching.latest, (groups,), INT)
-    made = c.aside(one_group)
-    c.out.append(ir.For(group.name, ir.Const(1, INT), last, made, c.span))
+    c.out.append(by_group(c, b, ends_of_all, one_group)[1])
+
+
+def by_group(
+    c: Lifting, b: Batch, ends: Sequence[ir.Expr], work: Callable[[Batch], None]
+) -> tuple[ir.Var, ir.For]:
+    """The group of each entry, of those whose sizes between `ends` are equal, and a loop over the groups."""
+    if b.over(*ends) != (b.axis,):
+        raise Dependent("a size varies from one draw to the next")
+    groups = c.name("group", helper(batching.groups_by_width, (b.index, *ends), b.index.type))
+    group, span = ir.Var(c.fresh("width"), INT), c.span
+    body = c.aside(lambda: work(subset(c, b, batching.where_equal, (groups, group))))
+    return groups, ir.For(group.name, ir.Const(1, INT), helper(batching.latest, (groups,), INT), body, span)
 
 
 def first_of(c: Lifting, b: Batch, size: ir.Expr) -> ir.Var:

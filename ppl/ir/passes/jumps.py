@@ -13,7 +13,7 @@ from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import ends_in_return, has_return
 from ppl.ir.passes.iterations import without_continue
 from ppl.ir.varying import may_end, unknown_names, varies
-from ppl.ir.walk import jumps, walk, with_blocks, with_density
+from ppl.ir.walk import in_branches, jumps, walk, with_blocks, with_density
 from ppl.types import INT, rank
 
 Stmts = tuple[ir.Stmt, ...]
@@ -125,7 +125,7 @@ class Loop:
             before.append(self.flag(self.ended, NO, declares=True))
             before.append(ir.Declare(self.result.name, self.result.type, (), s.span))
             after.append(ir.If(self.ended, (ir.Return(self.result, s.span),), (), s.span))
-        body = without_continue(self.leaving(s.body))
+        body = without_continue(in_branches(s.body, self.leaving))
         if isinstance(s, ir.While):
             s = replace(s, condition=ir.Logical("and", self.going, s.condition, INT), body=body)
         else:
@@ -135,20 +135,13 @@ class Loop:
     def flag(self, flag: ir.Var, value: ir.Const, declares: bool = False) -> ir.Assign:
         return ir.Assign(flag.name, value, self.loop.span, declares)
 
-    def leaving(self, body: Sequence[ir.Stmt]) -> Stmts:
-        """The statements with flags set where they would leave the loop, and the rest of the step goes."""
-        out: list[ir.Stmt] = []
-        for s in body:
-            match s:
-                case ir.Jump(word="break"):
-                    out += [self.flag(self.going, NO), replace(s, word="continue")]
-                case ir.Return(value=value, span=span) if self.result is not None and value is not None:
-                    out.append(ir.Assign(self.result.name, value, span))
-                    out += [self.flag(self.ended, YES), self.flag(self.going, NO), ir.Jump("continue", span)]
-                case ir.If(then=then, otherwise=otherwise):
-                    out.append(replace(s, then=self.leaving(then), otherwise=self.leaving(otherwise)))
-                case ir.Profile(body=inner):
-                    out.append(replace(s, body=self.leaving(inner)))
-                case _:
-                    out.append(s)
-        return tuple(out)
+    def leaving(self, s: ir.Stmt) -> Stmts:
+        """What sets flags and ends the step, for a statement that would leave the loop."""
+        match s:
+            case ir.Jump(word="break"):
+                return self.flag(self.going, NO), replace(s, word="continue")
+            case ir.Return(value=value, span=span) if self.result is not None and value is not None:
+                flags = self.flag(self.ended, YES), self.flag(self.going, NO)
+                return ir.Assign(self.result.name, value, span), *flags, ir.Jump("continue", span)
+            case _:
+                return (s,)

@@ -12,8 +12,8 @@ from functools import partial, reduce
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, helper
-from ppl.ir.passes.iterations import Around, Stmts, arrays, attempt, loop_left, run
-from ppl.ir.passes.lift import may_fail, subset, to_batch
+from ppl.ir.passes.iterations import Around, Stmts, arrays, attempt, by_group, loop_left, run
+from ppl.ir.passes.lift import may_fail, to_batch
 from ppl.ir.passes.widths import reached
 from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib import batching
@@ -66,17 +66,7 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     """A loop over the groups of iterations whose segments are of the same sizes."""
     bounds = {x: (end_of(c, b, x.lower), end_of(c, b, x.upper)) for x in segments}
     ends = [end for pair in bounds.values() for end in pair]
-    if b.over(*ends) != (b.axis,):
-        raise Dependent("a range of indices varies from one draw to the next")
-    groups = c.name("group", helper(batching.groups_by_width, (b.index, *ends), b.index.type))
-    group = ir.Var(c.fresh("width"), INT)
-
-    def one_group() -> None:
-        within = subset(c, b, batching.where_equal, (groups, group))
-        run(c, within, s.body)
-
-    last = helper(batching.latest, (groups,), INT)
-    made = ir.For(group.name, ir.Const(1, INT), last, c.aside(one_group), s.span)
+    groups, made = by_group(c, b, ends, lambda within: run(c, within, s.body))
     conditions: list[ir.Expr] = [helper(batching.pays_by_width, (groups,), INT)]
     conditions += [helper(batching.are_disjoint, bounds[x], INT) for x in written(s, segments)]
     together = reduce(lambda one, other: ir.Logical("and", one, other, INT), conditions)

@@ -18,7 +18,7 @@ from ppl.ir.passes.lift import lift, path_to, spread
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.varying import unknown_names, varies, varying_names
-from ppl.ir.walk import assigned_names, backward_slice, declared_names, rewrite, used_names, walk
+from ppl.ir.walk import assigned_names, backward_slice, declared_names, rewrite, used_names, walk, without
 from ppl.stdlib import batching
 from ppl.types import INT, VOID, Tuple, axes_of, core, element_type, is_complex, over_axes
 
@@ -279,18 +279,8 @@ def variables(node: Any) -> list[ir.Var]:
 
 def silent(body: Sequence[ir.Stmt], inside: set[str]) -> Stmts:
     """The statements without terms, and without what they do to variables from outside."""
-    return tuple(quiet for s in body if (quiet := silenced(s, inside)) is not None)
 
+    def has_effect(s: ir.Stmt) -> bool:
+        return isinstance(s, ir.Increment) or (isinstance(s, ir.Assign | ir.Update) and s.name not in inside)
 
-def silenced(s: ir.Stmt, inside: set[str]) -> ir.Stmt | None:
-    match s:
-        case ir.If(then=then, otherwise=otherwise):
-            return replace(s, then=silent(then, inside), otherwise=silent(otherwise, inside))
-        case ir.For(body=body):
-            return replace(s, body=silent(body, inside))
-        case ir.Increment():
-            return None
-        case ir.Assign(name=name) | ir.Update(name=name) if name not in inside:
-            return None
-        case _:
-            return s
+    return without(body, has_effect)

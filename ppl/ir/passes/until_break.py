@@ -4,8 +4,9 @@
 that none of the conditions is looked at where the program would not; in the other `break` is `continue`.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
+from typing import TypeGuard
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh
@@ -15,7 +16,7 @@ from ppl.ir.passes.iterations import outer_writes
 from ppl.ir.passes.recurrence import EFFECTS
 from ppl.ir.passes.scan import silent
 from ppl.ir.varying import varies
-from ppl.ir.walk import assigned_names, backward_slice, jumps, passed_to, used_names, walk
+from ppl.ir.walk import assigned_names, backward_slice, in_branches, jumps, passed_to, used_names, walk
 from ppl.types import INT
 
 Stmts = tuple[ir.Stmt, ...]
@@ -38,34 +39,24 @@ def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[Stmt
     names = {name: fresh(name) for name in sorted(assigned_names(search) | {s.variable})}
     last, here = ir.Var(fresh("last"), INT), ir.Var(names[s.variable], INT)
     found = ir.Assign(last.name, here, s.span)
-    body = with_breaks(tuple(rename(each, names, {}) for each in search), lambda jump: (found, jump))
+    renamed = tuple(rename(each, names, {}) for each in search)
+    body = in_branches(renamed, lambda each: (found, each) if is_break(each) else (each,))
     before = (
         ir.Assign(last.name, s.upper, s.span, declares=True),
         ir.For(here.name, s.lower, s.upper, body, s.span),
     )
-    return before, replace(
-        s, upper=last, body=with_breaks(s.body, lambda jump: (replace(jump, word="continue"),))
-    )
+    return before, replace(s, upper=last, body=in_branches(s.body, as_continue))
+
+
+def as_continue(s: ir.Stmt) -> Stmts:
+    return (replace(s, word="continue") if is_break(s) else s,)
+
+
+def is_break(s: ir.Stmt) -> TypeGuard[ir.Jump]:
+    return isinstance(s, ir.Jump) and s.word == "break"
 
 
 def searching(s: ir.For) -> Stmts:
     """The statements of the body that decide whether it goes on."""
     own = assigned_names(s.body) - outer_writes(s).keys()
     return backward_slice(silent(s.body, own), (), jumps)
-
-
-def with_breaks(body: Sequence[ir.Stmt], change: Callable[[ir.Jump], Stmts]) -> Stmts:
-    """The statements with each `break` of the loop around them changed."""
-    out: list[ir.Stmt] = []
-    for s in body:
-        match s:
-            case ir.Jump(word="break"):
-                out += change(s)
-            case ir.If(then=then, otherwise=otherwise):
-                sides = [with_breaks(side, change) for side in (then, otherwise)]
-                out.append(replace(s, then=sides[0], otherwise=sides[1]))
-            case ir.Profile(body=inner):
-                out.append(replace(s, body=with_breaks(inner, change)))
-            case _:
-                out.append(s)
-    return tuple(out)

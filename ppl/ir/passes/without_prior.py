@@ -7,7 +7,7 @@ closed form, so the log joint is given without it.
 from dataclasses import replace
 
 from ppl.ir import nodes as ir
-from ppl.source import Span
+from ppl.ir.walk import without
 
 ZERO_MEAN = ("normal_lpdf", "std_normal_lpdf", "multi_normal_lpdf")
 
@@ -33,16 +33,8 @@ def without_prior(lowered: ir.Program, arrays: ir.Program, name: str) -> ir.Prog
             "the ARD variant needs exactly one, on the whole vector."
         )
     (prior,) = found
-    return replace(lowered, model=less(lowered.model, prior))
-
-
-def less(body: tuple[ir.Stmt, ...], prior: Span) -> tuple[ir.Stmt, ...]:
-    """The statements without the increment that stands there, be it in a loop."""
-
-    def inside(s: ir.Stmt) -> ir.Stmt:
-        return replace(s, body=less(s.body, prior)) if isinstance(s, ir.For | ir.Profile) else s
-
-    return tuple(inside(s) for s in body if not (isinstance(s, ir.Increment) and s.span == prior))
+    model = without(lowered.model, lambda s: isinstance(s, ir.Increment) and s.span == prior)
+    return replace(lowered, model=model)
 
 
 def is_prior(s: ir.Stmt, name: str) -> bool:
