@@ -104,6 +104,6 @@ def cross_index(w: Writer, name: str, at: Entries, index: Text) -> str:
 def needs_cross_index(items: Sequence[ir.IndexItem]) -> bool:
     """Whether NumPy would read several lists of indices otherwise than Stan."""
     several = [isinstance(i, ir.At) and i.index.type != INT for i in items]
-    single = any(isinstance(i, ir.At) and i.index.type == INT for i in items)
+    single = any(map(ir.drops_axis, items))
     slices = any(isinstance(i, ir.Between) for i in items)
     return sum(several) > 1 or (any(several) and single and slices)

@@ -37,8 +37,10 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return solve(w, e)
         case ir.Logical() | ir.Select():
             return choice(w, e)
-        case ir.Index(base=base) if isinstance(core(base.type), Tuple) and not is_one_entry(e.items):
-            return indexed_tuples(w, operand(w, base), e.items)
+        case ir.Index(base=base, items=items) if isinstance(core(base.type), Tuple) and (
+            len(items) > 1 or not ir.drops_axis(items[0])
+        ):
+            return indexed_tuples(w, operand(w, base), items)
         case ir.Index(base=base):
             return indexed(w, base, lambda name: index(w, name, e.items))
         case ir.Gather():
@@ -291,10 +293,6 @@ def indexed(w: Writer, base: ir.Expr, inside: Callable[[str], str]) -> str:
     name = w.temporary()
     within = inside(name)
     return f"({name} := {text})[{within}]" if name in within else f"{text}[{within}]"
-
-
-def is_one_entry(items: Sequence[ir.IndexItem]) -> bool:
-    return len(items) == 1 and isinstance(items[0], ir.At) and items[0].index.type == INT
 
 
 def indexed_tuples(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ppl.frontend import ast
-from ppl.frontend.declarations import CONSTRAINED, SQUARE
+from ppl.frontend.declarations import CONSTRAINED
 from ppl.frontend.facts import Facts
 from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
 from ppl.ir.lower_expr import Lowering, implicit_arguments, lower_expr
-from ppl.ir.lower_stmt import lower_statements
+from ppl.ir.lower_stmt import lower_statements, own_sizes
 from ppl.ir.sizes import size_checks
 from ppl.source import Span
 from ppl.types import INT, NAMED, REAL, Tuple, Type, array_of, element_type, is_complex
@@ -107,11 +107,6 @@ def declared(c: Lowering, name: str, t: ast.DeclaredType, span: Span) -> ir.Decl
     return ir.Declared(
         name, array_of(plain, len(dims)), constraint, arguments, dims, own_sizes(c, t), span
     )  # fmt: skip
-
-
-def own_sizes(c: Lowering, t: ast.SizedType) -> tuple[ir.Expr, ...]:
-    sizes = tuple(lower_expr(c, s) for s in t.sizes)
-    return sizes * 2 if t.keyword in SQUARE and len(sizes) == 1 else sizes
 
 
 def lower_constraint(c: Lowering, t: ast.SizedType) -> tuple[str, tuple[ir.Expr, ...]]:

@@ -78,9 +78,9 @@ def lower_expr(c: Lowering, e: ast.Expr) -> ir.Expr:
             word = "and" if e.op == "&&" else "or"
             return ir.Logical(word, lower_expr(c, e.left), lower_expr(c, e.right), t)  # type: ignore[arg-type]
         case ast.Binary(left=left, right=right):
-            return library_call(c, c.facts.calls[e], [left, right], t)
+            return call(c, c.facts.calls[e], [lower_expr(c, left), lower_expr(c, right)], t)
         case ast.Unary(operand=operand) | ast.Transpose(operand=operand):
-            return fold_sign(e, library_call(c, c.facts.calls[e], [operand], t))
+            return fold_sign(e, call(c, c.facts.calls[e], [lower_expr(c, operand)], t))
         case ast.Ternary():
             then, otherwise = (promote(lower_expr(c, b), t) for b in (e.then, e.otherwise))
             return ir.Select(lower_expr(c, e.condition), then, otherwise, t)
@@ -155,15 +155,16 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
         return lower_laplace(c, e.name, e.args, called)
     if e.name in HIGHER_ORDER:
         return lower_higher_order(c, e, called)
+    args = [lower_expr(c, a) for a in e.args]
     if isinstance(called, UserMatch):
-        return user_call(c, called, [lower_expr(c, a) for a in e.args], may_drop(e.name))
+        return user_call(c, called, args, may_drop(e.name))
     if e.name in SLICES:
-        base, *where = (lower_expr(c, a) for a in e.args)
+        base, *where = args
         return ir.Index(base, SLICES[e.name](where), t)
     if e.name in WITHOUT_ARGUMENTS:
         name, values = WITHOUT_ARGUMENTS[e.name]
         return library_apply(name, [ir.Const(value, REAL) for value in values], t)
-    return library_call(c, called, e.args, t, may_drop(e.name))
+    return call(c, called, args, t, may_drop(e.name))
 
 
 def may_drop(name: str) -> bool:
@@ -306,14 +307,6 @@ def implicit_arguments(name: str) -> tuple[str, ...]:
     return {"lp": ("target",), "jacobian": ("jacobian",), "rng": ("rng",)}.get(suffix_of(name), ())
 
 
-def library_call(
-    c: Lowering, called: Called, args: Sequence[ast.Expr], t: Type, drops: bool = False
-) -> ir.Apply:
-    assert isinstance(called, Match)
-    lowered = [lower_expr(c, a) for a in args]
-    return apply(called, lowered, t, fixed_each(c, lowered) if drops else None)
-
-
 def apply(
     called: Match, args: Sequence[ir.Expr], t: Type, drops: tuple[ir.Fixed, ...] | None = None
 ) -> ir.Apply:
@@ -386,7 +379,7 @@ def fixed(c: Lowering, e: ir.Expr) -> ir.Fixed:
 def lower_indexed(c: Lowering, e: ast.Indexed, t: Type) -> ir.Expr:
     base = lower_expr(c, e.base)
     items = tuple(lower_index(c, i) for i in e.indices)
-    if isinstance(base, ir.Index) and all(map(drops_axis, base.items)):
+    if isinstance(base, ir.Index) and all(map(ir.drops_axis, base.items)):
         return ir.Index(base.base, (*base.items, *items), t)  # x[i][j] is x[i, j] when i is one int
     return ir.Index(base, items, t)
 
@@ -398,7 +391,3 @@ def lower_index(c: Lowering, index: ast.Index) -> ir.IndexItem:
         case ast.RangeIndex(lower=lower, upper=upper):
             bounds = [None if b is None else lower_expr(c, b) for b in (lower, upper)]
             return ir.Between(*bounds)
-
-
-def drops_axis(item: ir.IndexItem) -> bool:
-    return isinstance(item, ir.At) and item.index.type == INT

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 
 from ppl.frontend import ast
 from ppl.frontend.declarations import SQUARE
-from ppl.frontend.facts import Called, UserMatch
+from ppl.frontend.facts import UserMatch
 from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import Symbol
 from ppl.ir import nodes as ir
 from ppl.ir.lower_expr import (
     Lowering,
-    apply,
     call,
-    drops_axis,
+    library_apply,
     lower_expr,
     lower_index,
     lower_laplace,
@@ -21,7 +20,6 @@ from ppl.ir.lower_expr import (
 )
 from ppl.ir.operators import binary
 from ppl.ir.walk import is_invariant, passed_to, walk
-from ppl.stdlib.library import standard
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
 
@@ -131,9 +129,7 @@ def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: Stmts) -> ir.For
 
 def indices(at: ir.Var, length: str, whole: ir.Var, body: Stmts, s: ast.ForEach) -> ir.For:
     """The loop over one axis of a variable."""
-    found = standard().overload(length, (whole.type,))
-    assert found is not None
-    return ir.For(at.name, ir.Const(1, INT), apply(found, [whole], INT), body, s.span)
+    return ir.For(at.name, ir.Const(1, INT), library_apply(length, [whole], INT), body, s.span)
 
 
 # --- Declarations and assignments ----------------------------------------------------------------
@@ -157,21 +153,20 @@ def lower_shape(c: Lowering, t: ast.DeclaredType) -> ir.Shape:
     dims = tuple(lower_expr(c, d) for d in t.dims)
     if isinstance(t, ast.SizedTuple):
         return ir.TupleShape(dims, tuple(lower_shape(c, item) for item in t.items))
+    return (*dims, *own_sizes(c, t))
+
+
+def own_sizes(c: Lowering, t: ast.SizedType) -> tuple[ir.Expr, ...]:
     sizes = tuple(lower_expr(c, s) for s in t.sizes)
-    square = t.keyword in SQUARE and len(sizes) == 1
-    return (*dims, *(sizes * 2 if square else sizes))
+    return sizes * 2 if t.keyword in SQUARE and len(sizes) == 1 else sizes
 
 
 def lower_assignment(c: Lowering, s: ast.Assignment) -> Stmts:
     value = lower_expr(c, s.value)
     if s.op != "=":
-        left = lower_expr(c, s.target)
-        value = call_operator(c, c.facts.calls[s], left, value)
+        called = c.facts.calls[s]
+        value = call(c, called, [lower_expr(c, s.target), value], called.returns)
     return assign(c, s.target, value, s)
-
-
-def call_operator(c: Lowering, called: Called, left: ir.Expr, right: ir.Expr) -> ir.Expr:
-    return call(c, called, [left, right], called.returns)
 
 
 def assign(c: Lowering, target: ast.Expr, value: ir.Expr, s: ast.Assignment) -> Stmts:
@@ -198,7 +193,7 @@ def lower_path(c: Lowering, target: ast.Expr) -> tuple[str, tuple[ir.Step, ...]]
         case ast.Indexed(base=base, indices=indices):
             name, path = lower_path(c, base)
             items = tuple(lower_index(c, i) for i in indices)
-            if path and isinstance(path[-1], tuple) and all(map(drops_axis, path[-1])):
+            if path and isinstance(path[-1], tuple) and all(map(ir.drops_axis, path[-1])):
                 return name, (*path[:-1], (*path[-1], *items))
             return name, (*path, items)
         case ast.Projection(base=base, item=item):
@@ -224,19 +219,17 @@ def lower_tilde(c: Lowering, s: ast.Tilde) -> Stmts:
 
 
 def lower_truncation(c: Lowering, t: ast.Truncation, args: Sequence[ir.Expr]) -> ir.Expr:
-    y, params = args[0], args[1:]
-    lower = None if t.lower is None else lower_expr(c, t.lower)
-    upper = None if t.upper is None else lower_expr(c, t.upper)
-    if lower is not None and upper is not None:
-        assert t.lower is not None and t.upper is not None
-        logs = cumulative(c, t.lower, below(y, lower), params), cumulative(c, t.upper, upper, params)
-        return internal("truncated", truncated, (y, lower, upper, *logs))
-    if lower is not None:
-        assert t.lower is not None
-        above = cumulative(c, t.lower, below(y, lower), params)
-        return internal("truncated_below", truncated_below, (y, lower, above))
-    assert upper is not None and t.upper is not None
-    return internal("truncated_above", truncated_above, (y, upper, cumulative(c, t.upper, upper, params)))
+    """The log of the probability between the bounds, subtracted for each element of the variate."""
+    y, *params = args
+    impl = truncated_above if t.lower is None else truncated_below if t.upper is None else truncated
+    bounds, logs = [], []
+    for bound in (t.lower, t.upper):
+        if bound is not None:
+            bounds.append(lower_expr(c, bound))
+            at = below(y, bounds[-1]) if bound is t.lower else bounds[-1]
+            logs.append(cumulative(c, bound, at, params))
+    callee = ir.Callee(impl.__name__, impl, "elementwise", reduce="sum")
+    return ir.Apply(callee, (y, *bounds, *logs), REAL)
 
 
 def below(y: ir.Expr, lower: ir.Expr) -> ir.Expr:
@@ -257,8 +250,3 @@ def cumulative(c: Lowering, bound: ast.Expr, at: ir.Expr, params: Sequence[ir.Ex
     each = ir.Callee(whole.name, whole.impl, whole.batch, family=whole.family)
     widest = max((p.type for p in params), key=rank, default=REAL)
     return ir.Apply(each, applied.args, widest if rank(widest) else REAL)
-
-
-def internal(name: str, impl: object, args: tuple[ir.Expr, ...]) -> ir.Apply:
-    """One value for each element of the variate, summed."""
-    return ir.Apply(ir.Callee(name, impl, "elementwise", reduce="sum"), args, REAL)  # type: ignore[arg-type]

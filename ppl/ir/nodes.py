@@ -10,7 +10,7 @@ from typing import Any, Literal, Union
 
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Impl, LeadingAxis
-from ppl.types import Type, axes_of, entry, rank
+from ppl.types import INT, Type, axes_of, entry, rank
 
 DRAW = "draw__"
 """The axis of the draws."""
@@ -169,6 +169,11 @@ class Between:
 
 
 IndexItem = Union[At, Between]
+
+
+def drops_axis(item: IndexItem) -> bool:
+    """Whether it is an index of one entry."""
+    return isinstance(item, At) and item.index.type == INT
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
-from ppl.ir.lower_expr import apply
+from ppl.ir.lower_expr import library_apply
 from ppl.ir.operators import binary
 from ppl.ir.printer import expr
 from ppl.ir.walk import changing_names, jumps, parts_of, passed_to, used_names, walk
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.stdlib.library import standard
 from ppl.types import INT, ROW_VECTOR, VECTOR, array_dims, core, rank
 
 Sizes = tuple[ir.Expr, ...] | None
@@ -176,9 +175,7 @@ def evaluated(node: object) -> Iterator[object]:
 
 def not_negative(size: ir.Expr) -> ir.Expr:
     """The size, at least 0: a range `lower:upper` that is empty may have a negative one."""
-    larger = standard().overload("max", (INT, INT))
-    assert larger is not None
-    return apply(larger, [size, ir.Const(0, INT)], INT) if isinstance(size, ir.Apply) else size
+    return library_apply("max", [size, ir.Const(0, INT)], INT) if isinstance(size, ir.Apply) else size
 
 
 def is_same(a: ir.Expr, b: ir.Expr) -> bool:

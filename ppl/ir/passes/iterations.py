@@ -522,7 +522,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
 def one_step(s: ir.Update) -> tuple[ir.IndexItem, ...]:
     """x[i][j] as x[i, j]."""
     *before, last = (step for step in s.path if isinstance(step, tuple))
-    if any(not isinstance(i, ir.At) or i.index.type != INT for step in before for i in step):
+    if not all(ir.drops_axis(i) for step in before for i in step):
         raise Dependent(f"`{s.name}` is changed deep inside")
     return tuple(i for step in (*before, last) for i in step)
 
@@ -573,8 +573,7 @@ def updated(s: ir.Update) -> Type:
     """The type of the variable of which entries are set, as far as its axes go."""
     (step,) = s.path
     assert isinstance(step, tuple)
-    entries = sum(isinstance(i, ir.At) and i.index.type == INT for i in step)
-    return array_of(s.value.type, entries)
+    return array_of(s.value.type, sum(map(ir.drops_axis, step)))
 
 
 def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem], value: ir.Expr) -> None:

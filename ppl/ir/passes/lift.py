@@ -273,7 +273,7 @@ def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
     if not isinstance(whole, ir.Index) or element_type(whole.type) != REAL:
         return None
     *before, span = whole.items
-    plain = all(isinstance(i, ir.At) and i.index.type == INT for i in before)
+    plain = all(map(ir.drops_axis, before))
     if not plain or not isinstance(span, ir.Between) or rank(whole.base.type) > len(whole.items):
         return None
     return (whole, span) if span.lower is not None and span.upper is not None else None

@@ -122,8 +122,7 @@ def named_rows(body: Sequence[ir.Stmt], axes: dict[str, int]) -> tuple[Span, ...
                 return False
         k = axes[name]
         at = where[k] if k < len(where) else None
-        one = isinstance(at, ir.At) and at.index.type == INT
-        return one and not used_names(at) & counters
+        return at is not None and ir.drops_axis(at) and not used_names(at) & counters
 
     return tuple(s.span for s in body if not isinstance(s, ir.Scan) and any(map(names_a_row, walk(s))))
 
