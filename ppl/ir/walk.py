@@ -109,6 +109,11 @@ def passed_to(node: Any) -> Collection[str]:
             return ()
 
 
+def mentions(s: ir.Stmt, name: str) -> bool:
+    """Whether a statement reads or sets a variable."""
+    return name in used_names(s) or name in assigned_names((s,))
+
+
 def leaves_early(body: Sequence[ir.Stmt]) -> bool:
     """Whether `break`, `continue` or `return` stands in the statements, those of inner loops included."""
     return any(isinstance(n, ir.Jump | ir.Return) for n in walk(tuple(body)))

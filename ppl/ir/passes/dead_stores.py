@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, changing_names, used_names, walk, with_blocks
+from ppl.ir.walk import assigned_names, changing_names, mentions, used_names, walk, with_blocks
 from ppl.stdlib import batching
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.types import INT
@@ -85,7 +85,7 @@ def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str], 
     if not isinstance(s.shape, tuple) or not all(is_size(size, sizes) for size in s.shape):
         return False
     for after in following:
-        if s.name in used_names(after) or s.name in assigned_names((after,)):
+        if mentions(after, s.name):
             return (
                 isinstance(after, ir.Assign)
                 and after.name == s.name

@@ -11,7 +11,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import Linear, linear
-from ppl.ir.walk import assigned_names, is_invariant, leaves_early, parts_of, used_names, walk
+from ppl.ir.walk import assigned_names, is_invariant, leaves_early, mentions, parts_of, used_names, walk
 from ppl.types import INT
 
 ONE = Linear(1, frozenset())
@@ -260,10 +260,6 @@ def reads(node: Any, name: str) -> Iterator[ir.Expr]:
         case _:
             for part in parts_of(node):
                 yield from reads(part, name)
-
-
-def mentions(s: ir.Stmt, name: str) -> bool:
-    return name in used_names(s) or name in assigned_names((s,))
 
 
 def mentions_in_bounds(s: ir.For, name: str) -> bool:

@@ -57,7 +57,7 @@ from ppl.ir.passes.lift import (
     where_mask,
     without_masks,
 )
-from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
+from ppl.ir.passes.sums import accumulated, addend, with_sum
 from ppl.ir.passes.widths import Size, ends, sizes_to_group_by
 from ppl.ir.varying import unknown_names
 from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk
@@ -98,12 +98,22 @@ def arrays(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
 def attempt(s: ir.For, ways: Ways, around: Around = None) -> tuple[Lifting, Batch]:
     """One at the iterations of a loop that stands in no other."""
     inside = None if ways.unknown is None else unknown_names((s,), ways.unknown)
-    outer, b = around or (None, Batch({}, {}))
-    c = Lifting(s.span, replace(ways, unknown=inside), draws=outer.draws if outer else None)
+    c, b = begun(s, replace(ways, unknown=inside), around)
     batch = nest(c, b, s)  # its bounds are known before it changes anything
-    c.writes, c.once = outer_writes(s), set_once(s.body)
-    c.reads, c.sums = read_entries(s.body), accumulated(s.body)
+    enter(c, s)
     return c, batch
+
+
+def begun(s: ir.For, ways: Ways, around: Around) -> tuple[Lifting, Batch]:
+    """An attempt that has made nothing yet, and the batch around the loop."""
+    outer, b = around or (None, Batch({}, {}))
+    return Lifting(s.span, ways, draws=outer.draws if outer else None), b
+
+
+def enter(c: Lifting, s: ir.For) -> None:
+    """What the attempt must know of the statements of a loop that it is about to run."""
+    c.writes, c.once = outer_writes(s), set_once(s.body)
+    c.reads, c.sums, c.stored = read_entries(s.body), accumulated(s.body), {}
 
 
 def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:
@@ -412,7 +422,8 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
         raise OneAxis
     where = tuple(spread(b, index, over) for index in at)
     value = spread(b, summed(c, b, lift(c, b, added), (*draw_axes, *over)), (*draw_axes, *over))
-    more = total_at(value, where, whole, over_draws.sum_at if draw_axes else batching.sum_at)
+    sum_at = over_draws.sum_at if draw_axes else batching.sum_at
+    more = helper(sum_at, (value, whole, *where), whole.type)
     sums = replace(sum_, args=(whole, more), type=whole.type)
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
 
@@ -429,7 +440,8 @@ def totalled(value: ir.Expr, left: Sequence[str]) -> ir.Expr:
     """The sum of a value over its axes but those that are left."""
     for axis in reversed(axes_of(value.type)):
         if axis not in left:
-            value = total(value, over_axes(entry(value.type), *(a for a in axes_of(value.type) if a != axis)))
+            t = over_axes(entry(value.type), *(a for a in axes_of(value.type) if a != axis))
+            value = helper(batching.sum_entries, (value,), t)
     return value
 
 
@@ -639,7 +651,7 @@ def by_draw(c: Lifting, b: Batch, value: ir.Expr, draws: ir.Expr) -> ir.Expr:
         value = helper(over_draws.sum_from, (value, ir.Const(len(axes), INT)), over_axes(REAL, *axes))
     value = totalled(value, own)
     zeros = repeat_over_axis(ir.Const(0.0, REAL), root.indices[root.draws])
-    return total_at(value, (draws,), zeros)
+    return helper(batching.sum_at, (value, zeros, draws), zeros.type)
 
 
 # --- Control flow --------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import place_of
-from ppl.ir.passes.definite_assignment import Definition, mentions, mentions_in_bounds, reads
-from ppl.ir.walk import assigned_names, is_invariant, walk, with_blocks
+from ppl.ir.passes.definite_assignment import Definition, mentions_in_bounds, reads
+from ppl.ir.walk import assigned_names, is_invariant, mentions, walk, with_blocks
 
 Stmts = tuple[ir.Stmt, ...]
 

@@ -13,10 +13,9 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, any_axes, first_entry, helper
 from ppl.ir.passes.fission import Fission
 from ppl.ir.passes.inline import rename
-from ppl.ir.passes.iterations import Around, nest, outer_writes, read_entries, run, set_once
+from ppl.ir.passes.iterations import Around, begun, enter, nest, run, set_once
 from ppl.ir.passes.lift import lift, path_to, spread
 from ppl.ir.passes.recurrence import Recurrence
-from ppl.ir.passes.sums import accumulated
 from ppl.ir.varying import unknown_names, varies, varying_names
 from ppl.ir.walk import assigned_names, backward_slice, declared_names, rewrite, used_names, walk, without
 from ppl.stdlib import batching
@@ -35,8 +34,7 @@ def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) ->
         Dependent: the body cannot run as arrays even when the state is known.
     """
     inside = None if ways.unknown is None else unknown_names(r.body, {*ways.unknown, *own_names(r)})
-    outer, b = around or (None, Batch({}, {}))
-    c = Lifting(r.loop.span, Ways(ways.fresh, inside), draws=outer.draws if outer else None)
+    c, b = begun(r.loop, Ways(ways.fresh, inside), around)
     require_one_length(c, b, r)
     batch = nest(c, b, r.loop)
     head, c.out = c.out, []
@@ -49,7 +47,7 @@ def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) ->
     before = backward_slice(before, used_names((step, nexts)))
     also_varying(c, (*fission.once, *before, *step))
     once = finish(fission.once)
-    enter(c, before, r)
+    enter_body(c, before, r)
     run(c, batch, before)
     scan = make_scan(c, batch, r, step, finish)
     c.out.append(scan)
@@ -58,12 +56,10 @@ def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) ->
     return (*head, ir.If(empty, (*once, *c.out), (), r.loop.span))
 
 
-def enter(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
-    """What the attempt must know of the statements it is about to run."""
-    loop = replace(r.loop, body=tuple(body))
-    c.once, c.reads, c.sums = set_once(body), read_entries(body), accumulated(body)
-    c.writes = {name: w for name, w in outer_writes(loop).items() if name not in own_names(r)}
-    c.stored = {}
+def enter_body(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
+    """Enter the loop with this body, whose state is no variable from outside."""
+    enter(c, replace(r.loop, body=tuple(body)))
+    c.writes = {name: w for name, w in c.writes.items() if name not in own_names(r)}
 
 
 def require_one_length(c: Lifting, b: Batch, r: Recurrence) -> None:
@@ -187,7 +183,7 @@ def at_once(
     own = {s.var.name for s in r.states} | set(found)
     inner = Lifting(c.span, Ways(c.ways.fresh), draws=c.draws)
     body, last = own_copy(c, body, r, own)
-    enter(inner, body, r)
+    enter_body(inner, body, r)
     locals_ = {name: axes_of(value.type) for name, value in found.items() if name != r.loop.variable}
     locals_ |= {s.var.name: axes for s in r.states}
     at = Batch({**b.indices, b.axis: values}, {r.loop.variable: values}, locals_, b.parent, draws=b.draws)
@@ -236,7 +232,7 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
         before = helper(batching.before, (start, values), values.type)
         if s.var.name in read:
             c.out.append(ir.Assign(s.var.name, before, c.span, declares=True))
-    enter(c, body, r)
+    enter_body(c, body, r)
     for name in scan.after:
         b.locals[name] = axes
     run(c, b, body)

@@ -10,10 +10,8 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
-from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
-from ppl.stdlib.record import Impl
-from ppl.types import Type, rank
+from ppl.types import rank
 
 PLUS, MINUS = OPERATORS["+"].name, OPERATORS["-"].name
 SETTERS = (ir.Declare, ir.Assign, ir.Update, ir.Scatter, ir.CheckDeclared)
@@ -56,15 +54,3 @@ def accumulated(body: Sequence[ir.Stmt]) -> frozenset[str]:
     mentions = Counter(n.name for n in nodes if isinstance(n, (ir.Var, *SETTERS)))
     additions = Counter(n.name for n in nodes if isinstance(n, ir.Assign | ir.Update) and addend(n))
     return frozenset(name for name, count in additions.items() if mentions[name] == 2 * count)
-
-
-def total(value: ir.Expr, t: Type) -> ir.Expr:
-    """The sum of a batched value over the batch."""
-    return ir.Apply(ir.Callee("sum_entries", batching.sum_entries, "whole"), (value,), t)
-
-
-def total_at(
-    value: ir.Expr, positions: Sequence[ir.Expr], whole: ir.Expr, impl: Impl = batching.sum_at
-) -> ir.Expr:
-    """The sums of a batched value over the entries with the same position in `whole`, an index an axis."""
-    return ir.Apply(ir.Callee("sum_at", impl, "whole"), (value, whole, *positions), whole.type)
