@@ -47,7 +47,7 @@ def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
 def statement(w: Writer, s: ir.Stmt) -> None:
     match s:
         case ir.Declare(name=name):
-            w.line(f"{python_name(name)} = {unset(w, s)}")
+            w.line(f"{python_name(name)} = {unset(w, s.shape, core(s.type))}")
         case ir.Assign(name=name, value=value):
             shared = w.changing.isdisjoint({name, *used_names(value)})
             w.line(f"{python_name(name)} = {fitted(w, s, expr(w, value) if shared else owned(w, value))}")
@@ -118,15 +118,11 @@ def may_be_view(value: ir.Expr) -> bool:
     return value.callee.batch != "elementwise" or value.callee.name == TRANSPOSE
 
 
-def unset(w: Writer, s: ir.Declare) -> str:
+def unset(w: Writer, shape: ir.Shape, t: Type) -> str:
     """What a variable is before it is set: nan, or Stan's smallest int."""
-    return unset_shape(w, s.shape, core(s.type))
-
-
-def unset_shape(w: Writer, shape: ir.Shape, t: Type) -> str:
     if isinstance(shape, ir.TupleShape):
         assert isinstance(t, Tuple)
-        items = [unset_shape(w, item, core(k)) for item, k in zip(shape.items, t.items, strict=True)]
+        items = [unset(w, item, core(k)) for item, k in zip(shape.items, t.items, strict=True)]
         one = tuple_text(items)
         for size in reversed(shape.dims):
             one = f"[{one} for _ in range({expr(w, size)})]"

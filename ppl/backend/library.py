@@ -30,7 +30,7 @@ def library(
     `softplus` chooses the second map onto the positive reals; `wrap` may replace what a name is bound to.
     """
     lib = SimpleNamespace(**of_every_program(xp, softplus))
-    plain = plain_library(xp, lib, bindings, softplus)
+    plain = cache(lambda: lib if xp is NUMPY else library(NUMPY, bindings, softplus))
     lib.scan = partial(scan, xp, lib, plain)
     for name, binding in bindings.items():
         function = bound(xp, binding)
@@ -47,13 +47,6 @@ def of_every_program(xp: Namespace, softplus: bool) -> Mapping[str, Callable[...
         functions[f"constrain_{constraint.keyword}"] = partial(runtime.constrain, xp, chosen)
         functions[f"free_{constraint.keyword}"] = partial(runtime.free, chosen)
     return functions
-
-
-def plain_library(
-    xp: Namespace, lib: SimpleNamespace, bindings: Mapping[str, Binding], softplus: bool
-) -> Callable[[], SimpleNamespace]:
-    """The same library in plain NumPy, made when it is first asked for."""
-    return cache(lambda: lib if xp is NUMPY else library(NUMPY, bindings, softplus))
 
 
 def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:

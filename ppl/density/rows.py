@@ -170,24 +170,24 @@ class ByRows:
             values, gradients = values + more_values, gradients + more_gradients
         return values, gradients
 
-    def in_blocks(self) -> Iterator["Batch"]:
+    def in_blocks(self) -> Iterator["Minibatch"]:
         """All rows, each once, as many at a time as `data.blocks` has it."""
         for rows in row_blocks(self.n_rows, self.row_bytes):
-            yield Batch(self, np.arange(rows.start, rows.stop))
+            yield Minibatch(self, np.arange(rows.start, rows.stop))
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
 
-    def minibatch(self, rows: Rows) -> "Batch":
-        return Batch(self, rows)
+    def minibatch(self, rows: Rows) -> "Minibatch":
+        return Minibatch(self, rows)
 
     def row_terms(self, u: Floats, rows: Rows) -> float:
         """The sum of the row terms of a subset, not scaled."""
-        return Batch(self, rows).terms.value(self.posterior.checked(u))
+        return Minibatch(self, rows).terms.value(self.posterior.checked(u))
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Minibatch:
     """The posterior in which only some rows count, each n_rows / len(rows) times."""
 
     whole: ByRows

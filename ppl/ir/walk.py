@@ -3,7 +3,7 @@
 Nodes are frozen dataclasses, so one generic walk serves every kind.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from operator import attrgetter, is_
 from typing import Any, get_args, get_type_hints
@@ -248,6 +248,11 @@ def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
 def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
     """The node with `change` applied to every node inside it and then to itself; what stays is shared."""
     return change(with_parts(node, lambda part: rewrite(part, change)))
+
+
+def substituted(node: Any, values: Mapping[str, ir.Expr]) -> Any:
+    """The node with variables replaced by expressions."""
+    return rewrite(node, lambda n: values.get(n.name, n) if isinstance(n, ir.Var) else n)
 
 
 def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:

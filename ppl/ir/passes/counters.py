@@ -75,13 +75,10 @@ class Distribute:
 
 def counters(s: ir.For, unknown: Collection[str]) -> frozenset[str]:
     """Ints from outside that data alone decide, and that an iteration leaves for the next."""
+    reads = {n.name for n in walk(s.body) if isinstance(n, ir.Var)}
     ints = {n.name for n in walk(s.body) if isinstance(n, ir.Assign | ir.Update) and n.value.type == INT}
-    carried = outer_writes(s).keys() & ints & reads_in(s.body) - accumulated(s.body)
+    carried = outer_writes(s).keys() & ints & reads - accumulated(s.body)
     return frozenset(name for name in carried if name not in unknown and not has_own_entries(s, name))
-
-
-def reads_in(body: Sequence[ir.Stmt]) -> set[str]:
-    return {n.name for n in walk(tuple(body)) if isinstance(n, ir.Var)}
 
 
 @dataclass

@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 
 from ppl.arrays import Node
 from ppl.ir import nodes as ir
-from ppl.ir.walk import prepared_names, rewrite, single_assignments, used_names, walk
+from ppl.ir.walk import (
+    changing_names,
+    prepared_names,
+    rewrite,
+    single_assignments,
+    substituted,
+    used_names,
+    walk,
+)
 from ppl.stdlib import batching
 from ppl.stdlib.distributions import bernoulli, categorical, glm, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.fills import rep_rows
@@ -195,19 +203,15 @@ class Fusion:
         """The statements with predictors that one other statement uses put in there."""
         uses = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Var | ir.Update | ir.Scatter))
         sets = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Assign | ir.Declare))
-        changed = {n.name for n in walk(tuple(body)) if isinstance(n, ir.Update | ir.Scatter)}
-        changed |= {name for name, count in sets.items() if count > 1}
+        changed = changing_names(body)
         values = {
             s.name: s.value
             for s in body
             if isinstance(s, ir.Assign) and s.declares and uses[s.name] == sets[s.name] == 1
             if not used_names(s.value) & changed and self.fits(s)
         }
-
-        def put(n: object) -> object:
-            return values.get(n.name, n) if isinstance(n, ir.Var) else n
-
-        return tuple(rewrite(s, put) for s in body if not (isinstance(s, ir.Assign) and s.name in values))
+        others = (s for s in body if not (isinstance(s, ir.Assign) and s.name in values))
+        return tuple(substituted(s, values) for s in others)
 
     def fits(self, s: ir.Assign) -> bool:
         """Whether it is a predictor with one entry, or one row of them, for each row, as declared."""

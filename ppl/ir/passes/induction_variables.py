@@ -10,8 +10,7 @@ from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import int_sum, linear
-from ppl.ir.passes.recurrence import substituted
-from ppl.ir.walk import leaves_early, walk, with_blocks, with_density
+from ppl.ir.walk import leaves_early, substituted, walk, with_blocks, with_density
 from ppl.stdlib import batching
 from ppl.types import INT
 
@@ -41,8 +40,8 @@ def without_counters(s: ir.For) -> Stmts:
             start, so_far = ir.Var(step.name, INT), int_sum("-", ir.Var(s.variable, INT), s.lower)
             now = int_sum(sign, start, so_far)
             then = int_sum(sign, now, ir.Const(1, INT))
-            earlier = tuple(substituted(b, step.name, now) for b in s.body[:k])
-            later = tuple(substituted(b, step.name, then) for b in s.body[k + 1 :])
+            earlier = tuple(substituted(b, {step.name: now}) for b in s.body[:k])
+            later = tuple(substituted(b, {step.name: then}) for b in s.body[k + 1 :])
             trips = ir.Apply(ir.Callee("trips", batching.trips, "none"), (s.lower, s.upper), INT)
             after = ir.Assign(step.name, int_sum(sign, start, trips), step.span)
             return (*without_counters(replace(s, body=(*earlier, *later))), after)

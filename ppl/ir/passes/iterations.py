@@ -213,7 +213,8 @@ def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]
 
     def one_group(within: Batch) -> None:
         ranges = b.ranges | {size for size in sizes if isinstance(size, ir.Between)}
-        first = {size: first_of(c, within, size) for size in sizes if not isinstance(size, ir.Between)}
+        ints = [size for size in sizes if not isinstance(size, ir.Between)]
+        first = {size: c.name("size", first_entry(to_batch(c, within, size), INT)) for size in ints}
         run(c, replace(within, ranges=ranges, sizes=first), body)
 
     c.out.append(by_group(c, b, ends_of_all, one_group)[1])
@@ -229,11 +230,6 @@ def by_group(
     group, span = ir.Var(c.fresh("width"), INT), c.span
     body = c.aside(lambda: work(subset(c, b, batching.where_equal, (groups, group))))
     return groups, ir.For(group.name, ir.Const(1, INT), helper(batching.latest, (groups,), INT), body, span)
-
-
-def first_of(c: Lifting, b: Batch, size: ir.Expr) -> ir.Var:
-    """An int that is the same for all entries."""
-    return c.name("size", first_entry(to_batch(c, b, size), INT))
 
 
 def without_continue(body: Sequence[ir.Stmt]) -> Stmts:

@@ -581,12 +581,6 @@ def subset(c: Lifting, b: Batch, impl: Impl, args: Sequence[ir.Expr]) -> Batch:
     return subset_at(c, b, c.positions(impl, args, axes_of(args[0].type)))
 
 
-def note_parts(c: Lifting) -> None:
-    """Some draws go on without the others."""
-    if c.draws is not None:
-        c.draws.functions.parts.append(c.span)
-
-
 def subset_at(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
     """The batch of the entries of `b` at the given positions along some of its axes, which become one."""
     at = next(iter(positions.values()))
@@ -596,8 +590,9 @@ def subset_at(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
     if b.draws not in positions:
         made.draws = b.draws
     elif {*positions} == {b.draws}:
+        assert c.draws is not None
         (made.draws,) = axes_of(at.type)
-        note_parts(c)
+        c.draws.functions.parts.append(c.span)
     variables = {v: c.name(v, entries_at(made, values, positions)) for v, values in b.variables.items()}
     return replace(made, variables=variables)
 

@@ -13,9 +13,10 @@ from ppl.ir import nodes as ir
 from ppl.ir.linear import Linear, int_sum, linear, place_of
 from ppl.ir.names import Fresh
 from ppl.ir.passes.batch import Dependent
+from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import outer_writes, set_once, without_continue
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.walk import assigned_names, is_invariant, passed_to, rewrite, used_names, walk
+from ppl.ir.walk import assigned_names, is_invariant, passed_to, rewrite, substituted, used_names, walk
 from ppl.types import (
     INT,
     REAL,
@@ -109,13 +110,9 @@ def with_indices_written_out(body: Stmts) -> Stmts:
     for k, s in enumerate(body):
         known = isinstance(s, ir.Assign) and s.declares and s.name in once and s.value.type == INT
         if isinstance(s, ir.Assign) and known and linear(s.value) and is_invariant(s.value, body[k + 1 :]):
-            body = tuple(substituted(other, s.name, s.value) for other in body if other is not s)
+            body = tuple(substituted(other, {s.name: s.value}) for other in body if other is not s)
             return with_indices_written_out(body)
     return body
-
-
-def substituted(node: Any, name: str, value: ir.Expr) -> Any:
-    return rewrite(node, lambda n: value if isinstance(n, ir.Var) and n.name == name else n)
 
 
 # --- Whole variables -----------------------------------------------------------------------------
@@ -131,7 +128,7 @@ def carry_whole(name: str, body: Stmts, s: ir.For, fresh: Fresh, states: list[St
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
     local = ir.Var(fresh(name), t)
     states.append(State(local, ir.Var(name, t), local, name))
-    return renamed(body, name, local.name)
+    return tuple(rename(s, {name: local.name}, {}) for s in body)
 
 
 def type_of(name: str, body: Stmts) -> Type:
@@ -141,14 +138,6 @@ def type_of(name: str, body: Stmts) -> Type:
         if isinstance(n, ir.Assign) and n.name == name:
             return n.value.type
     raise Dependent(f"`{name}` may get two values for one entry")
-
-
-def renamed(body: Stmts, name: str, new: str) -> Stmts:
-    def change(n: Any) -> Any:
-        named = isinstance(n, ir.Var | ir.Assign | ir.Update) and n.name == name
-        return replace(n, name=new) if named else n
-
-    return tuple(rewrite(s, change) for s in body)
 
 
 # --- Entries in order ----------------------------------------------------------------------------
@@ -214,7 +203,7 @@ def carry_entries(
 ) -> Stmts:
     """The body with this step's entry and those before it under names of their own."""
     furthest = max(w.lags, default=0)
-    first = substituted(w.index, s.variable, s.lower)
+    first = substituted(w.index, {s.variable: s.lower})
     sure = for_certain(body, s.variable)
     if furthest and not (has_earlier_entries(w, first, furthest) or furthest in sure_lags(w, sure)):
         raise Dependent(f"`{w.name}` is filled by one iteration and read by another")

@@ -17,7 +17,7 @@ from ppl.ir.passes.iterations import Around, begun, enter, nest, run, set_once
 from ppl.ir.passes.lift import lift, path_to, spread
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.varying import unknown_names, varies, varying_names
-from ppl.ir.walk import assigned_names, backward_slice, declared_names, rewrite, used_names, walk, without
+from ppl.ir.walk import assigned_names, backward_slice, declared_names, substituted, used_names, walk, without
 from ppl.stdlib import batching
 from ppl.types import INT, VOID, Tuple, axes_of, core, element_type, is_complex, over_axes
 
@@ -118,7 +118,7 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
         body, after, start = of_draws(c, b, r, body, after, found)
     step = steady_out(c, finish(body) if c.draws is None else body, {*carried_names, *varying})
     ints = {name: value for name, value in varying.items() if element_type(value.type) == INT}
-    batch = tuple(with_values(s, ints) for s in batch)
+    batch = tuple(substituted(s, ints) for s in batch)
     batch = steady_out(c, batch, {*carried_names, *(varying.keys() - ints.keys())})
     inside = (step, batch, after, batch_next)
     own = {v.name for v in carried} | varying.keys() | assigned_names((*step, *batch)) | {ir.DRAW}
@@ -154,11 +154,6 @@ def steady_out(c: Lifting, body: Stmts, changing: set[str]) -> Stmts:
     before, step = fission.divide(body)
     c.out += [*fission.once, *before]
     return step
-
-
-def with_values(node: Any, values: dict[str, ir.Expr]) -> Any:
-    """The node with variables replaced."""
-    return rewrite(node, lambda n: values.get(n.name, n) if isinstance(n, ir.Var) else n)
 
 
 def named(c: Lifting, e: ir.Expr) -> ir.Expr:
@@ -250,9 +245,9 @@ def statements_left(r: Recurrence, scan: ir.Scan) -> Stmts:
     after = {s.next.name: ir.Var(a, s.next.type) for s, a in zip(r.states, scan.after, strict=True)}
     body: list[ir.Stmt] = []
     for s in r.body:
-        set_whole = isinstance(s, ir.Assign) and s.declares and s.name in after
-        set_again = [o for o in r.body if o is not s and s_sets(o, s)] if set_whole else ()
-        if isinstance(s, ir.Assign) and set_whole and not set_again:
+        others = [o for o in r.body if o is not s]
+        whole = isinstance(s, ir.Assign) and s.declares and s.name not in assigned_names(others)
+        if isinstance(s, ir.Assign) and whole and s.name in after:
             s = replace(s, value=after[s.name])
         body.append(s)
     body += [replace(f.store, value=after.get(f.local.name, f.local)) for f in r.filled]
@@ -262,10 +257,6 @@ def statements_left(r: Recurrence, scan: ir.Scan) -> Stmts:
 
 def increments(s: ir.Stmt) -> bool:
     return any(isinstance(n, ir.Increment) for n in walk(s))
-
-
-def s_sets(other: ir.Stmt, s: ir.Stmt) -> bool:
-    return isinstance(s, ir.Assign) and s.name in assigned_names((other,))
 
 
 def variables(node: Any) -> list[ir.Var]:

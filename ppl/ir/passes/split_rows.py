@@ -73,7 +73,7 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
     """Split a program, not yet hoisted, by the rows that `size` counts."""
     data = row_axes((*p.data, *p.transformed_data_names), size)
     parameters = row_axes(p.parameters, size)
-    body = (*without_checks(p.transformed_parameters), *p.model)
+    body = (*(s for s in p.transformed_parameters if not isinstance(s, ir.CheckDeclared)), *p.model)
     named = {name for name, _ in (*data, *parameters)}
     touched = depends_on(body, named | counted_by(body, size))
     rows, rest = (pick(body, touched, of_rows) for of_rows in (True, False))
@@ -158,10 +158,6 @@ def with_total(node: Any, size: str, total: str) -> Any:
 def is_sized(e: ir.Apply) -> bool:
     """Whether an argument may be a size of the result: of a container, or of an index set."""
     return e.callee.batch == "whole" or (rank(entry(e.type)) > 0 and e.callee.batch != "elementwise")
-
-
-def without_checks(body: Sequence[ir.Stmt]) -> Stmts:
-    return tuple(s for s in body if not isinstance(s, ir.CheckDeclared))
 
 
 def counted_by(body: Sequence[ir.Stmt], size: str) -> set[str]:

@@ -32,7 +32,7 @@ def sizes_in(b: Batch, s: ir.Stmt) -> Iterator[Size]:
     """Those that a statement itself asks for, not those of the statements inside it."""
     certain = set(reached(s))
     for n in unreduced(head(s)):
-        if isinstance(n, ir.Between) and is_size(b, n) and (n in certain or not may_fail_at(n)):
+        if isinstance(n, ir.Between) and is_size(b, n) and (n in certain or not any(map(may_fail, ends(n)))):
             yield n
     yield from (size for size in declared_sizes(s) if is_size(b, size))
 
@@ -81,10 +81,6 @@ def ends(n: Size) -> tuple[ir.Expr, ...]:
         assert n.lower is not None and n.upper is not None
         return n.lower, n.upper
     return (n,)
-
-
-def may_fail_at(n: ir.Between) -> bool:
-    return any(map(may_fail, ends(n)))
 
 
 def reached(node: Any) -> Iterator[Size]:
