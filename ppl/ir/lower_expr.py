@@ -292,6 +292,7 @@ def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:
         tuple(promote(a, t) for a, t in zip(arguments, called.function.args, strict=False)),
         tuple(promote(a, array_of(REAL, array_dims(a.type))) for a in settings),
         c.facts.types[e],
+        points=len(solver.own),
     )
 
 

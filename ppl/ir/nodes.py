@@ -131,6 +131,8 @@ class Solve:
     args: tuple["Expr", ...]
     settings: tuple["Expr", ...]
     type: Type
+    points: int = 1
+    """How many first arguments of the function are the point, which the solver chooses."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ that parameters decide may not be run: `unknown_names`.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, declared_names, jumps, parts_of, passed_to, walk
 from ppl.stdlib.functions.table import TRANSPARENT
@@ -37,16 +36,11 @@ def varying_arguments(
                 args = zip(f.args, call.args, strict=True)
                 moving = {a for a, value in args if varies(value, names)}
                 if isinstance(call, ir.Solve):
-                    moving |= {*f.args[: points_of(call)]}
+                    moving |= {*f.args[: call.points]}
                 found.setdefault(f.name, set()).update(moving)
         if found == given_to:
             return given_to
         given_to = found
-
-
-def points_of(call: ir.Solve) -> int:
-    """How many first arguments of the function are the point, which the solver chooses."""
-    return len(SOLVERS[call.solver].own) if call.solver in SOLVERS else 1  # theta, of Laplace's
 
 
 def varying_names(body: Sequence[ir.Stmt], start: set[str]) -> set[str]:

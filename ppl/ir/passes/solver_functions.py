@@ -9,7 +9,7 @@ from dataclasses import replace
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.draws_axis import functions_of
-from ppl.ir.varying import points_of, varying_arguments, varying_names
+from ppl.ir.varying import varying_arguments, varying_names
 from ppl.ir.walk import walk
 from ppl.types import REAL, over_axes
 
@@ -25,7 +25,7 @@ def solver_functions(p: ir.Program) -> ir.Program:
     at_points = []
     for name, call in solved.items():
         f = functions.plain[name]
-        own = varying.get(name, set(f.args[: points_of(call)]))
+        own = varying.get(name, set(f.args[: call.points]))
         mask = tuple(a in own for a in f.args)
         try:
             of_number = call.solver == "integrate_1d" or "laplace" in call.solver
