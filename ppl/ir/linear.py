@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ppl.ir import nodes as ir
 from ppl.ir.operators import binary
 from ppl.ir.printer import expr
+from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.types import INT
 
@@ -72,3 +73,10 @@ def int_sum(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
         value = int(left.value) + int(right.value) * (1 if op == "+" else -1)
         return ir.Const(value, INT)
     return binary(op, left, right, INT)
+
+
+def trips(lower: ir.Expr, upper: ir.Expr) -> ir.Expr:
+    """How often a loop runs, which is 0 times where its bounds cross."""
+    if isinstance(lower, ir.Const) and isinstance(upper, ir.Const):
+        return ir.Const(max(0, int(upper.value) - int(lower.value) + 1), INT)
+    return ir.Apply(ir.Callee("trips", batching.trips, "none"), (lower, upper), INT)

@@ -219,6 +219,7 @@ class Statements:
                 (0.8, "triangle"),
                 (0.8, "ragged"),
                 (0.3, "up to"),
+                (0.2, "never"),
             ]
         ):
             case "from two":
@@ -243,6 +244,8 @@ class Statements:
                     upper = f"{self.world.datum(Shape('int', (n,)), f'index:{size}').name}[{k}]"
             case "up to" if not s.closed:
                 upper = self.world.datum(Shape("int", ()), f"index:{size}").name
+            case "never":
+                upper = f"{size} - 6"
         around = [(n, k) for n, ks in s.indices.items() for k in ks if k in s.counters]
         if around and c.chance(0.2):
             outer, k = c.one(around)

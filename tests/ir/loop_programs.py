@@ -611,6 +611,13 @@ LOOPS = (
     Loop("a scan of a state of the data too",
          "real a = 0.5; real b = z; for (n in 1:N) { b = b * 0.5; a = a * x[n]; } target += a;",
          ("scan: `b` is",)),
+    Loop("inner bounds below 0 in a scan", """real a = z; for (n in 1:N) {
+        for (i in 1:(M - 5)) a = a * t + sin(x[n] * i); a = tanh(a + x[n]); } target += a;""",
+         ("scan: `a` is",)),
+    Loop("a bound below 0 of a loop with a counter", """int i = 1; for (n in 1:(-2)) {
+        target += v[i] * x[n] * z; if (x[n] > 0) i = g[n]; } target += i * z;""", ("`i` is read whole", "")),
+    Loop("inner bounds below 0 of a sum of products", """for (n in 1:N) for (m in 1:M) { real a = 0;
+        for (i in 1:(-1)) a += X[n, i] * X[m, i] * v[m]; target += a * a * z + t; }""", ("",) * 3),
     Loop("a size that is set again before the loop", """int m = 2; vector[m] y; m = 1;
         for (n in 1:N) { for (i in 1:m) y[i] = x[n] * z; target += y[1] * size(y); }""",
          ("scan: `y` may",)),

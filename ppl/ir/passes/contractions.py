@@ -11,6 +11,7 @@ from functools import cached_property, reduce
 from typing import Any
 
 from ppl.ir import nodes as ir
+from ppl.ir.linear import trips
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.operators import binary
 from ppl.ir.passes.sums import MINUS, PLUS, addend, with_sum
@@ -177,7 +178,8 @@ class Nest:
         ]
         own = [s for s in self.inner.body[:-1] if isinstance(s, ir.Assign) and self.axes(s.value) <= over]
         nest = replace(rows, body=(replace(columns, body=(*own, *sets)),))
-        return (*(ir.Declare(v.name, MATRIX, (rows.upper, columns.upper), span) for v in made), nest), made
+        sizes = tuple(trips(loop.lower, loop.upper) for loop in (rows, columns))
+        return (*(ir.Declare(v.name, MATRIX, sizes, span) for v in made), nest), made
 
     def summed(self, body: Stmts, sum_: ir.Expr) -> Iterator[ir.Stmt]:
         """The body of the middle loop without the innermost, whose sum is known."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import int_sum
+from ppl.ir.linear import int_sum, trips
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import outer_writes
@@ -30,7 +30,6 @@ from ppl.ir.walk import (
     with_density,
     with_parts,
 )
-from ppl.stdlib import batching
 from ppl.types import INT, array_of
 
 Stmts = tuple[ir.Stmt, ...]
@@ -179,7 +178,8 @@ class Division:
     def place(self, s: ir.Stmt, loops: Loops) -> ir.Index:
         """The entry of this iteration in a new array."""
         array = ir.Var(self.fresh("counter_at"), array_of(INT, len(loops)))
-        self.arrays.append(ir.Declare(array.name, array.type, tuple(map(trips, loops)), s.span))
+        sizes = tuple(trips(loop.lower, loop.upper) for loop in loops)
+        self.arrays.append(ir.Declare(array.name, array.type, sizes, s.span))
         return ir.Index(array, tuple(ir.At(number(loop)) for loop in loops), INT)
 
 
@@ -206,13 +206,6 @@ def setters(body: Sequence[ir.Stmt], names: Collection[str]) -> Iterator[Any]:
 
 def has_effect(n: Any) -> bool:
     return isinstance(n, EFFECTS) or bool(passed_to(n))
-
-
-def trips(s: ir.For) -> ir.Expr:
-    """How often a loop runs."""
-    if s.lower == ir.Const(1, INT) and isinstance(s.upper, ir.Const):
-        return s.upper
-    return ir.Apply(ir.Callee("trips", batching.trips, "none"), (s.lower, s.upper), INT)
 
 
 def number(s: ir.For) -> ir.Expr:

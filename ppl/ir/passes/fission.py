@@ -10,15 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
+from ppl.ir.linear import trips
 from ppl.ir.names import Fresh
 from ppl.ir.walk import EXPRESSIONS, assigned_names, used_names, walk, with_parts, with_sure_parts
 from ppl.source import Span
-from ppl.types import Tuple, array_of, core, rank
+from ppl.types import INT, Tuple, array_of, core, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Loops = tuple[ir.For, ...]
 Names = frozenset[str]
 Ranges = tuple[tuple[str, ir.Expr, ir.Expr], ...]
+ONE = ir.Const(1, INT)
 
 
 @dataclass
@@ -159,7 +161,7 @@ class Fission:
         t = array_of(e.type, len(over))
         array = ir.Var(self.fresh("known"), t)
         places = tuple(ir.At(ir.Var(s.variable, s.lower.type)) for s in over)
-        declared = ir.Declare(array.name, t, tuple(s.upper for s in over), span)
+        declared = ir.Declare(array.name, t, tuple(trips(ONE, s.upper) for s in over), span)
         filled: ir.Stmt = ir.Update(array.name, (places,), e, span)
         if before is None:
             for s in reversed(over):

@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import Literal
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import int_sum, linear
+from ppl.ir.linear import int_sum, linear, trips
 from ppl.ir.walk import leaves_early, substituted, walk, with_blocks, with_density
-from ppl.stdlib import batching
 from ppl.types import INT
 
 Stmts = tuple[ir.Stmt, ...]
@@ -42,8 +41,7 @@ def without_counters(s: ir.For) -> Stmts:
             then = int_sum(sign, now, ir.Const(1, INT))
             earlier = tuple(substituted(b, {step.name: now}) for b in s.body[:k])
             later = tuple(substituted(b, {step.name: then}) for b in s.body[k + 1 :])
-            trips = ir.Apply(ir.Callee("trips", batching.trips, "none"), (s.lower, s.upper), INT)
-            after = ir.Assign(step.name, int_sum(sign, start, trips), step.span)
+            after = ir.Assign(step.name, int_sum(sign, start, trips(s.lower, s.upper)), step.span)
             return (*without_counters(replace(s, body=(*earlier, *later))), after)
     return (s,)
 

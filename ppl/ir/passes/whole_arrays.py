@@ -155,12 +155,17 @@ class Definitions:
         return False
 
     def known(self, size: ir.Expr) -> ir.Expr:
-        """The declared size, where it was asked of a variable: `rows(X)` of a `matrix[N, K] X` is N."""
+        """The declared size, where it was asked of a variable: `rows(X)` of a `matrix[N, K] X` is N.
+
+        `trips(1, N)` differs from N below 0 alone, where neither has entries.
+        """
         match self.made.get(size.name) if isinstance(size, ir.Var) else size:
             case ir.Apply(callee=ir.Callee(name=function), args=(ir.Var(name=name),)) if function in AXES:
                 sizes = self.sizes.get(name, ())
                 of_each = len(sizes) == (1 if function == "size" else 2)
                 return sizes[AXES[function]] if of_each else size
+            case ir.Apply(callee=ir.Callee(impl=batching.trips), args=(ir.Const(value=1), upper)):
+                return self.known(upper)
         return size
 
 
