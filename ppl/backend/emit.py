@@ -84,8 +84,7 @@ def emit_function(w: Writer, f: ir.Function, by_functions: bool = False) -> None
 
 def known_data(p: ir.Program) -> set[str]:
     """Names that live in `d` once the data are there."""
-    declared = {d.name for d in (*p.data, *p.transformed_data_names)}
-    return declared | set(p.extra_data) | prepared_names(p)
+    return {*p.data_names, *p.extra_data, *prepared_names(p)}
 
 
 def log_joint_reads(p: ir.Program) -> frozenset[str]:

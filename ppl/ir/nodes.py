@@ -508,3 +508,14 @@ class Program:
     """Further names that `d` holds."""
     at_points: tuple[AtPoints, ...] = ()
     """The functions that solvers work on."""
+
+    @property
+    def data_names(self) -> frozenset[str]:
+        """The variables of the data, the transformed included."""
+        return frozenset(d.name for d in (*self.data, *self.transformed_data_names))
+
+    @property
+    def output_names(self) -> frozenset[str]:
+        """The variables that blocks declare for those after them, parameters aside."""
+        outputs = (self.transformed_data_names, self.transformed_parameter_names, self.generated_names)
+        return frozenset(d.name for names in outputs for d in names)

@@ -28,9 +28,9 @@ def size_checks(p: ir.Program) -> tuple[ir.Stmt, ...]:
     variables = (*p.data, *p.transformed_data_names, *p.parameters)
     variables += (*p.transformed_parameter_names, *p.generated_names)
     sizes: dict[str, Sizes] = {d.name: None if d.items else (*d.dims, *d.sizes) for d in variables}
-    of_data = {d.name for d in (*p.data, *p.transformed_data_names)} - changing_names(p.transformed_data)
+    of_data = p.data_names - changing_names(p.transformed_data)
     blocks = (p.transformed_data, p.transformed_parameters, p.model, p.generated_quantities)
-    return tuple(check for body in blocks for check in Checks(frozenset(of_data), sizes).of(body))
+    return tuple(check for body in blocks for check in Checks(of_data, sizes).of(body))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ppl.ir.passes.iterations import outer_writes
 from ppl.ir.passes.privatise import has_own_entries
 from ppl.ir.passes.recurrence import without_any_continue
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.varying import unknown_names, varies
+from ppl.ir.varying import unknown_in, varies
 from ppl.ir.walk import (
     EXPRESSIONS,
     assigned_names,
@@ -43,9 +43,7 @@ class Indivisible(Exception):
 
 def distribute_counters(p: ir.Program) -> ir.Program:
     """The pass."""
-    parameters = {d.name for d in p.parameters}
-    unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
-    return with_density(p, Distribute(unknown, fresh_names()).statements)
+    return with_density(p, Distribute(unknown_in(p), fresh_names()).statements)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ppl.ir.passes.inline import NotInlinable, has_return, returns_as_assignment
 from ppl.ir.passes.iterations import declared, run, set_once, without_continue
 from ppl.ir.passes.jumps import has_exit, left_by_flags
 from ppl.ir.passes.vectorise_loops import Vectorise
-from ppl.ir.varying import every_statement, unknown_names, varies, varying_names
+from ppl.ir.varying import every_statement, unknown_in, varies, varying_names
 from ppl.ir.walk import in_branches, walk
 from ppl.source import Span
 from ppl.stdlib import batching
@@ -115,10 +115,8 @@ class Functions:
 
 def functions_of(p: ir.Program, ways: Ways | None = None, scans: bool = True) -> Functions:
     """Its functions, none lifted yet."""
-    computed = (*p.transformed_parameters, *p.model, *p.generated_quantities)
     plain = {f.name: f for f in p.functions}
-    unknown = unknown_names(computed, {d.name for d in p.parameters})
-    return Functions(plain, Vectorise(plain, unknown, ways or Ways(), scans=scans))
+    return Functions(plain, Vectorise(plain, unknown_in(p, True), ways or Ways(), scans=scans))
 
 
 def lifting(

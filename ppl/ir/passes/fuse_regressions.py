@@ -58,10 +58,9 @@ PLUS = OPERATORS["+"].name
 
 def fuse_regressions(p: ir.Program) -> ir.Program:
     """The pass; it runs after data-only work has been hoisted."""
-    known = {d.name for d in (*p.data, *p.transformed_data_names)} | prepared_names(p)
     sizes = {d.name: (*d.dims, *d.sizes) for d in (*p.data, *p.parameters) if rank(d.type) == 2}
     prepared = {s.name: s.value for s in single_assignments(p.prepared)}
-    fusion = Fusion(frozenset(known), sizes, prepared)
+    fusion = Fusion(p.data_names | prepared_names(p), sizes, prepared)
     return replace(p, model=tuple(rewrite(s, fusion.change) for s in fusion.put_in(p.model)))
 
 

@@ -38,11 +38,12 @@ COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">"
 
 def hoist_data(p: ir.Program) -> ir.Program:
     """The pass."""
-    data = frozenset(d.name for d in (*p.data, *p.transformed_data_names))
     outputs = frozenset(d.name for d in p.transformed_parameter_names)
     body = (*p.transformed_parameters, *p.model)
     pure = pure_functions(p.functions)
-    h = Hoist(data, changing_names(body) | outputs, pure, made_from_data(body, data, outputs, pure))
+    h = Hoist(
+        p.data_names, changing_names(body) | outputs, pure, made_from_data(body, p.data_names, outputs, pure)
+    )
     parameters = tuple(h.declared(d) for d in p.parameters)
     transformed = h.statements(p.transformed_parameters)
     model = h.statements(p.model)

@@ -428,8 +428,7 @@ def summed(c: Lifting, b: Batch, value: ir.Expr, left: Sequence[str]) -> ir.Expr
     """The sum of a value over all axes of the batch but those that are left."""
     if b.mask is not None:
         value = where_mask(b.mask, spread(b, value, b.axes))
-    same = [b.indices[axis] for axis in b.loops if axis not in (*axes_of(value.type), *left)]
-    return counted(c, totalled(value, left), same)
+    return counted(c, b, totalled(value, left), (*axes_of(value.type), *left, b.draws))
 
 
 def totalled(value: ir.Expr, left: Sequence[str]) -> ir.Expr:
@@ -441,12 +440,13 @@ def totalled(value: ir.Expr, left: Sequence[str]) -> ir.Expr:
     return value
 
 
-def counted(c: Lifting, value: ir.Expr, indices: Sequence[ir.Expr]) -> ir.Expr:
-    """The sum of what is the same along the axes of some index sets."""
-    for index in indices:
-        c.fails_if_empty = True  # 0 times infinity is nan
-        times = binary("*", count_of(index), value, element_type(value.type))
-        value = replace(times, type=value.type)
+def counted(c: Lifting, b: Batch, value: ir.Expr, others: Sequence[str]) -> ir.Expr:
+    """The sum of a value that is the same along all axes of the batch but the others."""
+    for axis, index in b.indices.items():
+        if axis not in others:
+            c.fails_if_empty = True  # 0 times infinity is nan
+            times = binary("*", count_of(index), value, element_type(value.type))
+            value = replace(times, type=value.type)
     return value
 
 
@@ -621,11 +621,11 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
         return
     draws = position_of_draw(c, b)
     own = (b.draws,) if draws is None else axes_of(draws.type)
-    same = [index for axis, index in b.indices.items() if axis not in (*axes_of(value.type), *own)]
+    others = (*axes_of(value.type), *own)
     if isinstance(value, ir.Apply) and value.callee.reduce == "sum" and any_axes(value):
         summed_over = over_axes(REAL, *(axis for axis in axes_of(value.type) if axis in own))
         value = value if value.callee.batch in ("none", "whole") else replace(value, type=summed_over)
-    value = counted(c, value, same)
+    value = counted(c, b, value, others)
     if draws is not None:
         value = by_draw(c, b, value, draws)
     c.out.append(replace(s, value=value))

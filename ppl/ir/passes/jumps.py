@@ -12,7 +12,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import ends_in_return, has_return
 from ppl.ir.passes.iterations import without_continue
-from ppl.ir.varying import may_end, unknown_names, varies
+from ppl.ir.varying import may_end, unknown_in, unknown_names, varies
 from ppl.ir.walk import in_branches, jumps, walk, with_blocks, with_density
 from ppl.types import INT, rank
 
@@ -22,11 +22,8 @@ YES, NO = ir.Const(1, INT), ir.Const(0, INT)
 
 def jumps_to_branches(p: ir.Program) -> ir.Program:
     """The pass."""
-    parameters = [d.name for d in p.parameters]
-    unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
-    fresh = fresh_names("_jump")
+    fresh, which = fresh_names("_jump"), partial(is_unsure, unknown_in(p))
     functions = tuple(with_one_end(f, fresh) for f in p.functions)
-    which = partial(is_unsure, unknown)
     return with_density(replace(p, functions=functions), lambda body: left_by_flags(body, fresh, which))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.varying import unknown_names, varies, varying_arguments
+from ppl.ir.varying import unknown_in, unknown_names, varies, varying_arguments
 from ppl.ir.walk import parts_of, walk, with_parts
 from ppl.types import INT
 
@@ -43,7 +43,7 @@ def sides_of(p: ir.Program) -> list[Sides]:
     """
     numbers = {id(n): number for number, n in enumerate(branches(p))}
     body = (*p.transformed_parameters, *p.model)
-    unknown = unknown_names(body, {d.name for d in p.parameters})
+    unknown = unknown_in(p)
     called = varying_arguments(p, body, unknown_names)
     inside = ((f.body, unknown_names(f.body, called.get(f.name, ()))) for f in p.functions)
     found = [sides_in(statements, names, numbers) for statements, names in inside]

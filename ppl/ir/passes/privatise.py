@@ -19,12 +19,10 @@ Stmts = tuple[ir.Stmt, ...]
 
 def privatise(p: ir.Program) -> ir.Program:
     """The pass."""
-    outputs = {
-        d.name for d in (*p.transformed_data_names, *p.transformed_parameter_names, *p.generated_names)
-    }
+    outputs = p.output_names
     return replace(
         p,
-        functions=tuple(replace(f, body=pushed(f.body, set())) for f in p.functions),
+        functions=tuple(replace(f, body=pushed(f.body, frozenset())) for f in p.functions),
         transformed_data=pushed(p.transformed_data, outputs),
         transformed_parameters=pushed(p.transformed_parameters, outputs),
         model=pushed(p.model, outputs),
@@ -32,7 +30,7 @@ def privatise(p: ir.Program) -> ir.Program:
     )
 
 
-def pushed(body: Sequence[ir.Stmt], outputs: set[str]) -> Stmts:
+def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> Stmts:
     """The statements with every declaration that can go moved into the loops after it, as deep as it goes."""
     out = list(body)
     for s in body:

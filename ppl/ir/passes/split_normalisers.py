@@ -44,9 +44,8 @@ class Splitting:
 
     @classmethod
     def of(cls, p: ir.Program) -> "Splitting":
-        known = {d.name for d in (*p.data, *p.transformed_data_names)} | prepared_names(p)
         prepared = {s.value: s.name for s in single_assignments(p.prepared)}
-        return cls(frozenset(known), prepared, [])
+        return cls(p.data_names | prepared_names(p), prepared, [])
 
     def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
         return tuple(made for s in body for made in self.statement(s))

@@ -20,10 +20,7 @@ Parts = dict[str, tuple[ir.Var, ...]]
 
 def tuple_parts(p: ir.Program) -> ir.Program:
     """The pass: of every variable that a block or function has for itself."""
-    fresh = fresh_names("_item")
-    outputs = frozenset(
-        d.name for d in (*p.transformed_data_names, *p.transformed_parameter_names, *p.generated_names)
-    )
+    fresh, outputs = fresh_names("_item"), p.output_names
     return replace(
         p,
         functions=tuple(replace(f, body=in_parts(f.body, fresh)) for f in p.functions),

@@ -5,6 +5,7 @@ Python, and its note says why.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,7 +19,7 @@ from ppl.ir.passes.recurrence import recurrence
 from ppl.ir.passes.scan import scanned
 from ppl.ir.passes.tuple_parts import in_parts
 from ppl.ir.passes.until_break import until_break
-from ppl.ir.varying import unknown_names, varying_names
+from ppl.ir.varying import unknown_in, unknown_names, varying_names
 from ppl.ir.walk import assigned_names, used_names, with_blocks
 from ppl.source import Span
 
@@ -62,7 +63,7 @@ class Vectorise:
     def loop(self, s: ir.For) -> Stmts:
         """The loop as arrays, at best with the functions it calls written out; else the loop."""
         try:
-            made = self.ended_early(s) or self.inlined_arrays(s) or arrays(s, self.ways, self.around)
+            made = self.ended_early(s) or self.arrays(s)
         except Dependent as why:
             if by_width := self.by_width(s):
                 self.notes.append(Note(s.span, "", by_width=True))
@@ -94,7 +95,7 @@ class Vectorise:
         """The loop as arrays where data break it off; None where that is not so."""
         try:
             search, loop = until_break(s, self.ways.fresh, self.unknown)
-            return (*search, *(self.inlined_arrays(loop) or arrays(loop, self.ways, self.around)))
+            return (*search, *self.arrays(loop))
         except Dependent:
             return None
 
@@ -134,13 +135,13 @@ class Vectorise:
             draws.varying |= varying_names((found,), draws.varying)
         return found
 
-    def inlined_arrays(self, s: ir.For) -> Stmts | None:
-        """The same with calls written out; None where there are none, or that does not help."""
-        try:
+    def arrays(self, s: ir.For) -> Stmts:
+        """The loop as arrays, with calls written out where that helps; else Dependent."""
+        with suppress(Dependent, NotInlinable):
             inlined = self.inlined(s, self.functions)
-            return None if inlined.body == s.body else arrays(inlined, self.ways, self.around)
-        except (Dependent, NotInlinable):
-            return None
+            if inlined.body != s.body:
+                return arrays(inlined, self.ways, self.around)
+        return arrays(s, self.ways, self.around)
 
     def of_functions(self, functions: Sequence[ir.Function]) -> tuple[ir.Function, ...]:
         """Functions as they are called with what all draws share."""
@@ -163,8 +164,7 @@ def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Not
 
     With `masks`, all entries go through branches that parameters decide.
     """
-    computed = (*p.transformed_parameters, *p.model, *p.generated_quantities)
-    unknown = unknown_names(computed, {d.name for d in p.parameters})
+    unknown = unknown_in(p, generated=True)
     plain = Vectorise({f.name: f for f in p.functions}, unknown, scans=False)
     ways = replace(plain.ways, unknown=unknown if masks else None)  # the same names, and notes
     v = replace(plain, scans=True, ways=ways)
