@@ -33,6 +33,7 @@ EFFECTS = (
     *(ir.Increment, ir.Say, ir.CallVoid, ir.Solve, ir.TargetSoFar),
     *(ir.Profile, ir.Return, ir.CheckDeclared),
 )
+MAY_FAIL = (ir.Index, ir.Gather, ir.Apply, ir.CallUser)
 COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">", ">="))
 
 
@@ -148,19 +149,9 @@ class Hoist:
 
     def movable(self, e: ir.Expr) -> bool:
         """Data alone go in, and evaluating it early does no harm."""
-        for n in walk(e):
-            match n:
-                case ir.Var(name=name) if name not in self.known:
-                    return False
-                case ir.CallUser() if not (self.certain and is_pure_call(n, self.pure)):
-                    return False
-                case ir.TargetSoFar() | ir.Solve():
-                    return False
-                case ir.Apply(callee=callee, drops=drops) if callee.passes or drops is not None:
-                    return False
-                case ir.Index() | ir.Gather() | ir.Apply() if not self.certain:
-                    return False
-        return True
+        nodes = list(walk(e))
+        safe = self.certain or not any(isinstance(n, MAY_FAIL) for n in nodes)
+        return safe and all(is_early(n, self.known, self.pure) for n in nodes)
 
 
 def pure_functions(functions: Sequence[ir.Function]) -> Names:
@@ -203,14 +194,21 @@ def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names, pure: N
 
 def depends_on_data(s: ir.Stmt, known: Names, pure: Names) -> bool:
     """Whether a statement reads nothing else, and has no effect but on its variables."""
-    own = declared_names(s)
-    return not any(
-        (isinstance(n, ir.Var) and n.name not in known | own)
-        or isinstance(n, EFFECTS)
-        or (isinstance(n, ir.CallUser) and not is_pure_call(n, pure))
-        or (isinstance(n, ir.Apply) and (n.callee.passes or n.drops is not None))
-        for n in walk(s)
-    )
+    known |= declared_names(s)
+    return all(is_early(n, known, pure) for n in walk(s))
+
+
+def is_early(n: Any, known: Names, pure: Names) -> bool:
+    """Whether a node, what is inside it aside, can be evaluated when the data arrive."""
+    match n:
+        case ir.Var(name=name):
+            return name in known
+        case ir.CallUser():
+            return is_pure_call(n, pure)
+        case ir.Apply(callee=callee, drops=drops):
+            return not callee.passes and drops is None
+        case _:
+            return not isinstance(n, EFFECTS)
 
 
 def is_costly(e: ir.Expr) -> bool:
