@@ -106,6 +106,11 @@ def load(w: Writer, names: Iterable[str], used: set[str]) -> None:
         w.line(f"{', '.join(read)} = {', '.join(f'd.{name}' for name in read)}")
 
 
+def store(w: Writer, names: Iterable[str]) -> None:
+    for name in map(python_name, names):
+        w.line(f"d.{name} = {name}")
+
+
 def declaration(w: Writer, d: ir.Declared) -> str:
     """name, dims, sizes, arguments of a declaration as the arguments of a call."""
     dims, sizes = tuple_of(w, d.dims), tuple_of(w, d.sizes)
@@ -144,8 +149,7 @@ def emit_transform_data(w: Writer, p: ir.Program) -> None:
     with w.block("def transform_data(d, rng):"):
         load(w, [d.name for d in p.data], used_names(p.transformed_data))
         whole_body(w, p.transformed_data)
-        for d in p.transformed_data_names:
-            w.line(f"d.{python_name(d.name)} = {python_name(d.name)}")
+        store(w, [d.name for d in p.transformed_data_names])
     w.blank()
 
 
@@ -154,8 +158,7 @@ def emit_prepare(w: Writer, p: ir.Program) -> None:
         made = prepared_names(p)
         load(w, sorted(known_data(p) - made), used_names(p.prepared))
         whole_body(w, p.prepared)
-        for name in sorted(made):
-            w.line(f"d.{python_name(name)} = {python_name(name)}")
+        store(w, sorted(made))
     w.blank()
 
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from ppl.backend.emit_expr import condition
 from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
-from ppl.ir.passes.jumps import ends
+from ppl.ir.passes.inline import ends_in
+from ppl.ir.passes.jumps import is_end
 from ppl.ir.walk import assigned_names, jumps, used_names, walk
 from ppl.types import rank
 
@@ -120,7 +121,7 @@ def can_be_functions(s: ir.If | ir.While) -> bool:
     ):
         return False
     returns = any(isinstance(n, ir.Return) for n in walk(sides))
-    return not returns or (isinstance(s, ir.If) and all(map(ends, sides)))
+    return not returns or (isinstance(s, ir.If) and all(ends_in(side, is_end) for side in sides))
 
 
 def changed_names(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> list[str]:

@@ -5,7 +5,7 @@ call itself; or does so down from a known int.  Its arguments and locals get fre
 variable that is set before the statement that called it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -168,7 +168,7 @@ def returns_as_assignments(body: Sequence[ir.Stmt], result: str) -> Stmts:
                 assert value is not None
                 return (*body[:k], ir.Assign(result, value, s.span))
             case ir.If(then=then, otherwise=otherwise) if has_return(s):
-                ends = [side if ends_in_return(side) else (*side, *rest) for side in (then, otherwise)]
+                ends = [side if ends_in(side, is_return) else (*side, *rest) for side in (then, otherwise)]
                 sides = [returns_as_assignments(side, result) for side in ends]
                 return (*body[:k], replace(s, then=sides[0], otherwise=sides[1]))
             case _ if has_return(s):
@@ -177,19 +177,18 @@ def returns_as_assignments(body: Sequence[ir.Stmt], result: str) -> Stmts:
 
 
 def has_return(s: ir.Stmt) -> bool:
-    return any(isinstance(n, ir.Return) for n in walk(s))
+    return any(map(is_return, walk(s)))
 
 
-def ends_in_return(body: Sequence[ir.Stmt]) -> bool:
-    if not body:
-        return False
-    match body[-1]:
-        case ir.Return():
-            return True
-        case ir.If(then=then, otherwise=otherwise):
-            return ends_in_return(then) and ends_in_return(otherwise)
-        case _:
-            return False
+def is_return(s: ir.Stmt) -> bool:
+    return isinstance(s, ir.Return)
+
+
+def ends_in(body: Sequence[ir.Stmt], is_end: Callable[[ir.Stmt], bool]) -> bool:
+    """Whether the last statement is such a one, whichever way branches go."""
+    if body and isinstance(last := body[-1], ir.If):
+        return ends_in(last.then, is_end) and ends_in(last.otherwise, is_end)
+    return bool(body) and is_end(body[-1])
 
 
 def passed_on(node: Any, fixed: Mapping[str, ir.Fixed] | None) -> Any:

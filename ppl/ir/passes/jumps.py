@@ -10,7 +10,7 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
-from ppl.ir.passes.inline import ends_in_return, has_return
+from ppl.ir.passes.inline import ends_in, has_return
 from ppl.ir.passes.iterations import without_continue
 from ppl.ir.varying import may_end, unknown_in, unknown_names, varies
 from ppl.ir.walk import in_branches, jumps, walk, with_blocks, with_density
@@ -66,32 +66,22 @@ def returning_last(body: Stmts) -> Stmts:
     for k, s in enumerate(body):
         rest = body[k + 1 :]
         match s:
-            case ir.Return() | ir.Say(what="reject" | "fatal_error"):
+            case _ if is_end(s):
                 return body[: k + 1]
-            case ir.If(then=then, otherwise=otherwise) if rest and has_end(s):
-                sides = [returning_last(side if ends(side) else (*side, *rest)) for side in (then, otherwise)]
+            case ir.If(then=then, otherwise=otherwise) if rest and any(map(is_end, walk(s))):
+                sides = [
+                    returning_last(side if ends_in(side, is_end) else (*side, *rest))
+                    for side in (then, otherwise)
+                ]
                 return (*body[:k], replace(s, then=sides[0], otherwise=sides[1]))
             case ir.If(then=then, otherwise=otherwise) if has_return(s):
                 return (*body[:k], replace(s, then=returning_last(then), otherwise=returning_last(otherwise)))
     return body
 
 
-def has_end(s: ir.Stmt) -> bool:
-    """Whether the function may end in a statement."""
-    return has_return(s) or any(isinstance(n, ir.Say) and n.what != "print" for n in walk(s))
-
-
-def ends(body: Sequence[ir.Stmt]) -> bool:
-    """Whether the function ends in the statements, whichever way they go."""
-    if not body:
-        return False
-    match body[-1]:
-        case ir.Say(what=what):
-            return what != "print"
-        case ir.If(then=then, otherwise=otherwise):
-            return ends(then) and ends(otherwise)
-        case _:
-            return ends_in_return(body)
+def is_end(s: ir.Stmt) -> bool:
+    """Whether the function ends in a statement."""
+    return isinstance(s, ir.Return) or (isinstance(s, ir.Say) and s.what != "print")
 
 
 @dataclass
