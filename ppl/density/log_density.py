@@ -1,7 +1,7 @@
 """A compiled program with its data: what fits and reports are made of."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +23,7 @@ from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.ir.forms import ARRAYS, VALUES
+from ppl.ir.nodes import Declared
 from ppl.memory import ARRAY_SIZES, available
 from ppl.names import Sized, column_names, flat, flat_draws, sized
 from ppl.source import SourceText
@@ -496,10 +497,13 @@ class LogDensity:
     @cached_property
     def in_bounded_sets(self) -> NDArray[np.bool_]:
         """Which elements of `u` (dim,) make a value of a set that is always bounded, as a simplex is."""
+        return self._elements(lambda d: CONSTRAINT_BY_KEYWORD[d.constraint].bounded)
+
+    def _elements(self, which: Callable[[Declared], bool]) -> NDArray[np.bool_]:
+        """Which elements of `u` (dim,) are those of such parameters."""
         found = np.zeros(self.param_unc_num(), dtype=bool)
         for d in leaves(self.model.lowered.parameters):
-            if CONSTRAINT_BY_KEYWORD[d.constraint].bounded:
-                found[self.places[d.name].at] = True
+            found[self.places[d.name].at] = which(d)
         return found
 
     @cached_property
@@ -507,11 +511,8 @@ class LogDensity:
         """Which elements of `u` (dim,) are parameters of one number, without an index; and which are of
         parameters without a constraint, but an offset and multiplier.
         """
-        free = np.zeros(self.param_unc_num(), dtype=bool)
-        for d in leaves(self.model.lowered.parameters):
-            if d.allows_all:
-                free[self.places[d.name].at] = True
-        return np.array(["." not in name for name in self.param_unc_names()], dtype=bool), free
+        single = np.array(["." not in name for name in self.param_unc_names()], dtype=bool)
+        return single, self._elements(lambda d: d.allows_all)
 
     @checks
     def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:

@@ -24,7 +24,7 @@ from ppl.ir.passes.batch import (
     spread_over,
 )
 from ppl.ir.varying import varies
-from ppl.ir.walk import parts_of, used_names, walk
+from ppl.ir.walk import parts_of, passed_to, used_names, walk
 from ppl.stdlib import batching, over_draws, spans
 from ppl.stdlib.functions.fills import rep_array
 from ppl.stdlib.functions.log_sums import log_sum_exp
@@ -195,13 +195,7 @@ def path_to(b: Batch, owner: Batch) -> dict[str, ir.Expr]:
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
     if (found := reduced_span(e)) and found[1] not in b.ranges and differs(b, found[1]):
         return lift_reduction(c, b, e, *found)
-    args = lift_all(c, b, e.args)
-    if not in_any_order(c, b, e.callee.passes):
-        raise Dependent(
-            f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
-        )
-    if e.callee.passes == "rng":
-        args = one_of_each(args, b)
+    args = lift_arguments(c, b, e, "draws random numbers, or adds a Jacobian, in the order of the loop")
     if not any_axes(*args):
         c.fails_if_empty |= e.callee.batch == "none" and b.may_be_empty
         return replace(e, args=args)
@@ -225,11 +219,20 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
     return replace(e, callee=callee, args=args, type=over_axes(e.type, *axes))
 
 
-def in_any_order(c: Lifting, b: Batch, passes: str) -> bool:
-    """Whether a call for all entries at once may have this effect."""
-    if passes == "rng":
-        return c.ways.any_order
-    return not passes or b.is_root
+def lift_arguments(c: Lifting, b: Batch, e: ir.Apply | ir.CallUser, effect: str) -> tuple[ir.Expr, ...]:
+    """The arguments of a call for all entries at once; Dependent where it has an effect, said in words.
+
+    Random numbers may be drawn in any order, if they may at all; of the target there is one for each draw.
+    """
+    args, passes = lift_all(c, b, e.args), passed_to(e)
+    if not all(c.ways.any_order if each == "rng" else b.is_root for each in passes):
+        raise Dependent(f"`{name_of(e)}` {effect}")
+    return one_of_each(args, b) if "rng" in passes else args
+
+
+def name_of(call: ir.Apply | ir.CallUser) -> str:
+    """The name of a function as the program has it."""
+    return call.callee.name if isinstance(call, ir.Apply) else call.name.rstrip("_")
 
 
 def mode_of(b: Batch, e: ir.Apply, args: Sequence[ir.Expr]) -> LeadingAxis:
@@ -316,8 +319,7 @@ def refuse_ragged(e: ir.Apply | ir.CallUser, args: Sequence[ir.Expr]) -> None:
     """A varying int may be a size, and results of different sizes do not stack."""
     elementwise = isinstance(e, ir.Apply) and e.callee.batch == "elementwise"
     if rank(e.type) > 0 and not elementwise and some_size_varies(e, args):
-        name = e.callee.name if isinstance(e, ir.Apply) else e.name.rstrip("_")
-        raise Dependent(f"the result of `{name}` may vary in size from one iteration to the next")
+        raise Dependent(f"the result of `{name_of(e)}` may vary in size from one iteration to the next")
 
 
 def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
@@ -326,23 +328,18 @@ def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]
 
 def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     """One call for all entries where the function can be lifted, else one for each of them."""
-    args = lift_all(c, b, e.args)
-    terms = {*e.passes} - {"rng"}
-    if not all(in_any_order(c, b, each) for each in e.passes):
-        raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
-    if "rng" in e.passes:
-        args = one_of_each(args, b)
+    args = lift_arguments(c, b, e, "changes the target or draws random numbers")
     if not any_axes(*args):
         c.fails_if_empty |= b.may_be_empty
         return replace(e, args=args)
     if e.batch == "shards":
         return lift_shards(c, b, e, args)
     if moves_tuples(e, args):
-        require_draws(b, b.over(*args), f"`{e.name.rstrip('_')}` takes or returns a tuple")
+        require_draws(b, b.over(*args), f"`{name_of(e)}` takes or returns a tuple")
     axes = b.over(*args)
     if len(axes) > 1:
-        if terms:
-            raise Dependent(f"`{e.name.rstrip('_')}` is called once for each entry of each draw")
+        if {*e.passes} - {"rng"}:
+            raise Dependent(f"`{name_of(e)}` is called once for each entry of each draw")
         return in_lanes(axes, b.indices, args, lambda lanes: call_over_axis(c, e, lanes, LANES))
     return call_over_axis(c, e, args, *axes)
 
@@ -354,7 +351,7 @@ def moves_tuples(e: ir.CallUser, args: Sequence[ir.Expr]) -> bool:
 
 def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -> ir.Expr:
     """A call for each shard that some arguments are lists of (`map_rect`), of every draw."""
-    draws = require_draws(b, b.over(*args), f"`{e.name.rstrip('_')}` is called once for each shard")
+    draws = require_draws(b, b.over(*args), f"`{name_of(e)}` is called once for each shard")
     shared, first, *_ = args
     of_one = first_entry(first, entry(first.type)) if any_axes(first) else first
     count = helper(batching.batch_size, (of_one,), INT)
