@@ -67,6 +67,12 @@ def place_of(item: ir.IndexItem) -> Linear | None:
     return linear(item.index) if isinstance(item, ir.At) else None
 
 
+def is_numbered_by(item: ir.IndexItem, v: str, changes: Callable[[str], bool]) -> bool:
+    """Whether an index is a variable or its negative plus what does not change: x[n], x[N + 1 - n]."""
+    at = place_of(item)
+    return at is not None and abs(at.slope(v)) == 1 and not any(changes(n) for n, _ in at.terms if n != v)
+
+
 def int_sum(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """left + right, or left - right, of ints."""
     if isinstance(left, ir.Const) and isinstance(right, ir.Const):

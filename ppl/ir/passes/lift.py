@@ -11,7 +11,7 @@ from math import nan
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import place_of
+from ppl.ir.linear import is_numbered_by, place_of
 from ppl.ir.passes.batch import (
     Batch,
     Dependent,
@@ -759,11 +759,11 @@ def distinguishes(c: Lifting, b: Batch, owner: Batch | None, item: ir.IndexItem,
     """
     if item in b.segments:
         return v in used_names(item)
-    at = place_of(item)
-    if at is None or abs(at.slope(v)) != 1:
-        return False
-    others = [n for n, _ in at.terms if n != v and is_changed(c, b, n)]
-    return all(owner is not None and is_touched(owner, n) for n in others)
+
+    def changes(name: str) -> bool:
+        return is_changed(c, b, name) and not (owner is not None and is_touched(owner, name))
+
+    return is_numbered_by(item, v, changes)
 
 
 def require_own_entry(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import place_of
+from ppl.ir.linear import is_numbered_by
 from ppl.ir.passes.definite_assignment import Definition, mentions_in_bounds, reads
 from ppl.ir.walk import assigned_names, is_invariant, mentions, walk, with_blocks
 
@@ -65,7 +65,8 @@ def has_own_entries(s: ir.For, name: str) -> bool:
     """Whether iterations set and read entries of their own alone, which the loop variable numbers."""
     sets = (n for n in walk(s.body) if isinstance(n, ir.Update | ir.Assign) and n.name == name)
     first, *others = map(indices, (*sets, *reads(s.body, name)))
-    numbers = [k for k, item in enumerate(first) if is_numbered(item, s)]
+    changed = assigned_names(s.body)
+    numbers = [k for k, i in enumerate(first) if is_numbered_by(i, s.variable, changed.__contains__)]
     return any(all(items[k : k + 1] == first[k : k + 1] for items in others) for k in numbers)
 
 
@@ -76,14 +77,3 @@ def indices(access: ir.Update | ir.Assign | ir.Expr) -> tuple[ir.IndexItem, ...]
             return tuple(items)
         case _:
             return ()
-
-
-def is_numbered(item: ir.IndexItem, s: ir.For) -> bool:
-    """Whether an index is the loop variable, plus or minus what the loop does not change."""
-    at = place_of(item)
-    assigned = assigned_names(s.body)
-    return (
-        at is not None
-        and abs(at.slope(s.variable)) == 1
-        and not any(name in assigned for name, _ in at.terms if name != s.variable)
-    )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import Linear, int_sum, linear, place_of
+from ppl.ir.linear import Linear, int_sum, is_numbered_by, linear, place_of
 from ppl.ir.names import Fresh
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.inline import rename
@@ -174,7 +174,7 @@ def entries_of(name: str, body: Stmts, v: str) -> Window | None:
     if len(reads) != len(mentions) or not isinstance(item, ir.At) or any(i != item for i in firsts):
         return None
     place = place_of(item)
-    if place is None or abs(place.slope(v)) != 1 or locals_in(place, v, body):
+    if place is None or not is_numbered_by(item, v, assigned_names(body).__contains__):
         return None
     t = mentions[0].type if mentions else REAL
     window = Window(name, t, item.index, place, place.slope(v), frozenset(), bool(reads))
@@ -190,12 +190,6 @@ def first_index(s: ir.Update | ir.Assign) -> ir.IndexItem | None:
 
 def reads_name(n: ir.Index, name: str) -> bool:
     return isinstance(n.base, ir.Var) and n.base.name == name
-
-
-def locals_in(place: Linear, v: str, body: Stmts) -> bool:
-    """Whether anything but the loop variable moves an index."""
-    moving = assigned_names(body)
-    return any(name in moving for name, _ in place.terms if name != v)
 
 
 def carry_entries(
