@@ -12,7 +12,7 @@ computed in plain NumPy and the derivatives are the given formulas.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -512,6 +512,17 @@ def values_and_grads(
     """What `f` gives, and the gradient of the sum of its elements in each of several arrays, by one tape."""
     value, pull = pullback(f, xs, nodes)
     return value, pull(np.ones(np.shape(value))[()])
+
+
+def combs(block: int, shape: tuple[int, ...]) -> Iterator[Array]:
+    """Ones at one place of every block of the last axis, and zeros.
+
+    A matrix times them is a column of every block at once, of one block as long as the axis a single column.
+    """
+    for i in range(block):
+        v = np.zeros(shape)
+        v[..., i::block] = 1.0
+        yield v
 
 
 def pullback(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, inexact, pullback, with_vjps
+from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, combs, inexact, pullback, with_vjps
 from ppl.stdlib.solvers.field import Draws, Floats, Rate
 
 Function = Callable[..., Any]
@@ -194,9 +194,7 @@ class Tapes:
     def jacobians(self) -> Floats:
         m, n = self.shape
         out = np.zeros((m, n, n))
-        for k in range(n):
-            g = np.zeros((m, n))
-            g[:, k] = 1.0
+        for k, g in enumerate(combs(n, self.shape)):
             out[:, k] = self.through(g)[0]
         return out
 

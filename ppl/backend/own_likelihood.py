@@ -4,13 +4,13 @@ Its gradient, Hessian and third derivatives come of tapes of tapes, over all dra
 theta of its own, so the derivatives of the sum over draws are those of each.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ppl.arrays import AUTOGRAD, Array, pullback
+from ppl.arrays import AUTOGRAD, Array, combs, pullback
 from ppl.backend.fields import OfProgram, Pull
 from ppl.stdlib.laplace.own import Curve
 from ppl.stdlib.solvers.field import Draws, Floats
@@ -29,14 +29,6 @@ def gradient_and_pull(f: Scalars, theta: Array) -> tuple[Array, Callable[[Array]
     """The gradient, and the product of each draw's Hessian with a vector."""
     first, pull = pullback(lambda parts: gradient(f, parts[0]), [theta])
     return first, lambda v: pull(v)[0]
-
-
-def combs(block: int, shape: tuple[int, int]) -> Iterator[Floats]:
-    """Ones at one place of every block: the Hessian times them is a column of every block at once."""
-    for i in range(block):
-        v = np.zeros(shape)
-        v[:, i::block] = 1.0
-        yield v
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, NUMPY, Adjoints, Array, Joint, Namespace, is_traced, pullback
+from ppl.arrays import AUTOGRAD, NUMPY, Adjoints, Array, Joint, Namespace, combs, is_traced, pullback
 
 Step = Callable[..., tuple[Array, ...]]
 WIDEST_STATE = 24
@@ -179,11 +179,7 @@ def step_jacobians(s: Scan, inputs: Sequence[Array], after: Sequence[Array]) -> 
     pull = pull_back(s, inputs, range(len(after)))
     lead = after[0].shape[: s.outer + 1]
     width = sum(math.prod(a.shape[len(lead) :]) for a in after)
-    rows = []
-    for k in range(width):
-        g = np.zeros((*lead, width))
-        g[..., k] = 1.0
-        rows.append(packed(s, NUMPY, pull(g)))
+    rows = [packed(s, NUMPY, pull(g)) for g in combs(width, (*lead, width))]
     return np.moveaxis(np.stack(rows, axis=-2), s.outer, 0)
 
 
