@@ -155,9 +155,9 @@ def triangle(statements: Any, s: Scope, depth: int) -> Lines:
     sets = [f"{here} = {value(statements, inner)};", f"{there} = {c.one([here, value(statements, inner)])};"]
     reads = [read(f"{at} * {value(statements, inner, 0)}") for at in (own, here, there)]
     body = c.shuffled([*sets, *reads])[: c.between(2, 4)]
-    inner_head = f"for ({j} in {c.one([i, i, f'({i} + 1)', '1'])}:{size})"
+    inner_head = f"for ({j} in {c.one([i, i, i, f'({i} + 1)', '1'])}:{size})"
     before = [f"{own} = {value(statements, around)};"] if c.chance(0.7) else []
-    after = [read(own)] if c.chance(0.3) else []
+    after = [read(own)] if c.chance(0.5) else []
     s.variables.append(v)
     declared = f"{v.shape.declared} {v.name} = {first};"
     return [*lines, declared, *loop(f"for ({i} in 1:{size})", *before, *loop(inner_head, *body), *after)]
@@ -184,10 +184,11 @@ def bound(statements: Any, s: Scope, depth: int) -> Lines:
 
 
 def copies(statements: Any, s: Scope, depth: int) -> Lines:
-    """Ints that copy others, and change within an iteration or from one to the next."""
+    """Ints that copy others and change, within an iteration or from one to the next, as a state goes on."""
     e, c, world = statements.e, statements.c, statements.world
     size, one, other = e.some_size(s), world.fresh("b"), world.fresh("b")
-    start = f"int {one} = {e.index(s, size)};"
+    state = Variable(world.fresh("a"), REAL, writable=True)
+    start = [f"int {one} = {e.index(s, size)};", f"real {state.name} = {parameter(statements, s)};"]
     inner, head = statements.loop_head(s)
     known = inner.indices.setdefault(size, [])
     outside = c.chance(0.5)
@@ -200,11 +201,13 @@ def copies(statements: Any, s: Scope, depth: int) -> Lines:
     for name in c.shuffled([one, other, one])[: c.between(1, 3)]:
         step = f"{name} = {e.index(inner, size)};"
         body += [f"if ({test(statements, inner)}) {step}" if c.chance(0.3) else step]
-        body += statements.block(inner, 1, 0)
-    if not outside:
-        return loop(head, *body)
-    s.indices.setdefault(size, []).append(one)
-    return [start, *loop(head, *body)]
+        carried = f"{c.one([one, other])} * {value(statements, inner)}"
+        move = f"{state.name} = 0.5 * {state.name} + {carried};"
+        body += [move] if c.chance(0.6) else statements.block(inner, 1, 0)
+    s.variables.append(state)
+    if outside:
+        s.indices.setdefault(size, []).append(one)
+    return [*start[not outside :], *loop(head, *body)]
 
 
 def term_then_set(statements: Any, s: Scope, depth: int) -> Lines:
