@@ -38,17 +38,23 @@ def variables(p: Posterior) -> Any:
     return p.param_constrain(points(p)[0], include_tp=True, include_gq=True)
 
 
-WRITTEN = {"density": RUNS["density"], "gradient": RUNS["gradient"], "variables": variables}
+WRITTEN = {
+    "density": RUNS["density"],
+    "gradient": RUNS["gradient"],
+    "parameters": lambda p: points(p)[0] + 0.0,
+    "variables": variables,
+}
 
 ALLOWED_BY: Mapping[str, tuple[str, ...]] = {
-    "gradient": ("gradient",),
-    "gradients of many points": ("gradient",),
+    "gradient": ("gradient", "parameters"),
+    "gradients of many points": ("gradient", "parameters"),
     "prepare": ("density", "gradient", "variables"),
     "variables of draws": ("variables",),
 }
 """The runs as written whose powers a run may have; of the others the density.
 
-An assignment on a tape copies what is assigned to, so that the gradient as written may be steeper.
+An assignment on a tape copies what is assigned to, so that the gradient as written may be steeper. A gradient
+has an entry for each parameter, also for those of an array of which the program reads little.
 """
 
 
