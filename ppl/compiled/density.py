@@ -55,6 +55,11 @@ class Functions(ABC):
         """The same at each row of u (n, dim), (n, 1 + dim)."""
         return self._of_rows(self._at_a_point)
 
+    @cached_property
+    def gradients_alone(self) -> Function:
+        """The gradient at each row of u (n, dim), (n, dim): XLA leaves out what only the value needs."""
+        return self._of_rows(lambda *args: self._at_a_point(*args)[1:])
+
     def on_rows(self, arguments: Any, rows: Any) -> Any:
         """The arguments for other rows; the same where the target has no rows."""
         return arguments

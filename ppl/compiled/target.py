@@ -137,6 +137,13 @@ class CompiledTarget:
         found = self._at_each(self.density.gradients, us, GRADIENT_BATCHES).reshape(len(us), 1 + self.dim)
         return found[:, 0], found[:, 1:]
 
+    def gradients_alone(self, us: Floats) -> Floats:
+        """The gradient (n, dim) alone at each row of `us`; of small programs it hardly pays to compile it."""
+        if is_small(self.width):
+            return self.log_density_gradients(us)[1]
+        found = self._at_each(self.density.gradients_alone, us, GRADIENT_BATCHES)
+        return found.reshape(len(us), self.dim)
+
     def fused_steps(
         self,
         algorithm: Algorithm,
@@ -227,8 +234,12 @@ def profile_for(width: int, quick: bool) -> CompileProfile:
     """How to compile a density whose largest array is of `width` numbers, and which may be `quick`."""
     if width >= COMPILED.concurrent_width:
         return CompileProfile.LARGE_ARRAYS
-    small = GRADIENT_BATCHES[0][0] * width <= GRADIENT_BATCHES[0][1]
-    return CompileProfile.FAST if quick and small else CompileProfile.STANDARD
+    return CompileProfile.FAST if quick and is_small(width) else CompileProfile.STANDARD
+
+
+def is_small(width: int) -> bool:
+    """Whether gradients of that width are evaluated as many at a time as any."""
+    return GRADIENT_BATCHES[0][0] * width <= GRADIENT_BATCHES[0][1]
 
 
 def first_traceable(

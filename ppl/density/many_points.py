@@ -215,11 +215,33 @@ def of_points(module: Module, xp: Namespace, d: Data, jacobian: bool) -> Callabl
 
 def log_joint_gradients(
     module: Module, d: Data, us: Floats, tapes: Tapes, nodes: type[TapeNode]
-) -> tuple[Floats, Floats]:
-    """The same with the gradients (n, dim), by one tape of `nodes` for all: each row moves its own value."""
-    with np.errstate(all="ignore"), located(module):
-        values, parts = tapes(d.blocks(us), nodes)
-    return values, runtime.joined(list(d.places.values()), parts, (len(us),))
+) -> tuple[Any, Floats]:
+    """The same with the gradients (n, dim), by one tape of `nodes` for all: each row moves its own value.
+
+    Tapes without values give None for these.
+    """
+    full = filled(us)
+    try:
+        with np.errstate(all="ignore"), located(module):
+            values, parts = tapes(d.blocks(full), nodes)
+    except DrawsRejected as some:
+        raise DrawsRejected(some.draws[some.draws < len(us)], str(some)) from None
+    gradients = runtime.joined(list(d.places.values()), parts, (len(full),))[: len(us)]
+    return values if values is None else values[: len(us)], gradients
+
+
+def filled(us: Floats) -> Floats:
+    """The rows, the last of them repeated until there are as many as tapes are compiled for: of two numbers
+    of rows that differ by less than an eighth, the same.
+    """
+    few = 1 << max(0, len(us).bit_length() - 4)
+    return np.concatenate([us, np.repeat(us[-1:], -len(us) % few, axis=0)])
+
+
+def gradients_alone(module: Module, d: Data, us: Floats, tapes: Tapes, both: Batched) -> Found:
+    """The gradients, by tapes without values, with zeros for values; where they are not finite, `both`."""
+    _, gradients = log_joint_gradients(module, d, us, tapes, TapeNode)
+    return (np.zeros(len(us)), gradients) if np.isfinite(gradients).all() else both(us)
 
 
 def as_one_of_many(batched: Batched | None, u: Floats) -> Found | None:

@@ -10,25 +10,27 @@ from ppl.errors import Rejection
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tape import Gradient, compiled
 
-MOST_SHAPES = 16
+MOST_SHAPES = 32
 """Compiled tapes that are held at a time, of as many different numbers of points."""
-CALLS_BEFORE = 10
-"""Gradients by autograd before a tape is compiled, which takes about as long as they do."""
+CALLS_BEFORE = 4
+"""Gradients by autograd before a tape is compiled: that takes as long as two to four, and halves others."""
 
 
 @dataclass
 class Tapes:
     """The gradient of a function of several arrays; of the same shapes it is compiled after some calls.
 
-    `function(xp)` is the function in a namespace; both ways give the same bits.
+    `function(xp)` is the function in a namespace; all ways give the same bits. Where only gradients are asked
+    for, the value is left out; `with_value` then has tapes with it, which will do.
     """
 
     function: Callable[[Namespace], Callable[[Sequence[Any]], Array]]
+    with_value: "Tapes | None" = None
     calls: dict[tuple[int, ...], int] = field(default_factory=dict)
     compiled: dict[tuple[int, ...], Gradient | None] = field(default_factory=dict)
     traceable: bool = True
 
-    def __call__(self, xs: Sequence[Array], nodes: type[TapeNode] = TapeNode) -> tuple[Array, list[Array]]:
+    def __call__(self, xs: Sequence[Array], nodes: type[TapeNode] = TapeNode) -> tuple[Any, list[Array]]:
         """The value, and the gradient of the sum of its elements in each of `xs`.
 
         Entries of another kind than `TapeNode` ask for a tape.
@@ -49,9 +51,9 @@ class Tapes:
         if shape not in self.compiled:
             self.calls[shape] = self.calls.get(shape, 0) + 1
             if self.calls[shape] <= CALLS_BEFORE:
-                return None
+                return self.with_value and self.with_value.compiled.get(shape)
             while len(self.compiled) >= MOST_SHAPES:
                 self.compiled.pop(next(iter(self.compiled)))
-            self.compiled[shape] = compiled(self.function(TRACING), xs)
+            self.compiled[shape] = compiled(self.function(TRACING), xs, self.with_value is None)
             self.traceable = self.compiled[shape] is not None
         return self.compiled[shape]

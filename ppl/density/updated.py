@@ -129,6 +129,12 @@ class UpdatedJoint:
         """The same with the gradients (n, dim)."""
         return self.with_site(us, *self.program.values_and_gradients(us))
 
+    def gradients(self, us: Floats) -> Floats:
+        """The gradients (n, dim) alone."""
+        found = self.program.gradients(us).copy()
+        found[:, self.at] += self.earlier.site.gradients(us[:, self.at])
+        return found
+
     def with_site(self, us: Floats, values: Floats, gradients: Floats) -> tuple[Floats, Floats]:
         """Values and gradients of the program with those of the site."""
         site, found = self.earlier.site, gradients.copy()

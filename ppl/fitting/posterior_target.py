@@ -51,6 +51,9 @@ class PosteriorTarget:
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         return self.posterior.log_density_gradients(us, jacobian=self.jacobian)
 
+    def gradients_alone(self, us: Floats) -> Floats:
+        return self.posterior.log_joint(False, self.jacobian).gradients(us)
+
     def for_many_points(self) -> Target:
         return self.faster() if self.faster else self
 

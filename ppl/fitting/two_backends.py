@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ppl.density.log_density import Floats
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.objective.target import Kinds, Target, log_density_gradients, width_of
+from ppl.inference.objective.target import Kinds, Target, gradients, log_density_gradients, width_of
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,11 @@ class TwoBackends:
         if self.many_gradients or len(us) == 1:
             return log_density_gradients(self.compiled, us)
         return self.interpreted.log_density_gradients(us)
+
+    def gradients_alone(self, us: Floats) -> Floats:
+        if self.many_gradients or len(us) == 1:
+            return gradients(self.compiled, us)
+        return self.interpreted.gradients_alone(us)
 
     def for_many_points(self) -> "TwoBackends":
         return replace(self, many_gradients=True)

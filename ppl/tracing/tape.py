@@ -5,7 +5,7 @@ gives the same bits as autograd's tape of the same operations (arrays.py, `backw
 adjoints added in the same order.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,9 @@ from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.util import toposort
 
 from ppl.arrays import NUMPY, Array, Node, add_all, is_basic, summed_to
-from ppl.tracing.tracer import Operation, Together, Trace, Tracer, Untraceable
+from ppl.tracing.tracer import Operation, Together, Trace, Tracer, Untraceable, plain, refuse
 
-Gradient = Callable[..., tuple[Array, list[Array]]]
+Gradient = Callable[..., tuple[Any, list[Array]]]
 ITEM = ArrayBox.__getitem__
 
 ARITHMETIC = {
@@ -31,10 +31,13 @@ ARITHMETIC = {
 """The value and the adjoint of each operand, as autograd has them."""
 
 
-def compiled(f: Callable[[list[Array]], Array], xs: Sequence[Array]) -> Gradient | None:
+def compiled(
+    f: Callable[[list[Array]], Array], xs: Sequence[Array], with_value: bool = True
+) -> Gradient | None:
     """The value of `f` at arrays shaped as `xs`, and the gradient of the sum of its elements in each.
 
-    None where `f`, which computes with `TRACING`, may take another way at another point.
+    Without the value, None stands in its place, and what only it needs is not computed. None where `f`,
+    which computes with `TRACING`, may take another way at another point.
     """
     trace = Trace()
     roots = [trace.tracer(x, None, ()) for x in xs]
@@ -42,13 +45,33 @@ def compiled(f: Callable[[list[Array]], Array], xs: Sequence[Array]) -> Gradient
         end = f(list(roots))
     except Exception:  # whatever it is, the tape will meet it too, where it can be located
         return None
-    return Writer().function(roots, end, trace.checks) if isinstance(end, Tracer) else None
+    return Writer(with_value).function(roots, end, trace.checks) if isinstance(end, Tracer) else None
+
+
+class Unseen:
+    """Stands for an answer that a derivative does not need; raises an error wherever one looks at it."""
+
+    __array_ufunc__ = None
+    __array__ = __bool__ = __float__ = __index__ = refuse
+
+
+UNSEEN = Unseen()
+
+
+def needs_answer(vjp: Callable[..., Array], g: Array, args: Sequence[Array]) -> bool:
+    """Whether an adjoint is computed of the answer of the function, and not of its arguments alone."""
+    try:
+        vjp(NUMPY, g, UNSEEN, *args)
+    except Exception:  # whatever an adjoint does with what it cannot look at
+        return True
+    return False
 
 
 @dataclass
 class Writer:
     """The lines of a function, and what its names are bound to."""
 
+    with_value: bool = True
     lines: list[str] = field(default_factory=list)
     bound: dict[str, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
@@ -59,12 +82,28 @@ class Writer:
     """
     adjoints: dict[Tracer, bool] = field(default_factory=dict)
     """Those that have one so far, and whether it may be changed in place."""
+    used: set[Tracer] = field(default_factory=set)
+    """Those whose values are in the lines so far."""
 
     def function(self, roots: Sequence[Tracer], end: Tracer, checks: Sequence[Operation] = ()) -> Gradient:
-        for x in operations_of([end, *(t for check in checks for t in check.tracers())]):
-            self.line(f"{self.target(x)} = {self.value(x)}")
+        """Values come first in the text; they are written last, when it is known which are used."""
+        self.pull(roots, end)
+        pulling = self.taken()
         for check in checks:
             self.line(self.call(check.function, *check.args))
+        checking, value = self.taken(), self.name(end) if self.with_value else "None"
+        for x in operations_of(self.used):
+            self.line(f"{self.target(x)} = {self.value(x)}")
+        arguments = ", ".join(f"v{r.number}" for r in roots)
+        answer = f"{value}, [{', '.join(f'g{r.number}' for r in roots)}]"
+        lines = [*self.taken(), *checking, *pulling]
+        text = "\n    ".join([f"def gradient({arguments}):", *lines, f"return {answer}"])
+        exec(compile(text, "<compiled tape>", "exec"), self.bound)
+        found: Gradient = self.bound["gradient"]
+        return found
+
+    def pull(self, roots: Sequence[Tracer], end: Tracer) -> None:
+        """Lines that take the adjoint of the end back to the roots."""
         self.line(f"g{end.number} = {self.name(np.ones(end.shape)[()])}")
         self.adjoints[end] = False
         for x in toposort(end):
@@ -78,12 +117,11 @@ class Writer:
         for root in roots:
             if root not in self.adjoints:
                 self.line(f"g{root.number} = {self.name(np.zeros(root.shape))}")
-        arguments = ", ".join(f"v{r.number}" for r in roots)
-        answer = f"v{end.number}, [{', '.join(f'g{r.number}' for r in roots)}]"
-        text = "\n    ".join([f"def gradient({arguments}):", *self.lines, f"return {answer}"])
-        exec(compile(text, "<compiled tape>", "exec"), self.bound)
-        found: Gradient = self.bound["gradient"]
-        return found
+
+    def taken(self) -> list[str]:
+        """The lines so far, after which others begin."""
+        lines, self.lines = self.lines, []
+        return lines
 
     def line(self, text: str) -> None:
         self.lines.append(text)
@@ -91,6 +129,7 @@ class Writer:
     def name(self, x: Any) -> str:
         """What stands for a tracer, a constant or a function in the text."""
         if isinstance(x, Tracer):
+            self.used.add(x)
             return f"v{x.number}"
         if type(x) is int:
             return f"({x})"
@@ -143,6 +182,7 @@ class Writer:
             case Operation(Node() as node, args):
                 yield from self.of_node(node, args, x)
             case Operation(Together(), _):
+                self.used.add(x)
                 yield from self.all_of(f"a{x.number}({g})", x)
             case Operation(function, args, _) if function in ARITHMETIC:
                 for text, parent in zip(ARITHMETIC[function][1:], args, strict=True):
@@ -154,19 +194,27 @@ class Writer:
             case Operation(function, args, keywords):
                 positions = tuple(i for i, a in enumerate(args) if isinstance(a, Tracer))
                 given = f"({', '.join(map(self.name, args))},)"
-                maker = f"{self.name(primitive_vjps[function])}({self.name(positions)}, v{x.number}, {given}"
+                maker = (
+                    f"{self.name(primitive_vjps[function])}({self.name(positions)}, {self.name(x)}, {given}"
+                )
                 yield from self.all_of(f"{maker}, {self.name(keywords)})({g})", x)
 
     def of_node(self, node: Node, args: Sequence[Any], x: Tracer) -> Iterator[str]:
-        each = f"v{x.number}" if node.leading_axes is None else f"e{x.number}"
-        g = f"g{x.number}"
+        g, values = f"g{x.number}", plain(args)
+        like = None if self.with_value else np.broadcast_to(1.0, np.shape(node.value(NUMPY, *values)))
         if node.leading_axes is not None:
-            g = f"s{x.number}"
-            self.line(f"{g} = {self.name(node.spread)}({self.name(NUMPY)}, g{x.number}, {each})")
+            g, elements = f"s{x.number}", self.elements(node, x) if like is None else self.name(like)
+            self.line(f"{g} = {self.name(node.spread)}({self.name(NUMPY)}, g{x.number}, {elements})")
         for vjp, a in zip(node.vjps, args, strict=False):
             if isinstance(a, Tracer) and vjp is not None:
-                given = ", ".join([self.name(NUMPY), g, each, *map(self.name, args)])
+                alone = like is not None and not needs_answer(vjp, like, values)
+                answer = self.name(UNSEEN) if alone else self.elements(node, x)
+                given = ", ".join([self.name(NUMPY), g, answer, *map(self.name, args)])
                 yield f"{self.name(summed_to)}({self.name(a)}, {self.name(vjp)}({given}))"
+
+    def elements(self, node: Node, x: Tracer) -> str:
+        """What stands for the answer of a node, of a sum for its elements."""
+        return self.name(x) if node.leading_axes is None else f"e{self.name(x)[1:]}"
 
     def all_of(self, parts: str, x: Tracer) -> Iterator[str]:
         """Adjoints that come together, one by one."""
@@ -241,7 +289,7 @@ def counts(x: Tracer, index: Any) -> bool:
     )
 
 
-def operations_of(ends: Sequence[Tracer]) -> list[Tracer]:
+def operations_of(ends: Iterable[Tracer]) -> list[Tracer]:
     """What the ends are computed of, in order."""
     found: dict[int, Tracer] = {}
     waiting = list(ends)

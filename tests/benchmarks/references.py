@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,15 @@ class Counting:
     def log_density_gradients(self, us, **options):
         self.gradients += len(us)
         return self.inner.log_density_gradients(us, **options)
+
+    def log_joint(self, *options):
+        joint = self.inner.log_joint(*options)
+
+        def gradients(us):
+            self.gradients += len(us)
+            return joint.gradients(us)
+
+        return SimpleNamespace(gradients=gradients, values_at_once=joint.values_at_once)
 
 
 def run(folder: Path, name: str, variant: str, seed: int) -> dict[str, Any]:

@@ -85,6 +85,9 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     close(values, [value for value, _ in singly])
     close(gradients, np.array([gradient for _, gradient in singly]).reshape(us.shape))
     close(target.log_densities(us), values)
+    wide = replace(target, width=2 * GRADIENT_BATCHES[0][1])
+    close(target.gradients_alone(us), gradients)
+    close(wide.gradients_alone(us), gradients)
 
 
 @pytest.mark.parametrize("n", [0, 1, GRADIENT_BATCHES[0][0] + 3])
@@ -95,6 +98,7 @@ def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarge
     for got, expected in zip(quick.log_density_gradients(us), target.log_density_gradients(us), strict=True):
         close(got, expected)
     close(quick.log_densities(us), target.log_densities(us))
+    close(quick.gradients_alone(us), target.gradients_alone(us))
 
 
 def test_no_large_program_is_compiled_quickly(model: ppl.Model) -> None:

@@ -215,6 +215,11 @@ def compiled_tape(tapes: Tapes, xs: list[Any], traced_at: list[Any] | None = Non
     if not isinstance(found, Crashed):  # then the tape is asked
         of_tape = attempt(lambda: bits(*values_and_grads(tapes.function(AUTOGRAD), xs)))
         yield "bits of the gradient", of_tape, found, 0.0, zero
+    with np.errstate(all="ignore"):
+        alone = compiled_gradient(tapes.function(TRACING), xs if traced_at is None else traced_at, False)
+    slopes = attempt(lambda: bits(0.0, alone(*xs)[1])) if alone else Crashed("")
+    if not isinstance(found, Crashed) and not isinstance(slopes, Crashed):
+        yield "bits of the gradient alone", found[found.size - slopes.size + 1 :], slopes[1:], 0.0, zero
 
 
 def bits(value: Any, parts: list[Any]) -> Floats:

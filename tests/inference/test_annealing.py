@@ -1,5 +1,4 @@
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -203,7 +202,7 @@ def test_where_one_half_is_given_up_the_other_goes_no_further(monkeypatch):
 def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):
     """With steps so long, and a bound so high, that most are."""
     monkeypatch.setattr(hamiltonian, "HMC", replace(hamiltonian.HMC, refused_log_chance=-0.2))
-    flow = Flow(partial(particles_at, LogGamma(), None), 1.0)
+    flow = Flow(LogGamma(), None, 1.0)
     u = np.log(rng().gamma(0.7, size=(20_000, 1)))
     before = particles = particles_at(LogGamma(), None, u)
     for seed in range(4):
@@ -220,9 +219,7 @@ def test_a_shorter_step_moves_points_that_are_in_a_narrow_part():
     """Of 0.5 N(0, 1) + 0.5 N(0, 0.05), with a step that suits the first."""
     narrow = line((0.5, 0.0, 0.05), (0.5, 0.0, 1.0))
     u = rng().normal(0, 0.05, (4000, 1))
-    particles, accepted, divergent = move(
-        Flow(partial(particles_at, narrow, None), 1.0), particles_at(narrow, None, u), 0.5, rng(1)
-    )
+    particles, accepted, divergent = move(Flow(narrow, None, 1.0), particles_at(narrow, None, u), 0.5, rng(1))
     assert accepted < 0.35 and divergent < 0.01
     assert (particles.u != u).mean() > 0.6
 
@@ -230,7 +227,7 @@ def test_a_shorter_step_moves_points_that_are_in_a_narrow_part():
 def test_trajectories_that_diverge_even_with_short_steps_are_counted():
     needle = GaussianTarget(np.zeros(1), np.array([[1e-8]]))
     particles = particles_at(needle, None, rng().normal(0, 1e-4, (100, 1)))
-    after, accepted, divergent = move(Flow(partial(particles_at, needle, None), 1.0), particles, 1.0, rng(1))
+    after, accepted, divergent = move(Flow(needle, None, 1.0), particles, 1.0, rng(1))
     assert divergent == 1 and accepted == 0
     np.testing.assert_array_equal(after.u, particles.u)
 

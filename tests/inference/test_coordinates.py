@@ -32,6 +32,7 @@ def test_gradient_is_the_finite_difference(scaled):
     value, gradient = scaled.log_density_gradient(v)
     assert value == scaled.log_density(v)
     np.testing.assert_allclose(gradient, numeric_gradient(scaled.log_density, v), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(scaled.gradients_alone(v[None]), [gradient])
 
 
 @pytest.mark.parametrize("name", FAMILIES)

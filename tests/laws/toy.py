@@ -1,6 +1,7 @@
 """A posterior small enough to know everything about."""
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -102,6 +103,9 @@ class Toy:
     def log_density_gradients(self, us, propto=False, jacobian=True):
         pairs = [self.log_density_gradient(u, propto, jacobian) for u in us]
         return np.array([value for value, _ in pairs]), np.array([gradient for _, gradient in pairs])
+
+    def log_joint(self, propto=False, jacobian=True):
+        return SimpleNamespace(gradients=lambda us: self.log_density_gradients(us)[1], values_at_once=None)
 
     def explain(self, u):
         return ""

@@ -77,6 +77,7 @@ def test_density_is_that_of_the_program_given_all_rows():
     np.testing.assert_allclose(values, wanted[0], atol=1e-6)
     np.testing.assert_allclose(gradients, wanted[1], atol=1e-6)
     np.testing.assert_allclose(new.log_densities(us), values)
+    np.testing.assert_allclose(new.log_joint().gradients(us), gradients)
     for u, value, gradient in zip(us, values, gradients, strict=True):
         assert new.log_density(u) == pytest.approx(value, abs=1e-9)
         np.testing.assert_allclose(new.log_density_gradient(u)[1], gradient, atol=1e-9)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.arrays import AUTOGRAD, values_and_grads
+from ppl.arrays import AUTOGRAD, values_and_grads, with_partials
+from ppl.density.many_points import filled
 from ppl.density.tapes import CALLS_BEFORE
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tape import compiled
@@ -69,14 +70,16 @@ def points(rng: np.random.Generator) -> list[np.ndarray]:
 def test_the_bits_are_those_of_the_tape(name: str) -> None:
     f, rng = TRACEABLE[name], np.random.default_rng(1)
     gradient = compiled(lambda v: f(TRACING, *v), points(rng))
-    assert gradient is not None
+    alone = compiled(lambda v: f(TRACING, *v), points(rng), with_value=False)
+    assert gradient is not None and alone is not None
     for _ in range(3):
         xs = points(rng)
         value, parts = gradient(*xs)
         of_tape, parts_of_tape = values_and_grads(lambda v: f(AUTOGRAD, *v), xs)
         np.testing.assert_array_equal(value, of_tape)
-        for part, other in zip(parts, parts_of_tape, strict=True):
+        for part, other, third in zip(parts, parts_of_tape, alone(*xs)[1], strict=True):
             np.testing.assert_array_equal(part, other)
+            np.testing.assert_array_equal(third, other)
 
 
 @pytest.mark.parametrize("name", UNTRACEABLE)
@@ -125,6 +128,53 @@ def test_gradients_of_many_points_are_the_same() -> None:
     for values, gradients in found[1:]:
         np.testing.assert_array_equal(values, found[0][0])
         np.testing.assert_array_equal(gradients, found[0][1])
+
+
+def test_gradients_alone_are_the_same() -> None:
+    log_joint, us = posterior().log_joint(), np.random.default_rng(5).normal(size=(9, 6)) * 0.1
+    expected = log_joint.values_and_gradients(us)[1]
+    for _ in range(CALLS_BEFORE + 2):
+        np.testing.assert_array_equal(log_joint.gradients(us), expected)
+    assert log_joint.gradient_tapes_of_many.compiled[(9, 2)] is not None
+    assert not log_joint.tapes_of_many.compiled
+
+
+def test_gradients_alone_where_there_is_no_density() -> None:
+    """Points whose gradient is no number, and points that the program rejects, have that of both."""
+    log_joint, us = posterior().log_joint(), np.random.default_rng(5).normal(size=(9, 6)) * 0.1
+    us[3, 2], us[3, 5], us[8] = -9.0, 1.0, us[3]
+    us[5] = np.nan
+    expected = log_joint.values_and_gradients(us)[1]
+    for _ in range(CALLS_BEFORE + 2):
+        np.testing.assert_array_equal(log_joint.gradients(us), expected)
+
+
+def test_what_only_the_value_needs_is_left_out() -> None:
+    computed = []
+
+    @with_partials(lambda xp, ans, x: 2 * x)
+    def square(xp, x):
+        computed.append(1)
+        return x**2
+
+    @with_partials(lambda xp, ans, x: ans)
+    def exp(xp, x):
+        return xp.np.exp(x)
+
+    x = np.array([1.0, 2.0])
+    alone = compiled(lambda xs: square.summed(TRACING, exp(TRACING, xs[0])), [x], with_value=False)
+    assert alone is not None
+    computed.clear()
+    value, (gradient,) = alone(x)
+    assert value is None and not computed
+    np.testing.assert_array_equal(gradient, 2 * np.exp(x) * np.exp(x))
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 100, 512])
+def test_rows_are_filled_up_to_few_numbers(n: int) -> None:
+    full = filled(np.arange(2.0 * n).reshape(n, 2))
+    assert n <= len(full) < 1.13 * n and (full[n:] == full[n - 1]).all()
+    assert len({len(filled(np.zeros((k, 1)))) for k in range(1, 1025)}) <= 64
 
 
 def test_constraints_of_transformed_parameters_are_checked_at_every_point() -> None:

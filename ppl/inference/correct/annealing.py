@@ -12,7 +12,6 @@ chains that are many and short).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -206,9 +205,7 @@ class HMCKernel:
         reference = self.reference and self.reference.rescaled(inverse)
         made_in = moves_within(count, self.step)
         each = count // made_in
-        flow = Flow(
-            partial(particles_at, rescaled(self.target, factor), reference), beta, HMC.leapfrog_steps * each
-        )
+        flow = Flow(rescaled(self.target, factor), reference, beta, HMC.leapfrog_steps * each)
         own, seen = particles.rescaled(factor, inverse), list[Points]()
         change = float(np.log(diagonal_of(factor)).sum())
         every = 1 if count * particles.u.size <= ANNEALING.most_stored else ANNEALING.thinning

@@ -4,7 +4,6 @@ Neal (2011), "MCMC using Hamiltonian dynamics", section 5.3.2.1; Buchholz, Chopi
 Analysis 16, for its use within sequential Monte Carlo.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ppl.inference.correct.reference import Reference
 from ppl.inference.numerics.triangular import diagonal_of, times, transposed_times
-from ppl.inference.objective.target import Array, Target, log_density_gradients
+from ppl.inference.objective.target import Array, Target, gradients, log_density_gradients
 
 
 @dataclass(frozen=True)
@@ -107,12 +106,13 @@ def particles_at(target: Target, reference: Reference | None, u: Array) -> Parti
 
 @dataclass(frozen=True)
 class Flow:
-    """Trajectories of particles under q^(1-beta) p^beta; `look` evaluates both densities.
+    """Trajectories of particles under q^(1-beta) p^beta, of q flat where there is none, as where beta is 1.
 
     The coordinates are taken to be uncorrelated, of sd 1 or about.
     """
 
-    look: Callable[[Array], Particles]
+    target: Target
+    reference: Reference | None
     beta: float
     leapfrog_steps: int = HMC.leapfrog_steps
 
@@ -123,13 +123,23 @@ class Flow:
 
         The loss is the log of the chance at which it would be accepted, before that is cut at 1.
         """
-        now, ahead = particles, momentum + 0.5 * steps * particles.slope(self.beta)
-        for k in range(self.leapfrog_steps):
-            now = self.look(now.u + steps * ahead)
-            ahead = ahead + (1.0 if k < self.leapfrog_steps - 1 else 0.5) * steps * now.slope(self.beta)
+        u, ahead = particles.u, momentum + 0.5 * steps * particles.slope(self.beta)
+        for _ in range(self.leapfrog_steps - 1):
+            u = u + steps * ahead
+            ahead = ahead + steps * self.slope(u)
+        now = particles_at(self.target, self.reference, u + steps * ahead)
+        ahead = ahead + 0.5 * steps * now.slope(self.beta)
         kinetic = 0.5 * ((momentum**2).sum(axis=1) - (ahead**2).sum(axis=1))
         loss = now.log_path(self.beta) - particles.log_path(self.beta) + kinetic
         return now, ahead, np.where(np.isnan(loss), -np.inf, loss)
+
+    def slope(self, u: Array) -> Array:
+        """The gradients (n, dim) on the way, where no density is asked for."""
+        slope = gradients(self.target, u)
+        slope = self.beta * np.where(np.isfinite(slope).all(axis=1, keepdims=True), slope, 0.0)
+        if self.reference is None:
+            return slope
+        return slope + (1 - self.beta) * self.reference.log_density_gradients(u)[1]
 
 
 class Move(NamedTuple):

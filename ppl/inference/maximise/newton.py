@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ppl.inference.maximise.rules import MAXIMUM_LIMITS, Rules, Step, Stop
-from ppl.inference.objective.target import Array, Target, log_densities, log_density_gradients
+from ppl.inference.objective.target import Array, Target, gradients, log_densities
 
 STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 """Offsets and weights of the central difference of fourth order."""
@@ -73,8 +73,8 @@ def stencil_hessian(target: Target, u: Array) -> Array:
     """The Hessian (dim, dim) by differences of gradients over a stencil that is wide, as Stan's is."""
     offsets = NEWTON_LIMITS.spacing * np.array([offset for offset, _ in STENCIL])
     points = (u + offsets[:, None, None] * np.eye(len(u))).reshape(-1, len(u))
-    gradients = log_density_gradients(target, points)[1].reshape(len(STENCIL), len(u), len(u))
-    rows = np.tensordot([weight for _, weight in STENCIL], gradients, 1) / NEWTON_LIMITS.spacing
+    found = gradients(target, points).reshape(len(STENCIL), len(u), len(u))
+    rows = np.tensordot([weight for _, weight in STENCIL], found, 1) / NEWTON_LIMITS.spacing
     return np.asarray(0.5 * (rows + rows.T))
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ppl.inference.nested.structure import Structure
 from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array, Target, log_densities, log_density_gradients
+from ppl.inference.objective.target import Array, Target, gradients, log_densities, log_density_gradients
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,18 @@ class Blocks:
         """The log density of the whole, (n,)."""
         return log_densities(self.target, self.points(outer, latent))
 
-    def gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
+    def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
         """The log density of the whole (n,), and its gradients by block (n, g, w).
 
         Places that are left over hold standard normals, so that all blocks are of one width.
         """
-        values, gradients = log_density_gradients(self.target, self.points(outer, latent))
-        return values, np.where(self.structure.filled, self.latent(gradients), -latent)
+        values, found = log_density_gradients(self.target, self.points(outer, latent))
+        return values, np.where(self.structure.filled, self.latent(found), -latent)
+
+    def gradients(self, outer: Array, latent: Array) -> Array:
+        """These alone."""
+        found = gradients(self.target, self.points(outer, latent))
+        return np.where(self.structure.filled, self.latent(found), -latent)
 
     def left_over(self, latent: Array) -> Array:
         """The log density (n,) of the standard normals in places left over."""
@@ -131,7 +136,7 @@ class Blocks:
         for k in range(w):
             shifted = latent.copy()
             shifted[..., k] += steps[..., k]
-            _, there = self.gradients(outer, shifted)
+            there = self.gradients(outer, shifted)
             columns.append((gradients - there) / steps[..., k, None])
         found = np.stack(columns, axis=-1)
         return np.asarray(0.5 * (found + found.swapaxes(-1, -2)))
@@ -145,7 +150,7 @@ class Blocks:
 
     def factors(self, outer: Array, latent: Array) -> Array:
         """Cholesky factors (n, g, w, w) of the precisions at values of the blocks."""
-        return positive_factors(self.precisions(outer, latent, self.gradients(outer, latent)[1]))
+        return positive_factors(self.precisions(outer, latent, self.gradients(outer, latent)))
 
     def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
         """Points (n, g, w) so many sds from modes, from which others may be found."""
@@ -166,7 +171,7 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array)
     steps, slopes = np.zeros(shape), np.zeros(shape[:2])
     going = np.arange(n)
     for _ in range(BLOCK_MODES.most_steps):
-        values[going], gradient = blocks.gradients(outer[going], at[going])
+        values[going], gradient = blocks.values_and_gradients(outer[going], at[going])
         precisions = blocks.precisions(outer[going], at[going], gradient)
         factors[going], concave = repaired_factors(precisions)
         step, slope, gain = newton_step(factors[going], at[going], gradient)

@@ -265,7 +265,7 @@ def between_ends(blocks: Blocks, outer: Array, at: Array, scales: Array) -> tupl
     """
     radius = Polynomials.of(1, 1).radius
     z = np.linspace(-CONDITIONAL.widening * radius, CONDITIONAL.widening * radius, CONDITIONAL.places)
-    slopes = [blocks.gradients(outer, at + scales[..., 0] * each)[1] * scales[..., 0] for each in z]
+    slopes = [blocks.gradients(outer, at + scales[..., 0] * each) * scales[..., 0] for each in z]
     stacked = np.concatenate(slopes, axis=-1)
     areas = 0.5 * (stacked[..., 1:] + stacked[..., :-1]) * (z[1] - z[0])
     heights = np.concatenate([np.zeros_like(stacked[..., :1]), np.cumsum(areas, axis=-1)], axis=-1)
@@ -366,8 +366,7 @@ def fitted(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: P
     """Polynomials fitted to gradients about centres (n, g, w), in scales (n, g, w, w)."""
     turned, slopes = scales.swapaxes(-1, -2), list[Array]()
     for z in basis.nodes:
-        _, gradients = blocks.gradients(outer, centres + times(scales, z))
-        slopes.append(times(turned, gradients))
+        slopes.append(times(turned, blocks.gradients(outer, centres + times(scales, z))))
     stacked = np.stack(slopes, axis=2)  # (n, g, m, w)
     coefficients = stacked.reshape(*stacked.shape[:2], -1) @ basis.solver.T
     found = [totals_of(basis, heights) for heights in on_grid(basis, coefficients)]

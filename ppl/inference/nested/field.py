@@ -17,7 +17,7 @@ from ppl.inference.nested.banded import Factors, factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.sparse import Field
 from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array, Target, log_densities, log_density_gradients
+from ppl.inference.objective.target import Array, Target, gradients, log_densities, log_density_gradients
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,14 @@ class Fields:
         """The log density of the whole, (n,)."""
         return log_densities(self.target, self.points(outer, latent))
 
-    def gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
+    def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
         """The log density of the whole (n,), and its gradients by the field (n, k)."""
-        values, gradients = log_density_gradients(self.target, self.points(outer, latent))
-        return values, self.latent(gradients)
+        values, found = log_density_gradients(self.target, self.points(outer, latent))
+        return values, self.latent(found)
+
+    def gradients(self, outer: Array, latent: Array) -> Array:
+        """These alone."""
+        return self.latent(gradients(self.target, self.points(outer, latent)))
 
     def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
         """Minus the Hessians, as lower bands (n, b + 1, k), by differences of gradients."""
@@ -105,7 +109,7 @@ class Fields:
         bands = np.zeros((n, self.structure.bandwidth + 1, k))
         for some in self.colours_at_once(n):
             shifted = latent + np.where(self.structure.colours == some[:, None, None], steps, 0.0)
-            _, there = self.gradients(np.tile(outer, (len(some), 1)), shifted.reshape(-1, k))
+            there = self.gradients(np.tile(outer, (len(some), 1)), shifted.reshape(-1, k))
             own = (reading.colour >= some[0]) & (reading.colour <= some[-1])
             row, at_k = reading.row[own], reading.coordinate[own]
             found = there.reshape(-1, n, k)[reading.colour[own] - some[0], :, row].T
@@ -119,7 +123,7 @@ class Fields:
 
     def factors(self, outer: Array, latent: Array) -> Factors:
         """Cholesky factors of the precision matrices at values of the field."""
-        return factors_of(self.precisions(outer, latent, self.gradients(outer, latent)[1]))
+        return factors_of(self.precisions(outer, latent, self.gradients(outer, latent)))
 
     def parts(self, n: int) -> Iterator[slice]:
         """Outer points whose precision matrices are held at once."""
@@ -153,7 +157,7 @@ class Fields:
         found, hopeless = np.zeros((2, n), dtype=bool)
         values, half_log_dets, going = np.full(n, -np.inf), np.zeros(n), np.arange(n)
         for _ in range(FIELD_MODES.most_steps):
-            value, gradient = self.gradients(outer[going], at[going])
+            value, gradient = self.values_and_gradients(outer[going], at[going])
             lowest = values[going] - FIELD_MODES.lower * np.maximum(np.abs(values[going]), 1.0)
             good = np.isfinite(value) & (value >= lowest) & np.isfinite(gradient).all(axis=1)
             back = going[~good]

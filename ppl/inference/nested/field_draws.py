@@ -135,7 +135,7 @@ class BestGaussians:
 
     def steps(self, outer: Array, at: Array) -> tuple[Array, Array]:
         """Centres (n, k) and precisions (n, b + 1, k) of Gaussians, by the modes (n, k)."""
-        _, gradient = self.fields.gradients(outer, at)
+        gradient = self.fields.gradients(outer, at)
         precision = self.fields.precisions(outer, at, gradient)
         factors = factors_of(precision)
         centre = at + factors.solve(gradient)
@@ -152,7 +152,7 @@ class BestGaussians:
         slope, precision = np.zeros_like(centre), np.zeros_like(factors.bands)
         for side, share in ((1.0, alike), (self.sides, 1 - alike)):
             for there in (centre + side * sds, centre - side * sds):
-                _, gradient = self.fields.gradients(outer, there)
+                gradient = self.fields.gradients(outer, there)
                 slope += 0.5 * share * gradient
                 precision += 0.5 * self.shared(share) * self.fields.precisions(outer, there, gradient)
         return slope, precision

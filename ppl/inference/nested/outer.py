@@ -13,7 +13,7 @@ from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import FieldModes, Fields
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array, log_density_gradients
+from ppl.inference.objective.target import Array, gradients
 from ppl.late import special
 
 
@@ -125,8 +125,8 @@ class Marginal:
 
     def gradients(self, outer: Array, latent: Array) -> Array:
         """Gradients (n, d) of the joint density by the outer coordinates at points, (n, d) and (n, ...)."""
-        _, gradients = log_density_gradients(self.inner.target, self.inner.points(outer, latent))
-        return np.asarray(gradients[:, self.inner.structure.outer])
+        found = gradients(self.inner.target, self.inner.points(outer, latent))
+        return np.asarray(found[:, self.inner.structure.outer])
 
     def start(self, outer: Array) -> Array:
         """Where modes at outer points (n, d) are looked for, (n, ...)."""

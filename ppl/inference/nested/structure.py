@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 
 from ppl.inference.nested.sparse import Field, field_of
 from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import (
-    Array,
-    Target,
-    kinds_of,
-    log_density_gradients,
-)
+from ppl.inference.objective.target import Array, Target, gradients, kinds_of
 from ppl.late import LateModule
 
 sparse, csgraph = LateModule("scipy.sparse"), LateModule("scipy.sparse.csgraph")
@@ -135,9 +130,9 @@ def responses(
     """Which entries of the gradient (n, dim) change where the coordinates `perturbed` (n, dim) are moved."""
     dim, least, found = target.dim, STRUCTURE.nearest, np.zeros(perturbed.shape, dtype=bool)
     steps = rng.uniform(least, 8 * least, dim) * rng.choice([-1.0, 1.0], dim)
-    _, here = log_density_gradients(target, np.array([u, u]))  # at two points, as the others are
+    here = gradients(target, np.array([u, u]))  # at two points, as the others are
     for part in row_parts(*perturbed.shape):
-        _, there = log_density_gradients(target, u + steps * perturbed[part])
+        there = gradients(target, u + steps * perturbed[part])
         size = np.abs(here[0]) + np.abs(there)
         # what is not finite may depend on anything
         found[part] = ~(np.abs(there - here[0]) <= STRUCTURE.smallest_change * np.maximum(size, 1e-6))

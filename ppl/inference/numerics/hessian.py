@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
-from ppl.inference.objective.target import Array, Target, log_density_gradients
+from ppl.inference.objective.target import Array, Target, gradients
 
 HESSIAN_STEP = float(np.finfo(float).eps ** (1 / 3))
 """The step that balances truncation, which grows as its square, against rounding, which falls as its inverse.
@@ -42,10 +42,7 @@ def hessian(target: Target, u: Array, scales: Array) -> Array:
     if isinstance(target, Curved):
         rows = np.array([target.hessian_vector_product(u, step) for step in steps])
     else:
-        ahead, behind = (
-            log_density_gradients(target, at)[1]
-            for at in (u + HESSIAN_STEP * steps, u - HESSIAN_STEP * steps)
-        )
+        ahead, behind = (gradients(target, at) for at in (u + HESSIAN_STEP * steps, u - HESSIAN_STEP * steps))
         rows = (ahead - behind) / (2 * HESSIAN_STEP)
     matrix = rows / scales[:, None]
     symmetric: Array = 0.5 * (matrix + matrix.T)

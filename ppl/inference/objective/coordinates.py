@@ -6,7 +6,14 @@ from functools import cached_property
 import numpy as np
 
 from ppl.inference.numerics.triangular import composed, diagonal_of, times, transposed_times
-from ppl.inference.objective.target import Array, Forwarding, Target, log_densities, log_density_gradients
+from ppl.inference.objective.target import (
+    Array,
+    Forwarding,
+    Target,
+    gradients,
+    log_densities,
+    log_density_gradients,
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,9 @@ class Scaled(Forwarding):
     def log_density_gradients(self, vs: Array) -> tuple[Array, Array]:
         values, gradients = log_density_gradients(self.target, self.to_u(vs))
         return values + self.log_jacobian, self.pulled_back(gradients)
+
+    def gradients_alone(self, vs: Array) -> Array:
+        return self.pulled_back(gradients(self.target, self.to_u(vs)))
 
     def pulled_back(self, gradient: Array) -> Array:
         """Gradients in v (..., dim) from those in u."""

@@ -55,6 +55,12 @@ def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
     return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
 
 
+def gradients(target: Target, us: Array) -> Array:
+    """The gradient (n, dim) alone at each row of `us`, which means nothing where the density is zero."""
+    find = getattr(target, "gradients_alone", None)
+    return np.asarray(find(us) if find else log_density_gradients(target, us)[1])
+
+
 def for_many_points(target: Target) -> Target:
     """The same density by what begins later and is faster at many thousands of points, if there is such."""
     begin = getattr(target, "for_many_points", None)
@@ -93,6 +99,9 @@ class Forwarding:
 
     def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
         return log_density_gradients(self.target, us)
+
+    def gradients_alone(self, us: Array) -> Array:
+        return self.log_density_gradients(us)[1]
 
     def explain(self, u: Array) -> str:
         return self.target.explain(u)
