@@ -51,7 +51,7 @@ def test_plan(text: str, parts: list[int], calls: list[str]) -> None:
 
 
 ALONE = {
-    "print": ("print(x); x ~ normal(0, 1);", "what is printed for a draw stands together"),
+    "print": ("print(x); x ~ normal(0, 1);", "the lines that one draw prints must stay together"),
     "size": (
         "int n = 1 + (x > 0); target += -sum(rep_vector(x, n));",
         "the result of `rep_vector` may vary in size",

@@ -146,7 +146,7 @@ def parameter(c: Lifting, d: ir.Declared) -> ir.Declared:
     found: list[ir.Declared] = []
     c.bounds = True
     if c.aside(lambda: found.append(declared(c, root_of(c), d, (ir.DRAW,)))):
-        raise Dependent("the bounds of a parameter need statements of their own")
+        raise Dependent("the bounds of a parameter are not one expression")
     c.bounds = False
     return found[0]
 

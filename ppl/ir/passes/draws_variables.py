@@ -69,7 +69,7 @@ def refuse(p: ir.Program) -> None:
     """DrawByDraw, where draws must keep their order."""
     body = (*p.transformed_parameters, *p.generated_quantities)
     if any(isinstance(n, ir.Say) and n.what == "print" for n in walk((body, p.functions))):
-        raise DrawByDraw("what is printed for a draw stands together")
+        raise DrawByDraw("the lines that one draw prints must stay together")
 
 
 def block(c: Lifting, body: Stmts, outputs: Sequence[ir.Declared], notes: list[Note]) -> Stmts:

@@ -162,7 +162,7 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     every = without_masks(b)  # how many pairs there are has to be known
     inside = (b.owner(name) is not every.owner(name) for name in used_names((s.lower, s.upper)))
     if every is not b and any(inside):
-        raise Dependent("which iterations there are depends on the branch around the loop")
+        raise Dependent("the bounds of the loop depend on the branch around it")
     bounds = lift(c, every, s.lower), lift(c, every, s.upper)
     sides = b.triangular | {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
     if not any_axes(*bounds) and not (b.loops and (flat or is_masked(b))):
@@ -294,7 +294,7 @@ def run_at_root(c: Lifting, b: Batch, s: ir.Stmt) -> None:
         case ir.Say(what="fatal_error", args=args):
             c.out.append(replace(s, args=tuple(message_part(c, b, a) for a in args)))
         case _:
-            raise Dependent("what is printed for a draw stands together")
+            raise Dependent("the lines that one draw prints must stay together")
 
 
 def check_declared(c: Lifting, b: Batch, s: ir.CheckDeclared) -> None:
@@ -531,7 +531,7 @@ def one_step(s: ir.Update) -> tuple[ir.IndexItem, ...]:
     """x[i][j] as x[i, j]."""
     *before, last = (step for step in s.path if isinstance(step, tuple))
     if not all(ir.drops_axis(i) for step in before for i in step):
-        raise Dependent(f"`{s.name}` is changed deep inside")
+        raise Dependent(f"an entry of a range of `{s.name}` is set")
     return tuple(i for step in (*before, last) for i in step)
 
 
@@ -563,7 +563,7 @@ def part_of(e: ir.Expr, step: ir.Step) -> ir.Expr:
         assert isinstance(t, Tuple)
         return ir.Item(e, step, t.items[step - 1])
     if not isinstance(e.type, Array) or len(step) > e.type.dims:
-        raise Dependent("a part of a part is set")
+        raise Dependent("an entry of a vector or matrix in a container is set")
     return ir.Index(e, step, array_of(e.type.element, e.type.dims - len(step)))
 
 
@@ -730,7 +730,7 @@ def loop_left(c: Lifting, b: Batch, s: ir.For) -> None:
 def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     """Loops of different bounds, one for each entry of the batch: a step is run for those it belongs to."""
     if is_masked(b):
-        raise Dependent("which iterations there are depends on the branch around the loop")
+        raise Dependent("the bounds of the loop depend on the branch around it")
     bounds = lift(c, b, s.lower), lift(c, b, s.upper)
     over = b.over(*bounds)
     lower, upper = (c.name("bound", spread(b, bound, over)) for bound in bounds)
@@ -751,7 +751,7 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     over = axes_of(condition.type)
     if not over:
         if made:
-            raise Dependent("the condition of a loop needs statements of its own")
+            raise Dependent("the condition of the loop is not one expression")
         body = in_each_step(c, s, partial(run, c, b, s.body))
         c.out.append(replace(s, condition=condition, body=body))
         return

@@ -174,7 +174,7 @@ def entries_at(b: Batch, value: ir.Expr, positions: Mapping[str, ir.Expr]) -> ir
     if not any(picks):
         return value
     if isinstance(core(value.type), Tuple):
-        raise Dependent("a tuple is picked for some draws")
+        raise Dependent("a tuple is not an array, so some draws cannot be selected")
     axes_left = {axis for axis, at in zip(axes_of(value.type), picks, strict=True) if at is None}
     axes_left |= {axis for at in picks if at is not None for axis in axes_of(at.type)}
     return ir.Gather(value, picks, (), over_axes(entry(value.type), *(a for a in b.axes if a in axes_left)))
@@ -470,7 +470,7 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
         return elementwise(batching.only, sides, over_axes(e.type, *b.axes))
     if c.bounds:  # of a parameter, before any statement
         if may_fail(e.then) or may_fail(e.otherwise):
-            raise Dependent("the bounds of a parameter need statements of their own")
+            raise Dependent("the bounds of a parameter are not one expression")
         args = (condition, *(spread(b, lift(c, b, side), b.axes) for side in (e.then, e.otherwise)))
         return helper(over_draws.chosen, args, over_axes(e.type, *b.axes))
     test = c.name("test", condition)

@@ -82,7 +82,7 @@ def recurrence(s: ir.For, fresh: Fresh) -> Recurrence:
         elif window.reads:
             body = carry_entries(window, body, s, fresh, states, filled)
     if not states:
-        raise Dependent("no state is carried that is known here")
+        raise Dependent("no variable that the loop carries can be the state of a scan")
     return Recurrence(s, body, tuple(states), tuple(filled))
 
 

@@ -65,9 +65,9 @@ def enter_body(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
 def require_one_length(c: Lifting, b: Batch, r: Recurrence) -> None:
     """Dependent, where not all draws take the same steps."""
     if any_axes(lift(c, b, r.loop.lower), lift(c, b, r.loop.upper)):
-        raise Dependent("a recurrence differs in length from draw to draw")
+        raise Dependent("the number of steps of the recurrence differs from draw to draw")
     if c.draws is not None and path_to(b, c.draws.root):
-        raise Dependent("a recurrence is of some draws")
+        raise Dependent("the recurrence runs for some draws only")
 
 
 def carry_draws(c: Lifting, r: Recurrence) -> None:
@@ -124,9 +124,9 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     own = {v.name for v in carried} | varying.keys() | assigned_names((*step, *batch)) | {ir.DRAW}
     fixed = [n for n in variables(inside) if n.name not in own]
     if any(isinstance(core(v.type), Tuple) for v in fixed):
-        raise Dependent("a tuple is read from step to step")
+        raise Dependent("each step reads a tuple")
     if not lead(c, r) and any(ir.DRAW in axes_of(v.type) for v in fixed):
-        raise Dependent("a recurrence computes what differs from draw to draw in vain")
+        raise Dependent("the recurrence reads what differs from draw to draw, but its state does not differ")
     return ir.Scan(
         after=tuple(c.fresh(s.outer or s.var.name) for s in r.states),
         carried=tuple(v.name for v in carried),
