@@ -225,7 +225,7 @@ def test_a_random_bound_of_a_loop_is_drawn_once():
 @pytest.mark.parametrize(
     ("blocks", "words"),
     [
-        ('model {} generated quantities { print("mu = ", mu); }', "printed"),
+        ('model {} generated quantities { print("mu = ", mu); }', "that one draw prints"),
         (
             "model {} generated quantities { tuple(real, int) a = (mu, 1); while (a.1 < 3) a.1 += 1; }",
             "tuple",

@@ -23,7 +23,11 @@ from ppl.phases import Compilation
 from ppl.source import SourceText
 from ppl.types import REAL, OverAxes, array_of
 
+ONE_DRAW_AFTER_THE_OTHER = """data { int N; vector[N] x; } parameters { real a; } generated quantities {
+  if (x[1] < a) { vector[N] w; real q = a; for (n in 1:N) { q = 0.5 * q + x[n]; w[n] = q; } }
+}"""
 TEXTS = {
+    "one draw after the other": lambda: ONE_DRAW_AFTER_THE_OTHER,
     **{case.id: lambda case=case: case.program for case in programs()},
     **{f"models/{file.stem}": lambda file=file: library_model(file).program for file in MODELS},
     **{f"generated {number}": lambda number=number: generated(24, number).text for number in range(60)},

@@ -130,7 +130,10 @@ def one_by_one(c: Lifting, s: ir.Stmt) -> None:
         raise DrawByDraw("a tuple is not an array, so one draw cannot be selected")
     begin = (
         ir.Assign(
-            mine, ir.Index(ir.Var(name, over_axes(types[name], ir.DRAW)), at, types[name]), s.span, True
+            mine,
+            ir.Gather(ir.Var(name, over_axes(types[name], ir.DRAW)), (draw,), (), types[name]),
+            s.span,
+            True,
         )
         for name, mine in own.items()
     )
