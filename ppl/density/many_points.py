@@ -220,7 +220,7 @@ def log_joint_gradients(
 
     Tapes without values give None for these.
     """
-    full = filled(us)
+    full = filled(us) if tapes.traceable and nodes is TapeNode else us
     try:
         with np.errstate(all="ignore"), located(module):
             values, parts = tapes(d.blocks(full), nodes)
@@ -235,7 +235,8 @@ def filled(us: Floats) -> Floats:
     of rows that differ by less than an eighth, the same.
     """
     few = 1 << max(0, len(us).bit_length() - 4)
-    return np.concatenate([us, np.repeat(us[-1:], -len(us) % few, axis=0)])
+    missing = -len(us) % few
+    return np.concatenate([us, np.repeat(us[-1:], missing, axis=0)]) if missing else us
 
 
 def gradients_alone(module: Module, d: Data, us: Floats, tapes: Tapes, both: Batched) -> Found:

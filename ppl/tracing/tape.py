@@ -214,7 +214,8 @@ class Writer:
 
     def elements(self, node: Node, x: Tracer) -> str:
         """What stands for the answer of a node, of a sum for its elements."""
-        return self.name(x) if node.leading_axes is None else f"e{self.name(x)[1:]}"
+        self.used.add(x)
+        return f"{'v' if node.leading_axes is None else 'e'}{x.number}"
 
     def all_of(self, parts: str, x: Tracer) -> Iterator[str]:
         """Adjoints that come together, one by one."""

@@ -207,19 +207,20 @@ def compiled_tapes(case: Case) -> Iterator[Comparison]:
 
 
 def compiled_tape(tapes: Tapes, xs: list[Any], traced_at: list[Any] | None = None) -> Iterator[Comparison]:
+    """With the value and without it."""
+    function, at = tapes.function(TRACING), xs if traced_at is None else traced_at
     with np.errstate(all="ignore"):
-        gradient = compiled_gradient(tapes.function(TRACING), xs if traced_at is None else traced_at)
-    if gradient is None:
+        gradient, alone = (compiled_gradient(function, at, with_value) for with_value in (True, False))
+    if gradient is None or alone is None:
         return
     found = attempt(lambda: bits(*gradient(*xs)))
-    if not isinstance(found, Crashed):  # then the tape is asked
-        of_tape = attempt(lambda: bits(*values_and_grads(tapes.function(AUTOGRAD), xs)))
-        yield "bits of the gradient", of_tape, found, 0.0, zero
-    with np.errstate(all="ignore"):
-        alone = compiled_gradient(tapes.function(TRACING), xs if traced_at is None else traced_at, False)
-    slopes = attempt(lambda: bits(0.0, alone(*xs)[1])) if alone else Crashed("")
-    if not isinstance(found, Crashed) and not isinstance(slopes, Crashed):
-        yield "bits of the gradient alone", found[found.size - slopes.size + 1 :], slopes[1:], 0.0, zero
+    if isinstance(found, Crashed):  # then the tape is asked
+        return
+    of_tape = attempt(lambda: bits(*values_and_grads(tapes.function(AUTOGRAD), xs)))
+    yield "bits of the gradient", of_tape, found, 0.0, zero
+    slopes = attempt(lambda: bits([], alone(*xs)[1]))
+    if not isinstance(slopes, Crashed):
+        yield "bits of the gradient alone", found[found.size - slopes.size :], slopes, 0.0, zero
 
 
 def bits(value: Any, parts: list[Any]) -> Floats:

@@ -100,9 +100,6 @@ class Forwarding:
     def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
         return log_density_gradients(self.target, us)
 
-    def gradients_alone(self, us: Array) -> Array:
-        return self.log_density_gradients(us)[1]
-
     def explain(self, u: Array) -> str:
         return self.target.explain(u)
 
