@@ -653,6 +653,13 @@ LOOPS = (
     Loop("both sides of a triangle, read on the diagonal", """matrix[3, 3] A;
         for (i in 1:3) for (j in i:3) { A[i, j] = x[i]; A[j, i] = z; target += A[i, j] * t; }""",
         ("filled by one iteration", "filled by one iteration")),
+    # Variables of a step that the terms, which run after the scan, need with fewer axes than its state does
+    Loop("a term of a whole of which the state reads a changed entry", """real a = t;
+        for (n in 1:3) { vector[3] w = v; target += sum(w); w[n] += z; a = 0.5 * a + w[n]; } target += a;""",
+         ("scan: `a`",)),
+    Loop("the same by a count that is reset", """real a = t; for (n in 1:3) {
+        int b = 1; int c = b; b = n; a = 0.5 * a + z * c * b; target += v[c]; } target += a;""",
+         ("scan: `a`",)),
     # Elsewhere
     Loop("a term of which a branch sets the variable again", """real a = z; target += a;
         if (z > 0) a = t; target += a ^ 2;""", ()),

@@ -391,6 +391,8 @@ def declare_once(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> None:
     value, shape = of_declared_sizes(c, b, s, value)
     if any_axes(value):
         b.locals[s.name] = axes_of(value.type)
+    else:  # a body that runs in parts may have declared it with axes before
+        b.locals.pop(s.name, None)
     c.out.append(replace(s, value=value, shape=shape))
 
 
