@@ -5,9 +5,10 @@ import pytest
 from scipy import special
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
+from ppl.stdlib.distributions.exp_mod_normal import log_density as log_exp_mod_normal
 from ppl.stdlib.functions.powers import power
 from ppl.stdlib.functions.steps import fmax, fmin
-from ppl.stdlib.special.mills import inverse_mills
+from ppl.stdlib.special.mills import inverse_mills, mills_excess
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
 from ppl.stdlib.truncation import _log_difference
 
@@ -36,6 +37,19 @@ def test_digamma_at_its_poles():
 @pytest.mark.parametrize("t", [-30.0, -1.5, 0.7, 3.0])
 def test_the_ratio_of_mills(t):
     assert slope_of(inverse_mills, t) == pytest.approx(difference(inverse_mills, t), rel=1e-6)
+
+
+@pytest.mark.parametrize("t", [-59.9, -60.1, -1e3, -1e8])
+def test_the_ratio_of_mills_less_its_asymptote(t):
+    series = sum(c / t ** (2 * k + 1) for k, c in enumerate((-1, 2, -10, 74, -706)))
+    assert mills_excess(NUMPY, t) == pytest.approx(series, rel=1e-11)
+    assert slope_of(mills_excess, t) == pytest.approx(1 / t**2, rel=10 / t**2)
+
+
+@pytest.mark.parametrize("sigma", [1e5, 1e8])
+def test_a_wide_exp_mod_normal_has_the_slope_of_a_normal_in_its_scale(sigma):
+    slope = slope_of(log_exp_mod_normal, 1.5, 0.5, sigma, 0.75, of=2)
+    assert slope == pytest.approx(-1 / sigma, rel=10 / sigma**2 + 1e-9)
 
 
 @pytest.mark.parametrize("a, b", [(-0.1, -3.0), (-2.0, -2.3)])

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.normal import standard_log_density
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.log_concave import log_left_tail
-from ppl.stdlib.special.mills import inverse_mills, log_tilted_tail
+from ppl.stdlib.special.mills import inverse_mills, log_tilted_tail, mills_excess
 
 DEEP_IN_TAIL = 1e-4
 """Below it the difference Phi - B has lost digits that its log needs; the tail is integrated instead."""
@@ -40,7 +39,7 @@ def _in_standard_form(standard: Callable[..., Any]) -> Callable[..., Any]:
 def _slopes(xp: Namespace, log_p: Array, z: Array, v: Array) -> tuple[Array, Array]:
     """The derivatives of the cdf in z and v, over exp(log_p)."""
     over_p = xp.np.exp(log_tilted_tail(xp, z, v) - log_p)
-    return v * over_p, xp.np.exp(standard_log_density(xp, z) - log_p) - (v - z) * over_p
+    return v * over_p, mills_excess(xp, z - v) * over_p
 
 
 @with_partials(
