@@ -20,7 +20,7 @@ from ppl.backend.emit_expr import (
 )
 from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, used_names, walk
+from ppl.ir.walk import assigned_names, declared_names, used_names, walk
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, Type, array_of, axes_of, core, entry, is_complex, rank
 
@@ -40,8 +40,14 @@ def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
     for s in body:
         with w.at(s.span):
             statement(w, s)
-        w.defined |= assigned_names((s,))
+        w.defined |= set_after(s)
     w.defined = before
+
+
+def set_after(s: ir.Stmt) -> set[str]:
+    """The variables that a statement sets and that live on after it."""
+    inside = declared_names(s) if isinstance(s, ir.If | ir.For | ir.While | ir.Profile) else set()
+    return assigned_names((s,)) - inside
 
 
 def statement(w: Writer, s: ir.Stmt) -> None:
