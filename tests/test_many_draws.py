@@ -109,6 +109,10 @@ PARTING = {
         data { int N; vector[N] y; } parameters { real x; vector[3] v; } model { vector[3] a = v; for (i in
         1:N) { real b = sum(v); if (max(y) < b) a[3] *= 0.5 * tanh(b); else a[1:3] = a; } target += -a ^ 2; }
     """,
+    "a call for each draw, in a loop in a branch that none takes": """
+        parameters { real x; vector[3] v; } model { if (x > 9) for (i in 1:2) { vector[3] a = sort_asc(v); a ~
+        normal(x, 1); } target += -dot_self(v) - x^2; }
+    """,
     "branch": "parameters { real x; } model { if (x > 0.3) x ~ normal(0, 1); else target += -abs(x); }",
     "ternary": "parameters { real x; } model { target += x > 0 ? -x : 2 * x; }",
     "reject": "parameters { real x; } model { if (x > 0.5) reject(x); x ~ normal(0, 1); }",

@@ -133,6 +133,17 @@ class Case:
     def gradients(self) -> list[Answer]:
         return [attempt(lambda u=u: self.gradient(u)) for u in self.points]
 
+    @cached_property
+    def steady(self) -> list[bool]:
+        """Where a gradient is one of numbers alone: 0 times a nan that the target leaves out is nan."""
+        variables = [
+            attempt(lambda u=u: self.reference.param_constrain(u, include_tp=True)) for u in self.points
+        ]
+        return [
+            usable(value) and usable(gradient) and not has_nan(v)
+            for value, gradient, v in zip(self.values, self.gradients, variables, strict=True)
+        ]
+
     def gradient(self, u: Floats) -> Floats:
         """Of the reference, by autograd."""
         p, module = self.reference, self.reference.model.load(ir_forms.GRADIENT, AUTOGRAD)
@@ -164,12 +175,13 @@ def constrained(p: Posterior, u: Floats) -> Floats:
 
 def of_posterior(case: Case, p: Posterior, points: int = 2) -> Iterator[Comparison]:
     """Everything a posterior can be asked for, at single points and at many."""
-    for u, value, gradient in zip(case.points[:points], case.values, case.gradients, strict=False):
+    answers = zip(case.points[:points], case.values, case.gradients, case.steady, strict=False)
+    for u, value, gradient, is_steady in answers:
         ill, steep = conditions(case, u)
         yield "value", value, attempt(lambda u=u: p.log_density(u)), VALUE, ill
         both = attempt(lambda u=u: flattened(p.log_density_gradient(u)))
         yield "value that comes with the gradient", value, part(both, 0), VALUE, ill
-        if usable(value) and usable(gradient):  # of nan and numbers, each form spreads the nan its own way
+        if is_steady:  # of nan and numbers, each form spreads the nan its own way
             yield "gradient", gradient, part(both, 1), GRADIENT, steep
         values = attempt(lambda u=u: case.constrained(u))
         there = lambda u=u: case.noise(case.constrained, u)  # noqa: E731
@@ -192,7 +204,7 @@ def at_many(case: Case, p: Posterior) -> Iterator[Comparison]:
     found = both if isinstance(both, Refused | Crashed) else both[:, 0]
     slopes = both if isinstance(both, Refused | Crashed) else both[:, 1:]
     yield "values that come with the gradients of many points", values, found, VALUE, ill
-    if usable(gradients):
+    if all(case.steady):
         yield "gradients at many points", gradients, slopes, GRADIENT, steep
 
 
@@ -246,6 +258,10 @@ def usable(answer: Answer) -> bool:
     return isinstance(answer, Floats) and bool(np.all(np.isfinite(answer)))
 
 
+def has_nan(answer: Answer) -> bool:
+    return isinstance(answer, Floats) and bool(np.any(np.isnan(answer)))
+
+
 def all_passes(case: Case) -> Iterator[Comparison]:
     names = attempt(lambda: len(case.posterior.param_names(True, True)))
     found = attempt(lambda: len(constrained(case.posterior, case.points[0])))
@@ -284,7 +300,7 @@ def zero() -> float:
 def propto(case: Case) -> Iterator[Comparison]:
     """Densities without their constants: the same gradient, and values that differ by one number."""
     p = case.posterior
-    if any(not usable(v) for v in (*case.values, *case.gradients)):
+    if not all(case.steady):
         return
     for u, gradient in zip(case.points[:2], case.gradients, strict=False):
         found = attempt(lambda u=u: p.log_density_gradient(u, propto=True)[1])
@@ -300,7 +316,7 @@ def propto(case: Case) -> Iterator[Comparison]:
 
 def explaining(case: Case) -> Iterator[Comparison]:
     """Nothing to explain where value and gradient are finite."""
-    if usable(case.values[0]) and usable(case.gradients[0]):
+    if case.steady[0]:
         found = attempt(lambda: len(case.posterior.explain(case.points[0])))
         yield "length of the explanation", np.array(0.0), found, 0.0, zero
 

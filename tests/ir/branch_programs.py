@@ -29,7 +29,8 @@ SCALARS = {
     "rejects": 'if (a > 1) reject("a is ", a); target += -a ^ 2 - b ^ 2;',
     "profile": 'profile("p") { if (a > 0) { a ~ std_normal(); } }',
     "locals_of_one_name": " ".join(
-        2 * ["if (a > 0) for (k in 1:3) { real t = b * k; if (t > a) target += t; else target += -square(t); }"]
+        2
+        * ["if (a > 0) for (k in 1:3) { real t = b * k; if (t > a) target += t; else target += -square(t); }"]
     ),
     "target_so_far": "if (a > 0) target += -a ^ 2; if (target() < -1) target += b;",
     "scan": "vector[3] x; x[1] = a; for (t in 2:3) { if (x[t - 1] > b) x[t] = sqrt(x[t - 1] - b);"

@@ -92,6 +92,8 @@ def arrays(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
     """
     c, batch = attempt(s, ways, around)
     c.unless_empty(batch, partial(run, c, batch, s.body))
+    if around is not None:  # what fails for no iterations fails for no draws, too
+        around[0].fails_if_empty |= c.fails_if_empty
     return tuple(c.out)
 
 
