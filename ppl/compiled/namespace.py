@@ -94,10 +94,33 @@ def _expit_slope(x: Array) -> Array:
 
 def _put(x: Array, index: Any, value: Array) -> Array:
     if is_traced((x, value)) or is_traced(index):
-        return jnp.asarray(x).at[index].set(value)
+        x = jnp.asarray(x)
+        return x.at[index].set(_each_last(x, index, value) if _holds_arrays(index) else value)
     out = np.array(x)
     out[index] = value
     return out
+
+
+def _holds_arrays(index: Any) -> bool:
+    return any(
+        np.ndim(i) for i in (index if isinstance(index, tuple) else (index,)) if not isinstance(i, slice)
+    )
+
+
+def _each_last(x: Array, index: Any, value: Array) -> Array:
+    """The value that is set last at every place: of a place that is set twice, a GPU sets either.
+
+    On a CPU, where XLA sets them in order, it is the value as it is.
+    """
+    whole = jnp.broadcast_to(value, jax.eval_shape(lambda: x[index]).shape)
+    return jax.lax.platform_dependent(cpu=lambda: whole, default=lambda: last_of_each(x, index, whole))
+
+
+def last_of_each(x: Array, index: Any, value: Array) -> Array:
+    """At each of the places of `x` the last of the values for it."""
+    order = jnp.arange(value.size).reshape(value.shape)
+    last = jnp.zeros(x.shape, order.dtype).at[index].max(order)
+    return value.ravel()[last[index]]
 
 
 def _flip(x: Array, *, axis: int) -> Array:

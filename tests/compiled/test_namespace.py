@@ -9,7 +9,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 
 from ppl.arrays import NUMPY, Namespace, with_partials, with_vjps  # noqa: E402
-from ppl.compiled.namespace import JAX  # noqa: E402
+from ppl.compiled.namespace import JAX, last_of_each  # noqa: E402
 from ppl.stdlib.distributions.gaussian_dlm_obs import log_density as dlm_log_density  # noqa: E402
 from ppl.stdlib.functions.hmm import marginal  # noqa: E402
 
@@ -122,3 +122,20 @@ def test_a_tall_product_goes_in_parts_that_are_equal() -> None:
     v, a = np.ones(30_000), np.ones((30_000, 2))
     text = str(jax.make_jaxpr(lambda v: JAX.np.matmul(v, jnp.asarray(a)))(v))
     assert "f64[2,15000,2]" in text
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.array([1, 1, 3, 1]),
+        (np.array([[2], [0], [2]]), np.array([[1, 1]])),
+        (slice(1, 3), np.array([0, 2, 0])),
+    ],
+    ids=["a vector", "rows and columns", "columns of some rows"],
+)
+def test_of_a_place_that_is_set_twice_the_last_value_counts_on_every_device(index):
+    x = np.zeros((4, 3))
+    value = np.arange(1.0, 1.0 + x[index].size).reshape(x[index].shape)
+    want = x.copy()
+    want[index] = value  # NumPy sets places in order
+    np.testing.assert_array_equal(last_of_each(x, index, value), want[index])
