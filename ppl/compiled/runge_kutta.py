@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.integrate import DOP853
 
 from ppl.compiled.namespace import JAX
+from ppl.late import integrate
 from ppl.stdlib.solvers import runge_kutta
 from ppl.stdlib.solvers.runge_kutta import NEWTON_SLACK, NEWTON_STEPS, STABLE
 
@@ -58,9 +58,9 @@ class DormandPrince:
         A loop: the code of the equation is compiled once, not once a stage.
         """
         a = np.zeros((count, count))
-        a[:12, :12] = DOP853.A[:count, :count][:12, :12]
-        a[12:, :12] = DOP853.B
-        nodes = np.append(DOP853.C, 1.0)[:count]
+        a[:12, :12] = integrate.DOP853.A[:count, :count][:12, :12]
+        a[12:, :12] = integrate.DOP853.B
+        nodes = np.append(integrate.DOP853.C, 1.0)[:count]
 
         def one(k: Traced, at: Traced) -> Any:
             i, weights, node = at
@@ -76,7 +76,10 @@ class DormandPrince:
     ) -> tuple[Traced, Traced, Traced]:
         points, k = self.stages(rate, t, y, h, 13)
         end = points[12]
-        fifth, third = (tolerance.norm(h * (weights @ k), y, end) for weights in (DOP853.E5, DOP853.E3))
+        fifth, third = (
+            tolerance.norm(h * (weights @ k), y, end)
+            for weights in (integrate.DOP853.E5, integrate.DOP853.E3)
+        )
         both = jnp.hypot(fifth, 0.1 * third)
         error = jnp.where(both > 0, fifth**2 / jnp.where(both > 0, both, 1.0), fifth)
         change, distance = jnp.sum((k[12] - k[11]) ** 2), jnp.sum((end - points[11]) ** 2)
@@ -86,7 +89,7 @@ class DormandPrince:
         """Nothing is solved for."""
 
     def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: None) -> Traced:
-        return y + h * (DOP853.B @ self.stages(rate, t, y, h, 12)[1])
+        return y + h * (integrate.DOP853.B @ self.stages(rate, t, y, h, 12)[1])
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,6 @@ FITS = {
         {**REGRESSION, "J": J, "g": GROUP, "y": Y["hierarchical"]},
         {"algorithm": "meanfield", "iter": 300, "eta": 0.1},
     ),
-    "mixture": (MIXTURE, {"N": N, "y": Y["mixture"]}, {}),
     "minibatches": (
         MIXTURE,
         {"N": N, "y": Y["mixture"]},
