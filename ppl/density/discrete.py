@@ -58,11 +58,16 @@ def most_probable(posterior: LogDensity, us: Floats) -> dict[str, NDArray[np.int
 
 
 def with_elimination(posterior: LogDensity, elimination: str) -> LogDensity:
-    """The posterior of the same data in which another thing becomes of the discrete parameters."""
-    values = posterior.model.known_values(posterior.d)
-    model = posterior.model.changed(elimination=elimination, values=values)
-    d = model.data_of(Inputs(posterior.data, "the data"), posterior.d.seed__)
-    return LogDensity(model, d, posterior.data)
+    """The posterior of the same data in which another thing becomes of the discrete parameters.
+
+    It is compiled at the first call.
+    """
+    if elimination not in posterior.eliminations:
+        values = posterior.model.known_values(posterior.d)
+        model = posterior.model.changed(elimination=elimination, values=values)
+        d = model.data_of(Inputs(posterior.data, "the data"), posterior.d.seed__)
+        posterior.eliminations[elimination] = LogDensity(model, d, posterior.data)
+    return posterior.eliminations[elimination]
 
 
 def in_shape(columns: Floats, shape: tuple[int, ...]) -> Floats:

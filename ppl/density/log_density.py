@@ -83,6 +83,8 @@ class LogDensity:
     log_joints: "dict[tuple[bool, bool], LogJoint | UpdatedJoint]" = field(
         init=False, default_factory=dict, repr=False
     )
+    eliminations: "dict[str, LogDensity]" = field(init=False, default_factory=dict, repr=False)
+    """Posteriors in which another thing becomes of the discrete parameters, by what; see density/discrete.py."""
 
     @property
     def source(self) -> SourceText:

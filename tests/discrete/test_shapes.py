@@ -83,7 +83,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         }
         generated quantities { int jumps = 0; for (t in 2:T) jumps += z[t] != z[t - 1]; }
         """,
-        {"T": 6, "K": 3, "y": Y},
+        {"T": 5, "K": 3, "y": Y[:5]},
     ),
     "chain whose moves change, written forwards": (
         """
@@ -113,7 +113,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
           }
         }
         """,
-        {"I": 3, "T": 4, "y": [[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1]], "first": [1, 2, 3]},
+        {"I": 3, "T": 3, "y": [[1, 0, 1], [0, 1, 0], [0, 0, 1]], "first": [1, 2, 3]},
     ),
     "chain of order two": (
         """
@@ -135,7 +135,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
           for (t in 1:T) y[t] ~ normal(a * z[t] + b * w[t] - z[t] * w[t], 1);
         }
         """,
-        {"T": 5, "y": Y[:5]},
+        {"T": 4, "y": Y[:4]},
     ),
     "a chain seen several times at once": (
         """
@@ -179,7 +179,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         transformed parameters { vector[N] m; for (n in 1:N) m[n] = a * z[g[n]] + w[n] + 0.3 * s; }
         model { a ~ normal(0, 1); target += 0.1 * s * a; w ~ bernoulli(q); y ~ normal(m, 1); }
         """,
-        {"N": 4, "G": 2, "g": [1, 2, 2, 1], "y": Y[:4]},
+        {"N": 3, "G": 2, "g": [1, 2, 2], "y": Y[:3]},
     ),
     "tree by data": (
         """
@@ -201,7 +201,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
           for (i in 1:N) target += b * x[i] * z[i];
         }
         """,
-        {"N": 5, "x": Y[:5]},
+        {"N": 4, "x": Y[:4]},
     ),
     "conditions on reals of the data": (
         """
@@ -253,11 +253,11 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         functions { real steep_lpmf(int k, real a) { return k * a - 0.1 * k ^ 2; } }
         data { array[3] int y; }
         parameters {
-          real a; real<lower=0> rate; int<lower=3, upper=9> n;
-          array[2] int<lower=0, upper=4> k; int<lower=-2, upper=2> s;
+          real a; real<lower=0> rate; int<lower=3, upper=6> n;
+          array[2] int<lower=0, upper=3> k; int<lower=-2, upper=2> s;
         }
         model {
-          n ~ poisson(rate); y ~ binomial(n, inv_logit(a)); k ~ binomial(4, inv_logit(a)); s ~ steep(a);
+          n ~ poisson(rate); y ~ binomial(n, inv_logit(a)); k ~ binomial(3, inv_logit(a)); s ~ steep(a);
           target += 0.2 * s * k[1];
         }
         """,

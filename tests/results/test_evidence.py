@@ -33,9 +33,14 @@ def jointly_normal(y, mean, covariance):
     return float(stats.multivariate_normal(mean, covariance).logpdf(y))
 
 
+def normal(y, mean, sd):
+    """The log density; those of SciPy take a hundred times as long."""
+    return -0.5 * ((y - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
+
+
 def over_the_line(log_density, low=-np.inf, high=np.inf):
     """The log of the integral of the exponential of a log density of one number."""
-    peak = max(log_density(x) for x in np.linspace(max(low, -20) + 1e-9, min(high, 20) - 1e-9, 2001))
+    peak = max(log_density(x) for x in np.linspace(max(low, -20) + 1e-9, min(high, 20) - 1e-9, 201))
     value, _ = integrate.quad(lambda x: np.exp(log_density(x) - peak), low, high, limit=500, epsabs=1e-13)
     return float(np.log(value) + peak)
 
@@ -84,7 +89,7 @@ def normal_inverse_gamma():
 def dirichlet_multinomial():
     program = """data { array[4] int y; } parameters { simplex[4] p; }
     model { p ~ dirichlet([1, 2, 0.5, 3]'); y ~ multinomial(p); }"""
-    counts, alpha = np.array([3, 1, 4, 7]), np.array([1, 2, 0.5, 3])
+    counts, alpha = np.array([3, 2, 4, 7]), np.array([1, 2, 0.5, 3])
     known = stats.dirichlet_multinomial(alpha, counts.sum()).logpmf(counts)
     return Known(program, {"y": counts}, float(known))
 
@@ -159,7 +164,7 @@ def truncated():
     model { s ~ normal(0, 2) T[0, ]; y ~ normal(0, s); }"""
 
     def given(s):
-        return stats.halfnorm(scale=2).logpdf(s) + stats.norm(0, s).logpdf(Y).sum()
+        return np.log(2) + normal(s, 0, 2) + normal(Y, 0, s).sum()
 
     return Known(program, {"N": len(Y), "y": Y}, over_the_line(given, 0))
 
@@ -169,7 +174,7 @@ def logistic():
     model { b ~ normal(0, 5); y ~ bernoulli_logit(b * x); }"""
 
     def given(b):
-        return stats.norm(0, 5).logpdf(b) - np.logaddexp(0, np.where(WON, -1, 1) * b * X).sum()
+        return normal(b, 0, 5) - np.logaddexp(0, np.where(WON, -1, 1) * b * X).sum()
 
     return Known(program, {"N": len(X), "x": X, "y": WON}, over_the_line(given, -100, 100))
 
@@ -192,7 +197,7 @@ def heavy_tails():
     y = np.array([-2.0, 4.0, 0.3])
 
     def given(m):
-        return stats.cauchy.logpdf(m) + stats.t(3, m).logpdf(y).sum()
+        return stats.cauchy.logpdf(m) + stats.t.logpdf(y, 3, m).sum()
 
     return Known(program, {"N": 3, "y": y}, over_the_line(given))
 
@@ -225,15 +230,24 @@ def error(fit, known):
     return (value - known) / max(se, ROUNDING)
 
 
+SEEDS = (1, 2)
+
+
 @pytest.fixture(scope="module")
-def errors():
-    """By program, in standard errors, with two seeds each."""
+def fits():
+    """By program: the log evidence that is known, and a fit with each seed."""
     found = {}
     for make in KNOWN:
         program, data, known = make()
         posterior = ppl.compile_model(program).condition(data)
-        found[make.__name__] = [error(posterior.variational(seed=seed), known) for seed in (1, 2)]
+        found[make.__name__] = known, [posterior.variational(seed=seed) for seed in SEEDS]
     return found
+
+
+@pytest.fixture(scope="module")
+def errors(fits):
+    """By program, in standard errors, of each seed."""
+    return {name: [error(fit, known) for fit in of] for name, (known, of) in fits.items()}
 
 
 @pytest.mark.parametrize("name", [make.__name__ for make in KNOWN])
@@ -246,8 +260,14 @@ def test_the_standard_errors_are_about_as_large_as_the_errors(errors):
     assert 0.6 < np.sqrt(np.mean(found**2)) < 1.4
 
 
-@pytest.mark.parametrize("make", [normal_inverse_gamma, mixture, two_modes, truncated, heavy_tails])
-def test_annealed_draws_tell_it_too(make):
+@pytest.mark.parametrize("name", ["mixture", "two_modes"])
+def test_annealed_draws_tell_it_too(name, fits):
+    for fit in fits[name][1]:
+        assert fit.verdict.made == "annealed" and 1e-4 < fit.log_evidence.se < 0.05
+
+
+@pytest.mark.parametrize("make", [normal_inverse_gamma, truncated, heavy_tails])
+def test_draws_annealed_on_request_tell_it_too(make):
     program, data, known = make()
     fit = ppl.compile_model(program).condition(data).variational(anneal=True)
     assert fit.verdict.made == "annealed"
