@@ -47,14 +47,19 @@ def generated(lines: str) -> np.ndarray:
     return posterior.param_constrain(np.zeros(0), include_gq=True)
 
 
+def drawn(kind: str, call: str) -> np.ndarray:
+    """Draws (DRAWS, elements) of a call, those of matrices column by column."""
+    text = f"transformed data {{ {GIVEN} }} generated quantities {{ {kind} y = {call}; }}"
+    posterior = ppl.compile_model(text).condition({})
+    return posterior.param_constrain_draws(np.zeros((DRAWS, 0)), np.random.default_rng(1))
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_moments_are_those_of_draws(name):
     kind, call = DRAWN[name]
     moments = MULTIVARIATE_MOMENTS[name]
-    loop = f"for (d in 1:{DRAWS}) y[d] = {call};"
-    y = f"array[{DRAWS}, 3] int y" if kind.startswith("array") else f"array[{DRAWS}] {kind} y"
-    size = 9 if kind.startswith("matrix") else 3
-    draws = generated(f"{GIVEN} {y}; {{ {loop} }}")[-DRAWS * size :].reshape(size, DRAWS).T
+    draws = drawn(kind, call)
+    size = draws.shape[1]
     whole = "matrix[3, 3]" if size == 9 else "vector[3]"
     mean = generated(f"{GIVEN} {whole} mean_ = {moments.mean};")[-size:]
     off = draws - mean
