@@ -1,7 +1,7 @@
 """Parts chosen by name: every algorithm with noisy steps takes every one, and nonsense is refused."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import cycle, islice, product
 
 import numpy as np
 import pytest
@@ -33,13 +33,25 @@ SHORT = {
 
 
 @pytest.mark.parametrize(("algorithm", "estimator"), list(product(STEPPING, ESTIMATORS)))
-def test_any_combination_runs(algorithm, estimator):
-    for step_rule, stop in product(STEPS, STOPPING):
+def test_any_combination_runs(algorithm, estimator, pytestconfig):
+    """Each step rule with one stopping rule, which differs between the cases; with all of them by --whole."""
+    first = [*product(STEPPING, ESTIMATORS)].index((algorithm, estimator))
+    for step_rule, stop in product(STEPS, STOPPING) if pytestconfig.getoption("whole") else in_turn(first):
         chosen = Settings(algorithm=algorithm, estimator=estimator, step_rule=step_rule, stop=stop, **SHORT)
         result = fit(TARGET, chosen, init=OFF)
         assert result.outcome.ending is not Ending.DIVERGED
         if estimator != "score-function":  # whose noise is what the others are there to remove
             assert result.final_elbo > _elbo_at_the_start(result.family) + 1
+
+
+def in_turn(first):
+    """Each step rule with a stopping rule, from the `first` on in turn."""
+    return zip(STEPS, islice(cycle(STOPPING), first, None), strict=False)
+
+
+def test_every_step_rule_is_run_with_every_stopping_rule():
+    firsts = range(len(STEPPING) * len(ESTIMATORS))
+    assert {pair for first in firsts for pair in in_turn(first)} == {*product(STEPS, STOPPING)}
 
 
 def _elbo_at_the_start(family):
