@@ -51,13 +51,14 @@ def journal(text=None):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(algorithm):
+def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(algorithm, pytestconfig):
+    """At 5 moments, at 20 with --whole."""
     settings = Settings(algorithm=algorithm, **SHORT)
     whole = Counted()
     expected = fit(whole, settings)
     assert expected.outcome.ending is not Ending.INTERRUPTED
-    endings = set()
-    for stop_at in np.unique(np.geomspace(20, whole.calls, 10).astype(int)):
+    endings, moments = set(), 20 if pytestconfig.getoption("whole") else 5
+    for stop_at in np.unique(np.geomspace(20, whole.calls, moments).astype(int)):
         kept = journal()
         stopped = fit(Counted(stop_at), settings, journal=kept)
         assert stopped.outcome.ending is Ending.INTERRUPTED

@@ -17,7 +17,7 @@ from ppl.inference.recipes.result import Path, result_of
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 
-N, DIM = 200, 3000
+N, DIM = 200, 1000
 COPY = 8 * N * DIM
 DONE = Outcome(Ending.CONVERGED, "")
 
@@ -40,7 +40,7 @@ class Normal:
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """As much smaller than the draws as the parts are where there are very many draws."""
-    monkeypatch.setattr(parts, "DRAW_PARTS", replace(parts.DRAW_PARTS, part=1 << 13))
+    monkeypatch.setattr(parts, "DRAW_PARTS", replace(parts.DRAW_PARTS, part=1 << 12))
     monkeypatch.setattr(parts, "DRAW_PARTS", replace(parts.DRAW_PARTS, most_numbers=1))
 
 

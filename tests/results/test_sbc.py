@@ -28,11 +28,11 @@ def model():
 @pytest.fixture(scope="module")
 def exact(model):
     """Laplace's approximation is the posterior here."""
-    return model.sbc({"N": 5}, simulations=150, draws=49, algorithm="laplace")
+    return model.sbc({"N": 5}, simulations=100, draws=49, algorithm="laplace")
 
 
 def test_draws_of_the_posterior_are_calibrated(exact):
-    assert exact.ranks.shape == (150, 1) and 0 <= exact.ranks.min() <= exact.ranks.max() <= 49
+    assert exact.ranks.shape == (100, 1) and 0 <= exact.ranks.min() <= exact.ranks.max() <= 49
     found = exact.uniformity()["m"]
     assert found.p > 0.01 and found.mean == pytest.approx(0.5, abs=0.1)
     assert exact.judgement.startswith("Calibrated") and "m " in str(exact)

@@ -137,11 +137,11 @@ def test_where_the_weights_are_enough_draws_are_resampled():
 def test_log_g_is_the_density_that_the_draws_follow():
     """Weights p/g, as readers of CmdStan's files take them, are then equal for draws of the posterior."""
     target = Quartic(np.zeros(2))
-    resampled = fit(target, settings("fullrank", resample=True, upgrade=False))
+    resampled = fit(target, quick("fullrank", resample=True, upgrade=False))
     assert resampled.verdict.made is DrawSource.RESAMPLED
     np.testing.assert_array_equal(resampled.log_g, resampled.log_p)
     assert np.abs(resampled.log_g - resampled.log_q).max() > 0.1
-    of_q = fit(target, settings("fullrank", resample=False, anneal=False, upgrade=False))
+    of_q = fit(target, quick("fullrank", resample=False, anneal=False, upgrade=False))
     assert of_q.verdict.made is DrawSource.OF_Q
     at_mean = of_q.family.log_density(of_q.params, of_q.mean_u[None])
     np.testing.assert_allclose(of_q.log_g, of_q.log_q - at_mean)
