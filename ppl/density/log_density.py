@@ -84,7 +84,7 @@ class LogDensity:
         init=False, default_factory=dict, repr=False
     )
     eliminations: "dict[str, LogDensity]" = field(init=False, default_factory=dict, repr=False)
-    """Posteriors in which another thing becomes of the discrete parameters, by what; see density/discrete.py."""
+    """Posteriors in which another thing becomes of the discrete parameters, by elimination."""
 
     @property
     def source(self) -> SourceText:
