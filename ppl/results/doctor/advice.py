@@ -24,6 +24,8 @@ LOCATIONS: Mapping[str, tuple[int, bool]] = {
 """Which argument is the location, by distribution, and whether terms are added to it or multiply its mean."""
 SCALES: Mapping[str, int] = {"normal": 1, "student_t": 2, "lognormal": 1, "logistic": 1, "cauchy": 1}
 """Which argument is the scale."""
+SYMMETRIC = frozenset({"normal", "student_t", "cauchy", "double_exponential", "logistic"})
+"""Distributions of reals whose last two arguments are location and scale."""
 
 
 def with_term(s: Statement, term: str) -> str:

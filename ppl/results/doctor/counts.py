@@ -3,7 +3,7 @@
 import numpy as np
 
 from ppl.late import stats
-from ppl.results.doctor.advice import LOCATIONS, with_term
+from ppl.results.doctor.advice import LOCATIONS, bracketed, with_term
 from ppl.results.doctor.evidence import Outcome, Statement
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.tails import Candidate, farthest
@@ -58,11 +58,14 @@ def overdispersed(s: Statement) -> str:
                 f"Declare `real<lower=0> phi;` in parameters, write `phi ~ exponential(0.1);`, and `{text}`."
             )
         case "binomial" | "binomial_logit":
-            p = s.args[1] if s.distribution == "binomial" else f"inv_logit({s.args[1]})"
+            p = bracketed(s.args[1]) if s.distribution == "binomial" else f"inv_logit({s.args[1]})"
             text = f"{s.left} ~ beta_binomial({s.args[0]}, kappa * {p}, kappa * (1 - {p}));"
             return f"Declare `real<lower=0> kappa;` in parameters, give it a prior, and write `{text}`."
         case name if name in LOCATIONS:
-            return f"Give each row an effect: `u ~ normal(0, s_u);`, and {with_term(s, f'u{s.at}')}."
+            return (
+                "Give each row an effect: declare `real<lower=0> s_u; vector[N] u;` in parameters for N rows, "
+                f"write `u ~ normal(0, s_u); s_u ~ normal(0, 1);`, and {with_term(s, f'u{s.at}')}."
+            )
         case _:
             return f"Give `{s.text}` a parameter of dispersion, or each row an effect of its own."
 

@@ -44,7 +44,7 @@ def conflict(e: Evidence) -> Finding | None:
         prior.span,
         "PPL021",
         f"The prior of `{prior.name}` and the data contradict each other: the posterior lies in the tail of "
-        f"the prior and depends on it (sensitivity {most:.2f}).",
+        f"the prior and changes with it (power-scaling sensitivity {most:.2f}).",
         f"Widen or move `{prior.text}` if the data are more reliable than the prior; otherwise look for a "
         "mistake in the data or in the statement that reads it.",
         p=p,

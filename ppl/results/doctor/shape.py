@@ -3,7 +3,7 @@
 import numpy as np
 
 from ppl.late import stats
-from ppl.results.doctor.advice import LOCATIONS
+from ppl.results.doctor.advice import SYMMETRIC
 from ppl.results.doctor.evidence import Outcome, Statement
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.tails import Candidate, farthest
@@ -68,10 +68,13 @@ def family(o: Outcome) -> Finding | None:
 def positive(o: Outcome) -> str:
     """What to write for skewed data."""
     s = o.statement
-    if o.y.min() <= 0 or s.distribution not in LOCATIONS:
+    if o.y.min() <= 0:
         return f"Choose a skewed distribution, for instance `{s.left} ~ skew_normal(mu, sigma, alpha);`."
+    if s.distribution not in SYMMETRIC:
+        return f"Choose another distribution of positive values, for instance `{s.left} ~ gamma(alpha, beta);`."
     return (
-        f"All of `{o.name}` is positive: write `{s.left} ~ lognormal({', '.join(s.args[-2:])});`, or gamma."
+        f"All of `{o.name}` is positive: write `{s.left} ~ lognormal({', '.join(s.args[-2:])});` with location "
+        "and scale of the logs, or gamma."
     )
 
 

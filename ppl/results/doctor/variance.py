@@ -34,5 +34,5 @@ def unequal_variance(o: Outcome) -> Finding | None:
         "PPL029",
         f"The size of the residuals of `{o.name}` changes with {quoted(name)}: their variance is not "
         "constant.",
-        f"Declare `{declared};` in parameters, write `v ~ normal(0, 1);`, and {with_scale(s, term)}.",
+        f"Declare `{declared};` in parameters{' for K groups' if grouped else ''}, write `v ~ normal(0, 1);`, and {with_scale(s, term)}.",
     )
