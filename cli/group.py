@@ -30,6 +30,15 @@ class Command(TyperCommand):
         refuse_overwriting(outputs(ctx), inputs(ctx))
         return super().invoke(ctx)
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [plain_usage(piece) for piece in super().collect_usage_pieces(ctx)]
+
+
+def plain_usage(piece: str) -> str:
+    """Return an argument of the usage line without braces and double brackets, which some versions of Typer add."""
+    piece = piece.replace("{", "").replace("}", "").replace("......", "...")
+    return piece[1:-1] if piece.startswith("[[") else piece
+
 
 def in_plain_words(error: typer.BadParameter) -> str:
     """The message, without a trace of what found the mistake."""
