@@ -35,7 +35,7 @@ class Command(TyperCommand):
 
 
 def plain_usage(piece: str) -> str:
-    """Return an argument of the usage line without braces and double brackets, which some versions of Typer add."""
+    """Return an argument without the braces and double brackets that some versions of Typer add."""
     piece = piece.replace("{", "").replace("}", "").replace("......", "...")
     return piece[1:-1] if piece.startswith("[[") else piece
 

@@ -63,8 +63,8 @@ def overdispersed(s: Statement) -> str:
             return f"Declare `real<lower=0> kappa;` in parameters, give it a prior, and write `{text}`."
         case name if name in LOCATIONS:
             return (
-                "Give each row an effect: declare `real<lower=0> s_u; vector[N] u;` in parameters for N rows, "
-                f"write `u ~ normal(0, s_u); s_u ~ normal(0, 1);`, and {with_term(s, f'u{s.at}')}."
+                "Give each row an effect: declare `real<lower=0> s_u; vector[N] u;` in parameters for N "
+                f"rows, write `u ~ normal(0, s_u); s_u ~ normal(0, 1);`, and {with_term(s, f'u{s.at}')}."
             )
         case _:
             return f"Give `{s.text}` a parameter of dispersion, or each row an effect of its own."

@@ -71,10 +71,10 @@ def positive(o: Outcome) -> str:
     if o.y.min() <= 0:
         return f"Choose a skewed distribution, for instance `{s.left} ~ skew_normal(mu, sigma, alpha);`."
     if s.distribution not in SYMMETRIC:
-        return f"Choose another distribution of positive values, for instance `{s.left} ~ gamma(alpha, beta);`."
+        return f"Choose another distribution of positive values, such as `{s.left} ~ gamma(alpha, beta);`."
     return (
-        f"All of `{o.name}` is positive: write `{s.left} ~ lognormal({', '.join(s.args[-2:])});` with location "
-        "and scale of the logs, or gamma."
+        f"All of `{o.name}` is positive: write `{s.left} ~ lognormal({', '.join(s.args[-2:])});` with "
+        "location and scale of the logs, or gamma."
     )
 
 

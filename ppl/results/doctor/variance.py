@@ -28,11 +28,11 @@ def unequal_variance(o: Outcome) -> Finding | None:
     grouped = name in o.columns and o.columns[name].groups is not None
     mean = s.args[LOCATIONS[s.distribution][0]] if s.distribution in LOCATIONS else "mu"
     term = f"v[{name}{s.at}]" if grouped else f"v * {name}{s.at}" if name in columns else f"v * ({mean})"
-    declared = "vector[K] v" if grouped else "real v"
+    declared = "`vector[K] v;` in parameters for K groups" if grouped else "`real v;` in parameters"
     return found.finding(
         s.span,
         "PPL029",
         f"The size of the residuals of `{o.name}` changes with {quoted(name)}: their variance is not "
         "constant.",
-        f"Declare `{declared};` in parameters{' for K groups' if grouped else ''}, write `v ~ normal(0, 1);`, and {with_scale(s, term)}.",
+        f"Declare {declared}, write `v ~ normal(0, 1);`, and {with_scale(s, term)}.",
     )
