@@ -22,6 +22,7 @@ from ppl.observed.places import NoPlace
 from ppl.observed.predictive import DrawingReader, Exact, plain
 from ppl.observed.refused import undrawn, unpredicted
 from ppl.observed.terms import Around, outcomes_of
+from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.types import ROW_VECTOR, core, rank
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -266,26 +267,33 @@ def within_bounds(d: Drawn, declared: ast.Declaration) -> Drawn:
     own = d.truncation
     lower = own.lower if own and own.lower else bounds.get("lower")
     upper = own.upper if own and own.upper else bounds.get("upper")
-    if d.name in POSITIVE and lower is not None and text_of(lower) in ("0", "0.0"):
+    support = SUPPORT_OF.get(d.name, "")
+    if has_end(lower, LOWER_ENDS.get(support)):
         lower = None
-    if d.name in UNIT:
+    if support == "category" or has_end(upper, UPPER_ENDS.get(support)):
+        upper = None
+    if d.name == "uniform":  # its arguments are its bounds
         lower = upper = None
     if lower is None and upper is None:
         return d
     return replace(d, truncation=ast.Truncation(declared.span, lower, upper))
 
 
-POSITIVE = ("exponential", "gamma", "inv_gamma", "lognormal", "weibull", "chi_square", "inv_chi_square")
-UNIT = (
-    "beta",
-    "uniform",
-    "bernoulli",
-    "bernoulli_logit",
-    "categorical",
-    "categorical_logit",
-    "beta_proportion",
-)
-"""Distributions that have no draws beyond the bounds that are declared with them."""
+SUPPORT_OF = {d.name: d.args[0][1] for d in DISTRIBUTIONS}
+LOWER_ENDS = {
+    "positive": "0",
+    "nonnegative": "0",
+    "count": "0",
+    "unit_interval": "0",
+    "binary": "0",
+    "category": "1",
+}
+UPPER_ENDS = {"unit_interval": "1", "binary": "1"}
+"""The ends of supports: declared bounds equal to them do not truncate a distribution."""
+
+
+def has_end(bound: ast.Expr | None, end: str | None) -> bool:
+    return bound is not None and end is not None and text_of(bound) in (end, f"{end}.0")
 
 
 def name_of(left: ast.Expr) -> str:

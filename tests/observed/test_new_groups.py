@@ -153,3 +153,14 @@ def test_effects_of_new_groups_follow_draws_of_their_scale():
             return np.average([part.cdf(y) for part in parts], axis=0, weights=weights)
 
         assert stats.kstest(found[:, k], cdf).statistic < 0.03, k
+
+
+@pytest.mark.parametrize(
+    "bounds, prior, low", [("lower=0.5, upper=1", "beta(1, 3)", 0.5), ("lower=0", "loglogistic(1, 4)", 0)]
+)
+def test_effects_of_new_groups_lie_in_the_declared_bounds(bounds, prior, low):
+    law = LAW.replace("0.5", "0.001").format(f"a ~ {prior};", "a[g]")
+    program = HEAD.format("", f"vector<{bounds}>[J] a;") + law
+    posterior = ppl.compile_model(program).condition({"N": 4, "y": [0.6, 0.6, 0.7, 0.8], "J": 3, "g": G})
+    fit = posterior.variational(algorithm="meanfield", seed=1, draws=200)
+    assert fit.predict(NEW_G)["y"][:, -1].min() > low - 0.01
