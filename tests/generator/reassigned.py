@@ -311,8 +311,31 @@ def resized(statements: Any, s: Scope, depth: int) -> Lines:
     ]
 
 
+def iterated(statements: Any, s: Scope, depth: int) -> Lines:
+    """Each iteration repeats a call of the program's own function of what it changes, as Newton's method."""
+    c, world = statements.c, statements.world
+    read, lines = reader(statements, s)
+    name, x, k = world.fresh("moved"), world.fresh("x"), world.fresh("k")
+    body = c.one(
+        [
+            ["return tanh(y) + 0.5 * z;"],
+            ["real u = tanh(y);", "return u + 0.5 * z;"],
+            ["if (y > z) return 0.5 * y;", "return tanh(z);"],
+        ]
+    )
+    world.functions += loop(f"real {name}(real y, real z)", *body)
+    inner, head = statements.loop_head(s)
+    start, other = value(statements, inner), value(statements, inner)
+    inner.ints.append(k)
+    condition = c.one(["", "", f" && {name}({x}, {other}) < {c.one(['1', '0.7'])}", f" && {x} < 0.9"])
+    step = c.one([f"{x} = {name}({x}, {other});", f"{x} += 0.3 * {name}({x}, {k}) - 0.1;"])
+    repeated = loop(f"while ({k} < 3{condition})", *c.shuffled([f"{k} += 1;", step]))
+    return [*lines, *loop(head, f"real {x} = {start};", f"int {k} = 0;", *repeated, read(x))]
+
+
 REASSIGNED = (
     *((0.5, overlap), (0.4, steps), (0.6, entry_then_whole), (0.4, triangle), (0.4, bound), (0.4, copies)),
     *((0.5, term_then_set), (0.5, under_a_branch), (0.5, twice), (0.4, resized)),
+    (0.4, iterated),
 )
 """Each with its weight among the statements."""

@@ -45,6 +45,10 @@ DATA = {
 U = np.array([0.7, 0.3, -0.4, 1.1, 0.2])
 
 
+CUBIC = """real cubic(real a, real b) { real c = a * a; return c * a + a - b; }
+    real slope(real a) { return 3 * a * a + 1; }"""
+
+
 @dataclass(frozen=True)
 class Loop:
     """A piece of a model block; `left` says of each outermost loop why it stays, "" when it is gone.
@@ -193,6 +197,11 @@ LOOPS = (
     Loop("while within while", """for (n in 1:N) { int i = 0; real a = x[n];
         while (i < J[n]) { int m = i; i += 1; while (m < 3) { m += 1; a += v[m] * z; } a *= t; }
         target += a; }"""),
+    Loop("while that calls a function of what it changes", """for (n in 1:N) { real a = x[n]; int i = 0;
+        while (i < 4) { a -= cubic(a, z) / slope(a); i += 1; } target += a * t; }""", functions=CUBIC),
+    Loop("while as long as a function of what it changes says", """for (n in 1:N) { real a = x[n];
+        while (abs(cubic(a, x[n])) > 1e-9) a -= cubic(a, x[n]) / slope(a); target += a * z; }""",
+         functions=CUBIC),
     Loop("while that changes a variable outside", """vector[N] a = x * z; for (n in 1:N) { int i = 1;
         while (i <= J[n]) { a[n] += v[i] * a[n]; i += 1; } } target += square(a);"""),
     Loop("while that adds up for all", """real a = 0; for (n in 1:N) { int i = 0;

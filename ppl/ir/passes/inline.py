@@ -61,8 +61,10 @@ class Inline:
     def statement(self, s: ir.Stmt) -> Stmts:
         """The statement after the statements of every function it calls for certain."""
         match s:
-            case ir.For(body=body) | ir.Profile(body=body):
-                return (replace(s, body=self.statements(body)),)
+            case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
+                return (
+                    replace(s, body=self.statements(body)),
+                )  # a call in a condition is made anew each time
             case ir.If(then=then, otherwise=otherwise):
                 before: list[ir.Stmt] = []
                 condition = self.expression(s.condition, s.span, before)
