@@ -9,7 +9,8 @@ So compiled code can hold both sides of a branch, and the step of a loop that ru
 `if` at the end of a function may return from both sides; other jumps are gone by then (passes/jumps.py).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from ppl.backend.emit_expr import condition
 from ppl.backend.text import Writer, python_name, tuple_text
@@ -113,15 +114,29 @@ def totals_of(sums: Sequence[str]) -> list[str]:
 # --- What the statements do ----------------------------------------------------------------------
 
 
-def can_be_functions(s: ir.If | ir.While) -> bool:
+def can_be_functions(w: Writer, s: ir.If | ir.While) -> bool:
     """Whether nothing inside jumps, returns from the midst, or asks for the target so far."""
     sides = (s.then, s.otherwise) if isinstance(s, ir.If) else (s.body,)
-    if any(isinstance(n, ir.TargetSoFar) for n in walk(sides)) or any(
-        jumps(s) for side in sides for s in side
-    ):
+    if asks_for_target(sides, w.asking) or any(jumps(s) for side in sides for s in side):
         return False
     returns = any(isinstance(n, ir.Return) for n in walk(sides))
     return not returns or (isinstance(s, ir.If) and all(ends_in(side, is_end) for side in sides))
+
+
+def asking_functions(functions: Sequence[ir.Function]) -> frozenset[str]:
+    """Those that ask for the target so far, themselves or by what they call."""
+    asking: frozenset[str] = frozenset()
+    while (more := {f.name for f in functions if asks_for_target(f.body, asking)}) > asking:
+        asking = frozenset(more)
+    return asking
+
+
+def asks_for_target(body: Any, asking: Collection[str]) -> bool:
+    """Whether `target()` is read in statements, or in functions that are known to do so."""
+    calls = (
+        n.name in asking if isinstance(n, ir.CallUser) else isinstance(n, ir.TargetSoFar) for n in walk(body)
+    )
+    return any(calls)
 
 
 def changed_names(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> list[str]:

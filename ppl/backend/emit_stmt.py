@@ -72,12 +72,12 @@ def statement(w: Writer, s: ir.Stmt) -> None:
                 statements(w, body)
         case ir.Scan():
             scan(w, s)
-        case ir.While(condition=test) if differs(w, test) and emit_branches.can_be_functions(s):
+        case ir.While(condition=test) if differs(w, test) and emit_branches.can_be_functions(w, s):
             emit_branches.loop(w, s, statements)
         case ir.While(condition=test, body=body):
             with w.block(f"while {condition(w, test)}:"):
                 statements(w, body)
-        case ir.If(condition=test) if differs(w, test) and emit_branches.can_be_functions(s):
+        case ir.If(condition=test) if differs(w, test) and emit_branches.can_be_functions(w, s):
             emit_branches.branch(w, s, statements)
         case ir.If():
             branches(w, s)

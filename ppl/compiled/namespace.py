@@ -137,7 +137,10 @@ def _plain(x: Array) -> Array:
 
 
 def _add_all(*scalars: Array) -> Array:
-    return sum(scalars)
+    total = sum(scalars)
+    return (
+        total if jnp.issubdtype(jnp.result_type(total), jnp.floating) else 1.0 * total
+    )  # as of other branches
 
 
 # --- Functions with known derivatives -----------------------------------------------------------------

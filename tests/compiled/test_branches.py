@@ -85,6 +85,9 @@ def test_branches_in_loops(body: str) -> None:
 def test_what_is_out_of_reach_says_why() -> None:
     chain = " else ".join(f"if (a > {-k}) target += {k} * a;" for k in range(MOST_NESTED + 2))
     wide = "vector[200] v = rep_vector(a, 200); while (v[1] < b) v += 1; target += sum(v);"
+    asks = "void f_lp(real x) { target += x; target += 0.25 * target(); }"
+    with pytest.raises(NotTraceable, match="a branch depends on parameters"):
+        compiled_target(ppl.compile_model(of_two("if (a > b) f_lp(a); else f_lp(b);", asks)).condition())
     for model, why in (
         (chain, f"more than {MOST_NESTED} nested branches"),
         (wide, "carries too many numbers"),

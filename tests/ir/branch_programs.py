@@ -21,6 +21,7 @@ SCALARS = {
     "nested": "if (a > 0) { if (b > 0) target += -a * b; a ~ normal(b, 2); } else { b ~ std_normal(); }",
     "ints": "int k = 0; array[2] int m = {1, 2}; if (a > 0) { k = 1; m[2] = 7; } if (b > 0) k += 1;"
     " if (k == 1) target += -a ^ 2 * m[2]; else target += -b ^ 2;",
+    "int_terms": "if (a > 0) target += 1; else target += -b ^ 2; target += -a ^ 2;",
     "logical": "if (a > 0 && b > 0 || !(a < b)) target += -a * b; target += (a > 0 && b > 0) * a - a ^ 2;",
     "ternary": "target += (a > 0 ? log(a) : a) - square(b > 0 ? sqrt(b) : b * a);",
     "many": " ".join(
