@@ -1,6 +1,7 @@
 """Places as the protocol counts them, from 0 in code units, and as we do, from 1 in characters."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,9 +37,9 @@ class Positions:
 
     def place(self, source: SourceText, position: types.Position) -> tuple[int, int]:
         """Line and column; a place after the end of a line is its end."""
-        text, column = source.line(position.line + 1), 0
-        while column < len(text) and self.units(text[: column + 1]) <= position.character:
-            column += 1
+        text = source.line(position.line + 1)
+        ends = range(1, len(text) + 1)
+        column = bisect_right(ends, position.character, key=lambda end: self.units(text[:end]))
         return position.line + 1, column + 1
 
     def offset(self, source: SourceText, position: types.Position) -> int:

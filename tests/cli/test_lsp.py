@@ -221,14 +221,14 @@ def test_keys_in_quick_succession_are_checked_once(editor):
     assert len(editor.said[uri]) <= 4
 
 
-def test_warnings_and_what_is_doubtful(tmp_path):
+def test_warnings_and_what_is_doubtful(editor, tmp_path):
     text = "data { int N; }\nparameters {\n  real mu;\n}\nmodel {\n  mu ~ normal(1 / 2, 1);\n}\n"
-    for options, codes in (((), ["PPL005"]), (("--pedantic",), ["PPL003", "PPL005"])):
-        editor = Editor(tmp_path, *options)
-        found = editor.open(text)
+    pedantic = Editor(tmp_path, "--pedantic")
+    for each, codes in ((editor, ["PPL005"]), (pedantic, ["PPL003", "PPL005"])):
+        found = each.open(text)
         assert [d.code for d in found] == codes
         assert found[-1].severity is types.DiagnosticSeverity.Warning
-        editor.close()
+    pedantic.close()
 
 
 def test_mistakes_in_an_included_file_stand_there(editor):
@@ -253,14 +253,15 @@ def test_a_missing_include_is_said(editor):
     assert found.code == "PPL180" and found.range.start == types.Position(0, 0)
 
 
-def test_places_count_utf16_or_as_the_client_wants(tmp_path):
+def test_places_count_utf16_or_as_the_client_wants(editor, tmp_path):
     text = "model { /* 😀 */ real a = b; }\n"
-    for encodings, column in ((None, 26), (["utf-32"], 25), (["utf-8"], 28)):
-        editor = Editor(tmp_path, encodings=encodings)
-        (found,) = editor.open(text)
+    others = [Editor(tmp_path, encodings=[encoding]) for encoding in ("utf-32", "utf-8")]
+    for each, column in zip((editor, *others), (26, 25, 28), strict=True):
+        (found,) = each.open(text)
         assert found.code == "PPL201" and found.range.start.character == column
-        assert "PPL201" in editor.hover(found.range.start)
-        editor.close()
+        assert "PPL201" in each.hover(found.range.start)
+    for each in others:
+        each.close()
 
 
 # --- Looking -------------------------------------------------------------------------------------
