@@ -21,6 +21,8 @@ DATA = {"y": 1.0}
 SHORT = {"iter": 100, "eval_elbo": 50, "draws": 8, "anneal": False, "resample": False, "backend": "autograd"}
 # The default's would end at the start, before any stage of the optimisation.
 STAGES = {**SHORT, "algorithm": "meanfield"}
+# A start is read and gone on from in a few steps; no step size is searched for.
+FEW_STEPS = {**SHORT, "iter": 20, "eval_elbo": 10, "eta": 0.1}
 OTHERS = (None, True, -1, 1e308, "", "x", [], {}, [[]], {"record": "Run"}, {"array": "", "dtype": "O"})
 
 
@@ -44,7 +46,7 @@ def written(model, tmp_path_factory):
     readers = {
         "kept": lambda path: variational(posterior, checkpoint=path, resume=True, **STAGES),
         "fit.json": lambda path: ppl.load_fit(path, model, DATA),
-        "init.json": lambda path: variational(posterior, init=path, **SHORT),
+        "init.json": lambda path: variational(posterior, init=path, **FEW_STEPS),
         **{f"draws.{suffix}": read_file for suffix in ("csv", "npz", "parquet")},
     }
     return {name: ((folder / name).read_bytes(), read) for name, read in readers.items()}
@@ -133,7 +135,7 @@ def test_nonsense_with_a_digest_of_its_own_is_refused_or_harmless(written, kind,
     content, read = written[kind]
     record = {name: value for name, value in json.loads(content).items() if name != "sha256"}
     paths = [path for path in paths_in(record) if path and path[0] in WITHIN]
-    cases = sample([(path, other) for path in paths for other in NONSENSE], 100)
+    cases = sample([(path, other) for path in paths for other in NONSENSE], 60)
     refused = 0
     for path, other in cases:
         broken = json.dumps(with_checksum(replaced(record, path, other)))

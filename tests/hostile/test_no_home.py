@@ -13,7 +13,18 @@ COMMAND = "from ppl.cli.main import main; main()"
 UNKNOWN = f"import pwd; pwd.getpwuid = {{}}.__getitem__; {COMMAND}"
 """The command run by a user who has no entry among the users of the machine."""
 FIT = ["variational", "m.model", "-o", "out.csv", "--algorithm", "laplace", "--draws", "20", "--no-anneal"]
-SAMPLE = ["sample", "m.model", "-o", "out.csv", "--num-samples", "9"]
+SAMPLE = [
+    "sample",
+    "m.model",
+    "-o",
+    "out.csv",
+    "--num-samples",
+    "9",
+    "--num-warmup",
+    "20",
+    "--num-chains",
+    "1",
+]
 
 
 @pytest.mark.parametrize("home", [None, "/dev/null"])
