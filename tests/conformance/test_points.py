@@ -68,7 +68,7 @@ def hold_many_points(posterior: ppl.Posterior, case: Case) -> None:
         return
     if points:
         near = [u + 0.05 * np.random.default_rng(4).normal(size=u.shape) for u in points]
-        assert_as_alone(posterior, np.array([*points, *near, *points, *near])[:8])
+        assert_as_alone(posterior, np.array([*points, *near, *points, *near])[:5])
 
 
 def assert_edge(posterior: ppl.Posterior, point: dict) -> None:

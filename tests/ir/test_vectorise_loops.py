@@ -1,5 +1,7 @@
 """Loops become arrays where they can, stay loops where they must, and mean the same either way."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
@@ -83,20 +85,32 @@ def block(draw: st.DrawFn, depth: int = 2) -> str:
     return " ".join(draw(statement(depth)) for _ in range(draw(st.integers(1, 3))))
 
 
-@seed(21)
-@settings(max_examples=40, deadline=None, database=None)
-@given(body=block())
-def test_random_recurrences_mean_the_same_as_scans(body: str) -> None:
+TRIALS = pytest.mark.parametrize("trials", [15, pytest.param(60, marks=pytest.mark.whole)])
+
+
+def try_bodies(number: int, trials: int, check: Callable[[str], None]) -> None:
+    """Check so many random bodies, from a fixed seed."""
+    seed(number)(settings(max_examples=trials)(given(body=block())(check)))()
+
+
+@TRIALS
+def test_random_recurrences_mean_the_same_as_scans(trials: int) -> None:
+    try_bodies(21, trials, hold_recurrence)
+
+
+def hold_recurrence(body: str) -> None:
     loop = f"for (n in 1:N) {{ int i = g[n]; {body} a[n] = tanh(c + a[n]); }}"
     model = f"vector[N] a = x; real c = t; {loop} target += a; target += c;"
     text = HEADER.format(functions="", transformed="", model=model, generated="")
     assert_same(posterior(text, DATA), reference(text, DATA), U)
 
 
-@seed(20)
-@settings(max_examples=60, deadline=None, database=None)
-@given(body=block())
-def test_random_bodies_mean_the_same_as_arrays(body: str) -> None:
+@TRIALS
+def test_random_bodies_mean_the_same_as_arrays(trials: int) -> None:
+    try_bodies(20, trials, hold_arrays)
+
+
+def hold_arrays(body: str) -> None:
     model = f"vector[N] a = x; for (n in 1:N) {{ real c = 0; int i = g[n]; {body} }} target += a;"
     text = HEADER.format(functions="", transformed="", model=model, generated="")
     assert_same(posterior(text, DATA), reference(text, DATA), U)

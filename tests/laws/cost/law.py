@@ -18,7 +18,7 @@ from laws.cost.programs import Repeatable
 from ppl.posterior import Posterior
 
 TIMES = (2, 4, 8)
-POINTS = 8
+POINTS = 4
 MOST = 1.3
 """What growth may be of that of the rows, to the power that is allowed."""
 NOTICED = 0.05
