@@ -84,21 +84,27 @@ def test_there_is_a_row_of_each_block():
     assert len(PYTHON) == len(MADE)
 
 
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checkout")
+    for part in ("ppl", "cli", "grammar", "models"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("*.ipynb", "papers"))
+    return folder
+
+
 @pytest.mark.parametrize("block", range(len(MADE)))
-def test_each_block_typed_into_an_interpreter_in_a_checkout(block, tmp_path):
+def test_each_block_typed_into_an_interpreter_in_a_checkout(block, checkout):
     """The folder `ppl` there hides the installed package, which has `ppl.cli` and `ppl.grammar` in it."""
     packages, printed, file = MADE[block]
     for package in packages:
         pytest.importorskip(package)
-    for part in ("ppl", "cli", "grammar", "models"):
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("*.ipynb", "papers"))
     typed = UNINSTALLED + PYTHON[block] + "\nprint(ppl.__file__)\n"
     done = subprocess.run(
-        [sys.executable, "-i"], input=typed, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8"
+        [sys.executable, "-i"], input=typed, cwd=checkout, capture_output=True, text=True, encoding="utf-8"
     )
     assert "Error" not in done.stderr and "error" not in done.stderr, done.stderr
-    assert str(tmp_path) in done.stdout.splitlines()[-1]
-    assert printed in done.stdout and (tmp_path / file).exists()
+    assert str(checkout) in done.stdout.splitlines()[-1]
+    assert printed in done.stdout and (checkout / file).exists()
 
 
 def test_every_file_named_exists():

@@ -19,6 +19,13 @@ BY_NAME = {d.name: d for d in DISTRIBUTIONS}
 IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]*)\)")
 
 
+@pytest.fixture(scope="module")
+def drawn():
+    """All densities, drawn once."""
+    pytest.importorskip("matplotlib")
+    return [*densities()]
+
+
 def test_every_density_of_single_numbers_is_drawn():
     assert {*PICTURES} == {*FORMULAS, "wiener"}
 
@@ -38,9 +45,8 @@ def test_a_label_names_the_parameters():
     assert labels(BY_NAME["wiener"])[0] == "alpha = 1.5, tau = 0.2, beta = 0.5, delta = 1"
 
 
-def test_pictures_are_svg_that_name_their_curves():
-    pytest.importorskip("matplotlib")
-    drawn = dict(densities())
+def test_pictures_are_svg_that_name_their_curves(drawn):
+    drawn = dict(drawn)
     assert drawn.keys() == PICTURES.keys() and all("<svg" in svg for svg in drawn.values())
     assert "sigma = 0.5" in drawn["normal"] and ">density<" in drawn["normal"]
     assert ">probability<" in drawn["poisson"]
@@ -62,10 +68,10 @@ def test_an_exhibit_is_a_model_with_these_variables(name):
             assert re.search(rf"\b{variable.partition('.')[0]}\b", program)
 
 
-def test_what_its_commands_give_is_on_the_page(monkeypatch, tmp_path):
-    pytest.importorskip("matplotlib")
+def test_what_its_commands_give_is_on_the_page(drawn, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made = ("Gallery", lambda: ["# Gallery", "\n\n".join(gallery.section("weibull_poisson"))])
+    monkeypatch.setattr(site, "densities", lambda: drawn)
     monkeypatch.setattr(site, "MADE", {**site.MADE, "gallery": made})
     monkeypatch.setattr(
         site, "written", lambda: {name: site.Page(name, name, ()) for name in (*site.WRITTEN, *site.GUIDES)}
