@@ -49,9 +49,9 @@ class Marginals:
 
 
 def run(quick: bool, data: Path | None) -> Result:
-    posterior = compile_model(PROGRAM).condition(simulated(200 if quick else 1000, 9))
-    loop = {"iter": 200, "eta": 0.1} if quick else {"tol_rel_obj": 0.001}
-    sampled, draws = sample(posterior, 300 if quick else 10_000), SHOWN if quick else DRAWS
+    posterior = compile_model(PROGRAM).condition(simulated(100 if quick else 1000, 9))
+    loop = {"iter": 100, "eta": 0.1} if quick else {"tol_rel_obj": 0.001}
+    sampled, draws = sample(posterior, 100 if quick else 10_000), SHOWN if quick else DRAWS
     fits = {
         name: fit(posterior, {"draws": draws} | s | (loop if "loop" in name else {}))
         for name, s in FITS.items()

@@ -64,7 +64,9 @@ def run(quick: bool, data: Path | None) -> Result:
     length = 20 if quick else 500
     posterior = compile_model(PROGRAM).condition({"T": length, "y": simulated(length)})
     found = fits(posterior, {"iter": 100, "adapt_iter": 5, "refine": False} if quick else {})
-    found["NUTS"] = sampled(posterior, 50 if quick else DRAWS)
+    found["NUTS"] = sampled(
+        posterior, {"draws": 50, "tune": 100, "maxdepth": 6} if quick else {"draws": DRAWS}
+    )
     return Result(
         f"simulated: {length} steps with mu {MU}, phi {PHI}, sigma {SIGMA}, as in the paper.",
         [table(found)],
@@ -127,8 +129,8 @@ def best_full_rank(found: dict[str, Volatility]) -> Volatility:
     return max((f for name, f in found.items() if name.startswith("full rank")), key=lambda f: f.elbo or -inf)
 
 
-def sampled(posterior: Posterior, draws: int) -> Volatility:
-    chain = nuts(posterior, draws=draws)
+def sampled(posterior: Posterior, size: dict[str, int]) -> Volatility:
+    chain = nuts(posterior, **size)
     return Volatility(constrained(posterior, chain.draws)[:, 3:], None, float(chain.seconds[-1]))
 
 
