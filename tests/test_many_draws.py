@@ -1,11 +1,13 @@
-"""Many draws at once give what each gives alone; the cases of the pack in conformance/test_points.py."""
+"""Many draws at once give what each gives alone.
+
+The cases of the pack are in conformance/test_points.py, small loops in ir/test_vectorise_loops.py.
+"""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from conformance.pack import Case, programs
-from ir.loop_programs import DATA, LOOPS, Loop
 from laws.batches import assert_as_alone, errors_of_batches
 
 import ppl
@@ -31,12 +33,6 @@ def test_programs(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     values, gradients = posterior.log_density_gradients(us)
     finite = np.isfinite(values) & np.isfinite(gradients).all(axis=1)
     assert len(alone) == np.sum(~finite & (values != -np.inf))
-
-
-@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
-def test_loops(loop: Loop) -> None:
-    posterior = ppl.compile_model(loop.text).condition(DATA)
-    assert_as_alone(posterior, np.random.default_rng(1).normal(0.0, 0.4, (6, posterior.param_unc_num())))
 
 
 def test_a_program_that_rejects_the_origin_is_as_wide_elsewhere() -> None:

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from laws.passes import assert_law, lowered, posterior
+from laws.passes import Variant, assert_law_of, lowered, shared
 
 from ppl.ir import nodes as ir
 from ppl.ir.forms import VALUES
 from ppl.ir.walk import walk
+from ppl.model import Model
 from ppl.types import axes_of
 
 PROGRAM = """
@@ -31,6 +32,7 @@ model {{
   {body}
 }}
 """
+K = 3
 BODIES = (
     "for (i in 2:I) for (j in 1:J) target += normal_lpdf(d | log_sum_exp(c[g[i]], c[j]), 2);",
     "for (i in 2:I) "
@@ -93,17 +95,20 @@ def test_a_nest_over_all_pairs_has_an_axis_for_each_loop() -> None:
     assert [axes_of(n.value.type) for n in nodes if isinstance(n, ir.Assign)] == [("I",)]
 
 
-@pytest.mark.parametrize("j", [2, 3, 4])
 @pytest.mark.parametrize("body", BODIES)
-def test_axes_are_told_apart(body: str, j: int) -> None:
+def test_axes_are_told_apart(body: str) -> None:
     """Where the inner loop is as long as a vector, longer, and shorter."""
-    rng, i, k = np.random.default_rng(1), 4, 3
-    if "l[j]" in body and j > k:
-        pytest.skip("no such entry")
+    whole = shared(PROGRAM.format(body=body))
+    for j in (2, 3, 4):
+        if not ("l[j]" in body and j > K):  # no such entry
+            hold(whole, j)
+
+
+def hold(whole: Variant, j: int) -> None:
+    rng, i, k = np.random.default_rng(1), 4, K
     data = {
         **{"I": i, "J": j, "K": k, "g": [1, 2, 1, 2]},
         **{"R": rng.poisson(2, (i, j)), "X": rng.poisson(2, (i, j, k)), "y": [2, 0, 3], "n": [4, 3, 5]},
     }
-    text = PROGRAM.format(body=body)
-    u = rng.normal(0, 0.4, posterior(text, data).param_unc_num())
-    assert_law(text, data, u)
+    u = rng.normal(0, 0.4, Model(whole).condition(data).param_unc_num())
+    assert_law_of(whole, data, u)

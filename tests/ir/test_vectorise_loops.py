@@ -2,20 +2,26 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from ir.loop_programs import DATA, HEADER, LOOPS, Loop, U
-from laws.passes import LEFT_OUT, NONE, assert_law, assert_same, lowered, posterior, reference
+from laws.batches import assert_as_alone
+from laws.passes import LEFT_OUT, NONE, assert_law_of, assert_same, lowered, posterior, reference, shared
 
 from ppl.errors import PPLError
 from ppl.ir import forms
 from ppl.ir.passes.vectorise_loops import vectorised
+from ppl.model import Model
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out(loop: Loop) -> None:
-    assert_law(loop.text, DATA, U)
+    """And many points at once what each means alone; the program is compiled once for both laws."""
+    whole = shared(loop.text)
+    assert_law_of(whole, DATA, U)
+    assert_as_alone(Model(whole).condition(DATA), np.random.default_rng(1).normal(0.0, 0.4, (6, U.size)))
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)

@@ -87,10 +87,12 @@ class Variant(Compilation):
     """A program with passes left out that shares its forms and their code with its siblings.
 
     A pass that returns an equal program has returned its argument, so equal programs are one object here;
-    `runs` is what a pass made of an object, `first` the sibling that emits its code.
+    `runs` is what a pass made of an object, `checked_ids` are the objects found well formed, where passes are
+    to be checked, and `first` is the sibling that emits the code of an object.
     """
 
     runs: dict[tuple[Pass, int], Program | DrawByDraw] = field(default_factory=dict, compare=False)
+    checked_ids: set[int] = field(default_factory=set, compare=False)
     first: dict[tuple[str, int], Compilation] = field(default_factory=dict, compare=False)
     discrete = None
 
@@ -101,8 +103,14 @@ class Variant(Compilation):
             for each in form.passes:
                 if each.name not in self.without:
                     program = self.result(each, program)
+                    self.check_once(form, each, program)
             self.programs[form.name] = program
         return self.programs[form.name]
+
+    def check_once(self, form: Form, last: Pass, program: Program) -> None:
+        if self.verified and id(program) not in self.checked_ids:
+            form.verify(program, last)
+            self.checked_ids.add(id(program))
 
     def result(self, each: Pass, program: Program) -> Program:
         key = each, id(program)  # by its name alone the rows of one size would be those of another
@@ -124,9 +132,13 @@ class Variant(Compilation):
         return super().code(form) if owner is self else owner.code(form)
 
 
-def variants(text: str) -> Iterator[tuple[str, Model]]:
+def shared(text: str) -> Variant:
+    """The program with all passes, which shares what is compiled with its variants."""
+    return Variant(SourceText(text), part=lowered(text))
+
+
+def variants(whole: Variant) -> Iterator[tuple[str, Model]]:
     """The program with all passes, and with each left out in turn, by what is left out."""
-    whole = Variant(SourceText(text), part=lowered(text))
     for name, without in LEFT_OUT.items():
         yield name, Model(replace(whole, without=without))
 
@@ -237,15 +249,20 @@ def assert_same(a: Posterior, b: Posterior, u: Floats) -> None:
 
 
 def assert_law(text: str, data: Mapping[str, Any], *points: Floats) -> None:
-    """The program means what is written with all passes and with each left out.
+    """The program means what is written with all passes and with each left out."""
+    assert_law_of(shared(text), data, *points)
+
+
+def assert_law_of(whole: Variant, data: Mapping[str, Any], *points: Floats) -> None:
+    """The same of a program that other laws or data share: each pass runs once.
 
     What runs the same programs is compared once; the message names every comparison that failed.
     """
-    plain = reference(text, data)
+    plain = Model(replace(whole, without=NONE)).condition(data)
     expected = [Expected(plain, u) for u in points]
     made: set[tuple[object, ...]] = set()
     failures = []
-    for name, model in variants(text):
+    for name, model in variants(whole):
         compiled = None
         for same, forms in CHECKS.items():
             ran = (same, *(id(form_of(model, form)) for form in forms))
