@@ -1,6 +1,7 @@
 """summary, generate, log-prob and diagnose, run in this process on a small program."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pandas as pd
@@ -21,20 +22,33 @@ EDITED = PROGRAM + "generated quantities { real twice = 2 * mu; }\n"
 DATA = {"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}
 
 
+def write_programs(folder):
+    (folder / "toy.model").write_text(PROGRAM)
+    (folder / "edited.model").write_text(EDITED)
+    (folder / "toy.json").write_text(json.dumps(DATA))
+
+
 @pytest.fixture
 def run(run, tmp_path):
     """In a folder with toy.model, edited.model, toy.json."""
-    (tmp_path / "toy.model").write_text(PROGRAM)
-    (tmp_path / "edited.model").write_text(EDITED)
-    (tmp_path / "toy.json").write_text(json.dumps(DATA))
+    write_programs(tmp_path)
     return run
 
 
-@pytest.fixture
-def fitted(run):
+@pytest.fixture(scope="module")
+def fits(tmp_path_factory, run_in):
+    """A folder with two fits, made once."""
+    folder = tmp_path_factory.mktemp("fits")
+    write_programs(folder)
     for seed in (1, 2):
         out = ("-q", "--seed", seed, "--draws", 300, "-o", f"{seed}.csv")
-        run("variational", "toy.model", "toy.json", "--no-resample", "--no-anneal", *out)
+        run_in(folder, "variational", "toy.model", "toy.json", "--no-resample", "--no-anneal", *out)
+    return folder
+
+
+@pytest.fixture
+def fitted(run, fits, tmp_path):
+    shutil.copytree(fits, tmp_path, dirs_exist_ok=True)
     return run
 
 

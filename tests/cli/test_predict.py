@@ -1,6 +1,7 @@
 """`ppl predict`, from the prior and at a fit, and `model.prior_predictive`."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -53,7 +54,8 @@ def test_without_prior_the_way_is_told(run):
 
 
 def test_at_a_fit_the_data_are_drawn_anew_and_new_rows_predicted(run, tmp_path):
-    run("variational", "toy.model", "toy.json", "-o", "fit.csv", "-q")
+    laplace = ("--algorithm", "laplace", "--no-anneal")  # any draws will do, and these are quick
+    run("variational", "toy.model", "toy.json", *laplace, "-o", "fit.csv", "-q")
     status, out, _ = run("predict", "toy.model", "fit.csv")
     assert status == 0 and "Wrote predicted.csv: 1000 rows of 3 columns." in out
     found = read_draws("predicted.csv")
@@ -75,12 +77,20 @@ model { m ~ normal(5, 1); a ~ normal(m, 0.5); y ~ normal(a[g], 0.1); }
 """
 
 
-@pytest.fixture
-def grouped(run, tmp_path):
-    (tmp_path / "groups.model").write_text(GROUPS)
+@pytest.fixture(scope="module")
+def groups(tmp_path_factory, run_in):
+    """A folder with a fit, made once."""
+    folder = tmp_path_factory.mktemp("groups")
+    (folder / "groups.model").write_text(GROUPS)
     data = {"N": 6, "J": 2, "g": [1, 1, 1, 2, 2, 2], "y": [4, 4.1, 3.9, 6, 6.1, 5.9]}
-    (tmp_path / "groups.json").write_text(json.dumps(data))
-    run("variational", "groups.model", "groups.json", "-q", "--save-fit", "fit.json")
+    (folder / "groups.json").write_text(json.dumps(data))
+    run_in(folder, "variational", "groups.model", "groups.json", "-q", "--save-fit", "fit.json")
+    return folder
+
+
+@pytest.fixture
+def grouped(run, groups, tmp_path):
+    shutil.copytree(groups, tmp_path, dirs_exist_ok=True)
     return run
 
 
