@@ -81,7 +81,7 @@ def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path):
     (tmp_path / "again.csv").write_text(text["CSV"])
     _, text["compare"] = run("compare", "poor.csv", "again.csv")
     _, text["doctor"] = run("doctor", "poor.model", "d.json", "poor.csv")
-    run("plot", "poor.csv", "--report", "poor.html")
+    run("plot", "poor.csv", "--report", "poor.html", "--variables", "s")
     text["report"] = (tmp_path / "poor.html").read_text()
     fit.save("fit.json")
     text["saved"] = (tmp_path / "fit.json").read_text()
