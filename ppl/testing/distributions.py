@@ -270,9 +270,9 @@ def cdfs_agree(s: Subject) -> None:
     d, points = s.d, sample_points(s.d, 12, seed=3)
     assert d.lccdf is not None and d.lcdf is not None, "it has lccdf, but no lcdf"
     lower, upper = np.exp(d.lcdf(NUMPY, *points)), np.exp(d.lccdf(NUMPY, *points))
-    assert_allclose(lower + upper, 1.0, rtol=1e-12)
+    assert_allclose(lower + upper, 1.0, rtol=1e-12, err_msg="exp(lcdf) + exp(lccdf)")
     if d.cdf is not None:
-        assert_allclose(lower, d.cdf(NUMPY, *points), rtol=1e-11)
+        assert_allclose(lower, d.cdf(NUMPY, *points), rtol=1e-11, err_msg="exp(lcdf) and cdf")
 
 
 def tails_are_the_mass_beyond(s: Subject) -> None:
@@ -388,7 +388,7 @@ def constants_are_finite(s: Subject) -> None:
     points = dict(zip([name for name, _ in d.args], sample_points(d, 4), strict=True))
     for needs, term, *sizes in d.constants:
         names = (*needs, *(sizes[0] if sizes else ()))
-        assert set(names) <= points.keys(), f"a constant needs {names}"
+        assert set(names) <= points.keys(), f"a constant needs {names}; the arguments are {', '.join(points)}"
         values = term(NUMPY, *(points[name] for name in names))
         assert np.all(np.isfinite(values)), f"the constant of {needs} is {values}"
 

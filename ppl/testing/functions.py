@@ -246,7 +246,9 @@ def has_its_type(case: Case) -> None:
 def namespaces_agree(case: Case) -> None:
     free = case.draw(case.rng())
     plain = flat(case.call(NUMPY, *map(own, free)))
-    assert not case.finite or np.all(np.isfinite(plain)), f"it is {plain} at {free}"
+    assert not case.finite or np.all(np.isfinite(plain)), (
+        f"it is {plain} at {free}; name its arguments in `domains`, or give `finite=False`"
+    )
     traced = flat(case.call(AUTOGRAD, *free))
     assert_allclose(traced, plain, rtol=1e-13, atol=1e-300)
 

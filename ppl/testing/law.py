@@ -27,7 +27,7 @@ class Law(Generic[Subject]):
     applies: Callable[[Subject], bool] = always
 
     def check(self, subject: Subject, name: str) -> None:
-        """AssertionError that names the subject, the law and the numbers."""
+        """AssertionError that names subject, law and numbers; other errors get subject and law as a note."""
         with quiet():
             try:
                 self.holds(subject)
@@ -35,6 +35,9 @@ class Law(Generic[Subject]):
                 raise AssertionError(
                     f"{name}: law does not hold: {self.says}.\n{str(error).strip()}"
                 ) from None
+            except Exception as error:
+                error.add_note(f"{name}: the law that {self.says} was tested.")
+                raise
 
 
 @contextmanager
