@@ -48,7 +48,7 @@ def test_what_is_printed_is_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran <= {show_stage(PROGRAM, "python", name) for name in RUN}
 
 
-@pytest.mark.parametrize("name", ["loops", "arrays", *RUN])
+@pytest.mark.parametrize("name", ["lowered", "loops", "arrays", *RUN])
 def test_every_form_is_printed(name: str) -> None:
     assert "parameters" in show_stage(PROGRAM, "ir", name)
 

@@ -94,7 +94,7 @@ def show_forms(name: None) -> None:
 
     for form in FORMS.values():
         made = f"{form.base.name}, then " if form.base else ""
-        passes = ", ".join(each.name for each in form.passes) or "nothing more"
+        passes = ", ".join(each.name for each in form.passes) or "no passes"
         typer.echo(f"{form.name}: {form.meaning}\n  {made}{passes}")
 
 

@@ -92,10 +92,11 @@ class Form:
             raise Malformed(f"after {last.name} of {self.name}: {why}") from None
 
 
+LOWERED = Form("lowered", "The program before any pass.", None, (), runs=False)
 LOOPS = Form(
     "loops",
-    "Loops made independent, none an array yet.",
-    None,
+    "Iterations are made independent where possible; loops are still loops.",
+    LOWERED,
     (INLINE, TUPLE_PARTS, INDUCTION, PRIVATISE, CONTRACTIONS, COUNTERS),
     runs=False,
 )
@@ -198,7 +199,7 @@ def compiled(form: Form) -> Form:
 FORMS: Mapping[str, Form] = {
     form.name: form
     for form in (
-        *(LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO),
+        *(LOWERED, LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO),
         *(ARRAYS_OF_POINTS, OF_POINTS, PROPTO_OF_POINTS, DRAWS),
     )
 }

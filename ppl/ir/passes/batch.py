@@ -17,7 +17,7 @@ from ppl.types import INT, Type, axes_of, element_type, entry, over_axes
 class Dependent(Exception):
     """The iterations cannot run at once; the message says why.
 
-    Who asked for them takes the next best: an inner loop stays a loop over arrays (iterations.inner_loop), an
+    Who asked for them takes the next best: an inner loop remains a loop in Python (iterations.inner_loop), an
     outermost one is tried in another way (Vectorise.loop), a function is called for each entry
     (lift.call_over_axis), a statement is run for each draw (draws_variables.statement).
     """

@@ -14,7 +14,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.linear import int_sum, trips
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import rename
-from ppl.ir.passes.iterations import outer_writes
+from ppl.ir.passes.loop_body import outer_writes
 from ppl.ir.passes.privatise import has_own_entries
 from ppl.ir.passes.recurrence import without_any_continue
 from ppl.ir.passes.sums import accumulated

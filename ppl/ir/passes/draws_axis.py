@@ -13,8 +13,9 @@ from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.passes.batch import Batch, Dependent, Draws, Lifting, OneAxis, Ways, helper
 from ppl.ir.passes.inline import NotInlinable, has_return, returns_as_assignments
-from ppl.ir.passes.iterations import declared, run, set_once, without_continue
-from ppl.ir.passes.jumps import has_exit, left_by_flags
+from ppl.ir.passes.iterations import declared, run
+from ppl.ir.passes.jumps import has_exit, with_exit_flags
+from ppl.ir.passes.loop_body import set_once, without_continue
 from ppl.ir.passes.vectorise_loops import Vectorise
 from ppl.ir.varying import every_statement, unknown_in, varies, varying_names
 from ppl.ir.walk import in_branches, walk
@@ -162,7 +163,7 @@ def left_together(made: Functions, body: Stmts, start: set[str]) -> Stmts:
         decides = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
         return has_exit(s) and (varies(decides, names) or parts(names, s.body))
 
-    return left_by_flags(body, made.vectorise.ways.fresh, diverges)
+    return with_exit_flags(body, made.vectorise.ways.fresh, diverges)
 
 
 def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:

@@ -1,12 +1,11 @@
 """The body of a loop, run once for all of its iterations.
 
 The loop variable becomes the array of all its values and the body runs once on arrays.  A nest is a
-rectangle, with an axis for each loop; where the bounds of the inner loop vary, one flat batch of pairs.  An
-inner loop that can be neither (it carries something along) stays a loop over arrays.  An `if` runs each
-branch on its own entries.
+rectangle, with an axis for each loop; if the bounds of the inner loop vary, one batch of pairs.  An inner
+loop that can be neither, as it carries state, remains a loop in Python, with a body on arrays.  An `if` runs
+each branch on its own entries.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -57,12 +56,12 @@ from ppl.ir.passes.lift import (
     where_mask,
     without_masks,
 )
+from ppl.ir.passes.loop_body import is_triangle, outer_writes, read_entries, set_once, without_continue
 from ppl.ir.passes.sums import accumulated, addend, with_sum
 from ppl.ir.passes.widths import Size, ends, sizes_to_group_by
 from ppl.ir.varying import unknown_names
-from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk
+from ppl.ir.walk import assigned_names, used_names
 from ppl.stdlib import batching, over_draws
-from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import (
     INT,
     REAL,
@@ -84,8 +83,8 @@ Around = tuple[Lifting, Batch] | None
 Sides = frozenset[frozenset[str]]
 
 
-def arrays(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
-    """The statements that do what the loop does, on arrays; `around` it are many draws, or nothing.
+def loop_as_arrays(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
+    """The loop as statements on arrays; `around` is the batch of all draws, if there are many.
 
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
@@ -98,16 +97,16 @@ def arrays(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
 
 
 def attempt(s: ir.For, ways: Ways, around: Around = None) -> tuple[Lifting, Batch]:
-    """One at the iterations of a loop that stands in no other."""
+    """An attempt to run all iterations of an outermost loop at once, and their batch."""
     inside = None if ways.unknown is None else unknown_names((s,), ways.unknown)
-    c, b = begun(s, replace(ways, unknown=inside), around)
+    c, b = new_attempt(s, replace(ways, unknown=inside), around)
     batch = nest(c, b, s)  # its bounds are known before it changes anything
     enter(c, s)
     return c, batch
 
 
-def begun(s: ir.For, ways: Ways, around: Around) -> tuple[Lifting, Batch]:
-    """An attempt that has made nothing yet, and the batch around the loop."""
+def new_attempt(s: ir.For, ways: Ways, around: Around) -> tuple[Lifting, Batch]:
+    """An attempt without statements so far, and the batch around the loop."""
     outer, b = around or (None, Batch({}, {}))
     return Lifting(s.span, ways, draws=outer.draws if outer else None), b
 
@@ -116,44 +115,6 @@ def enter(c: Lifting, s: ir.For) -> None:
     """What the attempt must know of the statements of a loop that it is about to run."""
     c.writes, c.once = outer_writes(s), set_once(s.body)
     c.reads, c.sums, c.stored = read_entries(s.body), accumulated(s.body), {}
-
-
-def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:
-    """Variables that are given a value where they are declared and never changed."""
-    setters = (ir.Declare, ir.Assign, ir.Update)
-    counts = Counter(n.name for n in walk(tuple(body)) if isinstance(n, setters))
-    return frozenset(name for name, count in counts.items() if count == 1)
-
-
-def read_entries(body: Sequence[ir.Stmt]) -> frozenset[Entry]:
-    indexed = (n for n in walk(tuple(body)) if isinstance(n, ir.Index) and isinstance(n.base, ir.Var))
-    return frozenset((n.base.name, n.items) for n in indexed if isinstance(n.base, ir.Var))
-
-
-def triangle(v: str, s: ir.For) -> bool:
-    """Whether an inner loop runs over one side of an outer variable: from v or v + 1, or to v or v - 1."""
-    outer, one = ir.Var(v, INT), ir.Const(1, INT)
-    plus, minus = OPERATORS["+"].name, OPERATORS["-"].name
-    for bound, step in ((s.lower, plus), (s.upper, minus)):
-        match bound:
-            case ir.Var(name=name) if name == v:
-                return True
-            case ir.Apply(callee=callee, args=args) if callee.name == step and args == (outer, one):
-                return True
-    return False
-
-
-def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
-    """How variables from outside the loop are filled inside it; () where one is set whole."""
-    inside = declared_names(s.body)
-    writes: dict[str, list[tuple[ir.IndexItem, ...]]] = {}
-    for n in walk(s.body):
-        if isinstance(n, ir.Update) and n.name not in inside:
-            step = n.path[0]
-            writes.setdefault(n.name, []).append(step if isinstance(step, tuple) and len(n.path) == 1 else ())
-        elif isinstance(n, ir.Assign) and n.name not in inside:
-            writes.setdefault(n.name, []).append(())
-    return writes
 
 
 # --- Layout --------------------------------------------------------------------------------------
@@ -166,7 +127,7 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     if every is not b and any(inside):
         raise Dependent("the bounds of the loop depend on the branch around it")
     bounds = lift(c, every, s.lower), lift(c, every, s.upper)
-    sides = b.triangular | {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
+    sides = b.triangular | {frozenset({v, s.variable}) for v in b.variables if is_triangle(v, s)}
     if not any_axes(*bounds) and not (b.loops and (flat or is_masked(b))):
         return rectangle(c, b, s, bounds, sides)
     over = every.over(*bounds) or every.loops
@@ -232,21 +193,6 @@ def by_group(
     group, span = ir.Var(c.fresh("width"), INT), c.span
     body = c.aside(lambda: work(subset(c, b, batching.where_equal, (groups, group))))
     return groups, ir.For(group.name, ir.Const(1, INT), helper(batching.latest, (groups,), INT), body, span)
-
-
-def without_continue(body: Sequence[ir.Stmt]) -> Stmts:
-    """The same statements with what follows a `continue` in the branches that get there."""
-    for k, s in enumerate(body):
-        before, rest = body[:k], body[k + 1 :]
-        match s:
-            case ir.Jump(word="continue"):
-                return tuple(before)
-            case ir.If(then=then, otherwise=otherwise) if jumps(s, "continue"):
-                then, otherwise = (without_continue((*side, *rest)) for side in (then, otherwise))
-                return (*before, replace(s, then=then, otherwise=otherwise))
-            case ir.Profile(body=inner) if jumps(s, "continue"):
-                return (*before, *without_continue((*inner, *rest)))
-    return tuple(body)
 
 
 def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
@@ -696,7 +642,7 @@ def in_each_step(c: Lifting, s: ir.For | ir.While, work: Callable[[], None]) -> 
 
 
 def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
-    """A rectangle, or one flat batch of pairs, if that can be; else a loop that stays, over arrays."""
+    """A rectangle or one batch of pairs, if possible; else a loop that remains in Python."""
     if c.draws is not None and not b.variables:
         return c.draws.loop(c, b, s)
     try:
@@ -719,11 +665,11 @@ def pairs_or_loop(c: Lifting, b: Batch, s: ir.For, flat: bool) -> None:
             c.unless_empty(pairs, partial(run, c, pairs, s.body))
             c.writes, c.sums = writes, sums
     except Dependent:
-        loop_left(c, b, s)
+        remaining_loop(c, b, s)
 
 
-def loop_left(c: Lifting, b: Batch, s: ir.For) -> None:
-    """A loop that stays, over arrays."""
+def remaining_loop(c: Lifting, b: Batch, s: ir.For) -> None:
+    """A loop that remains in Python, with a body on arrays."""
     lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
     if any_axes(lower, upper):
         return run_ragged_loop(c, b, s)

@@ -11,7 +11,7 @@ from functools import partial
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import ends_in, has_return
-from ppl.ir.passes.iterations import without_continue
+from ppl.ir.passes.loop_body import without_continue
 from ppl.ir.varying import may_end, unknown_in, unknown_names, varies
 from ppl.ir.walk import in_branches, jumps, walk, with_blocks, with_density
 from ppl.types import INT, rank
@@ -24,7 +24,7 @@ def jumps_to_branches(p: ir.Program) -> ir.Program:
     """The pass."""
     fresh, which = fresh_names("_jump"), partial(is_unsure, unknown_in(p))
     functions = tuple(with_one_end(f, fresh) for f in p.functions)
-    return with_density(replace(p, functions=functions), lambda body: left_by_flags(body, fresh, which))
+    return with_density(replace(p, functions=functions), lambda body: with_exit_flags(body, fresh, which))
 
 
 def has_exit(s: ir.For | ir.While) -> bool:
@@ -39,13 +39,13 @@ def is_unsure(unknown: Collection[str], s: ir.For | ir.While) -> bool:
     return leaves and (unsure or may_end(s.body, unknown))
 
 
-def left_by_flags(
+def with_exit_flags(
     body: Sequence[ir.Stmt], fresh: Fresh, which: Callable[[ir.For | ir.While], bool] = has_exit
 ) -> Stmts:
-    """The statements with such loops inside as loops that flags leave."""
+    """The statements, with a flag in place of each `break` and `return` in such loops."""
     out: list[ir.Stmt] = []
     for s in body:
-        s = with_blocks(s, lambda inner: left_by_flags(inner, fresh, which))
+        s = with_blocks(s, lambda inner: with_exit_flags(inner, fresh, which))
         out += Loop(s, fresh).without_jumps() if isinstance(s, ir.For | ir.While) and which(s) else (s,)
     return tuple(out)
 
@@ -55,7 +55,7 @@ def with_one_end(f: ir.Function, fresh: Fresh) -> ir.Function:
     unknown = unknown_names(f.body, f.args)
     if not may_end(f.body, unknown):
         return f
-    body = left_by_flags(f.body, fresh, partial(is_unsure, unknown))
+    body = with_exit_flags(f.body, fresh, partial(is_unsure, unknown))
     values = any(isinstance(n, ir.Return) and n.value is not None for n in walk(body))
     end: Stmts = () if values else (ir.Return(None, f.span),)
     return replace(f, body=returning_last((*body, *end)))

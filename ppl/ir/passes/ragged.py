@@ -12,7 +12,7 @@ from functools import partial, reduce
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, helper
-from ppl.ir.passes.iterations import Around, Stmts, arrays, attempt, by_group, loop_left, run
+from ppl.ir.passes.iterations import Around, Stmts, attempt, by_group, loop_as_arrays, remaining_loop, run
 from ppl.ir.passes.lift import may_fail, to_batch
 from ppl.ir.passes.widths import reached
 from ppl.ir.walk import assigned_names, used_names, walk
@@ -43,7 +43,7 @@ def arrays_by_size(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
     """
     if not any(isinstance(n, ir.Between | ir.Declare) for n in walk(s.body)):
         raise Dependent("nothing has a size")
-    return arrays(s, replace(ways, by_size=True), around)
+    return loop_as_arrays(s, replace(ways, by_size=True), around)
 
 
 def segments_of(s: ir.For) -> Iterator[ir.Between]:
@@ -71,7 +71,7 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     conditions += [helper(batching.are_disjoint, bounds[x], INT) for x in written(s, segments)]
     together = reduce(lambda one, other: ir.Logical("and", one, other, INT), conditions)
     assert b.parent is not None
-    one_by_one = c.aside(partial(loop_left, c, b.parent, s)) if c.draws else (s,)
+    one_by_one = c.aside(partial(remaining_loop, c, b.parent, s)) if c.draws else (s,)
     c.out.append(ir.If(together, (made,), one_by_one, s.span))
 
 

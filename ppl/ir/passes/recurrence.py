@@ -14,7 +14,7 @@ from ppl.ir.linear import Linear, int_sum, is_numbered_by, linear, place_of
 from ppl.ir.names import Fresh
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.inline import rename
-from ppl.ir.passes.iterations import outer_writes, set_once, without_continue
+from ppl.ir.passes.loop_body import outer_writes, set_once, without_continue
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.walk import assigned_names, is_invariant, passed_to, rewrite, substituted, used_names, walk
 from ppl.types import (

@@ -13,8 +13,9 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, any_axes, first_entry, helper
 from ppl.ir.passes.fission import Fission
 from ppl.ir.passes.inline import rename
-from ppl.ir.passes.iterations import Around, begun, enter, nest, run, set_once
+from ppl.ir.passes.iterations import Around, enter, nest, new_attempt, run
 from ppl.ir.passes.lift import lift, path_to, spread
+from ppl.ir.passes.loop_body import set_once
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.varying import unknown_names, varies, varying_names
 from ppl.ir.walk import assigned_names, backward_slice, declared_names, substituted, used_names, walk, without
@@ -34,7 +35,7 @@ def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) ->
         Dependent: the body cannot run as arrays even when the state is known.
     """
     inside = None if ways.unknown is None else unknown_names(r.body, {*ways.unknown, *own_names(r)})
-    c, b = begun(r.loop, Ways(ways.fresh, inside), around)
+    c, b = new_attempt(r.loop, Ways(ways.fresh, inside), around)
     require_one_length(c, b, r)
     batch = nest(c, b, r.loop)
     head, c.out = c.out, []

@@ -12,7 +12,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.inline import rename
-from ppl.ir.passes.iterations import outer_writes
+from ppl.ir.passes.loop_body import outer_writes
 from ppl.ir.passes.recurrence import EFFECTS
 from ppl.ir.passes.scan import silent
 from ppl.ir.varying import varies

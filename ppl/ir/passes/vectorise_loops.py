@@ -1,7 +1,7 @@
-"""Loops whose iterations do not depend on one another become array operations.
+"""Loops whose iterations are independent become array operations.
 
-Where one carries state to the next, the state alone is left to a scan.  What is then left is a loop in
-Python, and its note says why.
+If an iteration carries state to the next, a scan computes the state alone.  Other loops remain loops in
+Python; a note gives the reason.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -12,8 +12,8 @@ from functools import partial
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways
 from ppl.ir.passes.inline import Inline, NotInlinable
-from ppl.ir.passes.iterations import Around, Stmts, arrays, loop_left, run_statement
-from ppl.ir.passes.jumps import left_by_flags
+from ppl.ir.passes.iterations import Around, Stmts, loop_as_arrays, remaining_loop, run_statement
+from ppl.ir.passes.jumps import with_exit_flags
 from ppl.ir.passes.ragged import arrays_by_size, arrays_by_width
 from ppl.ir.passes.recurrence import recurrence
 from ppl.ir.passes.scan import scanned
@@ -26,8 +26,10 @@ from ppl.source import Span
 
 @dataclass(frozen=True)
 class Note:
-    """What became of a loop: "" for arrays, `by_width` for each length of its segments; else why it is still
-    a loop, or a `scan`.
+    """What became of a loop.
+
+    `reason` is empty for array operations, else why the loop remains, or is a `scan`; with `by_width` the
+    segments of each length are one operation.
     """
 
     span: Span
@@ -38,9 +40,9 @@ class Note:
 
 @dataclass
 class Vectorise:
-    """What is made of the loops of a program.
+    """The loops of a program as array operations or scans, where possible.
 
-    `unknown` variables may differ from point to point; `scans`, where gradients are taken, so that they pay.
+    `unknown` variables may differ from point to point.  `scans` are made where gradients are computed.
     """
 
     functions: dict[str, ir.Function]
@@ -49,28 +51,29 @@ class Vectorise:
     notes: list[Note] = field(default_factory=list)
     scans: bool = True
     around: Around = None
+    """The batch of all draws, if the loops stand in many draws."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> Stmts:
-        """The statement with every loop in it that can go gone."""
+        """The statement, each loop in it replaced where possible."""
         if self.around is not None:
             c, b = self.around
             return c.aside(partial(run_statement, c, b, s))
         return self.loop(s) if isinstance(s, ir.For) else (with_blocks(s, self.statements),)
 
     def loop(self, s: ir.For) -> Stmts:
-        """The loop as arrays, at best with the functions it calls written out; else the loop."""
+        """The loop as arrays, by groups of one size or as a scan, else as a loop with a note."""
         try:
-            made = self.ended_early(s) or self.arrays(s)
+            made = self.ended_early(s) or self.as_arrays(s)
         except Dependent as why:
             if by_width := self.by_width(s):
                 self.notes.append(Note(s.span, "", by_width=True))
                 return by_width
             scan = self.scan(s) if self.scans else None
             self.notes.append(Note(s.span, str(why), scan is not None))
-            return scan or self.left(s)
+            return scan or self.remaining(s)
         self.notes.append(Note(s.span, ""))
         return made
 
@@ -78,12 +81,12 @@ class Vectorise:
         """The same of a loop in many draws."""
         c.out += replace(self, around=(c, b)).loop(s)
 
-    def left(self, s: ir.For) -> Stmts:
-        """The loop, with those inside it that can go gone."""
+    def remaining(self, s: ir.For) -> Stmts:
+        """The loop, those inside it replaced where possible."""
         if self.around is None:
             return (replace(s, body=self.statements(s.body)),)
         c, b = self.around
-        return c.aside(partial(loop_left, c, b, s))
+        return c.aside(partial(remaining_loop, c, b, s))
 
     def inside(self, f: ir.Function) -> "Vectorise":
         """The same, of a function whose arguments may differ from point to point."""
@@ -92,19 +95,19 @@ class Vectorise:
         return replace(self, unknown=unknown, ways=replace(self.ways, unknown=unknown if masks else None))
 
     def ended_early(self, s: ir.For) -> Stmts | None:
-        """The loop as arrays where data break it off; None where that is not so."""
+        """The loop as arrays if data decide where it ends early, else None."""
         try:
             search, loop = until_break(s, self.ways.fresh, self.unknown)
-            return (*search, *self.arrays(loop))
+            return (*search, *self.as_arrays(loop))
         except Dependent:
             return None
 
     def by_width(self, s: ir.For) -> Stmts | None:
-        """The loop as arrays, a set for each size of its segments; None where that cannot be."""
+        """The loop as arrays, one index set for each size of its segments, or None."""
         return self.inlined_or_not(s, arrays_by_width) or self.inlined_or_not(s, arrays_by_size)
 
     def scan(self, s: ir.For) -> Stmts | None:
-        """The loop as a scan; None where its body has another form."""
+        """The loop as a scan, or None if it is no recurrence."""
         inside = replace(self, notes=[], scans=False)
 
         def make(loop: ir.For, ways: Ways, around: Around) -> Stmts:
@@ -117,7 +120,7 @@ class Vectorise:
         return self.inlined_or_not(s, make)
 
     def inlined_or_not(self, s: ir.For, make: Callable[[ir.For, Ways, Around], Stmts]) -> Stmts | None:
-        """What is made of the loop, at best with the functions it calls written out; None for nothing."""
+        """What `make` returns for the loop with its functions inlined, or as it is; None if both fail."""
         for functions in (self.functions, {}):
             try:
                 return make(self.inlined(s, functions), self.ways, self.around)
@@ -127,21 +130,21 @@ class Vectorise:
 
     def inlined(self, s: ir.For, functions: dict[str, ir.Function]) -> ir.For:
         fresh = self.ways.fresh
-        functions = {n: replace(f, body=left_by_flags(f.body, fresh)) for n, f in functions.items()}
+        functions = {n: replace(f, body=with_exit_flags(f.body, fresh)) for n, f in functions.items()}
         invariant = frozenset(used_names(s.body) - assigned_names((s,)))
         inline = Inline(functions, fresh, with_rng=self.ways.any_order, invariant=invariant)
-        found = replace(s, body=in_parts(left_by_flags(inline.statements(s.body), fresh), fresh))
+        found = replace(s, body=in_parts(with_exit_flags(inline.statements(s.body), fresh), fresh))
         if self.around is not None and (draws := self.around[0].draws) is not None:
             draws.varying |= varying_names((found,), draws.varying)
         return found
 
-    def arrays(self, s: ir.For) -> Stmts:
-        """The loop as arrays, with calls written out where that helps; else Dependent."""
+    def as_arrays(self, s: ir.For) -> Stmts:
+        """The loop as arrays, with its functions inlined if possible; raises Dependent."""
         with suppress(Dependent, NotInlinable):
             inlined = self.inlined(s, self.functions)
             if inlined.body != s.body:
-                return arrays(inlined, self.ways, self.around)
-        return arrays(s, self.ways, self.around)
+                return loop_as_arrays(inlined, self.ways, self.around)
+        return loop_as_arrays(s, self.ways, self.around)
 
     def of_functions(self, functions: Sequence[ir.Function]) -> tuple[ir.Function, ...]:
         """Functions as they are called with what all draws share."""
