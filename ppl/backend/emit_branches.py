@@ -166,9 +166,9 @@ def sums_of(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> tuple[str, ...]:
         match n:
             case ir.Increment(what=what):
                 found.add(what)
-            case ir.CallUser(passes=passes):
-                found |= {*passes} & {*SUMS}
-            case ir.Apply(callee=ir.Callee(passes="jacobian")):
+            case ir.CallUser(implicit=implicit):
+                found |= {*implicit} & {*SUMS}
+            case ir.Apply(callee=ir.Callee(implicit="jacobian")):
                 found.add("jacobian")
             case ir.Say() if w.has_target:
                 found.add("target")

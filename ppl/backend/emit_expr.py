@@ -11,7 +11,7 @@ from ppl.backend.emit_entries import Entries, Text, axes_of_slot, cross_index, e
 from ppl.backend.text import Binding, Mode, Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.varying import varies
-from ppl.ir.walk import passed_to, used_names
+from ppl.ir.walk import implicit_arguments_of, used_names
 from ppl.stdlib.batching import WITH_OUTER
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, Type, axes_of, core, element_type, is_complex, rank
@@ -113,11 +113,11 @@ def condition(w: Writer, e: ir.Expr) -> str:
 def user_call(w: Writer, e: ir.CallUser) -> str:
     args = [expr(w, a) for a in e.args]
     name = variant(w, e) if e.drops is not None and w.propto else e.name
-    arguments = ", ".join([*args, *e.passes])
+    arguments = ", ".join([*args, *e.implicit])
     if e.batch == "whole":
         return f"{name}({arguments})"
     helper, varying = ("each", has_axes(e.args)) if e.batch == "none" else ("join", [False, True, True, True])
-    return f"lib.{helper}({name}, {marks((*varying, *(False for _ in e.passes)))}, {arguments})"
+    return f"lib.{helper}({name}, {marks((*varying, *(False for _ in e.implicit)))}, {arguments})"
 
 
 def solve(w: Writer, e: ir.Solve) -> str:
@@ -136,18 +136,18 @@ def application(w: Writer, e: ir.Apply) -> str:
     if e.axes:
         return lifted_application(w, e, args)
     infix = infix_text(e, args)
-    return called(w, e, whole_mode(e.callee), args) if infix is None else infix
+    return call_text(w, e, whole_mode(e.callee), args) if infix is None else infix
 
 
-def called(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str], each: bool = False) -> str:
+def call_text(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str], each: bool = False) -> str:
     """A call, or one for each entry along its axes; a density may leave out the terms of data alone."""
     drops = e.drops is not None and w.propto
     constant = drops and all(are_data(w, e))
-    name = less_constants(w, e, mode) if drops and not constant else library(w, e, mode)
-    passes: list[str] = [*passed_to(e)]
+    name = less_constants(w, e, mode) if drops and not constant else bound_name(w, e, mode)
+    implicit: list[str] = [*implicit_arguments_of(e)]
     if each:
-        name, passes = "lib.each", [name, marks((*[False] * len(passes), *has_axes(e.args))), *passes]
-    text = f"{name}({', '.join([*passes, *args])})"
+        name, implicit = "lib.each", [name, marks((*[False] * len(implicit), *has_axes(e.args))), *implicit]
+    text = f"{name}({', '.join([*implicit, *args])})"
     if constant:
         return f"lib.zeros_like({text})" if axes_of(e.type) else "0.0"
     return text
@@ -157,11 +157,11 @@ def whole_mode(callee: ir.Callee) -> Mode:
     return {"sum": "total", "prod": "product", "": ""}[callee.reduce]  # type: ignore[return-value]
 
 
-def library(w: Writer, e: ir.Apply, mode: Mode, name: str = "", drops: tuple[int, ...] = ()) -> str:
-    """The text of the function that is called, under its own name or another."""
+def bound_name(w: Writer, e: ir.Apply, mode: Mode, name: str = "", drops: tuple[int, ...] = ()) -> str:
+    """The name in `lib` that the function of a call is bound to: its own, or another."""
     c = e.callee
     axes = leading_axes(e, mode)
-    binding = Binding(c.impl, mode, c.passes, c.family, drops, c.batch, cores(e), axes, outer(e))
+    binding = Binding(c.impl, mode, c.implicit, c.family, drops, c.batch, cores(e), axes, outer(e))
     return w.bind(name or c.name, binding)
 
 
@@ -206,7 +206,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     """A call at every place along its axes: arguments aligned, or one call a place."""
     callee = e.callee
     if callee.batch == "none":
-        return called(w, e, whole_mode(callee), args, each=True)
+        return call_text(w, e, whole_mode(callee), args, each=True)
     own, result_axes = e.ranks, e.axes
     widest = max(own)
     if callee.batch == "leading":
@@ -220,7 +220,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         infix = infix_text(e, args)
         if infix is not None:
             return infix
-    return called(w, e, batch_mode(e, widest), args)
+    return call_text(w, e, batch_mode(e, widest), args)
 
 
 def has_axes(args: Sequence[ir.Expr]) -> list[bool]:
@@ -247,7 +247,7 @@ def aligned(text: str, axes: Sequence[str], result_axes: Sequence[str], own: int
 
 def batch_mode(e: ir.Apply, widest: int) -> Mode:
     """The whole sum when it is a term of the target, else one sum for each place."""
-    if e.callee.passes == "jacobian":
+    if e.callee.implicit == "jacobian":
         return "each"
     if not e.callee.reduce:
         return ""
@@ -268,7 +268,7 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
     known = {name for (name, _), is_data in zip(family.args, are_data(w, e), strict=False) if is_data}
     drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
-    return library(w, e, mode, name, drops)
+    return bound_name(w, e, mode, name, drops)
 
 
 def variant(w: Writer, e: ir.CallUser) -> str:

@@ -52,9 +52,9 @@ def of_every_program(xp: Namespace, softplus: bool) -> Mapping[str, Callable[...
 def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
     """The implementation in this namespace; an rng draws from the generator it is given instead."""
     impl = binding.impl if not binding.drops else less_constants(binding)
-    if binding.passes == "rng":
+    if binding.implicit == "rng":
         return drawn(binding.family) if binding.family is not None else binding.impl
-    if binding.passes == "jacobian":
+    if binding.implicit == "jacobian":
         return partial(add_jacobian, xp, impl, int(binding.mode == "each"))
     match binding.mode:
         case "total":

@@ -34,7 +34,7 @@ def tuple_text(items: Iterable[str]) -> str:
 class Binding:
     """A library function as the text calls it.
 
-    `mode` says what happens to its elements, `passes` what it gets before its arguments; `drops` numbers
+    `mode` says what happens to its elements, `implicit` what it gets before its arguments; `drops` numbers
     the terms in `family.constants` that are left out.  `batch` is how it takes a leading axis; where it
     works on the trailing axes, `cores` is how many of each argument's axes these are; the first axes of the
     answer, `leading_axes` of them, stay in mode "rows", which sums over the others.  What a loop became may
@@ -43,7 +43,7 @@ class Binding:
 
     impl: Impl
     mode: Mode
-    passes: str
+    implicit: str
     family: Distribution | None = None
     drops: tuple[int, ...] = ()
     batch: LeadingAxis = "none"

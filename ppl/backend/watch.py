@@ -68,7 +68,7 @@ class Watch:
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         """A distribution's function that notes which argument leaves its domain."""
         family = binding.family
-        if binding.passes:
+        if binding.implicit:
             return f
 
         def watched(*args: Any) -> Any:

@@ -240,9 +240,9 @@ def laplace_callee(name: str) -> ir.Callee:
     """One for each name, so that a call is the same function wherever it stands."""
     record = LAPLACE[name]
     if record.likelihood is None:
-        return ir.Callee(name, drawn_about, "none", passes="rng")
+        return ir.Callee(name, drawn_about, "none", implicit="rng")
     if record.draws:
-        return ir.Callee(name, latent_of(record.likelihood), "none", passes="rng")
+        return ir.Callee(name, latent_of(record.likelihood), "none", implicit="rng")
     return ir.Callee(name, EmbeddedLaplace(record.likelihood), "leading")
 
 
@@ -299,8 +299,8 @@ def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:
 def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr], drops: bool = False) -> ir.CallUser:
     f = called.function
     promoted = tuple(promote(a, t) for a, t in zip(args, f.args, strict=True))
-    passes, fixed = implicit_arguments(f.name), fixed_each(c, promoted) if drops else None
-    return ir.CallUser(c.functions[f], promoted, f.returns, passes, drops=fixed)
+    implicit, fixed = implicit_arguments(f.name), fixed_each(c, promoted) if drops else None
+    return ir.CallUser(c.functions[f], promoted, f.returns, implicit, drops=fixed)
 
 
 def implicit_arguments(name: str) -> tuple[str, ...]:
@@ -339,9 +339,9 @@ def library_callee(called: Match) -> ir.Callee:
     callee, overload = called.callee, called.overload
     suffix = suffix_of(callee.name)
     reduce = "" if callee.kind not in ("density", "cdf") else "prod" if suffix == "cdf" else "sum"
-    passes = callee.kind if callee.kind in ("rng", "jacobian") else ""
+    implicit = callee.kind if callee.kind in ("rng", "jacobian") else ""
     family = callee.record if isinstance(callee.record, Distribution) else None
-    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, passes, family)  # type: ignore[arg-type]
+    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, implicit, family)  # type: ignore[arg-type]
 
 
 def call(c: Lowering, called: Called, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:

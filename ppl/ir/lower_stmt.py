@@ -19,7 +19,7 @@ from ppl.ir.lower_expr import (
     promote,
 )
 from ppl.ir.operators import binary
-from ppl.ir.walk import is_invariant, passed_to, walk
+from ppl.ir.walk import implicit_arguments_of, is_invariant, walk
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
 
@@ -94,7 +94,7 @@ def lower_for(c: Lowering, s: ast.For, body: Stmts) -> Stmts:
 def lower_bound(c: Lowering, e: ast.Expr, body: Stmts) -> tuple[Stmts, ir.Expr]:
     """What names a bound of the loop with this body, where that is needed, and the bound."""
     bound = lower_expr(c, e)
-    if not any(map(passed_to, walk(bound))) and is_invariant(bound, body):
+    if not any(map(implicit_arguments_of, walk(bound))) and is_invariant(bound, body):
         return (), bound  # the same value and no effect, however often it is evaluated
     name = c.fresh("bound")
     return (ir.Assign(name, bound, e.span, declares=True),), ir.Var(name, INT)

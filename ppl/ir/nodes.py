@@ -63,14 +63,14 @@ class Callee:
     impl: Impl = field(repr=False)
     batch: LeadingAxis
     reduce: Literal["", "sum", "prod"] = ""
-    passes: Literal["", "rng", "jacobian"] = ""
+    implicit: Literal["", "rng", "jacobian"] = ""
     """What it gets before its arguments: the generator, or where to add its log-Jacobian."""
     family: Distribution | None = field(default=None, compare=False, repr=False)
 
     @property
     def cores(self) -> tuple[int, ...]:
         """Those that a density names for its own arguments, which those of its rng are not."""
-        return self.family.cores if self.family is not None and self.passes != "rng" else ()
+        return self.family.cores if self.family is not None and self.implicit != "rng" else ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class CallUser:
     name: str
     args: tuple["Expr", ...]
     type: Type
-    passes: tuple[str, ...] = ()
+    implicit: tuple[str, ...] = ()
     """What the function gets besides its arguments: "target", "jacobian", "rng"."""
     batch: Literal["whole", "none", "shards"] = "whole"
     drops: tuple[Fixed, ...] | None = None

@@ -133,8 +133,8 @@ def expr(e: ir.Expr) -> str:
             return name
         case ir.Apply(callee=callee, args=args):
             return f"{callee.name}({', '.join(map(expr, args))})"
-        case ir.CallUser(name=name, args=args, passes=passes):
-            return f"{name}({', '.join([*map(expr, args), *passes])})"
+        case ir.CallUser(name=name, args=args, implicit=implicit):
+            return f"{name}({', '.join([*map(expr, args), *implicit])})"
         case ir.Solve(solver=solver, function=function, args=args, settings=settings):
             return f"{solver}({', '.join([function, *map(expr, (*args, *settings))])})"
         case ir.Logical(op=op, left=left, right=right):

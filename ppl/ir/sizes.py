@@ -12,7 +12,7 @@ from ppl.ir.linear import linear
 from ppl.ir.lower_expr import library_apply
 from ppl.ir.operators import binary
 from ppl.ir.printer import expr
-from ppl.ir.walk import changing_names, jumps, parts_of, passed_to, used_names, walk
+from ppl.ir.walk import changing_names, implicit_arguments_of, jumps, parts_of, used_names, walk
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, ROW_VECTOR, VECTOR, array_dims, core, rank
@@ -157,7 +157,7 @@ class Checks:
 
 def is_effect(node: object) -> bool:
     """Whether an expression is of more than its variables: the target, a generator, a function's body."""
-    return bool(passed_to(node)) or isinstance(node, (ir.TargetSoFar, ir.CallUser, ir.Solve))
+    return bool(implicit_arguments_of(node)) or isinstance(node, (ir.TargetSoFar, ir.CallUser, ir.Solve))
 
 
 def evaluated(node: object) -> Iterator[object]:

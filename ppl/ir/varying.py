@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, declared_names, jumps, parts_of, passed_to, walk
+from ppl.ir.walk import assigned_names, declared_names, implicit_arguments_of, jumps, parts_of, walk
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.types import INT
 
@@ -110,7 +110,7 @@ def varies(e: Any, names: Names) -> bool:
         case ir.Apply(callee=callee, type=t) if t == INT and callee.impl in TRANSPARENT:
             return False
         case _:
-            return "rng" in passed_to(e) or any(varies(part, names) for part in parts_of(e))
+            return "rng" in implicit_arguments_of(e) or any(varies(part, names) for part in parts_of(e))
 
 
 def every_statement(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:

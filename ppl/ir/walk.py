@@ -98,13 +98,13 @@ def is_invariant(node: Any, body: Sequence[ir.Stmt]) -> bool:
     return used_names(node).isdisjoint(assigned_names(body))
 
 
-def passed_to(node: Any) -> Collection[str]:
+def implicit_arguments_of(node: Any) -> Collection[str]:
     """What a call gets besides its arguments: the generator, the target, where to add a log-Jacobian."""
     match node:
-        case ir.Apply(callee=ir.Callee(passes=passes)):
-            return (passes,) if passes else ()
-        case ir.CallUser(passes=passes):
-            return passes
+        case ir.Apply(callee=ir.Callee(implicit=implicit)):
+            return (implicit,) if implicit else ()
+        case ir.CallUser(implicit=implicit):
+            return implicit
         case _:
             return ()
 

@@ -73,7 +73,7 @@ class Sharing:
 
     def may_share(self, e: ir.Apply) -> bool:
         if (
-            e.callee.passes
+            e.callee.implicit
             or e.callee.reduce
             or element_type(e.type) == INT
             or isinstance(core(e.type), Tuple)

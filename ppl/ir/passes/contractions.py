@@ -17,8 +17,8 @@ from ppl.ir.operators import binary
 from ppl.ir.passes.sums import MINUS, PLUS, addend, with_sum
 from ppl.ir.walk import (
     assigned_names,
+    implicit_arguments_of,
     leaves_early,
-    passed_to,
     rewrite,
     used_names,
     walk,
@@ -99,7 +99,7 @@ class Nest:
 
     def axes(self, e: ir.Expr) -> set[str]:
         """The variables of the loops that an expression varies over."""
-        if any(map(passed_to, walk(e))):
+        if any(map(implicit_arguments_of, walk(e))):
             raise Inseparable  # it draws, or adds to the target
         found: set[str] = set()
         for name in used_names(e):

@@ -23,7 +23,7 @@ from ppl.ir.walk import (
     EXPRESSIONS,
     assigned_names,
     declared_names,
-    passed_to,
+    implicit_arguments_of,
     used_names,
     walk,
     with_blocks,
@@ -203,7 +203,7 @@ def setters(body: Sequence[ir.Stmt], names: Collection[str]) -> Iterator[Any]:
 
 
 def has_effect(n: Any) -> bool:
-    return isinstance(n, EFFECTS) or bool(passed_to(n))
+    return isinstance(n, EFFECTS) or bool(implicit_arguments_of(n))
 
 
 def number(s: ir.For) -> ir.Expr:

@@ -206,7 +206,7 @@ def is_early(n: Any, known: Names, pure: Names) -> bool:
         case ir.CallUser():
             return is_pure_call(n, pure)
         case ir.Apply(callee=callee, drops=drops):
-            return not callee.passes and drops is None
+            return not callee.implicit and drops is None
         case _:
             return not isinstance(n, EFFECTS)
 

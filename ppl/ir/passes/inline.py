@@ -94,13 +94,13 @@ class Inline:
             f is not None
             and call.batch == "whole"
             and not self.is_invariant(call)
-            and (self.with_rng or "rng" not in call.passes)
+            and (self.with_rng or "rng" not in call.implicit)
             and sum(1 for _ in walk(f.body)) < INLINING.longest * 20
             and (not self.recursive(f) or counts_down(call))
         )
 
     def is_invariant(self, call: ir.CallUser) -> bool:
-        return self.invariant is not None and not call.passes and used_names(call.args) <= self.invariant
+        return self.invariant is not None and not call.implicit and used_names(call.args) <= self.invariant
 
     def recursive(self, f: ir.Function, above: frozenset[str] = frozenset()) -> bool:
         if f.name in above:

@@ -24,7 +24,7 @@ from ppl.ir.passes.batch import (
     spread_over,
 )
 from ppl.ir.varying import varies
-from ppl.ir.walk import parts_of, passed_to, used_names, walk
+from ppl.ir.walk import implicit_arguments_of, parts_of, used_names, walk
 from ppl.stdlib import batching, over_draws, spans
 from ppl.stdlib.functions.fills import rep_array
 from ppl.stdlib.functions.log_sums import log_sum_exp
@@ -224,10 +224,10 @@ def lift_arguments(c: Lifting, b: Batch, e: ir.Apply | ir.CallUser, effect: str)
 
     Random numbers may be drawn in any order, if they may at all; of the target there is one for each draw.
     """
-    args, passes = lift_all(c, b, e.args), passed_to(e)
-    if not all(c.ways.any_order if each == "rng" else b.is_root for each in passes):
+    args, implicit = lift_all(c, b, e.args), implicit_arguments_of(e)
+    if not all(c.ways.any_order if each == "rng" else b.is_root for each in implicit):
         raise Dependent(f"`{name_of(e)}` {effect}")
-    return one_of_each(args, b) if "rng" in passes else args
+    return one_of_each(args, b) if "rng" in implicit else args
 
 
 def name_of(call: ir.Apply | ir.CallUser) -> str:
@@ -338,7 +338,7 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
         require_draws(b, b.over(*args), f"`{name_of(e)}` takes or returns a tuple")
     axes = b.over(*args)
     if len(axes) > 1:
-        if {*e.passes} - {"rng"}:
+        if {*e.implicit} - {"rng"}:
             raise Dependent(f"`{name_of(e)}` is called once for each entry of each draw")
         return in_lanes(axes, b.indices, args, lambda lanes: call_over_axis(c, e, lanes, LANES))
     return call_over_axis(c, e, args, *axes)
@@ -377,7 +377,7 @@ def call_over_axis(c: Lifting, e: ir.CallUser, args: tuple[ir.Expr, ...], axis: 
         try:
             return replace(e, name=c.draws.functions.over(e.name, mask, e.type), args=args, type=t)
         except Dependent as why:
-            if {*e.passes} - {"rng"} or moves_tuples(e, args):
+            if {*e.implicit} - {"rng"} or moves_tuples(e, args):
                 raise
             c.draws.functions.note(c.span, str(why))
     refuse_ragged(e, args)

@@ -16,7 +16,15 @@ from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.inline import rename
 from ppl.ir.passes.loop_body import outer_writes, set_once, without_continue
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.walk import assigned_names, is_invariant, passed_to, rewrite, substituted, used_names, walk
+from ppl.ir.walk import (
+    assigned_names,
+    implicit_arguments_of,
+    is_invariant,
+    rewrite,
+    substituted,
+    used_names,
+    walk,
+)
 from ppl.types import (
     INT,
     REAL,
@@ -97,7 +105,7 @@ def without_any_continue(body: Stmts) -> Stmts:
 
 def refuse_effects(body: Sequence[ir.Stmt]) -> None:
     for n in walk(tuple(body)):
-        if passed_to(n) or isinstance(n, EFFECTS):
+        if implicit_arguments_of(n) or isinstance(n, EFFECTS):
             raise Dependent("it has an effect beyond the target and its own variables")
 
 

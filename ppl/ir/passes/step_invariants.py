@@ -63,4 +63,6 @@ def is_of_indices(e: ir.Apply) -> bool:
     if e.callee.impl is batching.batch_size:
         return isinstance(e.args[0], ir.Var)
     ints = all(element_type(a.type) == INT for a in (e, *e.args))
-    return ints and e.callee.batch == "elementwise" and not e.callee.passes and e.callee.name not in DIVISIONS
+    return (
+        ints and e.callee.batch == "elementwise" and not e.callee.implicit and e.callee.name not in DIVISIONS
+    )

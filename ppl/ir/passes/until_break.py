@@ -16,7 +16,15 @@ from ppl.ir.passes.loop_body import outer_writes
 from ppl.ir.passes.recurrence import EFFECTS
 from ppl.ir.passes.scan import silent
 from ppl.ir.varying import varies
-from ppl.ir.walk import assigned_names, backward_slice, in_branches, jumps, passed_to, used_names, walk
+from ppl.ir.walk import (
+    assigned_names,
+    backward_slice,
+    implicit_arguments_of,
+    in_branches,
+    jumps,
+    used_names,
+    walk,
+)
 from ppl.types import INT
 
 Stmts = tuple[ir.Stmt, ...]
@@ -34,7 +42,7 @@ def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[Stmt
     search = searching(s)
     if used_names(search) & outer_writes(s).keys() or varies(search, unknown):
         raise Dependent("`break` ends the loop early")
-    if any(isinstance(n, STOPS) or passed_to(n) for n in walk(search)):
+    if any(isinstance(n, STOPS) or implicit_arguments_of(n) for n in walk(search)):
         raise Dependent("it has an effect beyond the target and its own variables")
     names = {name: fresh(name) for name in sorted(assigned_names(search) | {s.variable})}
     last, here = ir.Var(fresh("last"), INT), ir.Var(names[s.variable], INT)
