@@ -12,24 +12,24 @@ PATH = HERE / "README.md"
 HEAD = """\
 # The papers, reproduced
 
-`python models/papers/run.py --readme` writes this page from `results/*.json`; each number on it comes from
-there. One experiment is one command,
+`python models/papers/run.py --readme` writes this page, with all its numbers, from `results/*.json`. One
+experiment is one command:
 
     PPL_DATA=DIR python models/papers/run.py NAME
 
-where `DIR` holds the data, one folder a set; `--quick` runs a small version, `--all` runs everything, and
-`--list` names all. It needs `pip install -e ".[papers]"`. Nothing is downloaded: an experiment whose data are
-not there is skipped.
+`DIR` holds the data, one folder for each data set. `--quick` runs a small version, `--all` runs every
+experiment and `--list` prints their names. Install `pip install -e ".[papers]"` first. Nothing is downloaded:
+an experiment without its data is skipped.
 
-"The paper's loop" is `start="random", average=False, refine=False, upgrade=False, correct=False`: Algorithm
-1 of ADVI alone. Where a row says "default", this project's own start, averaging and refinement are on.
-Seconds are those of a processor on a shared machine with two: they compare within a table and no further.
+"The paper's loop" is Algorithm 1 of the ADVI paper alone: `start="random", average=False, refine=False,
+upgrade=False, correct=False`. Rows named "default" also use the start, averaging and refinement of ppl.
+Seconds are CPU seconds on a shared machine with two cores. Compare them within a table only.
 
-The scripts use the public API (`compile_model`, `condition`, `variational` and a `Fit`) but for three, which
-look into a run where that shows its end: `gaussian_gradients` and `pima_convergence` need q after every step,
-where a fit tells the ELBO alone, the one with a scale that is held and the other with the gradients counted;
-`control_variates` brings a control variate of its own and measures the noise of single gradients. These take
-family, estimator and step rule from `ppl.inference` and write the loop out.
+The scripts use the public API (`compile_model`, `condition`, `variational` and `Fit`), with three
+exceptions that need more than the result of a fit. `gaussian_gradients` (with a fixed scale) and
+`pima_convergence` (with a count of gradients) need q after every step. `control_variates` defines its own
+control variate and measures the variance of single gradients. These three combine family, estimator and step
+rule from `ppl.inference` in a loop of their own.
 """
 
 
@@ -50,7 +50,7 @@ def overview(records: list[dict[str, Any]]) -> Iterator[str]:
         )
         for r in records
     ]
-    columns = ("experiment", "where", "data", "claims borne out", "seconds")
+    columns = ("experiment", "where", "data", "claims confirmed", "seconds")
     yield markdown(Table("", columns, rows, {"seconds": ".0f"}))
 
 
