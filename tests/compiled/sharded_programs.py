@@ -48,12 +48,12 @@ FITS = {
     "hierarchical": (
         HIERARCHICAL,
         {**REGRESSION, "J": J, "g": GROUP, "y": Y["hierarchical"]},
-        {"algorithm": "meanfield", "iter": 300, "eta": 0.1},
+        {"algorithm": "meanfield", "iter": 100, "eta": 0.1},
     ),
     "minibatches": (
         MIXTURE,
         {"N": N, "y": Y["mixture"]},
-        {"algorithm": "meanfield", "minibatch": 30, "iter": 300, "eta": 0.1},
+        {"algorithm": "meanfield", "minibatch": 30, "iter": 100, "eta": 0.1},
     ),
     "effects": (
         EFFECTS,

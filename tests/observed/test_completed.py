@@ -92,6 +92,14 @@ def of_ints(a, p, q, x):
     return of_x + np.log(q[0]) + 2 * np.log(q[2])
 
 
+def of_each(a, p, q, x):
+    """That of draws (n,), of q (n, 3)."""
+    x = np.array(x)
+    of_x = (x * np.log(p)[:, None] + (1 - x) * np.log1p(-p)[:, None]).sum(axis=1)
+    of_y = stats.norm.logpdf(Y - a[:, None] * x).sum(axis=1)
+    return of_x + of_y + np.log(q[:, 0]) + 2 * np.log(q[:, 2])
+
+
 def test_missing_ints_are_summed_over_and_drawn_back():
     posterior = given(INTS, N=6, x=X, y=Y, c=[[1, None], [3, 3]])
     assert posterior.param_names(include_gq=True)[5:] == ["x.3", "x.5", "c.1.2", "n"]
@@ -116,10 +124,9 @@ def test_draws_of_ints_follow_their_probabilities():
     exact = fit.probabilities("x")
     assert x.mean(axis=0) == pytest.approx(exact[:, 1], abs=0.04)
     every = np.array(list(itertools.product([0, 1], repeat=2)))
-    logs = [
-        [of_ints(u["a"], u["p"], u["q"], [X[0], X[1], i, X[3], j, X[5]]) for i, j in every]
-        for u in ({name: fit.stan_variable(name)[k] for name in ("a", "p", "q")} for k in range(2000))
-    ]
+    drawn = [fit.stan_variable(name) for name in ("a", "p", "q")]
+    logs = np.column_stack([of_each(*drawn, [X[0], X[1], i, X[3], j, X[5]]) for i, j in every])
+    assert logs[0, 1] == pytest.approx(of_ints(*(v[0] for v in drawn), [X[0], X[1], 0, X[3], 1, X[5]]))
     expected = np.exp(logs - np.logaddexp.reduce(logs, axis=1)[:, None]).sum(axis=0)
     counts = [(x[:, [2, 4]] == pair).all(axis=1).sum() for pair in every]
     assert stats.chisquare(counts, expected).pvalue > 1e-3

@@ -287,7 +287,7 @@ def test_draws_where_the_density_is_zero_count():
     """Half of q is where the program rejects: the integral is over the other half."""
     program = "parameters { real x; } model { if (x < 0) reject(x); x ~ normal(0, 1); }"
     posterior = ppl.compile_model(program).condition({})
-    result = posterior.variational(algorithm="fullrank", init=1.0).result
+    result = posterior.variational(algorithm="fullrank", init=1.0, iter=200).result
     assert result.dropped > 100 and abs(result.evidence.value - np.log(0.5)) < 3 * result.evidence.se < 0.1
 
 

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from laws.toy import Toy
 
 from ppl.errors import DataError, InferenceError
 from ppl.results.fits.fit import load_fit, variational
@@ -11,9 +12,9 @@ from ppl.source import SourceText
 QUICK = {"iter": 1000, "draws": 500, "eta": 0.3, "seed": 3}
 
 
-@pytest.fixture
-def fit(toy):
-    return variational(toy, **QUICK)
+@pytest.fixture(scope="module")
+def fit():
+    return variational(Toy(), **QUICK)
 
 
 def test_draws_follow_the_posterior(fit):
@@ -56,9 +57,9 @@ def test_elbo_and_its_trace(fit):
     assert fit.eta == 0.3 and fit.elbo_se > 0
 
 
-def test_same_seed_same_bytes(toy, tmp_path):
-    for name in ("a.csv", "b.csv"):
-        variational(toy, **QUICK).save_csv(tmp_path / name)
+def test_same_seed_same_bytes(toy, fit, tmp_path):
+    fit.save_csv(tmp_path / "a.csv")
+    variational(toy, **QUICK).save_csv(tmp_path / "b.csv")
     first, second = ((tmp_path / name).read_text() for name in ("a.csv", "b.csv"))
     assert first == second.replace("b.csv", "a.csv")
 
@@ -105,11 +106,11 @@ def test_more_draws_are_new_and_repeatable(fit):
 
 
 def test_init_from_values_and_from_a_file(toy, tmp_path):
-    values = {"mu": 2.0, "tau": 3.0}
+    values, few = {"mu": 2.0, "tau": 3.0}, {**QUICK, "iter": 100}
     (tmp_path / "init.json").write_text(json.dumps(values))
     for init in (values, str(tmp_path / "init.json"), tmp_path / "init.json"):
-        assert variational(toy, **QUICK, init=init).result.start == pytest.approx([2.0, np.log(3.0)])
-    assert variational(toy, **QUICK, init=0).result.start.tolist() == [0, 0]
+        assert variational(toy, **few, init=init).result.start == pytest.approx([2.0, np.log(3.0)])
+    assert variational(toy, **few, init=0).result.start.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("text", ["{", "[1]"])

@@ -69,8 +69,8 @@ def test_a_far_narrow_mode_has_its_share_of_the_draws_and_is_told_of(seed):
 
 
 def test_labels_that_can_be_exchanged_are_called_so():
-    y = np.random.default_rng(1).normal([-3, 3], size=(40, 2)).ravel()
-    found = fit(LABELS, {"N": 80, "y": y}, seed=1)
+    y = np.random.default_rng(1).normal([-3, 3], size=(10, 2)).ravel()
+    found = fit(LABELS, {"N": 20, "y": y}, seed=1)
     assert [mode.is_symmetric for mode in found.verdict.modes] == [True]
     assert "the posterior is invariant to exchanging labels or signs of mu.1, mu.2" in found.judgement
 

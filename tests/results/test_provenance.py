@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from laws.toy import Toy
 
 import ppl
 from ppl.cmdstan.job import Job
@@ -26,9 +27,9 @@ ABOUT = Provenance(
 )
 
 
-@pytest.fixture
-def fit(toy):
-    return variational(toy, draws=40, iter=200)
+@pytest.fixture(scope="module")
+def fit():
+    return variational(Toy(), draws=40, iter=200)
 
 
 def test_entries_and_back():

@@ -1,6 +1,7 @@
 """A fit updated by new rows: its density, new groups, what is refused, and that it is saved."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -58,6 +59,7 @@ def test_log_evidence_of_an_update_is_that_of_all_rows():
     )
 
 
+@cache
 def grown():
     """The fit to rows of 4 groups, updated by rows of 6."""
     model = ppl.compile_model(GROUPS)

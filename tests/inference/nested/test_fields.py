@@ -381,7 +381,7 @@ def test_auto_integrates_a_chain_out():
     target = Level(Y)
     result = fit(target, Settings(seed=1, draws=2000))
     assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
-    t = np.linspace(-6, 3, 361)
+    t = np.linspace(-6, 3, 121)
     heights = np.array([target.log_marginal(each) for each in t])
     weights = np.exp(heights - heights.max()) / np.exp(heights - heights.max()).sum()
     evidence = heights.max() + np.log(np.exp(heights - heights.max()).sum() * (t[1] - t[0]))
