@@ -51,15 +51,17 @@ class TwoModes:
     at, variances, shares = np.array([-4.0, 4.0]), np.array([0.25, 1.0]), np.array([0.3, 0.7])
 
     def log_densities(self, us):
-        return logsumexp(self._each(us), axis=1) + 7
+        return np.logaddexp.reduce(self._each(us), axis=1) + 7
 
     def log_density_gradients(self, us):
         each = self._each(us)
-        shares = np.exp(each - logsumexp(each, axis=1, keepdims=True))
-        return self.log_densities(us), (shares * (self.at - us) / self.variances).sum(axis=1, keepdims=True)
+        total = np.logaddexp.reduce(each, axis=1, keepdims=True)
+        slopes = (np.exp(each - total) * (self.at - us) / self.variances).sum(axis=1, keepdims=True)
+        return total[:, 0] + 7, slopes
 
     def _each(self, us):
-        return np.log(self.shares) + stats.norm.logpdf(us, self.at, np.sqrt(self.variances))
+        constants = np.log(self.shares) - 0.5 * np.log(2 * np.pi * self.variances)
+        return constants - 0.5 * (us - self.at) ** 2 / self.variances
 
 
 class LogGamma:
