@@ -24,6 +24,11 @@ class BlockModeLimits:
     most_steps: int = 30
     """Steps of Newton's method."""
 
+    most_steps_far: int = 12
+    """The same for distant points that may count for nothing. In eight programs those that count took at
+    most 7; steps of the others were up to half of all gradients of a fit.
+    """
+
     longest: float = 3.0
     """The longest step, in sds of the curvature where it begins, or in units where that is longer."""
 
@@ -146,7 +151,9 @@ class Blocks:
 
         Those are given up that seem to have a log marginal below `least` (n,).
         """
-        return modes(self, outer, start, near, np.full(len(outer), -np.inf) if least is None else least)
+        if least is None:
+            return modes(self, outer, start, near, np.full(len(outer), -np.inf), BLOCK_MODES.most_steps)
+        return modes(self, outer, start, near, least, BLOCK_MODES.most_steps_far)
 
     def factors(self, outer: Array, latent: Array) -> Array:
         """Cholesky factors (n, g, w, w) of the precisions at values of the blocks."""
@@ -163,14 +170,14 @@ class Blocks:
         return np.asarray(lengths(self.factors(outer, at), other - at).max(axis=1))
 
 
-def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array) -> Modes:
-    """As `Blocks.modes`."""
+def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array, most_steps: int) -> Modes:
+    """As `Blocks.modes`, in so many steps at most."""
     n, shape, constant = len(outer), start.shape, 0.5 * start[0].size * LOG_2PI
     at, values, found = start.copy(), np.full(n, -np.inf), np.zeros(n, dtype=bool)
     factors = np.broadcast_to(np.eye(shape[2]), (*shape, shape[2])).copy()
     steps, slopes = np.zeros(shape), np.zeros(shape[:2])
     going = np.arange(n)
-    for _ in range(BLOCK_MODES.most_steps):
+    for _ in range(most_steps):
         values[going], gradient = blocks.values_and_gradients(outer[going], at[going])
         precisions = blocks.precisions(outer[going], at[going], gradient)
         factors[going], concave = repaired_factors(precisions)

@@ -143,10 +143,12 @@ class Marginal:
 
     def log_densities(self, outer: Array, least: Array | None = None) -> Array:
         """By Laplace's approximation about modes at outer points (n, d), some at a time, (n,)."""
-        least = np.full(len(outer), -np.inf) if least is None else least
-        parts = row_parts(len(outer), self.latent.size)
-        found = [self.modes(outer[k], BLOCK_MODES.about, least[k]).log_marginals for k in parts]
-        return np.concatenate(found)
+
+        def of(k: slice) -> Array:
+            lowest = None if least is None else least[k]
+            return self.modes(outer[k], BLOCK_MODES.about, lowest).log_marginals
+
+        return np.concatenate([of(k) for k in row_parts(len(outer), self.latent.size)])
 
 
 class Peak(NamedTuple):

@@ -292,6 +292,15 @@ def test_modes_far_from_the_start_of_exponential_slopes():
     np.testing.assert_allclose(result.at, again.at, atol=1e-4)
 
 
+def test_a_point_that_may_count_for_nothing_gets_fewer_steps():
+    blocks = blocks_of(Counts(np.array([0.0, 3, 1, 0, 7, 2])))
+    outer, least = np.array([[2.0]]), np.array([-1e300])
+    far = np.full((1, 6, 1), BLOCK_MODES.most_steps_far + 5.0)  # beyond 7 each step comes back by one
+    assert blocks.modes(outer, far, BLOCK_MODES.near).found.all()
+    assert not blocks.modes(outer, far, BLOCK_MODES.near, least).found.any()
+    assert blocks.modes(outer, np.full((1, 6, 1), 3.0), BLOCK_MODES.near, least).found.all()
+
+
 @pytest.mark.parametrize(("width", "degree"), [(1, 6), (2, 4), (3, 4)])
 def test_polynomials_are_had_again_from_their_gradients(width, degree):
     basis = Polynomials.of(width, degree)
