@@ -104,7 +104,7 @@ def distribution_page(d: Distribution) -> Iterator[str]:
         yield f"  {name:8} is {must_be}, in {d.name}_rng"
     if formula := FORMULAS.get(d.name) or MULTIVARIATE.get(d.name):
         yield ""
-        yield f"Log {'probability' if d.discrete else 'density'}, up to how it is computed:"
+        yield f"Log {'probability' if d.discrete else 'density'}:"
         yield from formula_lines(formula)
     names = [name for name, callee in standard().callees.items() if callee.record is d]
     yield ""
