@@ -89,7 +89,7 @@ DATA = {
     "z": [0.3, -1.0, 0.5, 0.2, 1.1, 0.7],
 }
 U = np.array([0.1, -0.3, 0.4, 0.2])
-US = U + 0.3 * np.random.default_rng(1).normal(size=(7, 4))
+US = U + 0.3 * np.random.default_rng(1).normal(size=(5, 4))
 
 
 def tol(f: str, block: int, start: str = "rep_vector(0, N)") -> str:

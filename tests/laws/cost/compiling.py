@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from laws.cost.counting import cost_of
+from laws.cost.counting import lines_of
 from laws.cost.everyday import text
 from laws.cost.law import TIMES, Growth
 from laws.passes import model_of
@@ -28,5 +28,5 @@ def growth_of_compiling(name: str) -> Growth:
     """Lines of the compiler."""
     programs = [text(f"{{ {STATEMENTS[name]} }}\n" * times) for times in TIMES]
     compiled(programs[0])  # what is made once, such as the tables of the parser
-    lines = tuple(cost_of(lambda program=program: compiled(program)).lines for program in programs)
+    lines = tuple(lines_of(lambda program=program: compiled(program)) for program in programs)
     return Growth(name, ("statements",), "compile", "lines", lines)
