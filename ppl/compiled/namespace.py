@@ -138,9 +138,8 @@ def _plain(x: Array) -> Array:
 
 def _add_all(*scalars: Array) -> Array:
     total = sum(scalars)
-    return (
-        total if jnp.issubdtype(jnp.result_type(total), jnp.floating) else 1.0 * total
-    )  # as of other branches
+    is_real = jnp.issubdtype(jnp.result_type(total), jnp.floating)
+    return total if is_real else 1.0 * total  # both sides of a branch have values of one type
 
 
 # --- Functions with known derivatives -----------------------------------------------------------------
