@@ -265,7 +265,7 @@ def test_check_and_show(run):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["toy.model", "--form", "no"], "there is no form 'no'; the forms are loops, arrays"),
+        (["toy.model", "--form", "no"], "there is no form 'no'; the forms are lowered, loops, arrays"),
         (["toy.model", "--form", "loops"], "is not run by itself; print its stage 'ir'"),
         (["toy.model", "--without", "fuse"], "there is no pass 'fuse'"),
         (["forms", "values"], "unexpected 'values' after 'forms'"),
