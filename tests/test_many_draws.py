@@ -91,6 +91,10 @@ def test_of_many_points_without_a_number_one_is_looked_at_alone(monkeypatch: pyt
 
 
 PARTING = {
+    "locals of a segment in a branch": """
+        data { array[2] int s; vector[3] y; } parameters { real x; vector[3] v; } model { for (i in 1:2) { if
+        (x > 0) { vector[s[i]] z = y[1:s[i]] * v[i]; target += -dot_self(z); } } target += -dot_self(v); }
+    """,
     "terms of loops in a branch": """
         data { int N; vector[N] y; } parameters { real x; real w; } model { if (x > w) { for (i in 1:N) { for
         (j in 2:N) { target += y[i]; target += x * y[j]; target += log_sum_exp(y); x ~ normal(y[i], 1); } y ~
@@ -281,7 +285,7 @@ PARTING = {
 
 @pytest.mark.parametrize("text", PARTING.values(), ids=PARTING)
 def test_draws_that_go_different_ways(text: str) -> None:
-    data = {"c": [1.0, 2.0], "N": 3, "y": [0.1, -0.4, 0.8], "m": np.arange(9.0).reshape(3, 3)}
+    data = {"c": [1.0, 2.0], "N": 3, "y": [0.1, -0.4, 0.8], "m": np.arange(9.0).reshape(3, 3), "s": [2, 3]}
     posterior = ppl.compile_model(text).condition(data)
     us = np.random.default_rng(2).normal(size=(11, posterior.param_unc_num()))
     us[:, 0] = np.linspace(-1.4, 1.6, 11)

@@ -172,7 +172,7 @@ def outer(e: ir.Apply) -> int:
     here, there = axes_of(e.type), axes_of(e.args[0].type)
     fewer, more = (here, there) if len(here) < len(there) else (there, here)
     changes = [k for k, axis in enumerate(more) if axis not in fewer]
-    return changes[0] if changes else int(there[:1] == (ir.DRAW,))
+    return changes[0] if changes else len(there) - 1
 
 
 def leading_axes(e: ir.Apply, mode: Mode) -> int:

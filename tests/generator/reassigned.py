@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from generator.parting import decided
-from generator.shapes import REAL, Scope, Shape, Variable, matrix, vector
+from generator.shapes import INT, REAL, Scope, Shape, Variable, matrix, vector
 
 Lines = list[str]
 
@@ -333,9 +333,91 @@ def iterated(statements: Any, s: Scope, depth: int) -> Lines:
     return [*lines, *loop(head, f"real {x} = {start};", f"int {k} = 0;", *repeated, read(x))]
 
 
+def nested_local(statements: Any, s: Scope, depth: int) -> Lines:
+    """A container of the inner one of two loops, set again by a branch on data and one on parameters."""
+    e, c = statements.e, statements.c
+    read, lines = reader(statements, s)
+    (around, head), v = statements.loop_head(s), container(statements, s, "w")
+    inner, inner_head = statements.loop_head(around)
+    start = f"{v.shape.declared} {v.name} = {e.make(inner, v.shape, 1)};"
+    inner.variables.append(v)
+
+    def set_() -> str:
+        whole = f"{v.name} = {filled_again(statements, inner, v)};"
+        return c.one(
+            [whole, f"{entry_of(statements, inner, v)} {c.one(['=', '+='])} {value(statements, inner)};"]
+        )
+
+    given = f"{e.whole(inner, INT, 1)} > {c.one(['1', e.whole(inner, INT, 0)])}"
+    other = [f" else {set_()}" if c.chance(0.4) else "" for _ in range(2)]
+    branches = [f"if ({test(statements, inner)}) {set_()}{other[0]}", f"if ({given}) {set_()}{other[1]}"]
+    jump = [f"if ({test(statements, inner)}) {c.one(['break', 'continue'])};"] if c.chance(0.3) else []
+    reads = [read(entry_of(statements, inner, v)), read(f"sum({v.name})")]
+    body = [start, *c.shuffled([*branches, *jump, reads[0]]), reads[1]]
+    return [*lines, *loop(head, *loop(inner_head, *body))]
+
+
+def carried_row(statements: Any, s: Scope, depth: int) -> Lines:
+    """A recurrence of vectors, with a branch: rows or columns of a matrix, entries of an array, a local."""
+    e, c, world = statements.e, statements.c, statements.world
+    rows, size, i = e.some_size(s), e.some_size(s), s.inner().counter()
+    t, at = c.one(
+        [
+            (matrix(rows, size), "{}[{}]"),
+            (matrix(size, rows), "{}[:, {}]"),
+            (Shape("vector", (rows, size)), "{}[{}]"),
+            (vector(size), "{}"),
+        ]
+    )
+    v, entry = (
+        Variable(world.fresh("A"), t, writable=True),
+        Shape("row_vector" if t.base == "matrix" and at == "{}[{}]" else "vector", (size,)),
+    )
+    first, inner = e.make(s, t, 1), s.inner()
+    inner.counter()
+    inner.indices.setdefault(rows, []).append(i)
+    here, before = at.format(v.name, i), at.format(v.name, f"{i} - 1")
+    inner.variables += [Variable(before, entry)] * 3
+    new = [f"{here} = 0.5 * {before} + tanh({e.make(inner, entry, 1)});" for _ in range(2)]
+    other = c.one(["", f" else {new[1]}", f" else {here} = {before};"])
+    body = c.one(
+        [
+            [f"if ({test(statements, inner)}) {new[0]}{other}"],
+            [new[0], f"if ({test(statements, inner)}) {new[1]}"],
+        ]
+    )
+    if c.chance(0.4):
+        body += statements.statement(inner, 0)
+    s.variables.append(v)
+    return [f"{t.declared} {v.name} = {first};", *loop(f"for ({i} in 2:{rows})", *body)]
+
+
+def stopped(statements: Any, s: Scope, depth: int) -> Lines:
+    """A loop that goes on or ends on parameters after some entries are set, mostly within another loop."""
+    e, c = statements.e, statements.c
+    read, lines = reader(statements, s)
+    (around, head), v, total = (
+        statements.loop_head(s),
+        container(statements, s, "w"),
+        statements.world.fresh("s"),
+    )
+    outside = c.chance(0.2)
+    first = e.make(s if outside else around, v.shape, 1)
+    start = [f"{v.shape.declared} {v.name} = {first};", f"real {total} = 0;"]
+    inner, inner_head = statements.loop_head(around)
+    inner.variables += [v, Variable(total, REAL)]
+    sets = [f"{entry_of(statements, inner, v)} = {value(statements, inner)};" for _ in range(2)]
+    jumps = [f"if ({test(statements, inner)}) {c.one(['break', 'continue'])};" for _ in range(2)]
+    added = f"{total} += {entry_of(statements, inner, v)};"
+    body = [sets[0], jumps[0], *c.shuffled([sets[1], added, *jumps[1:]])[: c.between(1, 3)]]
+    made = [*loop(inner_head, *body), read(f"sum({v.name})"), read(total)]
+    s.variables += [v] if outside else []
+    return [*lines, *start, *loop(head, *made)] if outside else [*lines, *loop(head, *start, *made)]
+
+
 REASSIGNED = (
     *((0.5, overlap), (0.4, steps), (0.6, entry_then_whole), (0.4, triangle), (0.4, bound), (0.4, copies)),
     *((0.5, term_then_set), (0.5, under_a_branch), (0.5, twice), (0.4, resized)),
-    (0.4, iterated),
+    *((0.4, iterated), (0.6, nested_local), (0.6, carried_row), (0.6, stopped)),
 )
 """Each with its weight among the statements."""

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from generator.called import CALLED
 from generator.densities import density_call, distributed
 from generator.expressions import Expressions, after
 from generator.parting import IDIOMS
+from generator.ragged import RAGGED
 from generator.reassigned import REASSIGNED
 from generator.shapes import INT, REAL, Scope, Shape, Variable, vector
 
@@ -39,10 +41,11 @@ class Statements:
         return out + self.uses(s, known, 0.7)
 
     def focused(self, s: Scope) -> Lines:
-        """Loops around a statement or two, or one idiom of `reassigned.py`."""
+        """Loops around a statement or two, or one idiom of `reassigned.py`, `called.py` or `ragged.py`."""
         known = len(s.variables)
+        idioms = (*REASSIGNED, *CALLED, *RAGGED)
         total = sum(weight for weight, _ in REASSIGNED)
-        idiom = self.c.weighted([(total, lambda _, s, depth: self.sweep(s, depth)), *REASSIGNED])
+        idiom = self.c.weighted([(total, lambda _, s, depth: self.sweep(s, depth)), *idioms])
         return idiom(self, s, 0) + self.uses(s, known, 1.0)
 
     def uses(self, s: Scope, known: int, chance: float) -> Lines:
@@ -304,7 +307,7 @@ class Statements:
             (0.4, self.counter),
             (0.4, self.pairs),
             (0.6, self.segments),
-            *((weight, partial(idiom, self)) for weight, idiom in (*IDIOMS, *REASSIGNED)),
+            *((weight, partial(idiom, self)) for weight, idiom in (*IDIOMS, *REASSIGNED, *CALLED, *RAGGED)),
         ]
 
     def sweep(self, s: Scope, depth: int) -> Lines:
