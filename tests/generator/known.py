@@ -39,6 +39,11 @@ NEWER = (
         stan="Ill-typed arguments supplied to function 'binomial_logit_glm",
         quantity="program",
     ),
+    Known(
+        "Stan has `fma` for reals, vectors, row vectors and matrices; ppl has it for arrays too",
+        stan="Ill-typed arguments supplied to function 'fma'",
+        quantity="program",
+    ),
 )
 """What stanc 2.35 does not take."""
 
