@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from ppl.cli.site.densities import PICTURES
+from ppl.cli.site.examples import EXAMPLES, Example
 from ppl.cli.site.markdown import fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed, inline
 from ppl.stdlib.distributions.formulas import FORMULAS
@@ -99,22 +100,25 @@ def functions(d: Distribution) -> Iterator[str]:
 
 
 def example(d: Distribution) -> Iterator[str]:
-    """Draws and a density at the arguments of the first curve of the picture."""
-    if d.name not in PICTURES or d.rng is None:
-        return
+    """Draws, where there are any, and a log density."""
+    kind, args, value = EXAMPLES.get(d.name) or of_picture(d)
+    lines = [f"{kind} y = {value or f'{d.name}_rng({args})'};"]
+    density = f"{d.name}_{'lpmf' if d.discrete else 'lpdf'}"
+    if density in standard().callees:
+        lines += [f"real log_p = {density}(y |{f' {args}' if args else ''});"]
+    program = "\n  ".join(["generated quantities {", *lines])
+    yield "## Example"
+    yield fenced(
+        f'import ppl\n\nprogram = """\n{program}\n}}\n"""\n'
+        "posterior = ppl.compile_model(program).condition({})\nprint(posterior.variational().summary())",
+        "python",
+    )
+
+
+def of_picture(d: Distribution) -> Example:
+    """At the arguments of the first curve; without draws, at a point within the picture."""
     picture = PICTURES[d.name]
     middle = (picture.low + picture.high) / 2
     y = f"{int(middle)}" if d.discrete else f"{middle + 0.1 * (picture.high - middle):g}"
     args = ", ".join(f"{value:g}" for value in picture.curves[0])
-    kind, suffix = ("int", "lpmf") if d.discrete else ("real", "lpdf")
-    program = f"""\
-generated quantities {{
-  {kind} y = {d.name}_rng({args});
-  real log_p = {d.name}_{suffix}({y} |{f" {args}" if args else ""});
-}}"""
-    yield "## Example"
-    yield fenced(
-        f'import ppl\n\nprogram = """\n{program}\n"""\n'
-        "posterior = ppl.compile_model(program).condition({})\nprint(posterior.variational().summary())",
-        "python",
-    )
+    return "int" if d.discrete else "real", args, "" if d.rng else y

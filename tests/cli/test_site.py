@@ -16,12 +16,16 @@ from ppl.cli.glossary import GLOSSARY
 from ppl.cli.main import COMMANDS, main
 from ppl.cli.site.constraints import PAGED
 from ppl.cli.site.constraints import page as constraint_page
+from ppl.cli.site.densities import PICTURES
+from ppl.cli.site.distributions import example
+from ppl.cli.site.examples import EXAMPLES
 from ppl.cli.site.gallery import head_comment
 from ppl.cli.site.markdown import prose
 from ppl.cli.site.running import BLOCK, run
 from ppl.cli.site.site import GUIDES, NAVIGATION, WRITTEN, written
 from ppl.frontend.pages import pages
 from ppl.inference.run.settings import ALGORITHMS, Settings
+from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard
 from ppl.stdlib.reference import free_example, reference
 
@@ -75,6 +79,18 @@ def test_the_page_of_a_distribution(site):
     assert "| `beta` | positive and finite |" in text and "inv_gamma_lcdf(reals | reals, reals)" in text
     assert '<p class="math">if <math><mi>α</mi><mo>&gt;</mo><mn>2</mn></math>' in text
     assert "y = inv_gamma_rng(1, 1);" in text and "[`gamma`](gamma.md)" in text
+
+
+def test_a_distribution_without_a_picture_has_an_example_that_runs():
+    """A variate and its log density; other examples have the arguments of the first curve."""
+    plain = [d for d in DISTRIBUTIONS if d.name not in PICTURES]
+    assert {*EXAMPLES} == {d.name for d in plain}, "add it to cli/site/examples.py"
+    for d in plain:
+        (shown,) = run("\n\n".join(example(d)))
+        lines = [line.split() for line in shown.text.splitlines() if line]
+        values = {name: float(mean) for name, mean, *_ in lines[1:]}
+        assert all(map(np.isfinite, values.values())) and any(name.startswith("y") for name in values), d.name
+        assert "log_p" in values or d.name == "hmm_latent", d.name
 
 
 @pytest.mark.parametrize("c, described", PAGED, ids=lambda x: getattr(x, "keyword", ""))
