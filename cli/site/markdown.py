@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 CODE = re.compile(r"(`[^`]*`)")
-SIGNS = re.compile(r"([\\*_<>\[\]#|])")
+SIGNS = re.compile(r"([\\*_>\[\]#|])")
 
 
 def prose(text: str) -> str:
-    """Text whose signs mean themselves, code in backticks aside."""
-    return "".join(part if part.startswith("`") else SIGNS.sub(r"\\\1", part) for part in CODE.split(text))
+    """Text whose signs mean themselves, code in backticks aside; Markdown has no escape of `<`."""
+    parts = (part if part.startswith("`") else SIGNS.sub(r"\\\1", part) for part in CODE.split(text))
+    return "".join(part if part.startswith("`") else part.replace("<", "&lt;") for part in parts)
 
 
 def fenced(text: str, language: str = "text") -> str:

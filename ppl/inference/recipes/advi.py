@@ -1,7 +1,7 @@
-"""ADVI (Kucukelbir et al. 2017, Algorithm 1), begun at a good point and brought to the end it is heading for.
+"""ADVI (Kucukelbir et al. 2017, Algorithm 1), initialised by Pathfinder, then optimised to convergence.
 
 Four stages: start, the paper's loop, refinement on fixed draws, and the draws on which the verdict rests.
-With all but the loop switched off this is the paper's algorithm to the last bit.
+The loop alone is the paper's algorithm, with the same numbers.
 """
 
 from dataclasses import replace
