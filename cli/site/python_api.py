@@ -1,4 +1,4 @@
-"""The page of the Python API: what `ppl` exports, from signatures and docstrings."""
+"""The pages of the Python API: what `ppl` exports, from signatures and docstrings."""
 
 import inspect
 import re
@@ -6,73 +6,82 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+import ppl
+from ppl.api import MEMBERS
 from ppl.cli.site.markdown import fenced, heading, prose, table
+from ppl.stdlib.reference import PAGE_WIDTH
 
+MODULE = re.compile(r"\b(?:[a-z_]\w*\.)+(?=\w)")
+ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype(\[\w+\])\]")
+NEXT = re.compile(r", (?=\*|\w+: )")
+QUOTED = re.compile(r"'([A-Z]\w*)'")
 SECTION = re.compile(r"^(Raises|Args|Example):$", re.MULTILINE)
 
 
-def python_api() -> Iterator[str]:
-    """Functions, then classes by topic, then exceptions."""
-    import ppl
-    from ppl.api import MEMBERS
-
+def overview() -> Iterator[str]:
+    """Links to the classes, functions, and exceptions."""
     yield (
-        "# Python\n\nThe public names of `ppl`. `dir` of an object lists the members documented here. "
-        "Settings of fits are described under [Algorithms and settings](algorithms.md#settings)."
+        "# Python API\n\nThe public names of `ppl`. `dir` of an object lists the members documented here. "
+        "Settings of fits are described under [Algorithms and settings](../algorithms.md#settings)."
     )
+    rows = ((f"[`{name}`]({name.lower()}.md)", prose(first_line(getattr(ppl, name)))) for name in MEMBERS)
+    yield table(("class", "what it is"), rows)
     exported = {name: getattr(ppl, name) for name in ppl.__all__}
     yield heading("Functions")
     for name, found in exported.items():
         if inspect.isfunction(found):
-            yield from described(f"ppl.{name}", found, 3)
-    for name, topics in MEMBERS.items():
-        yield heading(name)
-        yield from documentation(exported[name])
-        for topic, members in topics.items():
-            yield heading(f"{name}: {topic}", 3)
-            for member in members:
-                yield from member_of(exported[name], member)
+            yield from described(f"ppl.{name}", found)
     yield heading("Exceptions and warnings")
-    kinds = [(name, kind) for name, kind in exported.items() if is_exception(kind)]
+    kinds = [pair for pair in exported.items() if BaseException in getattr(pair[1], "__mro__", ())]
     rows = ((f"`ppl.{name}`", f"`{kind.__base__.__name__}`", prose(first_line(kind))) for name, kind in kinds)
     yield table(("name", "is a", "when"), rows)
 
 
-def is_exception(thing: Any) -> bool:
-    return inspect.isclass(thing) and issubclass(thing, BaseException)
+def of_class(name: str) -> Iterator[str]:
+    """Its documentation, then its members by topic."""
+    kind = getattr(ppl, name)
+    yield heading(name, 1)
+    yield from documentation(kind)
+    for topic, members in MEMBERS[name].items():
+        yield heading(topic)
+        for member in members:
+            yield from member_of(kind, member)
 
 
 def member_of(kind: type, name: str) -> Iterator[str]:
     """A method with its arguments, a property, or a field of a record with its type."""
     found = inspect.getattr_static(kind, name, None)
+    title = f"{kind.__name__.lower()}.{name}"
+    if inspect.isfunction(found):
+        yield from described(title, found)
+        return
+    yield heading(title, 3)
     if isinstance(found, property | cached_property):
-        found = found.fget if isinstance(found, property) else found.func
-        yield heading(f"{kind.__name__.lower()}.{name}", 4)
         yield from documentation(found)
-    elif inspect.isfunction(found):
-        yield from described(f"{kind.__name__.lower()}.{name}", found, 4)
     else:
-        yield heading(f"{kind.__name__.lower()}.{name}", 4)
-        yield f"`{inspect.formatannotation(inspect.get_annotations(kind)[name])}`"
+        yield f"`{type_text(inspect.formatannotation(inspect.get_annotations(kind)[name]))}`"
 
 
-def described(name: str, function: Any, level: int) -> Iterator[str]:
-    yield heading(name, level)
-    yield fenced(f"{name}({', '.join(arguments(function))})", "python")
+def described(name: str, function: Any) -> Iterator[str]:
+    yield heading(name, 3)
+    yield fenced(signature(name, function), "python")
     yield from documentation(function)
 
 
-def arguments(function: Any) -> Iterator[str]:
-    """Names with defaults; after `*` those that are given by name."""
-    named = False
-    for p in inspect.signature(function).parameters.values():
-        if p.name == "self":
-            continue
-        if p.kind is p.KEYWORD_ONLY and not named:
-            named = True
-            yield "*"
-        default = "" if p.default is p.empty else f"={p.default!r}"
-        yield f"{'**' if p.kind is p.VAR_KEYWORD else ''}{p.name}{default}"
+def signature(name: str, function: Any) -> str:
+    """Arguments with their types and defaults; an argument a line where they do not fit in one."""
+    found = inspect.signature(function)
+    own = found.replace(parameters=[p for p in found.parameters.values() if p.name != "self"])
+    line = name + type_text(str(own))
+    if len(line) <= PAGE_WIDTH:
+        return line
+    args, result = line.removeprefix(f"{name}(").rsplit(") -> ", 1)
+    return f"{name}(\n    {NEXT.sub(f',{chr(10)}    ', args)},\n) -> {result}"
+
+
+def type_text(text: str) -> str:
+    """Types without the modules of their parts, and without quotes."""
+    return ARRAY.sub(r"NDArray\1", QUOTED.sub(r"\1", MODULE.sub("", text)))
 
 
 def documentation(thing: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from ppl.cli.site.markdown import entry, fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed
 from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
+from ppl.frontend.pages import pages
 
 LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")
 
@@ -53,11 +54,23 @@ def of_functions() -> Iterator[str]:
 
 
 def messages() -> Iterator[str]:
-    from ppl.frontend.pages import pages
-
+    """All codes, each with a link to its page."""
     yield "# Messages\n\n`ppl explain CODE` shows the same in the terminal."
-    for page in pages().values():
-        yield heading(f"{page.code}: {page.title}")
+    code = "[`{0}`]({1}.md#{2})".format
+    rows = ((code(c, hundred(c), c.lower()), prose(page.title)) for c, page in pages().items())
+    yield table(("code", "meaning"), rows)
+
+
+def hundred(code: str) -> str:
+    """The page of a code: a hundred of them share one."""
+    return code[:-2].lower()
+
+
+def of_hundred(name: str) -> Iterator[str]:
+    """The messages of a page, with their examples."""
+    yield heading(f"{name.upper()}xx", 1)
+    for page in (page for page in pages().values() if hundred(page.code) == name):
+        yield f"{heading(f'{page.code}: {page.title}')} {{ #{page.code.lower()} }}"
         yield prose(page.text)
         for label, example in page.examples.items():
             yield f"{label.capitalize()}:\n\n{fenced(example, LANGUAGES.get(label, 'text'))}"

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 
-from ppl.cli.site import constraints, distributions, reference
+from ppl.api import MEMBERS
+from ppl.cli.site import constraints, distributions, python_api, reference
 from ppl.cli.site.densities import densities
 from ppl.cli.site.distributions import page as of_distribution
 from ppl.cli.site.gallery import gallery
-from ppl.cli.site.python_api import python_api
-from ppl.cli.site.reference import of_topic, title, topics
+from ppl.cli.site.reference import hundred, of_hundred, of_topic, title, topics
 from ppl.cli.site.running import outputs, with_outputs
+from ppl.frontend.pages import pages as messages
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
 CONFIG = """\
@@ -72,8 +73,8 @@ MADE: Mapping[str, Made] = {
     "functions/index": ("Functions", reference.functions),
     "functions/of_functions": ("Functions of functions", reference.of_functions),
     "algorithms": ("Algorithms and settings", reference.algorithms),
-    "messages": ("Messages", reference.messages),
-    "python": ("Python", python_api),
+    "messages/index": ("Messages", reference.messages),
+    "python/index": ("Python API", python_api.overview),
     "glossary": ("Glossary", reference.glossary),
     "gallery": ("Gallery", gallery),
 }
@@ -114,8 +115,8 @@ GUIDES = (
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
     "Start": ("index", "tutorial", "editors", "faq", "coming-from", "comparison", "gallery"),
     "Guides": GUIDES,
-    "Language": ("language", "constraints/", "distributions/", "functions/", "messages"),
-    "Inference": ("algorithms", "python", "commands", "files", "machines", "glossary"),
+    "Language": ("language", "constraints/", "distributions/", "functions/", "messages/"),
+    "Inference": ("algorithms", "python/", "commands", "files", "machines", "glossary"),
 }
 
 
@@ -159,6 +160,11 @@ def site(commands: Iterable[tuple[str, str]], run: bool = False) -> Iterator[tup
         **MADE,
         "commands": ("Command line", partial(reference.commands, commands)),
         **{f"functions/{name}": (title(name), partial(of_topic, name)) for name in topics()},
+        **{
+            f"messages/{name}": (f"{name.upper()}xx", partial(of_hundred, name))
+            for name in map(hundred, messages())
+        },
+        **{f"python/{name.lower()}": (name, partial(python_api.of_class, name)) for name in MEMBERS},
         **{
             f"constraints/{c.keyword}": (c.keyword, partial(constraints.page, c, p))
             for c, p in constraints.PAGED

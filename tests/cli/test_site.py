@@ -1,5 +1,6 @@
 """The site that `ppl docs --site` writes: all of `ppl docs` is there, its code runs, its links lead on."""
 
+import gzip
 import importlib.util
 import re
 import subprocess
@@ -52,7 +53,9 @@ def headings(site, name):
 def test_every_word_of_ppl_docs_has_a_heading(site):
     assert headings(site, "glossary") == {*GLOSSARY}
     assert headings(site, "commands") == {f"ppl {command.__name__.replace('_', '-')}" for command in COMMANDS}
-    assert headings(site, "messages") == {f"{page.code}: {page.title}" for page in pages().values()}
+    hundreds = (f"messages/{path.stem}" for path in (site / "docs" / "messages").iterdir())
+    explained = {title for name in hundreds for title in headings(site, name)}
+    assert explained == {f"{page.code}: {page.title}" for page in pages().values()}
     assert headings(site, "gallery") == {*examples()}
     assert {*ALGORITHMS} < headings(site, "algorithms")
     topics = (f"functions/{path.stem}" for path in (site / "docs" / "functions").iterdir())
@@ -73,6 +76,13 @@ def test_every_setting_has_its_row(site):
 def test_a_page_of_the_terminal_as_a_section(site):
     text = (site / "docs" / "functions" / "links.md").read_text("utf-8")
     assert "## logit\n\nlog(x / (1 - x))\n\n```text\n  T logit(T)" in text
+
+
+def test_signatures_have_types(site):
+    text = (site / "docs" / "python" / "posterior.md").read_text("utf-8")
+    assert "posterior.sample(\n    *,\n    num_chains: int = 4,\n" in text and "\n) -> Chains\n" in text
+    assert "    init: float | str | Path | Mapping[str, Any]" in text and "`Source`" not in text
+    assert "fit.draws() -> NDArray[float64]" in (site / "docs" / "python" / "fit.md").read_text("utf-8")
 
 
 def test_the_page_of_a_distribution(site):
@@ -145,6 +155,17 @@ def built(site):
 
 def test_mkdocs_finds_no_broken_link(built):
     assert 'id="k-hat"' in (built / "glossary" / "index.html").read_text("utf-8")
+
+
+def test_the_first_page_is_small(built):
+    """With its style, scripts and the index of the search, as servers compress them."""
+    page = (built / "index.html").read_text("utf-8")
+    named = [built / name for name in re.findall(r'(?:href|src)="([^":]+\.(?:css|js))"', page)]
+    found = {*named, *built.glob("assets/javascripts/workers/*.js"), built / "search" / "search_index.json"}
+    assert len(named) >= 4 and not re.search(r'(?:src=|<link[^>]* href=)"https?:', page)
+    assert sum(len(gzip.compress(path.read_bytes())) for path in found) < 400_000
+    for page in built.rglob("*.html"):
+        assert page.stat().st_size < 600_000, page
 
 
 @needs_chromium
