@@ -58,6 +58,7 @@ def report(
 def json_report(fit: Fit, files: Iterable[Path], columns: Sequence[str]) -> str:
     """The report as JSON: the rows of `columns`, the log evidence, the outcome, notes, the files written."""
     content = {
+        "backend": fit.backend,
         "outcome": fit.outcome.sentence,
         "log_evidence": machine.of_evidence(fit.provenance.evidence),
         "notes": fit.notes,
@@ -73,7 +74,8 @@ def report_chains(
     """The table of `columns`, the verdict on the chains, what deserves a note, the files written."""
     for k, line in enumerate(table(chains, columns, named, console.width, files[0])):
         console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)
-    for text in (wrapped(chains.judgement), *chains.notes, f"Wrote {', '.join(map(str, files))}."):
+    how = f"NUTS (backend {chains.backend}, seed {chains.settings.seed})."
+    for text in (wrapped(chains.judgement), how, *chains.notes, f"Wrote {', '.join(map(str, files))}."):
         sentence(console, text)
 
 

@@ -11,6 +11,7 @@ from ppl.stdlib.library import standard
 from ppl.stdlib.reference import free_example, meaning
 
 PAGED = tuple((c, c.page) for c in CONSTRAINTS if c.page)
+ELEMENTS = "as many as x has elements"
 LETTER = re.compile(r"(?<=[=\[ ])[A-Za-z](?=[,\]>])")
 """A size or an argument in a declaration."""
 
@@ -34,12 +35,8 @@ def page(c: Constraint, described: Page) -> Iterator[str]:
     declared, _, note = described.declared.partition(";")
     yield f"{heading(c.keyword, 1)}\n\n{prose(c.meaning)}"
     yield f"`{declared};`{prose(note)}"
-    free = (
-        "as many as x has elements"
-        if described.size == ELEMENTWISE
-        else inline(described.size.replace("//", "/"))
-    )
-    yield f"Free numbers u: {free}."
+    size = inline(described.size.replace("//", "/")) if described.size != ELEMENTWISE else ELEMENTS
+    yield f"Free numbers u: {size}."
     yield "## Map"
     yield from map(line, described.transform)
     yield "## Log-Jacobian"

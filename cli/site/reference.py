@@ -9,14 +9,9 @@ from ppl.cli.site.markdown import entry, fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed
 from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
 from ppl.frontend.pages import pages
+from ppl.stdlib.reference import reference
 
 LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")
-
-
-def _entries(names: Iterable[str]) -> Iterator[str]:
-    from ppl.stdlib.reference import reference
-
-    yield from (entry(name, reference()[name]) for name in names)
 
 
 def functions() -> Iterator[str]:
@@ -45,7 +40,7 @@ def of_topic(name: str) -> Iterator[str]:
     """The functions of a topic with their signatures."""
     topic = topics()[name]
     yield f"{heading(title(name), 1)}\n\n{prose((topic.__doc__ or '').partition(chr(10) * 2)[0])}"
-    yield from _entries(dict.fromkeys(f.name for f in topic.FUNCTIONS))
+    yield from (entry(name, reference()[name]) for name in dict.fromkeys(f.name for f in topic.FUNCTIONS))
 
 
 def of_functions() -> Iterator[str]:
@@ -56,8 +51,7 @@ def of_functions() -> Iterator[str]:
 def messages() -> Iterator[str]:
     """All codes, each with a link to its page."""
     yield "# Messages\n\n`ppl explain CODE` shows the same in the terminal."
-    code = "[`{0}`]({1}.md#{2})".format
-    rows = ((code(c, hundred(c), c.lower()), prose(page.title)) for c, page in pages().items())
+    rows = ((f"[`{c}`]({hundred(c)}.md#{c.lower()})", prose(page.title)) for c, page in pages().items())
     yield table(("code", "meaning"), rows)
 
 
@@ -159,14 +153,10 @@ def settings_table(record: type) -> str:
         (
             f"`{known.name}`",
             f"`{option_name(known)}`",
-            prose(known.unset or _default_text(known.default)),
+            prose(known.unset or str(known.default).removesuffix(".0")),
             prose(known.kind.expected),
             prose(known.about),
         )
         for known in settings_of(record).values()
     )
     return table(("setting", "option", "default", "values", "what it does"), rows)
-
-
-def _default_text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -13,7 +13,7 @@ from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.nan_data import refuse_nan_data
 from ppl.fitting.runs import best_of
 from ppl.fitting.table import Table, tabulate
-from ppl.fitting.target import backend_of, density_of_all, note_of, refuse_unpaired, target_of
+from ppl.fitting.target import backend_of, density_of_all, naming, note_of, refuse_unpaired, target_of
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.population import WeightQuality
 from ppl.inference.initialise.start import Init
@@ -73,10 +73,11 @@ def _one_run(
     checkpoint: CheckpointOptions | None,
 ) -> tuple[FitDraws, Checkpoint]:
     journal, target = journal_of(checkpoint, posterior, settings), target_of(posterior, settings)
+    listen = naming(progress, backend_of(posterior, settings, annealed=False))
     try:
-        result = fit_with(journal, target, settings, start, progress)
+        result = fit_with(journal, target, settings, start, listen)
         noted = replace(result, notes=(*result.notes, *note_of(target)))
-        found = draws_of(posterior, settings, noted, listen=progress)
+        found = draws_of(posterior, settings, noted, listen=listen)
     except KeyboardInterrupt:
         journal.write()
         raise

@@ -21,7 +21,7 @@ from ppl.fitting.nan_data import refuse_nan_data
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.processes import Tell, at_a_time
 from ppl.fitting.table import Table, tabulate
-from ppl.fitting.target import note_of
+from ppl.fitting.target import naming, note_of
 from ppl.inference.initialise.start import Init
 from ppl.inference.nuts.chain import Chain, Start, run_chains, seed_of, start_of
 from ppl.inference.run.phases import Phase
@@ -89,13 +89,14 @@ def sample_chains(
             for k in range(0, len(starts), threads)
         ]
         found = list[Chain | None]()
-        for several in at_a_time(tasks, listen, KILLED, cores if processes else 1):
+        backend = "autograd" if processes else "jax"
+        for several in at_a_time(tasks, naming(listen, backend), KILLED, cores if processes else 1):
             found += [chain for chains in several for chain in chains]
             if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
                 break
         left = _complete_chains(found, settings)
         notes = (*sentences(posterior.model, posterior.d), *note_of(target))
-        return _tabulated(posterior, settings, left, notes, "autograd" if processes else "jax", listen)
+        return _tabulated(posterior, settings, left, notes, backend, listen)
 
 
 def pays_to_share(start: Start) -> bool:

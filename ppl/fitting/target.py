@@ -10,6 +10,7 @@ from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
 from ppl.inference.objective.target import Forwarding, Target
+from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
 
 
@@ -96,6 +97,13 @@ def backend_of(posterior: LogDensity, settings: Settings, annealed: bool) -> str
         return "autograd" if settings.minibatch is not None else "jax"
     by_both = annealed and target.faster is not None and not isinstance(target.faster(), PosteriorTarget)
     return "autograd, jax" if by_both else "autograd"
+
+
+def naming(listen: Listener, backend: str) -> Listener:
+    """A listener whose reports name a backend other than autograd, unless they have a note of their own."""
+    if backend == "autograd":
+        return listen
+    return lambda report: listen(replace(report, note=report.note or f"backend {backend}"))
 
 
 def note_of(target: Target) -> list[str]:

@@ -56,6 +56,7 @@ def test_every_report_has_the_schema_and_the_verdict_first(run):
     }
     run(*fitted, "--seed", "2", "-o", "other.csv")
     reports["compare"] = run("compare", "output.csv", "other.csv", "--format", "json")
+    assert json.loads(reports["variational"][1])["backend"] == "autograd"
     for name, (code, text) in reports.items():
         found = json.loads(text)
         assert code == 0 and list(found)[:3] == ["schema", "report", "verdict"], name

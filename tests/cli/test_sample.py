@@ -29,7 +29,8 @@ def test_chains_have_files_that_a_summary_reads(run):
     assert status == 0 and "Wrote o_1.csv, o_2.csv." in out and "R_hat" in out and "Verdict: " in out
     assert "chain 2: warmup" in err and "chain 1: sampling" in err
     assert max(map(len, out.partition("Verdict")[2].partition("Wrote")[0].splitlines())) <= 80
-    own = out[out.index("Verdict: ") : out.index("Wrote")].strip()
+    assert ".\nNUTS (backend autograd, seed 1).\n" in out
+    own = out[out.index("Verdict: ") : out.index("NUTS (")].strip()
     status, out, _ = run("summary", "o_1.csv", "o_2.csv", "--variables", "mu")
     assert status == 0 and out.startswith(own) and "2 runs of toy_model (sample), 120 draws each" in out
     assert read_draws("o_1.csv").config["id"] == "1" and read_draws("o_2.csv").config["id"] == "2"

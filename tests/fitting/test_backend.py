@@ -13,6 +13,7 @@ from ppl.fitting.backend import jax_pays
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.two_backends import TwoBackends
 from ppl.inference.objective.target import for_many_points
+from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import SampleSettings, Settings
 
 PROGRAM = """
@@ -82,6 +83,14 @@ def test_the_same_seed_gives_the_same_fit(posterior: ppl.Posterior, settings: di
     by_jax = posterior.variational(backend="jax", draws=50, **settings)
     np.testing.assert_allclose(by_jax.draws(), by_autograd.draws(), rtol=1e-6, atol=1e-8)
     assert by_jax.outcome == by_autograd.outcome
+
+
+def test_progress_names_a_backend_other_than_autograd(posterior: ppl.Posterior) -> None:
+    pytest.importorskip("jax")
+    for name, note in (("autograd", ""), ("jax", "backend jax")):
+        heard: list[Progress] = []
+        posterior.variational(backend=name, draws=2, progress=heard.append)
+        assert {report.note for report in heard} == {note, "best of 4 paths"}
 
 
 def test_a_program_out_of_reach_is_refused_where_jax_is_asked_for() -> None:
