@@ -13,6 +13,8 @@ Reduction = Callable[[Namespace, Array], Array]
 
 MOST_AT_ONCE = 2**20
 """Elements that are reduced at once; more are cut into sets of ranges of about the same length."""
+MOST_FILLED = 4
+"""How many elements are reduced for each one that a range has; sets of ranges of like lengths need fewer."""
 
 
 def sums_of_spans(xp: Namespace, x: Array, lower: Array, upper: Array, *at: Array) -> Array:
@@ -68,13 +70,16 @@ def reduced(
 
 def alike(widths: Array, copies: int) -> tuple[Array | None, Sequence[Array | slice]]:
     """The entries of a batch in order of their widths, cut into sets of limited size; None for one set."""
-    if len(widths) * np.max(widths, initial=0) * copies <= MOST_AT_ONCE:
+    widths = np.maximum(widths, 1)
+    whole = len(widths) * np.max(widths, initial=0)
+    if whole * copies <= MOST_AT_ONCE and whole <= MOST_FILLED * np.sum(widths):
         return None, [slice(None)]
     order = np.argsort(widths, kind="stable")
     cuts, most = [0], MOST_AT_ONCE // copies
     while cuts[-1] < len(order):
-        rest = widths[order[cuts[-1] :]] * np.arange(1, len(order) - cuts[-1] + 1)
-        cuts.append(cuts[-1] + max(1, int(np.searchsorted(rest, most, side="right"))))
+        rest = widths[order[cuts[-1] :]]
+        fits = (rest * np.arange(1, len(rest) + 1) <= most) & (rest <= MOST_FILLED * rest[0])
+        cuts.append(cuts[-1] + max(1, int(np.argmin(np.append(fits, False)))))
     return order, [order[a:b] for a, b in pairwise(cuts)]
 
 

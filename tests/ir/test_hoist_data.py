@@ -47,6 +47,15 @@ MOVED = {
     "vectorised gather": ("for (n in 1:N) v[n] ~ normal(y[N + 1 - n], 1);", "y["),
     "index set of a branch": ("for (n in 1:N) if (y[n] > 0) target += v[n];", "lib.where_true("),
     "in a branch on data": ("if (M > 0) target += z; else target += z * sd(y);", "lib.sd("),
+    "a loop in a branch on data": (
+        "if (N > 1) { vector[N] w = y; for (n in 2:N) if (y[n] > 0) w[n] += w[n-1]; target += z * sum(w); }",
+        "range(",
+    ),
+    "a loop within a loop that is arrays": (
+        """for (n in 1:N) { int k = M; real a = z;
+             for (m in 1:N) { k = N - k; a = 0.5 * a + k * tanh(z); } target += a; }""",
+        "lib.wrap_int(",
+    ),
     "in a ternary, the condition": ("target += sum(y) > 0 ? z : -z;", "lib.sum("),
     "a local set once": ("real scale = sd(y); target += z / scale;", "lib.sd("),
     "in a profile": ("profile(\"p\") { target += z * variance(y); }", "lib.variance("),
@@ -69,6 +78,11 @@ KEPT = {
     "a user's function, which may refuse": ("target += z * loud(y[1]);", "loud___("),
     "one that calls such a function": ("target += z * louder(y[1]);", "loud"),
     "under a condition on parameters": ("if (z > 0) target += z * y[N];", "y["),
+    "a local of a branch that another branch has too": (
+        """if (N > 1) { vector[N] w = y; for (n in 2:N) w[n] += w[n - 1] ^ 2; target += sum(w); }
+           else { vector[N] w = v; target += sum(w); }""",
+        "w[",
+    ),
     "in a loop that stays": ("for (n in 1:N) { if (z > n) break; target += z * y[n]; }", "y["),
 }
 
@@ -83,6 +97,7 @@ def test_other_work_stays(statements: str, text: str) -> None:
     [
         "if (M > 0) target += s[1] * z;",
         "if (M > 0) { real a = s[1]; target += a * z; } else target += z;",
+        "if (M > 0) { vector[M] w = s; for (m in 2:M) w[m] += w[m - 1] ^ 2; target += w[1] * z; }",
         "if (M > 0) { if (s[1] > 0) target += s[2] * z; }",
         "if (z > 99) target += s[1] * z;",
         "target += M > 0 ? s[1] * z : z;",

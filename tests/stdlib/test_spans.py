@@ -66,3 +66,11 @@ def test_a_range_outside_is_refused_unless_it_is_empty(of_spans):
     for lower, upper in ((3, 5), (0, 2)):
         with pytest.raises(IndexError, match=rf"{lower}:{upper} lies outside 1:4"):
             of_spans(NUMPY, x, np.array([1, lower]), np.array([2, upper]))
+
+
+def test_few_long_ranges_do_not_fill_up_many_short_ones():
+    """Groups of one row and one of all rows: N numbers more, not N for each group."""
+    widths = np.append(np.arange(999) % 3, 1000)
+    _, parts = spans.alike(widths, 1)
+    reduced = sum(len(widths[part]) * max(widths[part].max(), 1) for part in parts)
+    assert reduced <= spans.MOST_FILLED * widths.sum()

@@ -7,7 +7,8 @@ runs in plain NumPy when the data arrive.  Under an `if` on data they move toget
 other condition, and in loops that are left, nothing moves that could fail, since it might never have run.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,6 +35,7 @@ EFFECTS = (
     *(ir.Profile, ir.Return, ir.CheckDeclared),
 )
 MAY_FAIL = (ir.Index, ir.Gather, ir.Apply, ir.CallUser)
+NAMED = (ir.Var, ir.Declare, ir.Assign, ir.Update, ir.Scatter, ir.CheckDeclared)
 COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">", ">="))
 
 
@@ -43,7 +45,11 @@ def hoist_data(p: ir.Program) -> ir.Program:
     body = (*p.transformed_parameters, *p.model)
     pure = pure_functions(p.functions)
     h = Hoist(
-        p.data_names, changing_names(body) | outputs, pure, made_from_data(body, p.data_names, outputs, pure)
+        p.data_names,
+        changing_names(body) | outputs,
+        pure,
+        made_from_data(body, p.data_names, outputs, pure),
+        mentions(body),
     )
     parameters = tuple(h.declared(d) for d in p.parameters)
     transformed = h.statements(p.transformed_parameters)
@@ -64,6 +70,8 @@ class Hoist:
     """Functions that may be called early."""
     from_data: Names = frozenset()
     """Variables whose every statement moves."""
+    mentions: Mapping[str, int] = field(default_factory=dict)
+    """How often the program names each variable."""
     prepared: list[ir.Stmt] = field(default_factory=list)
     names: dict[ir.Expr, str] = field(default_factory=dict)
     fresh: Fresh = field(default_factory=fresh_names)
@@ -81,7 +89,7 @@ class Hoist:
                 self.prepared.append(s)
                 self.known |= {s.name}
                 return ()
-            case _ if self.certain and not self.branches and names_after((s,)) & self.from_data:
+            case _ if self.certain and names_after((s,)) & self.from_data:
                 self.prepared.append(s)
                 self.known |= names_after((s,))
                 return ()
@@ -112,11 +120,18 @@ class Hoist:
 
     def branch(self, body: Sequence[ir.Stmt]) -> tuple[tuple[ir.Stmt, ...], list[ir.Stmt]]:
         outer, self.prepared, names = self.prepared, [], dict(self.names)
+        before, self.from_data = self.from_data, self.made_in_branch(body)
         self.branches += 1
         rest = self.statements(body)
         self.branches -= 1
-        inner, self.prepared, self.names = self.prepared, outer, names
+        inner, self.prepared, self.names, self.from_data = self.prepared, outer, names, before
         return rest, inner
+
+    def made_in_branch(self, body: Sequence[ir.Stmt]) -> Names:
+        """Variables that the branch makes from data alone; what is named outside it keeps its statements."""
+        own = mentions(body)
+        elsewhere = frozenset(name for name in own if own[name] < self.mentions[name])
+        return made_from_data(body, self.known, elsewhere, self.pure)
 
     def uncertain(self, s: ir.Stmt) -> ir.Stmt:
         """A statement whose parts may never run."""
@@ -152,6 +167,20 @@ class Hoist:
         nodes = list(walk(e))
         safe = self.certain or not any(isinstance(n, MAY_FAIL) for n in nodes)
         return safe and all(is_early(n, self.known, self.pure) for n in nodes)
+
+
+def mentions(body: Sequence[ir.Stmt]) -> Counter[str]:
+    """How often statements set or read each variable."""
+    found: Counter[str] = Counter()
+    for n in walk(tuple(body)):
+        match n:
+            case ir.Scan(after=after, carried=carried, inputs=inputs):
+                found.update((*after, *carried, *inputs))
+            case ir.For(variable=name):
+                found[name] += 1
+            case _ if isinstance(n, NAMED):
+                found[n.name] += 1
+    return found
 
 
 def pure_functions(functions: Sequence[ir.Function]) -> Names:
