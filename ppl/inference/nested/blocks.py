@@ -63,13 +63,18 @@ BLOCK_MODES = BlockModeLimits()
 class Modes(NamedTuple):
     """Of n outer points: the modes of the blocks (n, g, w), and Cholesky factors of the precision there.
 
-    `values` (n,) are log densities of the whole at the modes, `found` (n,) whether all blocks are at theirs.
+    `values` (n,) are log densities of the whole at the modes, -inf at points given up, `found` (n,) whether
+    all blocks are at theirs.
     """
 
     at: Array
     factors: Array
     values: Array
     found: NDArray[np.bool_]
+
+    def at_rows(self, rows: NDArray[np.bool_]) -> "Modes":
+        """Those of some of the outer points."""
+        return Modes(self.at[rows], self.factors[rows], self.values[rows], self.found[rows])
 
     @property
     def scales(self) -> Array:
@@ -196,6 +201,7 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
         steps[going] = np.where(here & ~back[..., None], step, remaining[..., None] * steps[going])
         slopes[going] = np.where(finite[:, None] & ~back, slope, remaining * slopes[going])
         found[going] = ended
+        values[going[hopeless & ~ended]] = -np.inf
         going = going[~(ended | hopeless)]
         if not going.size:
             break

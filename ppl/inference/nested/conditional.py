@@ -4,7 +4,7 @@ A polynomial is fitted to the gradients of a block at a few nodes about its mode
 integral is a sum over a grid; draws come by rejection, so that their density is known.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.blocks import (
-    BLOCK_MODES,
     Blocks,
     Modes,
     inverses,
@@ -20,7 +19,6 @@ from ppl.inference.nested.blocks import (
     solve_lower,
     times,
 )
-from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.objective.target import Array
 
@@ -314,31 +312,6 @@ def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Con
     return made
 
 
-@dataclass(frozen=True)
-class BlockDraws:
-    """Draws of blocks by densities of one shape; `start` is where modes at outer points are looked for."""
-
-    blocks: Blocks
-    shape: Shape
-    start: Callable[[Array], Array]
-
-    @property
-    def numbers(self) -> int:
-        """Numbers that are held for an outer point."""
-        basis = self.shape.basis
-        return int(self.blocks.structure.blocks.size * (len(basis.powers) + len(basis.nodes)))
-
-    def draws(self, outer: Array, rng: np.random.Generator) -> GivenDraws:
-        """A draw of all blocks at each outer point (n, d)."""
-        found = self.blocks.modes(outer, self.start(outer), BLOCK_MODES.about)
-        own = conditional(self.blocks, outer, found, self.shape)
-        z, complete = own.draws(rng)
-        latent = own.at(z)
-        log_q = own.log_densities(z) - self.blocks.left_over(latent)
-        complete &= found.found
-        return GivenDraws(latent, log_q, complete, found.about_here, np.zeros(len(outer), dtype=bool))
-
-
 def far_off(found: Conditional) -> NDArray[np.bool_]:
     """Of which outer points (n,) some block lies elsewhere than its polynomial."""
     centres, scales = placed(found)
@@ -364,11 +337,20 @@ def placed(found: Conditional) -> tuple[Array, Array]:
 
 def fitted(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: Polynomials) -> Conditional:
     """Polynomials fitted to gradients about centres (n, g, w), in scales (n, g, w, w)."""
+    return by_coefficients(basis, centres, scales, coefficients(blocks, outer, centres, scales, basis))
+
+
+def coefficients(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: Polynomials) -> Array:
+    """Those of the polynomials (n, g, p)."""
     turned, slopes = scales.swapaxes(-1, -2), list[Array]()
     for z in basis.nodes:
         slopes.append(times(turned, blocks.gradients(outer, centres + times(scales, z))))
     stacked = np.stack(slopes, axis=2)  # (n, g, m, w)
-    coefficients = stacked.reshape(*stacked.shape[:2], -1) @ basis.solver.T
+    return np.asarray(stacked.reshape(*stacked.shape[:2], -1) @ basis.solver.T)
+
+
+def by_coefficients(basis: Polynomials, centres: Array, scales: Array, coefficients: Array) -> Conditional:
+    """The densities by polynomials with these coefficients (n, g, p)."""
     found = [totals_of(basis, heights) for heights in on_grid(basis, coefficients)]
     totals = Totals(*map(np.concatenate, zip(*found, strict=True)))
     return Conditional(basis, centres, scales, coefficients, totals)

@@ -52,7 +52,8 @@ FIELD_MODES = FieldModeLimits()
 class FieldModes(NamedTuple):
     """Of n outer points: the modes (n, k) of a field, log determinants of the precision there, halved, (n,).
 
-    `values` (n,) are log densities of the whole at the modes, `found` (n,) whether they are at theirs.
+    `values` (n,) are log densities of the whole at the modes, -inf at points given up, `found` (n,) whether
+    they are at theirs.
     """
 
     at: Array
@@ -185,6 +186,7 @@ class Fields:
             going = going[~(found[going] | hopeless[going])]
             if not going.size:
                 break
+        values[hopeless & ~found] = -np.inf
         return FieldModes(at, half_log_dets, values, found), bands
 
     def by_pair(self, bands: Array) -> Array:

@@ -25,13 +25,19 @@ from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import FieldModes, Fields
 from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.trends import Trends
-from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.numerics.gaussian import LOG_2PI, Gaussian
 from ppl.inference.objective.target import Array
 
 VARIATIONAL_STEPS = 2
 """Steps towards the best Gaussian."""
 ANTITHETIC_PAIRS = 12
 """Draws at an outer point, each with the one on the other side of the centre."""
+MOST_QUADRATIC = 4
+"""Outer coordinates up to which trends are quadratic; of more they are linear."""
+TREND_POINTS = 4
+"""Points for each term of a trend, at which what it is fitted to is computed."""
+TREND_RADIUS = 3.0
+"""The distance from the centre, in sds, beyond which trends are constant along a ray."""
 FEWEST_OF_FIELD = 3.0
 """Effective draws at an outer point without which their mean weight is mostly too small. Two antithetic ones
 have the same weight where all is symmetric.
@@ -57,22 +63,27 @@ class FieldDraws:
         """Numbers that are held for an outer point."""
         return self.fields.numbers
 
-    def draws(self, outer: Array, rng: np.random.Generator) -> GivenDraws:
-        """A draw of the field at each outer point.
+    def draws(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
+        """A draw of the field at each outer point; none where the marginal seems to be below `least`.
 
         Its log density is that of the target less the log mean weight.
         """
-        found, centre, factors = self.gaussians(outer)
-        drawn, log_p = found.at.copy(), np.full(len(outer), -np.inf)
-        best, total, squares = np.full((3, len(outer)), -np.inf)
-        for tried, value, weight in self.weighted(outer, centre, factors, rng):
+        found, bands = self.modes_at(outer, least)
+        rows = found.log_marginals > least
+        if not rows.any():
+            return GivenDraws.none(found.at, found.about_here)
+        centre, factors = self.gaussians(outer[rows], found.at[rows], bands[rows])
+        drawn, log_p = found.at[rows], np.full(rows.sum(), -np.inf)
+        best, total, squares = np.full((3, len(drawn)), -np.inf)
+        for tried, value, weight in self.weighted(outer[rows], centre, factors, rng):
             total, squares = np.logaddexp(total, weight), np.logaddexp(squares, 2 * weight)
             score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
             better = score > best
             best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
         log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
         unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD)
-        return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here, unsure)
+        own = GivenDraws(drawn, log_q, np.isfinite(total), total, unsure)
+        return own.among(rows, found.at, found.about_here)
 
     def weighted(
         self, outer: Array, centre: Array, factors: Factors, rng: np.random.Generator
@@ -88,16 +99,26 @@ class FieldDraws:
 
     def effective_share(self, outer: Array, rng: np.random.Generator) -> float:
         """Of the draws at one outer point, the mean over such points (n, d)."""
-        _, centre, factors = self.gaussians(outer)
+        found, bands = self.modes_at(outer, np.full(len(outer), -np.inf))
+        centre, factors = self.gaussians(outer, found.at, bands)
         weights = np.array([each for *_, each in self.weighted(outer, centre, factors, rng)])
         return float(np.nanmean([effective_size(each) for each in weights.T])) / len(weights)
 
-    def gaussians(self, outer: Array) -> tuple[FieldModes, Array, Factors]:
-        """Modes, centres (n, k) and factors of the precisions of the Gaussians at outer points (n, d)."""
-        terms, always = self.trends.terms(outer), np.full(len(outer), -np.inf)
-        found, bands = self.fields.modes_of_part(outer, terms @ self.modes, BLOCK_MODES.about, always)
-        bands += self.fields.in_bands(terms @ self.changes)
-        return found, found.at + terms @ self.shifts, factors_of(bands)
+    def modes_at(self, outer: Array, least: Array) -> tuple[FieldModes, Array]:
+        """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
+        start = self.trends.terms(outer) @ self.modes
+        return self.fields.modes_of_part(outer, start, BLOCK_MODES.about, least)
+
+    def gaussians(self, outer: Array, modes: Array, bands: Array) -> tuple[Array, Factors]:
+        """Centres (n, k) and factors of the precisions of the Gaussians, by those at modes."""
+        terms = self.trends.terms(outer)
+        changes = self.fields.in_bands(terms @ self.changes)
+        return modes + terms @ self.shifts, factors_of(bands + changes)
+
+
+def trends_of(about: Gaussian) -> Trends:
+    """The trends over outer coordinates that are spread as a Gaussian."""
+    return Trends(about, 2 if len(about.mean) <= MOST_QUADRATIC else 1, TREND_RADIUS)
 
 
 def field_draws(

@@ -20,3 +20,16 @@ class GivenDraws(NamedTuple):
     complete: NDArray[np.bool_]
     about: Array
     unsure: NDArray[np.bool_]
+
+    @staticmethod
+    def none(at: Array, about: Array) -> "GivenDraws":
+        """No draw at any of the points; they stay `at` (n, ...)."""
+        no = np.zeros(len(at), dtype=bool)
+        return GivenDraws(at.copy(), np.full(len(at), -np.inf), no, about, no.copy())
+
+    def among(self, rows: NDArray[np.bool_], at: Array, about: Array) -> "GivenDraws":
+        """These as draws at some of n points, marked by `rows` (n,); the others have none, and stay `at`."""
+        found = GivenDraws.none(at, about)
+        for every, some in zip(found, self._replace(about=about[rows]), strict=True):
+            every[rows] = some
+        return found

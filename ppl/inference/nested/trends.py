@@ -1,28 +1,14 @@
 """How what is known at a few outer points changes with them: polynomials, fitted by least squares."""
 
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.target import Array
-
-
-@dataclass(frozen=True)
-class TrendLimits:
-    """Which polynomials are fitted."""
-
-    most_quadratic: int = 4
-    """Outer coordinates up to which they have squares and products; of more they are linear."""
-
-    points: int = 4
-    """Points for each term, at which what they are fitted to is computed."""
-
-    radius: float = 3.0
-    """The distance from the centre, in sds, beyond which they are constant along a ray."""
-
-
-TREND = TrendLimits()
 
 
 @dataclass(frozen=True)
@@ -30,22 +16,36 @@ class Trends:
     """Polynomials over outer points (n, d) that are spread as a Gaussian."""
 
     about: Gaussian
+    degree: int
+    radius: float
+    """The distance from the centre, in sds, beyond which they are constant along a ray."""
 
     @property
-    def points(self) -> int:
-        """How many points they are fitted to."""
-        return TREND.points * int(self.terms(self.about.mean[None]).shape[1])
+    def count(self) -> int:
+        """How many terms they have."""
+        return comb(len(self.about.mean) + self.degree, self.degree)
+
+    def in_sds(self, outer: Array) -> Array:
+        """Outer points as standard normals (n, d)."""
+        return np.asarray((outer - self.about.mean) @ self.about.whitening.T)
+
+    def within(self, outer: Array) -> NDArray[np.bool_]:
+        """Which outer points (n, d) are not beyond the radius, (n,)."""
+        return np.asarray(lengths(self.in_sds(outer))[:, 0] <= self.radius)
 
     def terms(self, outer: Array) -> Array:
-        """The terms (n, t) at outer points (n, d): 1, coordinates in sds, products of two."""
-        z = (outer - self.about.mean) @ self.about.whitening.T
-        length = np.sqrt((z**2).sum(axis=1, keepdims=True))
-        z *= TREND.radius / np.maximum(length, TREND.radius)
-        d = z.shape[1]
-        products = [z[:, i] * z[:, j] for i in range(d) for j in range(i + 1)]
-        more = np.stack(products, axis=1) if d <= TREND.most_quadratic else z[:, :0]
-        return np.hstack([np.ones((len(z), 1)), z, more])
+        """The terms (n, t) at outer points (n, d): 1, coordinates in sds, and products of these."""
+        z = self.in_sds(outer)
+        z *= self.radius / np.maximum(lengths(z), self.radius)
+        degrees = range(self.degree + 1)
+        factors = [k for m in degrees for k in combinations_with_replacement(range(z.shape[1]), m)]
+        return np.stack([z[:, k].prod(axis=1) for k in factors], axis=1)
 
     def fitted(self, outer: Array, values: Array) -> Array:
         """The coefficients (t, k) of those nearest to values (n, k)."""
         return np.asarray(np.linalg.lstsq(self.terms(outer), values, rcond=None)[0])
+
+
+def lengths(z: Array) -> Array:
+    """Of vectors z (n, d), (n, 1)."""
+    return np.asarray(np.sqrt((z**2).sum(axis=1, keepdims=True)))

@@ -14,18 +14,17 @@ from numpy.typing import NDArray
 from ppl.inference.correct.population import StudentTs, is_reliable
 from ppl.inference.diagnose.mixture_sampling import Batch, density_of, missed
 from ppl.inference.diagnose.psis import Psis, psis
+from ppl.inference.nested.block_draws import BlockDraws, with_trends
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
-from ppl.inference.nested.conditional import BlockDraws, shape_of
+from ppl.inference.nested.conditional import shape_of
 from ppl.inference.nested.field import Fields
-from ppl.inference.nested.field_draws import FieldDraws, field_draws
+from ppl.inference.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
 from ppl.inference.nested.outer import OUTER, Marginal, Peak, fitted_to, overdispersed_batches, spread_of
 from ppl.inference.nested.structure import Indices
-from ppl.inference.nested.trends import Trends
+from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array
 from ppl.late import special
 
-NUMBERS_AT_ONCE = 4_000_000
-"""Coefficients and gradients at nodes that are held at once."""
 SHAPES_SEEN = 16
 """Outer points at which it is seen how many terms polynomials need."""
 ROUND_SHARES = (0.25, 0.25, 0.5, 1.0, 1.0)
@@ -85,18 +84,20 @@ Given = BlockDraws | FieldDraws
 """What draws of the rest are made by."""
 
 
-def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> Given:
-    """A field's Gaussians; of blocks densities, that are shaped by a few of them."""
+def given(marginal: Marginal, mixture: StudentTs, n: int, rng: np.random.Generator) -> Given:
+    """A field's Gaussians; of blocks densities, that are shaped by a few of them. n draws will be made."""
+    near = mixture.undefended
     match marginal.inner:
         case Fields() as fields:
-            near = mixture.undefended
-            trends = Trends(spread_of(near.draws(OUTER.draws, rng)))
-            some = np.concatenate([marginal.centre[None], near.draws(trends.points, rng)])
+            trends = trends_of(spread_of(near.draws(OUTER.draws, rng)))
+            points = near.draws(TREND_POINTS * trends.count, rng)
+            some = np.concatenate([marginal.centre[None], points])
             return field_draws(fields, trends, some, marginal.start(some), rng)
         case Blocks() as blocks:
             some = np.concatenate([marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
             found = blocks.modes(some, marginal.start(some), BLOCK_MODES.about)
-            return BlockDraws(blocks, shape_of(blocks, some, found), marginal.start)
+            own = BlockDraws(blocks, shape_of(blocks, some, found), marginal.start)
+            return with_trends(own, near, n, rng)
 
 
 class Round(NamedTuple):
@@ -123,11 +124,12 @@ def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> D
 
     They are more where the weights have a variance, but few draws count.
     """
-    marginal, own = peak.marginal, given(peak.marginal, mixture, rng)
+    marginal, own = peak.marginal, given(peak.marginal, mixture, n, rng)
+    highest = marginal.log_density(marginal.centre)
     outer, rounds = marginal.inner.structure.outer, list[Round]()
 
     def go(size: int) -> Round:
-        rounds.append(round_of(marginal, mixture, own, mixture.draws(size, rng), rng))
+        rounds.append(round_of(marginal, highest, mixture, own, mixture.draws(size, rng), rng))
         return rounds[-1]
 
     first = FIRST_ENOUGH if mixture.dim <= OUTER.most_mixed else ENOUGH_EFFECTIVE
@@ -175,7 +177,8 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
     def estimated(far: Batch) -> Batch:
         seen, log_p = np.isfinite(far.log_p), far.log_p.copy()
         if seen.any():
-            _, joint, given_outer, *_ = draws_at(marginal, own, far.u[seen], rng)
+            none = np.full(int(seen.sum()), -np.inf)
+            _, joint, given_outer, *_ = draws_at(marginal, own, far.u[seen], none, rng)
             log_p[seen] = finite(joint - given_outer)
         return replace(far, log_p=log_p)
 
@@ -183,19 +186,27 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
 
 
 def round_of(
-    marginal: Marginal, mixture: StudentTs, own: Given, outer: Array, rng: np.random.Generator
+    marginal: Marginal, highest: float, mixture: StudentTs, own: Given, outer: Array, rng: np.random.Generator
 ) -> Round:
-    """A draw of the rest at outer points (n, d) of the mixture, some of them at a time."""
-    parts = np.array_split(outer, -(-len(outer) * own.numbers // NUMBERS_AT_ONCE))
-    found = [draws_at(marginal, own, part, rng) for part in parts if len(part)]
+    """A draw of the rest at outer points (n, d) of the mixture, some of them at a time.
+
+    None is made where the weight is negligible beside that at the mode, whose log density is `highest`.
+    """
+    weight = highest - mixture.log_density(marginal.centre[None])
+    least = weight + mixture.log_density(outer) - OUTER.negligible
+    parts = row_parts(len(outer), own.numbers)
+    found = [draws_at(marginal, own, outer[part], least[part], rng) for part in parts]
     return Round(mixture, *(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
 def draws_at(
-    marginal: Marginal, own: Given, outer: Array, rng: np.random.Generator
+    marginal: Marginal, own: Given, outer: Array, least: Array, rng: np.random.Generator
 ) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:
-    """What a Round has of points, but for the mixture."""
+    """What a Round has of points, but for the mixture; none where the marginal seems to be below `least`."""
     inner = marginal.inner
-    found = own.draws(outer, rng)
-    log_p = np.where(found.complete, inner.values(outer, found.latent), -np.inf)
-    return inner.points(outer, found.latent), log_p, found.log_q, found.about, found.unsure
+    found = own.draws(outer, least, rng)
+    log_p, rows = np.full(len(outer), -np.inf), found.complete
+    if rows.any():
+        log_p[rows] = inner.values(outer[rows], found.latent[rows])
+    about = np.where(np.isnan(found.about), log_p - found.log_q, found.about)
+    return inner.points(outer, found.latent), log_p, found.log_q, about, found.unsure

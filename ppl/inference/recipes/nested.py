@@ -59,10 +59,11 @@ NOT_APPLICABLE = (
 
 
 class Found(NamedTuple):
-    """A point where it began, weighted draws, and the evidence by these and by those that have no weight."""
+    """A point where it began, weighted draws, and ELBO and evidence by these and those without weight."""
 
     start: Array
     draws: WeightedDraws
+    elbo: Elbo
     evidence: Evidence
 
 
@@ -107,10 +108,9 @@ def resampled(found: Found, context: Context) -> Result:
     u, log_p = found.draws.u[chosen], found.draws.log_p[chosen]
     errors = of_resampled(found.draws.weights, chosen)
     corrected = Corrected(u, log_p, DrawSource.NESTED, evidence=found.evidence, errors=errors)
-    elbo = weighted_elbo(found.draws)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     path = Path(start=found.start, outcome=outcome, at_maximum=True)
-    return result_with(settings, family, params, path, found.draws, elbo, corrected)
+    return result_with(settings, family, params, path, found.draws, found.elbo, corrected)
 
 
 def weighted_draws(target: Target, starts: list[Array], context: Context) -> Found:
@@ -161,19 +161,18 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     return found
 
 
-def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Evidence]:
-    """Those that have a weight, and the evidence by all."""
+def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo, Evidence]:
+    """Those that have a weight, and ELBO and evidence by all."""
     positive = np.isfinite(draws.log_ratios)
     weights = Psis(draws.weights.log_weights[positive], draws.weights.khat)  # those of the others are zero
     weighted = WeightedDraws(draws.u[positive], draws.log_p[positive], draws.log_q[positive], weights)
-    return weighted, of_weights(draws.log_ratios, draws.weights)
+    return weighted, weighted_elbo(draws), of_weights(draws.log_ratios, draws.weights)
 
 
-def weighted_elbo(draws: WeightedDraws) -> Elbo:
+def weighted_elbo(draws: Drawn) -> Elbo:
     """The importance-weighted ELBO of all draws (Burda, Grosse and Salakhutdinov 2016, equation 8)."""
-    n, ratios = len(draws.u), draws.log_p - draws.log_q
-    value = float(special.logsumexp(ratios)) - np.log(n)
-    return Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / n, 0.0))), 0)
+    value = float(special.logsumexp(draws.log_ratios)) - np.log(draws.n)
+    return Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / draws.n, 0.0))), 0)
 
 
 def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:

@@ -12,11 +12,10 @@ from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.nested.banded import factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
-from ppl.inference.nested.field_draws import BestGaussians, field_draws
+from ppl.inference.nested.field_draws import BestGaussians, field_draws, trends_of
 from ppl.inference.nested.outer import Marginal, climb, differences, one_over, spread_of
 from ppl.inference.nested.sparse import Field, coloured, field_of
 from ppl.inference.nested.structure import structure_of
-from ppl.inference.nested.trends import Trends
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
@@ -320,7 +319,7 @@ def test_modes_are_found_far_from_the_start_where_scales_are_tiny_or_huge():
 
 def draws_of(fields, t, start):
     """Draws whose Gaussians are fitted at outer points t (n, 1)."""
-    return field_draws(fields, Trends(spread_of(t)), t, start, rng())
+    return field_draws(fields, trends_of(spread_of(t)), t, start, rng())
 
 
 def test_where_all_meet_the_gaussian_at_the_mode_is_kept():
@@ -336,7 +335,7 @@ T = rng().normal(-0.5, 0.3, (60, 1))
 def test_weights_of_draws_given_the_outer_coordinates_of_a_gaussian_are_equal():
     fields, start = fields_of(Level(Y)), np.zeros((60, 40))
     t = T + 0.05
-    given = draws_of(fields, T, start).draws(t, rng())
+    given = draws_of(fields, T, start).draws(t, np.full(60, -np.inf), rng())
     weights = fields.values(t, given.latent) - given.log_q
     np.testing.assert_allclose(weights, [Level(Y).log_marginal(each) for (each,) in t], atol=1e-4)
 
@@ -346,7 +345,9 @@ def test_draws_near_the_best_gaussian_have_more_even_weights_than_at_the_mode():
     start = np.zeros((400, 30))
     at = fields.modes(t, start, BLOCK_MODES.near).at
     plain, best = fields.factors(t, at), BestGaussians(fields).steps(t, at)
-    _, *fitted = draws_of(fields, T, start[:60]).gaussians(t)
+    found = draws_of(fields, T, start[:60])
+    modes, bands = found.modes_at(t, np.full(400, -np.inf))
+    fitted = found.gaussians(t, modes.at, bands)
     noise = rng().standard_normal(start.shape)
     spreads = [
         np.std(fields.values(t, centre + factors.solve_transposed(noise)) + 0.5 * (noise**2).sum(axis=1))
@@ -362,7 +363,8 @@ def test_outer_points_where_one_draw_has_most_weight_are_unsure():
     _, precisions = fields.modes_of_part(T, np.zeros((60, 40)), BLOCK_MODES.near, np.full(60, -np.inf))
     change = fields.by_pair(-0.99 * precisions[:1])
     wide = replace(good, changes=np.concatenate([change, np.zeros((len(good.changes) - 1, change.shape[1]))]))
-    assert not good.draws(T, rng()).unsure.any() and wide.draws(T, rng()).unsure.mean() > 0.5
+    least = np.full(60, -np.inf)
+    assert not good.draws(T, least, rng()).unsure.any() and wide.draws(T, least, rng()).unsure.mean() > 0.5
 
 
 def test_trends_are_fitted_to_outer_points_without_those_of_the_defence():

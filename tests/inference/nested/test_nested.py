@@ -14,6 +14,7 @@ from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.population import StudentTs
 from ppl.inference.diagnose.level import Level
+from ppl.inference.nested.block_draws import BLOCK_TRENDS, BlockDraws, with_trends
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import CONDITIONAL, conditional, ends_of, fitted, shape_of
 from ppl.inference.nested.polynomials import Polynomials
@@ -62,6 +63,13 @@ class Groups(Target):
 
     def log_densities(self, us):
         return self.log_density_gradients(us)[0]
+
+    def log_marginals(self, outer):
+        """Of mu and t (n, 2): the effects are normal given these."""
+        mu, t = outer[:, :1], outer[:, 1:]
+        prior = stats.norm.logpdf(mu, 0, 5) + stats.norm.logpdf(t)
+        data = stats.norm.logpdf(self.y, mu, np.sqrt(np.exp(2 * t) + self.sd**2))
+        return prior[:, 0] + data.sum(axis=1)
 
     def log_evidence(self):
         """By quadrature over t; the rest is normal."""
@@ -366,6 +374,49 @@ def test_draws_of_blocks_have_their_moments():
         sd = math.sqrt((weights * (exact - mean) ** 2).sum())
         np.testing.assert_allclose(values.mean(axis=0), mean, atol=5 * sd / math.sqrt(4000))
         np.testing.assert_allclose(values.std(axis=0), sd, rtol=0.06)
+
+
+# --- Draws by trends over the outer coordinates ---------------------------------------------------
+
+MANY = Groups(np.linspace(-3.0, 3.0, 100))
+NEAR = StudentTs(np.ones(1), (Gaussian(np.array([0.0, 0.5]), np.diag([0.2, 0.08])),), 10)
+NO_LEAST = np.full(400, -np.inf)
+
+
+def many_draws():
+    """Those of blocks, with trends and without; and outer points."""
+    blocks = blocks_of(MANY)
+    some = NEAR.draws(17, rng())
+    nowhere = np.zeros((17, *blocks.structure.blocks.shape))
+    shape = shape_of(blocks, some, blocks.modes(some, nowhere, BLOCK_MODES.about))
+    own = BlockDraws(blocks, shape, lambda outer: np.zeros((len(outer), *blocks.structure.blocks.shape)))
+    return own, with_trends(own, NEAR, 2048, rng()), NEAR.draws(400, rng())
+
+
+def test_draws_by_trends_have_the_marginal_of_the_outer_coordinates_as_their_weight():
+    _, by_trends, outer = many_draws()
+    near = by_trends.trends.within(outer)
+    found = by_trends.draws(outer, NO_LEAST, rng())
+    assert near.mean() > 0.8 and not near.all() and found.complete.all()
+    off = by_trends.blocks.values(outer, found.latent) - found.log_q - MANY.log_marginals(outer)
+    assert np.std(off[near]) < BLOCK_TRENDS.even
+    assert abs(np.mean(np.exp(off[near])) - 1) < 4 * np.std(np.exp(off[near])) / math.sqrt(near.sum())
+    np.testing.assert_allclose(off[~near], 0.0, atol=1e-4)
+
+
+def test_draws_by_trends_need_no_gradient(monkeypatch):
+    _, by_trends, outer = many_draws()
+    near = outer[by_trends.trends.within(outer)]
+    monkeypatch.setattr(Groups, "log_density_gradients", lambda *_: pytest.fail("a gradient"))
+    assert by_trends.draws(near, NO_LEAST[: len(near)], rng()).complete.mean() > 0.99
+
+
+def test_no_draw_is_made_where_the_marginal_is_below_what_counts():
+    own, _, outer = many_draws()
+    marginals = MANY.log_marginals(outer)
+    found = own.draws(outer, np.full(400, np.median(marginals)), rng())
+    np.testing.assert_array_equal(found.complete, marginals > np.median(marginals))
+    assert not own.draws(outer, np.full(400, np.inf), rng()).complete.any()
 
 
 # --- The recipe ----------------------------------------------------------------------------------
