@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from ppl.inference.correct.bridge import gaussians_at
-from ppl.inference.correct.evidence import bridge, of_weights
+from ppl.inference.correct.evidence import Densities, bridge, defended, of_weights
 from ppl.inference.diagnose.psis import psis
 
 
@@ -33,7 +33,45 @@ def bridged(rng, apart=1.5, n=512, moves=1):
     return bridge(log_ratio(q), log_ratio(np.tile(p, moves)), particles)
 
 
-@pytest.mark.parametrize("estimate", [weighted, bridged])
+NORMAL, WIDE = stats.norm.logpdf, stats.t(2.1).logpdf
+
+
+def of_normal(log_density, rng, n=8192, inside=np.isfinite):
+    """A density by draws of a standard normal and a few of a Student's t; and how many it leaves out."""
+    of_q, of_wide = rng.normal(size=n), rng.standard_t(2.1, n // 4)
+    left = inside(of_q)
+
+    def at(u):
+        return Densities(np.where(inside(u), log_density(u), -np.inf), NORMAL(u), WIDE(u))
+
+    return defended(at(of_q[left]), at(of_wide), int((~left).sum()))
+
+
+def heavy(rng):
+    """A Student's t, in whose tails a normal has no draws."""
+    return of_normal(stats.t(4).logpdf, rng)
+
+
+def half(rng):
+    """Half of q is where p is zero."""
+    return of_normal(lambda u: NORMAL(u) + np.log(2), rng, inside=lambda u: u > 0)
+
+
+def test_where_q_is_the_posterior_there_is_no_error():
+    value, se = of_normal(lambda u: NORMAL(u) + 7.25, np.random.default_rng(5))
+    assert value == pytest.approx(7.25, abs=1e-12) and se < 1e-12
+
+
+def test_weights_of_a_normal_alone_are_wrong_about_their_error_where_tails_are_heavy():
+    def alone(rng):
+        ratios = (lambda u: stats.t(4).logpdf(u) - NORMAL(u))(rng.normal(size=8192))
+        return of_weights(ratios, psis(ratios))
+
+    assert (np.abs(errors_of(alone)) > 3).mean() > 0.2
+    assert (np.abs(errors_of(heavy)) > 3).mean() <= 0.03
+
+
+@pytest.mark.parametrize("estimate", [weighted, bridged, heavy, half])
 def test_errors_are_standard_normal_in_standard_errors(estimate):
     found = errors_of(estimate)
     assert abs(found.mean()) < 0.4 and 0.75 < found.std() < 1.25

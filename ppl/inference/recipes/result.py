@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ppl.inference.correct.correction import (
     gaussian_of,
     weighted_draws_of,
 )
-from ppl.inference.correct.evidence import Evidence, of_weights
+from ppl.inference.correct.evidence import Densities, Evidence, defended, of_weights
 from ppl.inference.correct.finite_draws import points_with_density
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.diagnostics import trend
@@ -25,9 +26,10 @@ from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.standard import StudentT
 from ppl.inference.numerics.parts import by_rows, draws_within, row_parts
 from ppl.inference.objective.elbo import Elbo, elbo_of
-from ppl.inference.objective.target import Array, Target, share_of_rows, width_of
+from ppl.inference.objective.target import Array, Target, log_densities, share_of_rows, width_of
 from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
@@ -46,6 +48,14 @@ class ResultLimits:
 
     first_share: float = 0.5
     """The share of the draws of q that are weighted first: where these weights are alike, no more are."""
+
+    wide_share: float = 0.25
+    """For each draw of q, draws of a Student's t that the evidence rests on too: q alone was off by
+    up to 5 standard errors where the posterior has heavy tails.
+    """
+
+    wide_degrees: float = 2.1
+    """Its degrees of freedom: few, for its tails should be as heavy as those of most posteriors."""
 
     draws_when_interrupted: int = 10
     """Draws that are made all the same when Ctrl-C came in the middle of them."""
@@ -200,7 +210,8 @@ def result_of(
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
     effective = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
-    corrected = correct(target, effective, gaussian_of(family, params), proposals, rng, listen, moves)
+    q = gaussian_of(family, params)
+    corrected = correct(target, effective, q, proposals, rng, listen, moves)
     if isinstance(corrected, Elsewhere):
         family, params = at(corrected)
         path = replace(path, notes=[*path.notes, ELSEWHERE])
@@ -209,7 +220,34 @@ def result_of(
     path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:
         path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "interrupted while draws were annealed"))
+    if q is not None and corrected.made not in OWN_EVIDENCE and path.outcome.ending is not Ending.INTERRUPTED:
+        corrected = replace(corrected, evidence=evidence_by(target, family, params, proposals, dropped, rng))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
+
+
+def evidence_by(
+    target: Target,
+    family: Family,
+    params: Array,
+    proposals: WeightedDraws,
+    dropped: int,
+    rng: np.random.Generator,
+) -> Evidence:
+    """By draws of q and of a Student's t with its location and scale."""
+    wide: Family = replace(cast(Any, family), standard=StudentT(RESULT.wide_degrees))
+    log_q, log_wide = partial(family.log_density, params), partial(wide.log_density, params)
+
+    def some(part: slice) -> Densities:
+        u = np.asarray(wide.transform(params, wide.noise(part.stop - part.start, rng)))
+        log_p = log_densities(target, u)
+        return Densities(np.where(np.isfinite(log_p), log_p, -np.inf), log_q(u), log_wide(u))
+
+    n = max(1, int(RESULT.wide_share * len(proposals.u)))
+    with np.errstate(all="ignore"):
+        parts = [some(part) for part in row_parts(n, family.dim)]
+        of_wide = Densities(*map(np.concatenate, zip(*parts, strict=True)))
+        of_q = Densities(proposals.log_p, proposals.log_q, by_rows(log_wide, proposals.u))
+        return defended(of_q, of_wide, dropped)
 
 
 def weighted(
@@ -266,7 +304,7 @@ def result_with(
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
         verdict=verdict_of(proposals, elbo, dropped, path.outcome, rise, corrected),
-        evidence=corrected.evidence if corrected.made in OWN_EVIDENCE else of_q,
+        evidence=corrected.evidence or (None if corrected.made in OWN_EVIDENCE else of_q),
         errors=corrected.errors,
     )
 

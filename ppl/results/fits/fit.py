@@ -163,7 +163,7 @@ class Fit(VariablesOfDraws):
         It is the log of the integral of the program's target. Write the truncation, `T[0, ]`, of a prior that
         a bound cuts off; otherwise the prior does not integrate to one. With an improper prior there is no
         evidence. The estimate is bridge sampling (Meng and Wong 1996) for annealed draws, otherwise the mean
-        of the importance weights.
+        of importance weights, of draws of q and of a Student's t around it (Hesterberg 1995).
 
         Raises:
             InferenceError: the fit has no estimate; the message gives the reason and what to try.
