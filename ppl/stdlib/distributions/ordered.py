@@ -18,7 +18,12 @@ from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.log_add import softplus
 from ppl.stdlib.special.log_probability import log1m_exp
 
-Slopes = tuple[Array, Array]  # of log(F(a) - F(b)), in a and in b
+Slopes = tuple[Array, Array, Array]  # of log(F(a) - F(b)): in a, in b, and in both at once
+
+NARROW = 0.1
+"""Half the width of a category, times its distance from the latent mean where that is above 1, below which a
+difference of two cdfs loses digits, and four terms of its series do not.
+"""
 
 
 def _cuts(xp: Namespace, y: Array, c: Array) -> tuple[Array, Array]:
@@ -42,19 +47,58 @@ def _logistic(xp: Namespace, y: Array, c: Array, a: Array, b: Array) -> Array:
 
 def _logistic_slopes(xp: Namespace, ans: Array, y: Array, c: Array, a: Array, b: Array) -> Slopes:
     within = _of_width(lambda width: 1.0 / xp.np.expm1(width), xp, y, c)
-    return xp.special.expit(-a) + within, -xp.special.expit(b) - within
+    above, below = xp.special.expit(-a), xp.special.expit(b)
+    return above + within, -below - within, above - below
 
 
 def _probit(xp: Namespace, y: Array, c: Array, a: Array, b: Array) -> Array:
     """The same for the normal, taken in the tail where both chances are small."""
+    is_narrow, half, middle = _narrow(xp, y, c, a, b)
     right = b > 0
     high, low = xp.np.where(right, -b, a), xp.np.where(right, -a, b)
     log_high = standard_lcdf(xp, high)
-    return log_high + log1m_exp(xp, standard_lcdf(xp, low) - log_high)
+    wide = log_high + log1m_exp(xp, xp.np.where(is_narrow, -1.0, standard_lcdf(xp, low) - log_high))
+
+    def narrow() -> Array:
+        share = _series(xp, half, middle)[0]
+        return xp.np.where(is_narrow, standard_log_density(xp, middle) + xp.np.log(2 * half * share), wide)
+
+    return xp.rarely(is_narrow, narrow, wide)
 
 
 def _probit_slopes(xp: Namespace, ans: Array, y: Array, c: Array, a: Array, b: Array) -> Slopes:
-    return xp.np.exp(standard_log_density(xp, a) - ans), -xp.np.exp(standard_log_density(xp, b) - ans)
+    above, below = (xp.np.exp(standard_log_density(xp, x) - ans) for x in (a, b))
+    is_narrow, half, middle = _narrow(xp, y, c, a, b)
+
+    def of_both() -> Array:
+        value, slope = _series(xp, half, middle)
+        return xp.np.where(is_narrow, slope / value - middle, above - below)
+
+    return above, -below, xp.rarely(is_narrow, of_both, above - below)
+
+
+def _narrow(xp: Namespace, y: Array, c: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """Whether category y is narrow, half its width and the middle of a and b; those of no other count."""
+    half, middle = 0.5 * _of_width(lambda width: width, xp, y, c), 0.5 * (a + b)
+    is_narrow = (half > 0) & (half * xp.np.maximum(1.0, xp.np.abs(middle)) < NARROW)
+    return is_narrow, xp.np.where(is_narrow, half, NARROW), xp.np.where(is_narrow, middle, 0.0)
+
+
+def _series(xp: Namespace, half: Array, middle: Array) -> tuple[Array, Array]:
+    """The mean of the normal density over middle ± half, as a share of that at the middle, and its slope.
+
+    The sum of He_2n(middle) half^2n / (2n + 1)!: exp(-xt - t^2/2) generates the Hermite polynomials (NIST
+    Digital Library of Mathematical Functions, 18.12.16).
+    """
+    before, term, x = 1.0, middle * half, middle * half
+    value, slope, factorial = 1.0, 0.0, 1.0
+    for n in range(2, 10, 2):
+        factorial *= n * (n + 1)
+        slope = slope + n * half * term / factorial
+        before, term = term, x * term - (n - 1) * half**2 * before
+        value = value + term / factorial
+        before, term = term, x * term - n * half**2 * before
+    return value, slope
 
 
 def _family(log_chance: Callable[..., Array], slopes: Callable[..., Slopes]) -> Node:
@@ -65,10 +109,10 @@ def _family(log_chance: Callable[..., Array], slopes: Callable[..., Slopes]) -> 
         return slopes(xp, ans, y, c, eta - lower, eta - upper)
 
     def eta_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, eta: Array, c: Array) -> Array:
-        return g * sum(score(xp, ans, y, eta, c))
+        return g * score(xp, ans, y, eta, c)[2]
 
     def cuts_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, eta: Array, c: Array) -> Array:
-        below, above = (g * slope for slope in score(xp, ans, y, eta, c))
+        below, above = (g * slope for slope in score(xp, ans, y, eta, c)[:2])
         size = c.shape[-1]
         if c.ndim == 1 and below.shape == np.shape(y) != ():
             at = xp.np.clip(y, 1, size + 1)
