@@ -9,6 +9,7 @@ import ppl
 from ppl.cli.main import main
 from ppl.cli.required import STATUS, Least, status_of
 from ppl.inference.diagnose.level import Level
+from ppl.results.files.formats import save_draws
 from ppl.results.report.machine import SCHEMA, document
 
 PROGRAM = """\
@@ -71,6 +72,8 @@ def test_every_report_has_the_schema_and_the_verdict_first(run):
 
 
 def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path):
+    pytest.importorskip("arviz")
+    pytest.importorskip("pyarrow")
     with pytest.warns(ppl.PoorFitWarning):
         fit = ppl.compile_model("poor.model").condition("d.json").variational(seed=1, algorithm="meanfield")
     text = {"repr": repr(fit), "notebook": fit._repr_html_(), "level": str(fit.level)}
@@ -86,6 +89,11 @@ def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path):
     text["report"] = (tmp_path / "poor.html").read_text()
     fit.save("fit.json")
     text["saved"] = (tmp_path / "fit.json").read_text()
+    text["loaded"] = repr(ppl.load_fit("fit.json", ppl.compile_model("poor.model"), "d.json"))
+    text["ArviZ"] = str(fit.to_arviz().posterior.attrs)
+    for suffix in ("npz", "nc", "parquet"):
+        save_draws(fit, tmp_path / f"poor.{suffix}")
+        _, text[suffix] = run("summary", f"poor.{suffix}")
     commands = (
         ("variational", *POOR),
         ("summary", "poor.csv"),

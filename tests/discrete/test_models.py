@@ -106,6 +106,14 @@ def test_draws_are_integers_everywhere(tmp_path: Path) -> None:
         fit.probabilities("lambda")
 
 
+def test_the_program_of_probabilities_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    posterior, _ = posteriors("zero_inflated_poisson")
+    us = np.zeros((2, posterior.param_unc_num()))
+    first = posterior.probabilities(us, "never")
+    monkeypatch.setattr(type(posterior.model), "changed", lambda *args, **keywords: pytest.fail("compiled"))
+    np.testing.assert_array_equal(posterior.probabilities(us, "never"), first)
+
+
 def test_rows_of_a_mixture_are_taken_a_few_at_a_time() -> None:
     posterior, by_hand = posteriors("discrete_mixture")
     batches = posterior.by_rows()
