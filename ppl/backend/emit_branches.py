@@ -17,7 +17,7 @@ from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.passes.inline import ends_in
 from ppl.ir.passes.jumps import is_end
-from ppl.ir.walk import assigned_names, jumps, used_names, walk
+from ppl.ir.walk import assigned_names, functions_where, jumps, used_names, walk
 from ppl.types import rank
 
 Body = Callable[[Writer, Sequence[ir.Stmt]], None]
@@ -124,11 +124,8 @@ def can_be_functions(w: Writer, s: ir.If | ir.While) -> bool:
 
 
 def asking_functions(functions: Sequence[ir.Function]) -> frozenset[str]:
-    """Those that ask for the target so far, themselves or by what they call."""
-    asking: frozenset[str] = frozenset()
-    while (more := {f.name for f in functions if asks_for_target(f.body, asking)}) > asking:
-        asking = frozenset(more)
-    return asking
+    """Those that read the target so far, themselves or by what they call."""
+    return functions_where(functions, lambda n: isinstance(n, ir.TargetSoFar))
 
 
 def asks_for_target(body: Any, asking: Collection[str]) -> bool:

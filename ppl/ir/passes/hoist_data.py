@@ -19,6 +19,7 @@ from ppl.ir.walk import (
     assigned_names,
     changing_names,
     declared_names,
+    functions_where,
     names_after,
     used_names,
     walk,
@@ -185,19 +186,16 @@ def mentions(body: Sequence[ir.Stmt]) -> Counter[str]:
 
 def pure_functions(functions: Sequence[ir.Function]) -> Names:
     """Those that neither print nor reject, and call none that do."""
-    pure = frozenset(f.name for f in functions if not f.gets)
-    while True:
-        fewer = pure & {f.name for f in functions if not any(has_effect(n, pure) for n in walk(f.body))}
-        if fewer == pure:
-            return pure
-        pure = fewer
+    names = {f.name for f in functions}
+    effects = ir.Say | ir.CallVoid | ir.Solve | ir.Increment
+    given = {f.name for f in functions if f.gets}
 
+    def has_effect(n: Any) -> bool:
+        return isinstance(n, effects) or (
+            isinstance(n, ir.CallUser) and (n.drops is not None or n.name in given)
+        )
 
-def has_effect(n: Any, pure: Names) -> bool:
-    """Whether a node inside a function keeps it from being called early."""
-    return isinstance(n, ir.Say | ir.CallVoid | ir.Solve | ir.Increment) or (
-        isinstance(n, ir.CallUser) and not is_pure_call(n, pure)
-    )
+    return frozenset(names - given - functions_where(functions, has_effect))
 
 
 def is_pure_call(call: ir.CallUser, pure: Names) -> bool:

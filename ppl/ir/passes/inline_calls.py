@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import Inline, NotInlinable
-from ppl.ir.walk import walk, with_density
+from ppl.ir.walk import functions_where, with_density
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -21,18 +21,8 @@ def inline_calls(p: ir.Program) -> ir.Program:
 
 def looping(functions: Sequence[ir.Function]) -> dict[str, ir.Function]:
     """The functions with a loop in them, or in one that they call."""
-    found: dict[str, ir.Function] = {}
-    while True:
-        more = [f for f in functions if f.name not in found and loops(f, found)]
-        if not more:
-            return found
-        found |= {f.name: f for f in more}
-
-
-def loops(f: ir.Function, known: Mapping[str, ir.Function]) -> bool:
-    return any(
-        isinstance(n, ir.For) or (isinstance(n, ir.CallUser) and n.name in known) for n in walk(f.body)
-    )
+    names = functions_where(functions, lambda n: isinstance(n, ir.For))
+    return {f.name: f for f in functions if f.name in names}
 
 
 def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], fresh: Fresh) -> Stmts:
