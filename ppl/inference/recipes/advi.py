@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ppl.inference.diagnose.level import Level
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
@@ -18,7 +17,7 @@ from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.nested import Refused, by_blocks, resampled
+from ppl.inference.recipes.nested import Refused, beside, by_blocks
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
@@ -73,12 +72,12 @@ def advi(
 def staged(target: Target, init: Init, context: Context) -> Result:
     """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
     settings, streams = context.settings, context.streams
-    uneven = None
+    refused = None
     if integrates_blocks(settings):
         try:
             return by_blocks(target, init, context)
         except Refused as why:
-            uneven = why.found
+            refused = why
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
@@ -86,7 +85,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         start = initialise(target, family, init, context)
         q, path = _at_start(target, start, context) or _optimised(target, start, context)
         result = result_of(target, settings, q.family, q.params, path, streams.draws, context.listen)
-    return resampled(uneven, context) if uneven and result.verdict.level is Level.POOR else result
+    return beside(result, refused, context)
 
 
 def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:

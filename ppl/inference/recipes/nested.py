@@ -8,6 +8,7 @@ random walk, among areas or with crossed effects, they are one field, drawn by a
 these draws are p/q of the whole.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,10 @@ from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraw
 from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.population import is_reliable, moments
 from ppl.inference.correct.standard_errors import of_resampled
+from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import Psis
+from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
@@ -68,11 +71,14 @@ class Found(NamedTuple):
 
 
 class Refused(Exception):
-    """Why there are no good draws of nested blocks, in a clause; `found` are those with uneven weights."""
+    """Why there are no good draws of nested blocks, in a clause.
 
-    def __init__(self, why: str, found: Found | None = None):
+    `found` are those with uneven weights: `reliable`, or enough to contradict others.
+    """
+
+    def __init__(self, why: str, found: Found | None = None, reliable: bool = False):
         super().__init__(why)
-        self.found = found
+        self.found, self.reliable = found, reliable
 
 
 def nested(target: Target, init: Init, context: Context) -> Result:
@@ -157,8 +163,23 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     if not (enough and is_reliable(draws.weights)):
         figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
         why = f"the weights of draws by blocks are too uneven ({figures} of {len(draws.u)})"
-        raise Refused(why, found if enough and draws.weights.reliable else None)
+        raise Refused(why, found if enough else None, draws.weights.reliable)
     return found
+
+
+def beside(result: Result, refused: Refused | None, context: Context) -> Result:
+    """A result in the light of refused draws, which may contradict it; they replace a poor one if reliable.
+
+    Annealing may not enter the tail of a small scale; draws by blocks do.
+    """
+    if refused is None or refused.found is None or len(result.draws_u) < 2:
+        return result
+    draws, n = refused.found.draws, len(result.draws_u)
+    other = draws.u[context.streams.draws.choice(len(draws.u), n, p=np.exp(draws.weights.log_weights))]
+    spread = spread_of([result.draws_u, other], [result.final_elbo, refused.found.elbo.value])
+    judged = replace(result, verdict=result.verdict.beside(spread)) if spread.disagree else result
+    poor = judged.verdict.level is Level.POOR
+    return resampled(refused.found, context) if refused.reliable and poor else judged
 
 
 def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo, Evidence]:

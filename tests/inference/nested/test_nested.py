@@ -1,9 +1,8 @@
 """Latent variables in blocks: what is found of a target, its blocks given the rest, and weighted draws."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +21,8 @@ from ppl.inference.nested.structure import STRUCTURE, Structure, structure_of
 from ppl.inference.nested.weighted_draws import Round, together
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
+from ppl.inference.recipes.nested import Refused, beside, by_blocks
+from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
@@ -600,10 +601,19 @@ def test_groups_are_integrated_out_where_laplace_is_wrong_about_their_marginal()
     assert result.draws_u[:, 1].std() == pytest.approx(sd, rel=0.1)
 
 
-@pytest.mark.parametrize("level, made", [(Level.POOR, True), (Level.USABLE, False)])
-def test_draws_with_uneven_weights_are_better_than_a_poor_fit(monkeypatch, level, made):
-    other = SimpleNamespace(verdict=SimpleNamespace(level=level, made=None))
-    monkeypatch.setattr("ppl.inference.recipes.advi.result_of", lambda *args: other)
-    monkeypatch.setattr(import_module("ppl.inference.recipes.nested"), "is_reliable", lambda weights: False)
-    result = fit(Groups(Y), Settings(seed=3))
-    assert (result.verdict.made is DrawSource.NESTED) == made
+def test_draws_with_uneven_weights_are_better_than_a_poor_fit_or_contradict_a_good_one(monkeypatch):
+    """As one by annealing that has not been where a scale is small."""
+    nested = import_module("ppl.inference.recipes.nested")
+    monkeypatch.setattr(nested, "is_reliable", lambda weights: False)
+    target, context = Groups(Y), Context.of(Settings(seed=3))
+    with pytest.raises(nested.Refused) as refused:
+        by_blocks(target, 2.0, context)
+    good = fit(target, context.settings)
+    off = replace(good, draws_u=good.draws_u + 0.7 * good.draws_u.std(axis=0))
+    assert good.verdict.level is Level.GOOD and good.verdict.made is not DrawSource.NESTED
+    found = refused.value.found
+    assert beside(good, Refused("", found, reliable=True), context) is good
+    assert beside(off, Refused("", found, reliable=True), context).verdict.made is DrawSource.NESTED
+    verdict = beside(off, Refused("", found, reliable=False), context).verdict
+    assert verdict.level is Level.POOR
+    assert "2 runs disagree" in verdict.sentence([f"u{k}" for k in range(2 + len(Y))])
