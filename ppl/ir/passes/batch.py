@@ -258,7 +258,7 @@ class Lifting:
         elif self.fails_if_empty:
             made = (ir.If(b.counts(b.own_axes)[-1], made, (), self.span),)
         self.out += made
-        self.fails_if_empty = outer or (self.fails_if_empty and b.is_rectangle)
+        self.fails_if_empty = outer or (self.fails_if_empty and (b.is_rectangle or b.axes != b.own_axes))
 
 
 def axis_of_range(lower: ir.Expr, upper: ir.Expr, outer: Sequence[str] = ()) -> str:
