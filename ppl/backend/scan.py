@@ -101,10 +101,10 @@ def side_by_side(s: Scan, each: Sequence[Array]) -> Array:
 
 
 def fits_in_jacobians(s: Scan, start: Sequence[Array], entries: Sequence[Array]) -> bool:
-    """Whether the Jacobians of the steps are small enough to be worth their while."""
+    """Whether the Jacobians of the steps are small enough to be worth their while, and there are any."""
     width = sum(math.prod(np.shape(a)[s.outer :]) for a in start)
-    if not s.outer:
-        return width <= WIDEST_STATE
+    if not s.outer or width == 0:
+        return 0 < width <= WIDEST_STATE
     steps = np.shape(entries[0])[int(s.over[0])]
     return len(start[0]) * int(steps) * width**2 <= MOST_IN_JACOBIANS
 

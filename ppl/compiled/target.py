@@ -30,7 +30,7 @@ UNTRACEABLE = (
     NotTraceable,
     PPLError,
     jax.errors.JAXTypeError,
-    jax.errors.JAXIndexError,
+    IndexError,
     TypeError,
     ValueError,
     AttributeError,

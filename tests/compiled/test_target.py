@@ -242,6 +242,14 @@ def test_what_is_out_of_reach_says_why(body: str, why: str) -> None:
         compiled_target(posterior.condition())
 
 
+def test_an_index_out_of_range_in_a_loop_that_never_runs_is_out_of_reach() -> None:
+    program = """data { int M; vector[M] x; } parameters { real m; }
+        model { real a = m; while (a < 0 && M > 0) a += 1 + x[M]; target += -square(a); }"""
+    posterior = ppl.compile_model(program).condition({"M": 0, "x": []})
+    with pytest.raises(NotTraceable, match="line 2"):
+        compiled_target(posterior)
+
+
 def test_an_index_is_out_of_range_only_where_data_say_so() -> None:
     program = """data { int N; } parameters { real m; } model { real a = m;
         for (n in 1:N) { vector[3] w; for (i in 1:3) w[i] = a + (i > 1 ? w[i - 1] : 0); a = w[3]; }

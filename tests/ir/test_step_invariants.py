@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from laws.passes import lowered
+from laws.passes import assert_law, lowered
 
 import ppl
 from ppl.errors import DataError, InferenceError
@@ -59,6 +59,25 @@ def test_the_numbers_are_the_same_without() -> None:
     ]
     assert found[0][0] == found[1][0]
     np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+@pytest.mark.parametrize(
+    ("M", "K", "body"),
+    [
+        (0, 3, "matrix[K, M] A = p; for (i in 2:K) for (j in 1:M) A[i, j] = q + 0.5 * A[i - 1, M];"),
+        (0, 3, "vector[M] A = to_vector(p[1]); for (i in 1:K) A = tanh(q * A);"),
+        (0, 3, "vector[1] A; real a = q; for (i in 1:K) a = tanh(a) * (a > 9 ? p[i, M] : 1); A[1] = a;"),
+        (2, 0, "vector[1] A; real a = q; for (i in 1:K) a = tanh(a) * p[K, M]; A[1] = a;"),
+    ],
+    ids=["an entry of a row", "a state", "a side of a ternary", "no steps"],
+)
+def test_of_nothing_no_step_looks_at_an_entry(M: int, K: int, body: str) -> None:
+    program = f"""
+    data {{ int M; int K; }}
+    parameters {{ matrix[K, M] p; real q; }}
+    model {{ {body} target += sum(A) - q ^ 2; }}
+    """
+    assert_law(program, {"M": M, "K": K}, np.array([0.7]))
 
 
 @pytest.mark.parametrize("bound", ["", "<lower=-3>"])
