@@ -12,12 +12,14 @@ from laws.batches import assert_as_alone, errors_of_batches
 
 import ppl
 from ppl import memory
+from ppl.arrays import NUMPY
 from ppl.density import many_points
 from ppl.density.log_density import COST
 from ppl.density.many_points import BATCH, MEMORY, Found, Scalar, in_batches, one_by_one
 from ppl.ir import nodes as ir
 from ppl.ir.forms import OF_POINTS
 from ppl.ir.walk import walk
+from ppl.stdlib import batching
 
 DRAWS = 7
 
@@ -91,6 +93,11 @@ def test_of_many_points_without_a_number_one_is_looked_at_alone(monkeypatch: pyt
 
 
 PARTING = {
+    "a tuple that a function returns early, in a branch": """
+        functions { tuple(vector, real) f(vector v, real a) { real b = 0; for (i in 1:3) { if (b < a) break; b
+        = a; } if (a > 0.5) return (v, b); return (v, a + 0.3); } } parameters { real x; vector[2] v; } model
+        { vector[2] u = v; real r = v[1]; if (x > 0.3) (u, r) = f(u, r); target += -dot_self(u) - r ^ 2; }
+    """,
     "locals of a segment in a branch": """
         data { array[2] int s; vector[3] y; } parameters { real x; vector[3] v; } model { for (i in 1:2) { if
         (x > 0) { vector[s[i]] z = y[1:s[i]] * v[i]; target += -dot_self(z); } } target += -dot_self(v); }
@@ -281,6 +288,15 @@ PARTING = {
         sum(square(a)) - sum(square(q)); }
     """,
 }
+
+
+def test_entries_of_nothing_come_along_one_axis() -> None:
+    assert batching.in_one_axis(NUMPY, np.zeros((2, 3, 0)), 2).shape == (6, 0)
+
+
+def test_a_batch_of_what_has_no_entries_is_as_long_as_may_be() -> None:
+    found = in_batches(np.zeros((9, 0)), 0, lambda us: (np.ones(len(us)),), lambda u: (np.ones(1),))
+    assert found[0].shape == (9,)
 
 
 @pytest.mark.parametrize("text", PARTING.values(), ids=PARTING)

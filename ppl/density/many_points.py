@@ -85,7 +85,7 @@ def in_batches(
     """
     if batched is None or width > BATCH.widest or len(us) < BATCH.fewest_points:
         return one_by_one(us, scalar)
-    size = fitting(min(len(us), max(BATCH.smallest, BATCH.elements // width)))
+    size = fitting(min(len(us), max(BATCH.smallest, BATCH.elements // max(1, width))))
     return joined([evaluated(part, batched, scalar) for part in np.array_split(us, -(-len(us) // size))])
 
 

@@ -205,7 +205,8 @@ def spread_ints(xp: Namespace, value: Any, batch: Array, outer: int = 0) -> Arra
 
 def in_one_axis(xp: Namespace, values: Array, count: int) -> Array:
     """The values along `count` axes as those along one, in the order of the axes."""
-    return xp.np.reshape(values, (-1, *np.shape(values)[count:]))
+    lengths = np.shape(values)
+    return xp.np.reshape(values, (math.prod(lengths[:count]), *lengths[count:]))
 
 
 def in_axes(xp: Namespace, values: Array, *indices: Array) -> Array:

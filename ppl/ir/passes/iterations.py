@@ -322,6 +322,8 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
             raise Dependent(f"`{s.name}` differs from draw to draw")
         c.out.append(ir.Assign(s.name, value, s.span, s.declares, shape))
         return None
+    if isinstance(core(s.value.type), Tuple):
+        raise Dependent(f"the tuple `{s.name}` is set for some entries alone")
     value = spread(b, value, b.loops)
     if b.mask is not None and is_aligned(b, owner):
         c.out.append(ir.Assign(s.name, where_mask(b.mask, value, ir.Var(s.name, value.type)), s.span))
