@@ -23,7 +23,7 @@ def generated(seed: int, number: int) -> Generated:
     c = Choices.seeded(seed, number)
     names = ["N", "M", "K"][: c.between(1, 3)]
     focused = c.chance(0.5)
-    world = World(c, {name: c.weighted([(0.4, 1), (2, 2), (5, 3), (2, 4)]) for name in names})
+    world = World(c, {name: c.weighted([(0.15, 0), (0.4, 1), (2, 2), (5, 3), (2, 4)]) for name in names})
     user = functions(world) if c.chance(0.3) else {}
     transformed_data = (
         quantities(world, user, [], "td", c.between(1, 2), free=False)

@@ -16,7 +16,7 @@ def grouped(statements: Any) -> tuple[str, str, str]:
     count = world.choices.one(list(world.sizes))
     sizes, starts = world.fresh("size"), world.fresh("start")
     lengths = world.numbers.integers(world.choices.one([0, 1, 1]), 4, world.sizes[count])
-    lengths[-1] = max(1, lengths[-1])  # a segment starts within the vector, also one without entries
+    lengths[-1:] = np.maximum(1, lengths[-1:])  # a segment starts within the vector, also one without entries
     world.declared += [f"array[{count}] int<lower={n}> {name};" for n, name in ((0, sizes), (1, starts))]
     world.values |= {sizes: lengths.tolist(), starts: (1 + np.cumsum(lengths) - lengths).tolist()}
     return count, sizes, starts

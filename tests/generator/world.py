@@ -85,7 +85,8 @@ class World:
         else:
             structured = support in SUPPORTS and support in ("simplex", "ordered", *SQUARE)
             bounds, keyword = BOUNDS.get(support, ""), support if structured else ""
-            value = SUPPORTS[support].sample(self.numbers, self.lengths(shape))
+            lengths = self.lengths(shape)  # of nothing some have no sample
+            value = SUPPORTS[support].sample(self.numbers, lengths) if 0 not in lengths else np.zeros(lengths)
         sizes = shape.sizes[-1:] if keyword and shape.base == "matrix" else None
         if keyword == "cholesky_factor_cov":
             sizes = shape.sizes[-1:]
