@@ -170,6 +170,8 @@ def with_trends(own: BlockDraws, near: StudentTs, n: int, rng: np.random.Generat
     trends = Trends(spread_of(near.draws(OUTER.draws, rng)), degree, float(np.sqrt(d)) + limits.farthest)
     made = fitted_trends(own, trends, within(trends, near.draws(2 * points, rng), points))
     tried = within(trends, near.draws(2 * limits.tried_at, rng), limits.tried_at)
+    if made is None or not len(tried):
+        return own
     made = with_evenness(own, made, tried, rng)
     return replace(own, trends=made) if made.within(tried).mean() >= limits.fewest_even else own
 
@@ -179,11 +181,17 @@ def within(trends: Trends, outer: Array, most: int) -> Array:
     return outer[trends.within(outer)][:most]
 
 
-def fitted_trends(own: BlockDraws, trends: Trends, outer: Array) -> BlockTrends:
-    """Trends of where densities at outer points (n, d) lie, then of their polynomials about there."""
+def fitted_trends(own: BlockDraws, trends: Trends, outer: Array) -> BlockTrends | None:
+    """Trends of where densities at outer points (n, d) lie, then of their polynomials about there; None where
+    too few are found.
+    """
+    if len(outer) < trends.count:
+        return None
     frames = [own_frames(own, part) for part in own.parts(outer)]
     centres, scales, found = (np.concatenate(each) for each in zip(*frames, strict=True))
     outer = outer[found]
+    if len(outer) < trends.count:
+        return None
     at, wide = (trends.fitted(outer, each[found].reshape(len(outer), -1)) for each in (centres, scales))
     made = BlockTrends(trends, own.shape, at, wide, np.zeros(0), trends, np.zeros(0))
     values = [

@@ -412,6 +412,14 @@ def test_draws_by_trends_need_no_gradient(monkeypatch):
     assert by_trends.draws(near, NO_LEAST[: len(near)], rng()).complete.mean() > 0.99
 
 
+def test_without_modes_there_are_no_trends():
+    own, *_ = many_draws()
+    nowhere = replace(
+        own, start=lambda outer: np.full((len(outer), *own.blocks.structure.blocks.shape), np.nan)
+    )
+    assert with_trends(nowhere, NEAR, 2048, rng()).trends is None
+
+
 def test_no_draw_is_made_where_the_marginal_is_below_what_counts():
     own, _, outer = many_draws()
     marginals = MANY.log_marginals(outer)
