@@ -106,7 +106,8 @@ def fits_in_jacobians(s: Scan, start: Sequence[Array], entries: Sequence[Array])
     if not s.outer or width == 0:
         return 0 < width <= WIDEST_STATE
     steps = np.shape(entries[0])[int(s.over[0])]
-    return len(start[0]) * int(steps) * width**2 <= MOST_IN_JACOBIANS
+    few = width <= max(WIDEST_STATE, int(steps))  # a pull-back for each number, or for each step
+    return few and len(start[0]) * int(steps) * width**2 <= MOST_IN_JACOBIANS
 
 
 def on_one_tape(boxes: Sequence[Any]) -> bool:

@@ -221,7 +221,11 @@ def result_of(
     if corrected.interrupted:
         path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "interrupted while draws were annealed"))
     if q is not None and corrected.made not in OWN_EVIDENCE and path.outcome.ending is not Ending.INTERRUPTED:
-        corrected = replace(corrected, evidence=evidence_by(target, family, params, proposals, dropped, rng))
+        try:
+            evidence = evidence_by(target, family, params, proposals, dropped, rng)
+            corrected = replace(corrected, evidence=evidence)
+        except KeyboardInterrupt:
+            path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "interrupted at the evidence"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
 
 
