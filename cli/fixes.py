@@ -7,18 +7,22 @@ from typing import NamedTuple
 from ppl.cli.lsp.analysis import Analysis, analysis
 from ppl.errors import Fix, ModelError
 from ppl.frontend.lints import Lint
-from ppl.source import SourceText
+from ppl.source import SourceText, with_fixes
 
 MOST_FIXES = 200
 """Fixes of one program that are tried."""
 
 
 class Fixed(NamedTuple):
-    """A program after its fixes: its text, what proposed those that were applied, and the errors left."""
+    """A program after its fixes: its text, what proposed those that were applied, and the errors left.
+
+    `left` are lines on findings that were not fixed, with the reason.
+    """
 
     source: SourceText
     applied: tuple[ModelError | Lint, ...]
     errors: tuple[ModelError, ...]
+    left: tuple[str, ...] = ()
 
 
 def fixed(source: SourceText, codes: Collection[str] = ()) -> Fixed:
@@ -31,7 +35,7 @@ def fixed(source: SourceText, codes: Collection[str] = ()) -> Fixed:
         untried = (
             (each, text)
             for each, fix in proposals(found, codes)
-            if (text := with_fix(found.source.text, fix)) not in tried
+            if (text := with_fixes(found.source.text, [fix])) not in tried
         )
         each, text = next(untried, (None, ""))
         if each is None:
@@ -50,18 +54,6 @@ def proposals(found: Analysis, codes: Collection[str] = ()) -> Iterator[tuple[Mo
         own = each.fix is not None and each.fix.span.source.name == found.source.name
         if own and each.fix and (not codes or each.code in codes):
             yield each, each.fix
-
-
-def with_fix(text: str, fix: Fix) -> str:
-    """The text with one fix applied."""
-    span = fix.span
-    start, end = offset(text, span.line, span.column), offset(text, span.end_line, span.end_column)
-    return text[:start] + fix.text + text[end:]
-
-
-def offset(text: str, line: int, column: int) -> int:
-    """Where a place stands; lines and columns count from 1."""
-    return sum(len(each) + 1 for each in text.split("\n")[: line - 1]) + column - 1
 
 
 def difference(before: SourceText, after: SourceText) -> str:

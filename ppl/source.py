@@ -1,12 +1,12 @@
 """The program text and places in it: every diagnostic is drawn from two records."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ppl.errors import ModelError
+from ppl.errors import Fix, Located, ModelError
 from ppl.files import require_file
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -80,6 +80,23 @@ class Span:
         start, end = start - shift, min(end - shift, len(text))
         carets = " " * start + "^" * max(1, end - start)
         return f"{gutter}{text}\n{' ' * (len(gutter) - 2)}| {carets}"
+
+
+def with_fixes(text: str, fixes: Iterable[Fix]) -> str:
+    """The text with changes that do not overlap."""
+    for fix in sorted(fixes, key=lambda f: (f.span.line, f.span.column), reverse=True):
+        start, end = offset(text, fix.span.line, fix.span.column), offset(text, *end_of(fix.span))
+        text = text[:start] + fix.text + text[end:]
+    return text
+
+
+def end_of(span: Located) -> tuple[int, int]:
+    return span.end_line, span.end_column
+
+
+def offset(text: str, line: int, column: int) -> int:
+    """Where a place stands; lines and columns count from 1."""
+    return sum(len(each) + 1 for each in text.split("\n")[: line - 1]) + column - 1
 
 
 def window(text: str, at: int, width: int) -> tuple[str, int]:

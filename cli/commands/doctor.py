@@ -41,7 +41,8 @@ def doctor(
     not declare), the prior with the data, and each row with the posterior
     given the other rows. At most one in 100 correct models has a finding.
     FIT is a file of draws from `ppl variational`; without it, MODEL is fitted
-    first. `ppl explain CODE` explains a finding.
+    first. `ppl explain CODE` explains a finding; `ppl fix MODEL --data DATA`
+    applies those whose change is certain.
     """
     import sys
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import ModelPaths, read_program
-from ppl.cli.options import STDIN, split_names
+from ppl.cli.options import STDIN, data_files, split_names, whole
 
 
 def fix(
@@ -15,6 +15,10 @@ def fix(
     codes: Annotated[
         str, typer.Option("--codes", metavar="CODE,...", help="Only these codes.", show_default=False)
     ] = "",
+    data: Annotated[
+        list[str], data_files("Fixes of `ppl doctor` with this data; x=FILE: one variable.", "--data")
+    ] = [],  # noqa: B006
+    seed: Annotated[int, whole(0, "Seed of the fits to the data.")] = 1,
 ) -> None:
     """Show the changes that messages propose, or make them.
 
@@ -28,9 +32,15 @@ def fix(
     declaration of a hierarchy. The reason for each change goes to standard
     error. Some changes alter the meaning of the program, such as a real
     division in place of an integer division: read the diff before --write.
+    With --data, MODEL is fitted and examined as by `ppl doctor`. Findings
+    with a certain change, such as a dispersion for counts, are fixed one
+    after the other. The changed program is fitted again: a change is made
+    only if it removes its finding. The other findings are listed.
     Exit status: 1 if errors remain.
     """
+    from ppl.cli.data import inputs_from
     from ppl.cli.diagnostics import show
+    from ppl.cli.examined_fixes import fixed_with
     from ppl.cli.fixes import difference, fixed
     from ppl.files import write_whole
 
@@ -40,9 +50,13 @@ def fix(
     for model in models:
         source = read_program(model)
         found = fixed(source, split_names(codes))
+        if data and not found.errors:
+            found = fixed_with(found, inputs_from([], data), split_names(codes), seed)
         sys.stdout.write(difference(source, found.source))
         for each in found.applied:
             typer.echo(f"{each.span.place}: {each.code}: {each.hint or each.fix.title}", err=True)
+        for line in found.left:
+            typer.echo(line, err=True)
         if not found.applied:
             typer.echo(f"{source.name}: no changes are proposed.", err=True)
         elif write:

@@ -1,14 +1,15 @@
 """`ppl fix` and what it applies: the fixes of messages, non-centred declarations among them."""
 
+import json
 import subprocess
 
 import numpy as np
 import pytest
 
 import ppl
-from ppl.cli.fixes import difference, fixed, with_fix
+from ppl.cli.fixes import difference, fixed
 from ppl.errors import Fix
-from ppl.source import SourceText, Span
+from ppl.source import SourceText, Span, with_fixes
 
 CENTRED = """data {
   int<lower=0> J;
@@ -66,7 +67,7 @@ def test_only_some_codes():
 ])  # fmt: skip
 def test_a_fix_is_applied_at_its_place(place, text, changed):
     source = SourceText("ab\ncd\n")
-    assert with_fix(source.text, Fix(Span(source, *place), text)) == changed
+    assert with_fixes(source.text, [Fix(Span(source, *place), text)]) == changed
 
 
 def test_the_difference_is_a_patch(tmp_path):
@@ -91,6 +92,21 @@ def test_the_command_shows_and_writes(run, tmp_path):
     status, _, err = run("fix", "c.model", "--write")
     assert status == 0 and "Wrote c.model." in err and (tmp_path / "c.model").read_text() == NON_CENTRED
     assert run("fix", "c.model") == (0, "", "c.model: no changes are proposed.\n")
+
+
+def test_findings_with_data_are_fixed_and_the_others_listed(run, tmp_path):
+    text = "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; } "
+    text += "model { m ~ normal(0, 9); s ~ exponential(1); y ~ normal(m, s); }"
+    (tmp_path / "m.model").write_text(text)
+    y, x = np.random.default_rng(1).normal(size=(2, 40))
+    (tmp_path / "d.json").write_text(json.dumps({"N": 40, "y": [*(y + 2 * x)], "x": [*x]}))
+    assert run("fix", "m.model") == (0, "", "m.model: no changes are proposed.\n")
+    status, out, err = run("fix", "m.model", "--data", "d.json", "--codes", "PPL031")
+    assert (status, out) == (0, "") and "PPL025: not changed: " in err
+    status, out, err = run("fix", "m.model", "--data", "d.json", "--write")
+    assert status == 0 and "Wrote m.model." in err and "PPL025: Declare `vector[N] x;` in data" in err
+    changed = (tmp_path / "m.model").read_text()
+    assert "s; real b_x; }" in changed and "y ~ normal(m + b_x * x, s);" in changed
 
 
 def test_errors_without_a_fix_are_shown_and_the_status_is_1(run, tmp_path):

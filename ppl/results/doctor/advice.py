@@ -1,9 +1,10 @@
 """What to write in the program: its own statement with something more in it."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 
-from ppl.results.doctor.evidence import Statement
+from ppl.results.doctor.evidence import Column, Outcome
+from ppl.results.doctor.statement import Statement, restated
+from ppl.results.files.columns import Floats
 
 LOCATIONS: Mapping[str, tuple[int, bool]] = {
     "normal": (0, True),
@@ -26,29 +27,75 @@ SCALES: Mapping[str, int] = {"normal": 1, "student_t": 2, "lognormal": 1, "logis
 """Which argument is the scale."""
 SYMMETRIC = frozenset({"normal", "student_t", "cauchy", "double_exponential", "logistic"})
 """Distributions of reals whose last two arguments are location and scale."""
+PRIOR_SCALE = 2.5
+"""The prior sd of an effect, in sds of the outcome per sd of the predictor, as in rstanarm."""
 
 
-def with_term(s: Statement, term: str) -> str:
-    """The statement with a term in its linear predictor, as a sentence."""
+def with_term(s: Statement, term: str) -> Statement | str:
+    """The statement with a term in its linear predictor; the end of a sentence if its form is unknown."""
     if s.distribution not in LOCATIONS:
         return f"add `{term}` to the linear predictor of `{s.text}`"
     at, additive = LOCATIONS[s.distribution]
     dot = "" if s.at else "."
     changed = f"{s.args[at]} + {term}" if additive else f"{bracketed(s.args[at])} {dot}* exp({term})"
-    return f"write `{with_argument(s, at, changed)}`"
+    return with_argument(s, at, changed)
 
 
-def with_scale(s: Statement, term: str) -> str:
-    """The statement with a scale that changes by `exp(term)`, as a sentence."""
+def with_scale(s: Statement, term: str) -> Statement | str:
+    """The statement with a scale that changes by `exp(term)`; the end of a sentence for an unknown form."""
     if s.distribution not in SCALES:
         return f"multiply the scale in `{s.text}` by `exp({term})`"
     at = SCALES[s.distribution]
-    return f"write `{with_argument(s, at, f'{bracketed(s.args[at])} * exp({term})')}`"
+    return with_argument(s, at, f"{bracketed(s.args[at])} * exp({term})")
 
 
-def with_argument(s: Statement, at: int, text: str) -> str:
+def with_argument(s: Statement, at: int, text: str) -> Statement:
     """The statement with another argument."""
-    return replace(s, args=(*s.args[:at], text, *s.args[at + 1 :])).text
+    return restated(s, s.distribution, (*s.args[:at], text, *s.args[at + 1 :]))
+
+
+def value_of(o: Outcome, name: str) -> str:
+    """The values of a column as the statement of an outcome can add or multiply them."""
+    at = o.statement.at
+    return f"to_vector({name})" if o.columns[name].declared == "array" and not at else f"{name}{at}"
+
+
+def undeclared(o: Outcome, names: Iterable[str], grouping: bool = False) -> Iterator[str]:
+    """The declarations of columns that the data have and the program does not declare."""
+    size = o.statement.site.size if o.statement.site else "N"
+    for name in names:
+        base, *of_matrix = name.split("[, ")
+        if o.columns[name].declared:
+            continue
+        if of_matrix:
+            yield f"matrix[{size}, {sum(c.startswith(base + '[, ') for c in o.columns)}] {base};"
+        else:
+            yield f"array[{size}] int<lower=1> {base};" if grouping else f"vector[{size}] {base};"
+
+
+def are_indices(c: Column) -> bool:
+    """Whether the groups of a column are numbers from 1, few of them left out."""
+    return c.groups is not None and c.values.min() >= 1 and c.values.max() <= 2 * (c.groups.max() + 1)
+
+
+def unit(o: Outcome) -> float:
+    """The sd of an outcome on the scale of its linear predictor: 1 if that is not the outcome's own."""
+    return float(o.y.std()) if o.statement.distribution in (*SYMMETRIC, "skew_normal") else 1.0
+
+
+def effect_prior(o: Outcome, x: Floats) -> str:
+    """A weakly informative prior of the coefficient of x (n,)."""
+    return f"normal(0, {rounded(PRIOR_SCALE * unit(o) / float(x.std()))})"
+
+
+def rounded(x: float) -> str:
+    """The number to one significant digit, as a program has it."""
+    return f"{float(f'{x:.1g}'):g}"
+
+
+def plain(name: str) -> str:
+    """A name for what belongs to `x[, 2]`: x_2."""
+    return name.replace("[, ", "_").removesuffix("]")
 
 
 def bracketed(text: str) -> str:

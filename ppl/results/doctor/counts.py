@@ -4,18 +4,22 @@ import numpy as np
 
 from ppl.late import stats
 from ppl.results.doctor.advice import LOCATIONS, bracketed, with_term
-from ppl.results.doctor.evidence import Outcome, Statement
+from ppl.results.doctor.change import Change, written
+from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
+from ppl.results.doctor.statement import Statement, restated
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
 
-FEWEST_TRIED = 60
+TRIED = 60
 """Values of a parameter at which the likelihood of an alternative is computed."""
+CERTAIN = 1e-9
+"""The distance of a probability from 0 and 1."""
 
 
 def zeros(o: Outcome) -> Finding | None:
     """More zeros than in replicated data, unless dispersion explains them better."""
-    if not is_count(o) or (is_unbounded(o) and not inflated(o.y, o.fitted)):
+    if not is_count(o) or inflated(o) is False:
         return None
     tried: list[Candidate] = [("zeros", lambda rows: (rows == 0).sum(axis=1).astype(float))]
     found = farthest(tried, o.y[None], o.replicated, f"{{}} among `{o.name}`")
@@ -34,7 +38,7 @@ def zeros(o: Outcome) -> Finding | None:
 
 def dispersion(o: Outcome) -> Finding | None:
     """Residuals of counts that are larger than those of replicated data, unless zeros explain them better."""
-    if not is_count(o) or (is_unbounded(o) and inflated(o.y, o.fitted)):
+    if not is_count(o) or inflated(o):
         return None
     tried: list[Candidate] = [("Pearson residuals", lambda s: (s**2).sum(axis=1))]
     found = farthest(tried, o.residuals[0][None], o.residuals[1], "sum of squares of {}")
@@ -49,25 +53,30 @@ def dispersion(o: Outcome) -> Finding | None:
     )
 
 
-def overdispersed(s: Statement) -> str:
+def overdispersed(s: Statement) -> Change | str:
     """What to write for a distribution with a dispersion of its own."""
     match s.distribution:
         case "poisson" | "poisson_log":
-            text = f"{s.left} ~ neg_binomial_2{s.distribution.removeprefix('poisson')}({s.args[0]}, phi);"
-            return (
-                f"Declare `real<lower=0> phi;` in parameters, write `phi ~ exponential(0.1);`, and `{text}`."
-            )
+            phi, name = s.fresh("phi"), s.distribution.replace("poisson", "neg_binomial_2")
+            return with_dispersion(s, phi, restated(s, name, (*s.args, phi)))
         case "binomial" | "binomial_logit":
             p = bracketed(s.args[1]) if s.distribution == "binomial" else f"inv_logit({s.args[1]})"
-            text = f"{s.left} ~ beta_binomial({s.args[0]}, kappa * {p}, kappa * (1 - {p}));"
-            return f"Declare `real<lower=0> kappa;` in parameters, give it a prior, and write `{text}`."
+            kappa, of_size = s.fresh("kappa"), s.args[0]
+            args = (of_size, f"{kappa} * {p}", f"{kappa} * (1 - {p})")
+            return with_dispersion(s, kappa, restated(s, "beta_binomial", args))
         case name if name in LOCATIONS:
             return (
                 "Give each row an effect: declare `real<lower=0> s_u; vector[N] u;` in parameters for N "
-                f"rows, write `u ~ normal(0, s_u); s_u ~ normal(0, 1);`, and {with_term(s, f'u{s.at}')}."
+                f"rows, write `u ~ normal(0, s_u); s_u ~ normal(0, 1);`, and "
+                f"{written(with_term(s, f'u{s.at}'))}."
             )
         case _:
             return f"Give `{s.text}` a parameter of dispersion, or each row an effect of its own."
+
+
+def with_dispersion(s: Statement, name: str, new: Statement) -> Change:
+    """A statement with a positive parameter that is small where counts vary much."""
+    return Change(s, new, (f"real<lower=0> {name};",), (f"{name} ~ exponential(0.1);",))
 
 
 def is_count(o: Outcome) -> bool:
@@ -75,18 +84,30 @@ def is_count(o: Outcome) -> bool:
     return o.discrete and o.y.min() >= 0 and o.y.max() > 1
 
 
-def is_unbounded(o: Outcome) -> bool:
-    """Whether the distribution is Poisson, or one with dispersion."""
-    return o.statement.distribution.startswith(("poisson", "neg_binomial"))
+def inflated(o: Outcome) -> bool | None:
+    """Whether zero inflation of these means is likelier than dispersion; None for other distributions."""
+    shares, sizes = np.linspace(0.01, 0.95, TRIED)[:, None], np.geomspace(0.01, 1e4, TRIED)[:, None]
+    mean, n = np.maximum(o.fitted, np.finfo(float).tiny), trials(o)
+    if o.statement.distribution.startswith(("poisson", "neg_binomial")):
+        at = stats.poisson.logpmf(o.y, mean / (1 - shares))
+        dispersed = stats.nbinom.logpmf(o.y, sizes, sizes / (sizes + mean))
+    elif n is not None:
+        p = np.clip(mean / n, CERTAIN, 1 - CERTAIN)
+        at = stats.binom.logpmf(o.y, n, np.minimum(p / (1 - shares), 1 - CERTAIN))
+        dispersed = stats.betabinom.logpmf(o.y, n, sizes * p, sizes * (1 - p))
+    else:
+        return None
+    one = at + np.log1p(-shares)
+    mixed = np.where(o.y == 0, np.logaddexp(np.log(shares), one), one)
+    return bool(mixed.sum(axis=1).max() > dispersed.sum(axis=1).max())
 
 
-def inflated(y: Floats, mean: Floats) -> bool:
-    """Whether a zero-inflated Poisson of these means (n,) is likelier than a negative binomial of them."""
-    mean = np.maximum(mean, np.finfo(float).tiny)
-    shares = np.linspace(0.01, 0.95, FEWEST_TRIED)[:, None]
-    with np.errstate(divide="ignore"):
-        at = stats.poisson.logpmf(y, mean / (1 - shares)) + np.log1p(-shares)
-        mixed = np.where(y == 0, np.logaddexp(np.log(shares), at), at).sum(axis=1)
-        phi = np.geomspace(0.01, 1e4, FEWEST_TRIED)[:, None]
-        dispersed = stats.nbinom.logpmf(y, phi, phi / (phi + mean)).sum(axis=1)
-    return bool(mixed.max() > dispersed.max())
+def trials(o: Outcome) -> Floats | None:
+    """The trials of each row (n,) of a binomial outcome: a column of the data, or a literal."""
+    s = o.statement
+    if not s.distribution.startswith("binomial"):
+        return None
+    name = s.args[0].removesuffix(s.at)
+    if name in o.columns:
+        return o.columns[name].values
+    return np.full(len(o.y), float(name)) if name.isdigit() else None

@@ -10,39 +10,24 @@ from numpy.typing import NDArray
 from ppl.inference.diagnose.psis import psis
 from ppl.late import special, stats
 from ppl.results.doctor.residuals import basis, unexplained
+from ppl.results.doctor.statement import Statement
 from ppl.results.files.columns import Floats
 from ppl.source import Span
-
-
-@dataclass(frozen=True)
-class Statement:
-    """The first density of an outcome as the program has it: `left ~ distribution(args)`.
-
-    `at` is the index of the left side, `[n]` in a loop and "" of a whole vector.
-    """
-
-    span: Span
-    distribution: str
-    left: str
-    args: tuple[str, ...]
-    at: str = ""
-
-    @property
-    def text(self) -> str:
-        return f"{self.left} ~ {self.distribution}({', '.join(self.args)});"
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """A data variable with a value (n,) for each row, of ints if `whole`.
 
-    `used` is whether the program reads it, `index` whether it does so inside of an index.
+    `used` is whether the program reads it, `index` whether it does so inside of an index; `declared` is what
+    the program declares it as, such as `vector`, "" if it does not.
     """
 
     values: Floats
     used: bool
     whole: bool
     index: bool = False
+    declared: str = ""
 
     @cached_property
     def groups(self) -> NDArray[np.intp] | None:

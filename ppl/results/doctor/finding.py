@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from ppl.errors import Fix
 from ppl.frontend.lints import Lint
+from ppl.results.doctor.change import NO_FIX, Change
 from ppl.results.files.columns import Floats
 
 
@@ -20,7 +22,8 @@ class Finding(Lint):
     """A warning about a program with its data: `span` is the statement to change, `hint` what to write.
 
     `p` is the probability of data as extreme under the model, for all hypotheses of the check; 0 if the
-    finding is no matter of chance. `reference` is what its picture shows.
+    finding is no matter of chance. `reference` is what its picture shows. `change` is what `hint` says, for
+    `ppl fix`; None if it is left to you.
 
     Example:
         >>> fit.doctor().findings
@@ -30,3 +33,14 @@ class Finding(Lint):
     likely: bool = True
     p: float = 0.0
     reference: Reference = field(repr=False, kw_only=True)
+    change: Change | None = field(default=None, repr=False)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The changes of the text, which belong together; none if the change is left to you."""
+        return self.change.fixes if self.change else ()
+
+    @property
+    def no_fix(self) -> str:
+        """Why there are no `fixes`."""
+        return self.change.no_fix if self.change else NO_FIX

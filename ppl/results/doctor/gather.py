@@ -17,7 +17,8 @@ from ppl.observed.flow import flow_of
 from ppl.observed.priors import priors_of
 from ppl.observed.terms import observing
 from ppl.results.calibration.simulations import simulations_of
-from ppl.results.doctor.evidence import Column, Evidence, Outcome, Parameter, Prior, Statement
+from ppl.results.doctor.evidence import Column, Evidence, Outcome, Parameter, Prior
+from ppl.results.doctor.statement import Site, statement_of
 from ppl.results.files.columns import Floats
 from ppl.results.fits.by_row import again, continuous
 from ppl.types import INT, Type, element_type
@@ -151,8 +152,9 @@ def outcome_of(
             return None
         return values.reshape(len(values), -1)[:, there].astype(float)
 
-    statement = next(s for other, s in observing(program, flow_of(program, facts)) if other == name)
-    declared = next(d for d in (*program.data, *program.transformed_data) if getattr(d, "name", "") == name)
+    densities = [s for other, s in observing(program, flow_of(program, facts)) if other == name]
+    of_data = (*program.data, *program.transformed_data)
+    declared = next(d for d in of_data if isinstance(d, ast.Declaration) and d.name == name)
     draws, own = picked(replicated), picked(log_lik)
     if draws is None:
         return None
@@ -161,10 +163,12 @@ def outcome_of(
         finite &= ~np.isnan(own).any(axis=1)
     if finite.sum() < GATHER.fewest_draws:
         return None
+    file = posterior.model.source.name
+    site = Site(densities[0], program, file, len(densities) == 1, size_of(declared.type))
     return Outcome(
         name,
         is_whole(facts.symbols[declared].type),
-        statement_of(statement),
+        replace(statement_of(densities[0]), site=site),
         tuple(name + "".join(f"[{i + 1}]" for i in np.unravel_index(k, y.shape)) for k in there),
         flat[there],
         draws[finite],
@@ -175,19 +179,14 @@ def outcome_of(
     )
 
 
+def size_of(declared: ast.DeclaredType) -> str:
+    """The size of a vector, or of an array of numbers, as the program has it; "" of anything else."""
+    sizes = (*declared.dims, *declared.sizes) if isinstance(declared, ast.SizedType) else ()
+    return expression(sizes[0]) if len(sizes) == 1 else ""
+
+
 def is_whole(declared: Type | None) -> bool:
     return declared is not None and element_type(declared) == INT
-
-
-def statement_of(s: ast.Tilde | ast.Call) -> Statement:
-    """The density as text."""
-    name, left, args = (
-        (s.distribution, s.left, s.args)
-        if isinstance(s, ast.Tilde)
-        else (s.name.rpartition("_")[0], s.args[0], s.args[1:])
-    )
-    index = expression(left).removeprefix(expression(left.base)) if isinstance(left, ast.Indexed) else ""
-    return Statement(s.span, name, expression(left), tuple(map(expression, args)), index)
 
 
 def columns_beside(
@@ -202,6 +201,15 @@ def columns_beside(
     read = {v.name for block in blocks for v in variables(block)}
     at = [n.value for block in blocks for n in walk(block) if isinstance(n, ast.SingleIndex)]
     indices = {v.name for v in variables(at)}
+    declared = {
+        d.name: "array" if d.type.dims else d.type.keyword
+        for d in program.data
+        if isinstance(d.type, ast.SizedType)
+    }
+
+    def about(name: str, whole: bool) -> tuple[bool, bool, bool, str]:
+        return name in read, whole, name in indices, declared.get(name, "")
+
     for name, given in posterior.data.items():
         try:
             values = np.asarray(given)
@@ -213,10 +221,10 @@ def columns_beside(
             continue
         whole = values.dtype.kind in "iu"
         if values.shape == shape:
-            yield name, Column(values.reshape(-1).astype(float), name in read, whole, name in indices)
+            yield name, Column(values.reshape(-1).astype(float), *about(name, whole))
         elif values.ndim == 2 and values.shape[:1] == shape:
             for k, column in enumerate(values.T, 1):
-                yield f"{name}[, {k}]", Column(column.astype(float), name in read, whole, name in indices)
+                yield f"{name}[, {k}]", Column(column.astype(float), *about(name, whole))
 
 
 def parameters_of(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Parameter]:

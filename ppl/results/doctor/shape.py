@@ -4,8 +4,10 @@ import numpy as np
 
 from ppl.late import stats
 from ppl.results.doctor.advice import SYMMETRIC
-from ppl.results.doctor.evidence import Outcome, Statement
+from ppl.results.doctor.change import Change
+from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding, Reference
+from ppl.results.doctor.statement import Statement, restated
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
 
@@ -33,14 +35,13 @@ def outliers(o: Outcome) -> Finding | None:
     )
 
 
-def heavy_tailed(s: Statement) -> str:
+def heavy_tailed(s: Statement) -> Change | str:
     """What to write for a distribution with heavier tails."""
     if s.distribution != "normal":
         return f"Look at these rows, or give `{s.text}` a distribution with heavier tails."
-    return (
-        "Declare `real<lower=2> nu;` in parameters, write `nu ~ gamma(2, 0.1);`, and "
-        f"`{s.left} ~ student_t(nu, {', '.join(s.args)});`."
-    )
+    nu = s.fresh("nu")
+    new = restated(s, "student_t", (nu, *s.args))
+    return Change(s, new, (f"real<lower=2> {nu};",), (f"{nu} ~ gamma(2, 0.1);",))
 
 
 def family(o: Outcome) -> Finding | None:

@@ -5,10 +5,21 @@ from itertools import combinations
 import numpy as np
 
 from ppl.late import special, stats
-from ppl.results.doctor.advice import with_term
+from ppl.results.doctor.advice import (
+    are_indices,
+    effect_prior,
+    plain,
+    rounded,
+    undeclared,
+    unit,
+    value_of,
+    with_term,
+)
+from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.residuals import FITTED, between, direction, quoted, scaled, score_of
+from ppl.results.doctor.statement import Statement
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
 
@@ -28,16 +39,28 @@ def group(o: Outcome) -> Finding | None:
     found = farthest(columns, own, replicated, "sum of squares of residuals between groups of {}")
     if found is None:
         return None
-    g = plain(found.name)
-    declared = "" if o.columns[found.name].used else f"declare `{found.name}` in data, "
     return found.finding(
         o.statement.span,
         "PPL024",
         f"The residuals of `{o.name}` differ between the groups of `{found.name}`.",
-        f"Give each group an effect: {declared}declare `real<lower=0> s_{g}; vector[K] u_{g};` in parameters "
-        f"for K groups, write `u_{g} ~ normal(0, s_{g}); s_{g} ~ normal(0, 1);`, and "
-        f"{with_term(o.statement, f'u_{g}[{found.name}{o.statement.at}]')}.",
+        of_groups(o, found.name),
     )
+
+
+def of_groups(o: Outcome, name: str) -> Change | str:
+    """An effect of each group, with a scale that they have in common."""
+    s, c = o.statement, o.columns[name]
+    scale, effect = (s.fresh(f"{letter}_{plain(name)}") for letter in "su")
+    new = with_term(s, f"{effect}[{name}{s.at}]")
+    priors = (f"{scale} ~ normal(0, {rounded(unit(o))});", f"{effect} ~ normal(0, {scale});")
+    if not are_indices(c):
+        declared = "" if c.declared else f"number the groups of `{name}` from 1 and declare it in data, "
+        return (
+            f"Give each group an effect: {declared}declare `real<lower=0> {scale}; vector[K] {effect};` in "
+            f"parameters for K groups, write `{' '.join(priors)}`, and {written(new)}."
+        )
+    parameters = (f"real<lower=0> {scale};", f"vector[max({name})] {effect};")
+    return Change(s, new, parameters, priors, tuple(undeclared(o, [name], grouping=True)))
 
 
 def predictor(o: Outcome) -> Finding | None:
@@ -48,15 +71,26 @@ def predictor(o: Outcome) -> Finding | None:
     found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
     if found is None:
         return None
-    in_order = found.name == ORDER
-    x = "t" if in_order else found.name
     return found.finding(
         o.statement.span,
         "PPL025",
         f"The residuals of `{o.name}` change with {quoted(found.name)}, which the model leaves out.",
-        f"Declare `{x}`{', the time or number of the row,' if in_order else ''} in data and "
-        f"`real b_{plain(x)};` in parameters, with a prior, and "
-        f"{with_term(o.statement, f'b_{plain(x)} * {x}{o.statement.at}')}.",
+        in_time(o.statement) if found.name == ORDER else of_column(o, found.name),
+    )
+
+
+def of_column(o: Outcome, name: str) -> Change:
+    """A coefficient of a column."""
+    s, b = o.statement, o.statement.fresh(f"b_{plain(name)}")
+    prior = f"{b} ~ {effect_prior(o, o.columns[name].values)};"
+    data = tuple(undeclared(o, [name]))
+    return Change(s, with_term(s, f"{b} * {value_of(o, name)}"), (f"real {b};",), (prior,), data)
+
+
+def in_time(s: Statement) -> str:
+    return (
+        "Declare `t`, the time or number of the row, in data and `real b_t;` in parameters, with a prior, "
+        f"and {written(with_term(s, f'b_t * t{s.at}'))}."
     )
 
 
@@ -73,7 +107,7 @@ def autocorrelation(o: Outcome) -> Finding | None:
         f"(autocorrelation {found.reference.observed**0.5:.2f}).",
         "If rows are in the order of time, give each a state: declare `vector[N] u; real<lower=-1, upper=1> "
         "rho; real<lower=0> s_u;` in parameters, write `u[1] ~ normal(0, s_u); u[2:N] ~ normal(rho * "
-        f"u[1:N - 1], s_u);`, and {with_term(o.statement, f'u{o.statement.at}')}.",
+        f"u[1:N - 1], s_u);`, and {written(with_term(o.statement, f'u{o.statement.at}'))}.",
     )
 
 
@@ -100,16 +134,22 @@ def interaction(o: Outcome) -> Finding | None:
     if found is None:
         return None
     a, b = found.name.split(" * ")
-    at, dot = o.statement.at, "*" if o.statement.at else ".*"
-    term = f"b_{plain(a)}_{plain(b)} * ({a}{at} {dot} {b}{at})"
     return found.finding(
         o.statement.span,
         "PPL027",
         f"The residuals of `{o.name}` change with the product of `{a}` and `{b}`: the effect of one depends "
         "on the other.",
-        f"Declare `real b_{plain(a)}_{plain(b)};` in parameters, with a prior, and "
-        f"{with_term(o.statement, term)}.",
+        of_product(o, a, b),
     )
+
+
+def of_product(o: Outcome, a: str, b: str) -> Change:
+    """A coefficient of the product of two columns."""
+    s, dot = o.statement, "*" if o.statement.at else ".*"
+    slope = s.fresh(f"b_{plain(a)}_{plain(b)}")
+    new = with_term(s, f"{slope} * ({value_of(o, a)} {dot} {value_of(o, b)})")
+    prior = f"{slope} ~ {effect_prior(o, o.columns[a].values * o.columns[b].values)};"
+    return Change(s, new, (f"real {slope};",), (prior,), tuple(dict.fromkeys(undeclared(o, [a, b]))))
 
 
 def curvature(o: Outcome) -> Finding | None:
@@ -144,8 +184,3 @@ def normal_scores(x: Floats) -> Floats:
 def order(o: Outcome) -> Floats:
     """The number of each row (n,)."""
     return np.arange(len(o.y), dtype=float)
-
-
-def plain(name: str) -> str:
-    """A name for what belongs to `x[, 2]`: x_2."""
-    return name.replace("[, ", "_").removesuffix("]")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.diagnose.psis import fit_pareto
+from ppl.results.doctor.change import Change
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.files.columns import Floats
 from ppl.source import Span
@@ -61,8 +62,11 @@ class Farthest:
     p: float
     reference: Reference
 
-    def finding(self, span: Span, code: str, message: str, hint: str) -> Finding:
-        return Finding(span, code, message, hint, p=self.p, reference=self.reference)
+    def finding(self, span: Span, code: str, message: str, advice: str | Change) -> Finding:
+        """The finding with its advice in words, or as a change of the program."""
+        change = None if isinstance(advice, str) else advice
+        hint = advice if isinstance(advice, str) else advice.hint
+        return Finding(span, code, message, hint, p=self.p, reference=self.reference, change=change)
 
 
 def farthest(candidates: Sequence[Candidate], own: Floats, replicated: Floats, label: str) -> Farthest | None:

@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from ppl.results.doctor.advice import LOCATIONS, with_scale
+from ppl.results.doctor.advice import (
+    LOCATIONS,
+    are_indices,
+    bracketed,
+    rounded,
+    undeclared,
+    value_of,
+    with_scale,
+)
+from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.residuals import FITTED, between, direction, quoted, score_of
@@ -24,15 +33,33 @@ def unequal_variance(o: Outcome) -> Finding | None:
     found = farthest(tried, own, replicated, "size of residuals along {}")
     if found is None:
         return None
-    s, name = o.statement, found.name
-    grouped = name in o.columns and o.columns[name].groups is not None
-    mean = s.args[LOCATIONS[s.distribution][0]] if s.distribution in LOCATIONS else "mu"
-    term = f"v[{name}{s.at}]" if grouped else f"v * {name}{s.at}" if name in columns else f"v * ({mean})"
-    declared = "`vector[K] v;` in parameters for K groups" if grouped else "`real v;` in parameters"
+    name = found.name
     return found.finding(
-        s.span,
+        o.statement.span,
         "PPL029",
         f"The size of the residuals of `{o.name}` changes with {quoted(name)}: their variance is not "
         "constant.",
-        f"Declare {declared}, write `v ~ normal(0, 1);`, and {with_scale(s, term)}.",
+        along(o, name),
     )
+
+
+def along(o: Outcome, name: str) -> Change | str:
+    """A scale that changes with a column or the fitted values."""
+    s, v = o.statement, o.statement.fresh("v")
+    if name == FITTED:
+        mean = s.args[LOCATIONS[s.distribution][0]] if s.distribution in LOCATIONS else "mu"
+        priors = (f"{v} ~ normal(0, {rounded(1 / float(o.fitted.std()))});",)
+        return Change(s, with_scale(s, f"{v} * {bracketed(mean)}"), (f"real {v};",), priors)
+    c = o.columns[name]
+    grouped = c.groups is not None
+    new = with_scale(s, f"{v}[{name}{s.at}]" if grouped else f"{v} * {value_of(o, name)}")
+    data = tuple(undeclared(o, [name], grouped))
+    if not grouped:
+        priors = (f"{v} ~ normal(0, {rounded(1 / float(c.values.std()))});",)
+        return Change(s, new, (f"real {v};",), priors, data)
+    if not are_indices(c):
+        return (
+            f"Declare `vector[K] {v};` in parameters for K groups, write `{v} ~ normal(0, 1);`, and "
+            f"{written(new)}."
+        )
+    return Change(s, new, (f"vector[max({name})] {v};",), (f"{v} ~ normal(0, 1);",), data)

@@ -7,15 +7,17 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import Level
-from ppl.results.doctor.doctor import Examination
-from ppl.results.doctor.finding import Finding
 from ppl.results.report.by_evidence import EvidenceComparison
 from ppl.results.report.compare import Comparison
 from ppl.results.report.loo import Loo
+
+if TYPE_CHECKING:
+    from ppl.results.doctor.doctor import Examination
+    from ppl.results.doctor.finding import Finding
 
 SCHEMA = "ppl-report/1"
 
@@ -73,7 +75,7 @@ def of_comparison(found: Comparison | EvidenceComparison, levels: Mapping[str, L
     return {"by": by, "reading": found.reading, "models": models}
 
 
-def of_examination(found: Examination) -> dict[str, Any]:
+def of_examination(found: "Examination") -> dict[str, Any]:
     return {
         "outcomes": found.outcomes,
         "checks": found.checks,
@@ -82,7 +84,7 @@ def of_examination(found: Examination) -> dict[str, Any]:
     }
 
 
-def of_finding(f: Finding) -> dict[str, Any]:
+def of_finding(f: "Finding") -> dict[str, Any]:
     return {
         "code": f.code,
         "file": f.span.source.name,
@@ -91,4 +93,14 @@ def of_finding(f: Finding) -> dict[str, Any]:
         "message": f.message,
         "hint": f.hint,
         "p": f.p,
+        "fixes": [
+            {
+                "line": fix.span.line,
+                "column": fix.span.column,
+                "end_line": fix.span.end_line,
+                "end_column": fix.span.end_column,
+                "text": fix.text,
+            }
+            for fix in f.fixes
+        ],
     }

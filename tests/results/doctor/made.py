@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ppl.results.doctor.evidence import Column, Outcome, Statement
+from ppl.results.doctor.evidence import Column, Outcome
+from ppl.results.doctor.statement import Statement
 from ppl.source import SourceText, Span
 
 DRAWS, N = 500, 120

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from ppl.results.doctor.counts import overdispersed
-from ppl.results.doctor.evidence import Statement
 from ppl.results.doctor.shape import positive
+from ppl.results.doctor.statement import Statement
 from ppl.source import SourceText, Span
 
 NOWHERE = Span(SourceText("", ""), 1, 1, 1, 1)
@@ -38,4 +38,5 @@ def test_skewed_positive_data():
 
 def test_overdispersed_counts():
     for words, proposed in DISPERSED.items():
-        assert f"`y ~ {proposed};`" in overdispersed(statement(*words)), words
+        advice = overdispersed(statement(*words))
+        assert f"`y ~ {proposed};`" in getattr(advice, "hint", advice), words

@@ -14,11 +14,12 @@ from ppl.frontend.parser import parse
 from ppl.inference.diagnose.level import Level
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.doctor import FALSE_ALARMS, OF_ALL, OF_OUTCOMES, TIERS, examine
-from ppl.results.doctor.evidence import Column, Evidence, Parameter, Prior, Statement
+from ppl.results.doctor.evidence import Column, Evidence, Parameter, Prior
 from ppl.results.doctor.parameters import conflict, uninformed, units
 from ppl.results.doctor.prior import prior_predictive
 from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
+from ppl.results.doctor.statement import Statement
 from ppl.results.doctor.structure import autocorrelation, curvature, group, interaction, predictor
 from ppl.results.doctor.variance import unequal_variance
 from ppl.source import SourceText
@@ -138,7 +139,7 @@ def test_what_to_write_is_stan(distribution, at):
     for check, given in FIRES.items():
         hint = check(replace(given, statement=statement)).hint
         for text in re.findall("`([^`]+;)`", hint):
-            block = "parameters" if re.match(r"(real|vector)[<\[ ]", text) else "model"
+            block = "parameters" if re.match(r"(real|vector|array)[<\[ ]", text) else "model"
             assert parse(SourceText(f"{block} {{ {text} }}"))
 
 
@@ -163,6 +164,16 @@ def test_a_parameter_that_depends_on_another_is_informed():
     one = Parameter("b", "b", SPAN, OWN, OWN)
     found = [uninformed(Evidence((), (one, c), (), np.zeros(DRAWS), np.zeros(DRAWS))) for c in (tied, free)]
     assert found[0] is None and found[1] is not None
+
+
+def test_zeros_and_dispersion_of_trials_are_told_apart():
+    statement = replace(made.NORMAL, distribution="binomial", args=("20", "p"))
+    rep = rng().binomial(20, 0.3, (DRAWS, N))
+    dispersed = np.random.default_rng(1).binomial(20, np.random.default_rng(2).beta(0.6, 1.4, N))
+    inflated = np.random.default_rng(1).binomial(20, 0.4 * (np.arange(N) % 3 > 0))
+    for y, found, silent in ((dispersed, dispersion, zeros), (inflated, zeros, dispersion)):
+        o = outcome(y.astype(float), rep.astype(float), discrete=True, statement=statement)
+        assert is_finding(found(o)) and silent(o) is None
 
 
 def test_a_poor_fit_is_examined_for_its_prior_only():

@@ -1,0 +1,194 @@
+"""What a finding says to write, as a sentence and as changes of the program's text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ppl.errors import Fix
+from ppl.frontend import ast
+from ppl.frontend.parser import parse
+from ppl.frontend.walk import statements, walk
+from ppl.results.doctor.statement import Statement, statement_of
+from ppl.source import SourceText, Span, with_fixes
+
+COMMENTS = ("//", "/*")
+NO_FIX = "the change depends on what the data mean"
+
+
+class ByHand(Exception):
+    """Why the text cannot be changed without a person."""
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A statement `old` becomes `new`, with more declarations of data and parameters and their priors.
+
+    `new` is the end of a sentence if the form of the statement is unknown.
+
+    Example:
+        >>> change.hint
+        'Declare `real<lower=2> nu;` in parameters, write `nu ~ gamma(2, 0.1);`, and `y ~ ...;`.'
+    """
+
+    old: Statement
+    new: Statement | str
+    parameters: tuple[str, ...]
+    priors: tuple[str, ...]
+    data: tuple[str, ...] = ()
+
+    @property
+    def hint(self) -> str:
+        declared = " and ".join(
+            f"{quoted(lines)} in {block}"
+            for lines, block in ((self.data, "data"), (self.parameters, "parameters"))
+            if lines
+        )
+        last = self.new if isinstance(self.new, str) else f"`{self.new.text}`"
+        return f"Declare {declared}, write {quoted(self.priors)}, and {last}."
+
+    @cached_property
+    def fixes(self) -> tuple[Fix, ...]:
+        """The changes of the text, which all belong together; none with the reason in `no_fix`."""
+        return self._made[0]
+
+    @property
+    def no_fix(self) -> str:
+        return self._made[1]
+
+    @cached_property
+    def _made(self) -> tuple[tuple[Fix, ...], str]:
+        try:
+            return tuple(self._fixes()), ""
+        except ByHand as why:
+            return (), str(why)
+
+    def _fixes(self) -> Iterator[Fix]:
+        site = self.old.site
+        if site is None or isinstance(self.new, str):
+            raise ByHand(NO_FIX)
+        p = site.program
+        refuse_other_uses(self.old)
+        found = [
+            *appended(p.data, self.data, "data"),
+            *appended(p.parameters, self.parameters, "parameters"),
+            *with_priors(p.model, site.node.span, self.priors),
+            *rewritten(site.node, self.old, self.new),
+        ]
+        if any(fix.span.source.name != site.file for fix in found):
+            raise ByHand("it concerns an included file")
+        refuse_misread(found, self.new)
+        yield from found
+
+
+def written(new: Statement | str) -> str:
+    """The end of a sentence that says to write a statement."""
+    return new if isinstance(new, str) else f"write `{new.text}`"
+
+
+def quoted(lines: Sequence[str]) -> str:
+    return f"`{' '.join(lines)}`"
+
+
+def refuse_other_uses(s: Statement) -> None:
+    """ByHand where more of the program has to change with the statement."""
+    assert s.site is not None
+    if not s.site.alone:
+        raise ByHand("the outcome has several statements")
+    drawn = (n for n in walk(s.site.program.generated_quantities) if isinstance(n, ast.Call))
+    other = next((c for c in drawn if c.name.rpartition("_")[0] == s.distribution), None)
+    if other is not None:
+        raise ByHand(f"`{other.name}` on line {other.span.line} has to change with it")
+    increments = (n.value for n in statements(s.site.program.model) if isinstance(n, ast.TargetIncrement))
+    if isinstance(s.site.node, ast.Call) and s.site.node not in increments:
+        raise ByHand("the density is part of an expression")
+
+
+def refuse_misread(fixes: Sequence[Fix], new: Statement) -> None:
+    """ByHand where the changed text is not read as the new statement: spans lack outer parentheses."""
+    source: SourceText = fixes[0].span.source
+    program = parse(SourceText(with_fixes(source.text, fixes), source.name))
+    nodes = (n for n in walk(program.model) if isinstance(n, ast.Tilde | ast.Call) and n.args)
+    if not any(statement_of(n).text == new.text for n in nodes):
+        raise ByHand("an argument stands in parentheses")
+
+
+def appended(block: Sequence[ast.Declaration], lines: Sequence[str], name: str) -> Iterator[Fix]:
+    """Lines below the last declaration of a block."""
+    if lines and not block:
+        raise ByHand(f"the program has no block `{name}`")
+    if lines:
+        yield below(block[-1].span, lines)
+
+
+def with_priors(model: Sequence[ast.Statement], changed: Span, lines: Sequence[str]) -> Iterator[Fix]:
+    """Priors below the last one before the changed statement, above what holds that if there is none."""
+    before = [s for s in model if (s.span.end_line, s.span.end_column) <= (changed.line, changed.column)]
+    last = next((s for s in reversed(before) if isinstance(s, ast.Tilde)), None)
+    yield above(model[len(before)].span, lines) if last is None else below(last.span, lines)
+
+
+def below(span: Span, lines: Sequence[str]) -> Fix:
+    """Lines of their own below a statement and a comment behind it; behind the statement in a longer line."""
+    line = span.source.line(span.end_line)
+    rest = line[span.end_column - 1 :].strip()
+    if rest and not is_comment(rest):
+        return Fix(after(span), "".join(f" {each}" for each in lines))
+    text = "".join(f"\n{indentation(span)}{each}" for each in lines)
+    return Fix(point(span, span.end_line, len(line) + 1), text)
+
+
+def is_comment(rest: str) -> bool:
+    """Whether the rest of a line is one comment that ends with it."""
+    return rest.startswith("//") or (rest.startswith("/*") and rest.find("*/") == len(rest) - 2)
+
+
+def above(span: Span, lines: Sequence[str]) -> Fix:
+    """Lines of their own above a statement; before it in a longer line."""
+    starts = not span.source.line(span.line)[: span.column - 1].strip()
+    gap = f"\n{indentation(span)}" if starts else " "
+    return Fix(point(span, span.line, span.column), "".join(f"{each}{gap}" for each in lines))
+
+
+def indentation(span: Span) -> str:
+    line = span.source.line(span.line)
+    return line[: len(line) - len(line.lstrip())]
+
+
+def after(span: Span) -> Span:
+    return point(span, span.end_line, span.end_column)
+
+
+def point(span: Span, line: int, column: int) -> Span:
+    return Span(span.source, line, column, line, column)
+
+
+def rewritten(node: ast.Tilde | ast.Call, old: Statement, new: Statement) -> Iterator[Fix]:
+    """The statement's other distribution, and the arguments that change: what stands around them stays."""
+    if new.distribution != old.distribution:
+        at = node.name_span if isinstance(node, ast.Tilde) else node.span
+        end = at.column + len(old.distribution)
+        yield Fix(Span(at.source, at.line, at.column, at.line, end), new.distribution)
+    spans = [a.span for a in (node.args if isinstance(node, ast.Tilde) else node.args[1:])]
+    first = equal(old.args, new.args)
+    last = equal(old.args[first:][::-1], new.args[first:][::-1])
+    text = ", ".join(new.args[first : len(new.args) - last])
+    if first + last < len(old.args):
+        whole = replace_span(spans[first], spans[len(spans) - last - 1])
+        if any(mark in whole.text for mark in COMMENTS):
+            raise ByHand("there is a comment inside of the expression to change")
+        yield Fix(whole, text)
+    elif text and first:
+        yield Fix(after(spans[first - 1]), f", {text}")
+    elif text:
+        yield Fix(point(spans[0], spans[0].line, spans[0].column), f"{text}, ")
+
+
+def equal(a: Sequence[str], b: Sequence[str]) -> int:
+    """How many items two sequences begin with in common."""
+    pairs = zip(a, b, strict=False)
+    return next((k for k, (x, y) in enumerate(pairs) if x != y), min(len(a), len(b)))
+
+
+def replace_span(first: Span, last: Span) -> Span:
+    """From the start of one to the end of another."""
+    return Span(first.source, first.line, first.column, last.end_line, last.end_column)

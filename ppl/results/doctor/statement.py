@@ -1,0 +1,72 @@
+"""The density of an outcome as the program has it, and where it stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from ppl.discrete.parameters import Names
+from ppl.discrete.rewrite import names_of
+from ppl.frontend import ast
+from ppl.frontend.parser import parse
+from ppl.frontend.printer import expression
+from ppl.source import SourceText, Span
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """Where a density stands: its `node` in the `program` of a `file`; `alone` if no other is of the outcome.
+
+    `size` is that of a one-dimensional outcome as declared, else "".
+    """
+
+    node: ast.Tilde | ast.Call
+    program: ast.Program
+    file: str
+    alone: bool
+    size: str
+
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The names that the program has."""
+        return frozenset(names_of(self.program).taken)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The first density of an outcome as the program has it: `left ~ distribution(args)`.
+
+    `at` is the index of the left side, `[n]` in a loop and "" of a whole vector.
+    """
+
+    span: Span
+    distribution: str
+    left: str
+    args: tuple[str, ...]
+    at: str = ""
+    site: Site | None = field(default=None, repr=False)
+
+    @property
+    def text(self) -> str:
+        return f"{self.left} ~ {self.distribution}({', '.join(self.args)});"
+
+    def fresh(self, name: str) -> str:
+        """The name, with a number if the program has it."""
+        return Names(set(self.site.taken if self.site else ())).fresh(name)
+
+
+def restated(s: Statement, distribution: str, args: Sequence[str]) -> Statement:
+    """The statement with another distribution and arguments, each with no more parentheses than it needs."""
+    made = parse(SourceText(f"model {{ {s.left} ~ {distribution}({', '.join(args)}); }}")).model[0]
+    assert isinstance(made, ast.Tilde)
+    return replace(s, distribution=distribution, args=tuple(map(expression, made.args)))
+
+
+def statement_of(s: ast.Tilde | ast.Call) -> Statement:
+    """The density as text."""
+    name, left, args = (
+        (s.distribution, s.left, s.args)
+        if isinstance(s, ast.Tilde)
+        else (s.name.rpartition("_")[0], s.args[0], s.args[1:])
+    )
+    index = expression(left).removeprefix(expression(left.base)) if isinstance(left, ast.Indexed) else ""
+    return Statement(s.span, name, expression(left), tuple(map(expression, args)), index)

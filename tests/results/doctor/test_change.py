@@ -1,0 +1,140 @@
+"""What findings change in a program: the text around stays, and the finding is gone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.cli.examined_fixes import fixed_with
+from ppl.cli.fixes import Fixed
+from ppl.frontend import ast
+from ppl.frontend.walk import walk
+from ppl.results.doctor.counts import overdispersed
+from ppl.results.doctor.shape import heavy_tailed
+from ppl.results.doctor.statement import Site, statement_of
+from ppl.source import SourceText, with_fixes
+
+COMMENTED = """// counts
+data {
+  int<lower=0> N;
+  array[N] int<lower=0> y;
+}
+parameters {
+  real a; // the level
+  real phi;   /* slope */
+}
+model {
+  a ~ normal(0, 3);   // wide
+  phi ~ normal(0, 3);
+
+  // likelihood
+  y ~ poisson_log( a  + /* the rest */
+      phi );  // here
+}
+"""
+DISPERSED = (
+    COMMENTED.replace("/* slope */\n", "/* slope */\n  real<lower=0> phi_2;\n")
+    .replace("phi ~ normal(0, 3);\n", "phi ~ normal(0, 3);\n  phi_2 ~ exponential(0.1);\n")
+    .replace("poisson_log(", "neg_binomial_2_log(")
+    .replace("phi );", "phi, phi_2 );")
+)
+LINE = "data {{ vector[9] y; }} parameters {{ real m; }} model {{ {} }}"
+DATA, A = "data {\n  int N;\n  vector[N] x;\n  {y} y;\n}\n", "parameters {\n  real a;\n  real b;\n{s}}\n"
+
+
+def site_of(text, alone=True):
+    model = ppl.compile_model(text)
+    program = model.compilation.checked[0]
+    nodes = [n for n in walk(program.model) if isinstance(n, ast.Tilde | ast.Call) and n.args]
+    node = next(n for n in nodes if statement_of(n).left[0] == "y")
+    return model.source, Site(node, program, model.source.name, alone, "N")
+
+
+def changed(advice, text, **more):
+    """The text after the change, or why there is none."""
+    source, site = site_of(text, **more)
+    change = advice(replace(statement_of(site.node), site=site))
+    return with_fixes(source.text, change.fixes) if change.fixes else change.no_fix
+
+
+def test_comments_and_layout_stay():
+    assert changed(overdispersed, COMMENTED) == DISPERSED
+    assert ppl.compile_model(DISPERSED)
+
+
+@pytest.mark.parametrize(("model", "expected"), [
+    ("y ~ normal(m, 1);", "nu ~ gamma(2, 0.1); y ~ student_t(nu, m, 1);"),
+    ("m ~ normal(0, 1); y ~ normal(m, 1);", "m ~ normal(0, 1); nu ~ gamma(2, 0.1); y ~ student_t(nu, m, 1);"),
+    ("target += normal_lupdf(y | m, 1);", "nu ~ gamma(2, 0.1); target += student_t_lupdf(y | nu, m, 1);"),
+    ("for (n in 1:9) { y[n] ~ normal(m, 1); }",
+     "nu ~ gamma(2, 0.1); for (n in 1:9) { y[n] ~ student_t(nu, m, 1); }"),
+])  # fmt: skip
+def test_a_program_in_one_line(model, expected):
+    found = changed(heavy_tailed, LINE.format(model))
+    assert found == LINE.format(expected).replace("real m;", "real m; real<lower=2> nu;")
+    assert ppl.compile_model(found)
+
+
+@pytest.mark.parametrize(("model", "reason"), [
+    ("y ~ normal((m), 1);", "an argument stands in parentheses"),
+    ("target += 2 * normal_lpdf(y | m, 1);", "the density is part of an expression"),
+    ("y ~ normal(m, 1); } generated quantities { real z = normal_rng(m, 1);",
+     "`normal_rng` on line 1 has to change with it"),
+])  # fmt: skip
+def test_a_change_that_is_not_certain_is_left_to_the_user(model, reason):
+    assert changed(heavy_tailed, LINE.format(model)) == reason
+
+
+def test_an_outcome_with_several_statements_is_left_to_the_user():
+    assert changed(heavy_tailed, LINE.format("y ~ normal(m, 1);"), alone=False).endswith("several statements")
+
+
+def test_an_included_file_is_not_changed(tmp_path):
+    (tmp_path / "p.stan").write_text("real m;\n")
+    (tmp_path / "m.stan").write_text(
+        LINE.format("y ~ normal(m, 1);").replace(" real m; ", "\n#include p.stan\n")
+    )
+    assert changed(heavy_tailed, tmp_path / "m.stan") == "it concerns an included file"
+
+
+def simulated(kind):
+    """A program, data that it misfits, and the code of the finding."""
+    rng, n = np.random.default_rng(2), 120
+    x, z, g = rng.normal(size=n), rng.normal(size=n), rng.integers(1, 9, n)
+    mean, e = 1 + 0.5 * x, rng.normal(size=n)
+    data, real = {"N": n, "x": x, "z": z, "g": g}, "vector[N]"
+    priors = "a ~ normal(0, 5); b ~ normal(0, 5);"
+    normal = f"{priors} s ~ exponential(1); y ~ normal(a + b * x, s);"
+    rate = np.exp(mean) * rng.gamma(1.0, 1.0, n)
+    share = rng.beta(1.5, 1.5, n)
+    counts = "array[N] int<lower=0>"
+    match kind:
+        case "PPL024":
+            data |= {"y": mean + 2 * rng.normal(size=9)[g] + e}
+        case "PPL025":
+            data |= {"y": mean + z + e}
+        case "PPL027":
+            data |= {"y": mean + 1.5 * x * z + e}
+        case "PPL029":
+            data |= {"y": mean + np.exp(x) * e}
+        case "PPL032":
+            data |= {"y": mean + e + 12 * (np.arange(n) % 25 == 0)}
+        case "PPL031":
+            return counts, "", f"{priors} y ~ poisson_log(a + b * x);", data | {"y": rng.poisson(rate)}
+        case _:
+            binomial = f"{priors} for (n in 1:N) y[n] ~ binomial_logit(20, a + b * x[n]);"
+            return counts, "", binomial, data | {"y": rng.binomial(20, share)}
+    return real, "  real<lower=0> s;\n", normal, data
+
+
+@pytest.mark.parametrize(
+    "kind", ["PPL024", "PPL025", "PPL027", "PPL029", "PPL031", "PPL031 of a binomial", "PPL032"]
+)
+def test_a_finding_is_gone_after_its_change(kind):
+    of_y, s, model, data = simulated(kind)
+    text = DATA.replace("{y}", of_y) + A.replace("{s}", s) + f"model {{\n  {model}\n}}\n"
+    found = fixed_with(Fixed(SourceText(text), (), ()), data, (), 1)
+    assert [f.code for f in found.applied][:1] == [kind[:6]], found.left
+    assert not any(kind[:6] in line for line in found.left)
+    assert ppl.compile_model(found.source.text).condition(data)
