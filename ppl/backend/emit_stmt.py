@@ -20,7 +20,7 @@ from ppl.backend.emit_expr import (
 )
 from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, declared_names, used_names, walk
+from ppl.ir.walk import assigned_names, declared_names, used_names, walk_statements
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, Type, array_of, axes_of, core, entry, is_complex, rank
 
@@ -224,7 +224,7 @@ def read_from_outside(s: ir.Scan) -> set[str]:
 
 
 def changed_in_place(body: Sequence[Any]) -> frozenset[str]:
-    return frozenset(n.name for n in walk(tuple(body)) if isinstance(n, ir.Update | ir.Scatter))
+    return frozenset(n.name for n in walk_statements(tuple(body)) if isinstance(n, ir.Update | ir.Scatter))
 
 
 # --- Branches and checks -------------------------------------------------------------------------

@@ -5,11 +5,19 @@ Draws that take different branches are sets of their own, so that what they have
 that parameters decide may not be run: `unknown_names`.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, declared_names, implicit_arguments_of, jumps, parts_of, walk
+from ppl.ir.walk import (
+    assigned_names,
+    declared_names,
+    implicit_arguments_of,
+    jumps,
+    parts_of,
+    walk,
+    walk_statements,
+)
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.types import INT
 
@@ -46,10 +54,11 @@ def varying_arguments(
 def varying_names(body: Sequence[ir.Stmt], start: set[str]) -> set[str]:
     """The names, and every variable that is computed from them or set where they decide."""
     names = set(start)
+    every = [*walk_statements(tuple(body))]
     decides: Any
     while True:
-        more = {name for s in every_statement(body) for name, value in assignments(s) if varies(value, names)}
-        for s in every_statement(body):
+        more = {name for s in every for name, value in assignments(s) if varies(value, names)}
+        for s in every:
             match s:
                 case ir.If(condition=decides, then=then, otherwise=otherwise):
                     inside: Sequence[ir.Stmt] = (*then, *otherwise)
@@ -71,7 +80,7 @@ def varying_names(body: Sequence[ir.Stmt], start: set[str]) -> set[str]:
 def left_out(body: Sequence[ir.Stmt], names: set[str]) -> Sequence[ir.Stmt]:
     """The statements of a loop that some go through less often, as a jump is theirs alone."""
     for k, s in enumerate(body):
-        if jumps(s) and any(isinstance(n, ir.If) and varies(n.condition, names) for n in walk(s)):
+        if jumps(s) and any(isinstance(n, ir.If) and varies(n.condition, names) for n in walk_statements(s)):
             return body if any(jumps(later, "break") for later in body) else body[k:]
     return ()
 
@@ -111,11 +120,6 @@ def varies(e: Any, names: Names) -> bool:
             return False
         case _:
             return "rng" in implicit_arguments_of(e) or any(varies(part, names) for part in parts_of(e))
-
-
-def every_statement(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """Every statement, those inside others too."""
-    return (n for n in walk(tuple(body)) if hasattr(n, "span"))
 
 
 # --- What is known at no point before it is run -------------------------------------------------

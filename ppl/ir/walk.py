@@ -34,18 +34,30 @@ KINDS = tuple(
 )
 
 
-def holds_nodes(annotation: Any) -> bool:
-    """Whether a field of this type may hold a node, itself or in tuples."""
-    return annotation in KINDS or any(map(holds_nodes, get_args(annotation)))
+STATEMENTS = frozenset(get_args(ir.Stmt))
+BODIES = (*STATEMENTS, ir.Function)
+"""Kinds of nodes that are statements or hold them."""
 
 
-PART_NAMES: dict[type, tuple[str, ...]] = {
-    kind: tuple(name for name, t in get_type_hints(kind).items() if name != "span" and holds_nodes(t))
-    for kind in KINDS
-}
-"""The fields of each kind of node that may hold nodes, in the order they are evaluated."""
-PARTS = {kind: attrgetter(*names) if names else None for kind, names in PART_NAMES.items()}
-"""The values of these fields: a tuple, of one field its value; None for a node without any."""
+def holds(annotation: Any, kinds: Collection[Any]) -> bool:
+    """Whether a field of this type may hold a node of these kinds, itself or in tuples."""
+    return annotation in kinds or any(holds(inner, kinds) for inner in get_args(annotation))
+
+
+def fields_of(kind: type, kinds: Collection[Any]) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold nodes of these kinds, in the order they are evaluated."""
+    return tuple(name for name, t in get_type_hints(kind).items() if name != "span" and holds(t, kinds))
+
+
+def values_of(names: tuple[str, ...]) -> Callable[[Any], Any] | None:
+    """The values of fields: a tuple, of one field its value; None where there are none."""
+    return attrgetter(*names) if names else None
+
+
+PART_NAMES = {kind: fields_of(kind, KINDS) for kind in KINDS}
+PARTS = {kind: values_of(names) for kind, names in PART_NAMES.items()}
+BLOCKS = {kind: values_of(fields_of(kind, BODIES)) for kind in (*BODIES, ir.Program)}
+"""The blocks of statements in a statement, function or program; expressions hold none."""
 
 
 def is_node(value: Any) -> bool:
@@ -73,6 +85,21 @@ def walk(node: Any) -> Iterator[Any]:
             ahead += here[::-1]
 
 
+def walk_statements(node: Any) -> Iterator[Any]:
+    """The statements that `walk` finds, in its order, without a look into expressions."""
+    ahead = [node]
+    while ahead:
+        here = ahead.pop()
+        kind = type(here)
+        if kind in BLOCKS:
+            if kind in STATEMENTS:
+                yield here
+            if blocks := BLOCKS[kind]:
+                ahead.append(blocks(here))
+        elif isinstance(here, tuple):
+            ahead += here[::-1]
+
+
 def used_names(node: Any) -> set[str]:
     """Variables that are read or changed."""
     users = (ir.Var, ir.Update, ir.Scatter, ir.CheckDeclared)
@@ -94,7 +121,7 @@ def functions_where(functions: Sequence[ir.Function], holds: Callable[[Any], boo
 def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
     """Variables that the statements set, wholly or in part, loop variables included."""
     names: set[str] = set()
-    for n in walk(tuple(body)):
+    for n in walk_statements(tuple(body)):
         match n:
             case ir.Declare(name=name) | ir.Assign(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
                 names.add(name)
@@ -128,7 +155,7 @@ def mentions(s: ir.Stmt, name: str) -> bool:
 
 def leaves_early(body: Sequence[ir.Stmt]) -> bool:
     """Whether `break`, `continue` or `return` stands in the statements, those of inner loops included."""
-    return any(isinstance(n, ir.Jump | ir.Return) for n in walk(tuple(body)))
+    return any(isinstance(n, ir.Jump | ir.Return) for n in walk_statements(tuple(body)))
 
 
 def backward_slice(
@@ -182,7 +209,7 @@ def single_assignments(body: Sequence[ir.Stmt]) -> list[ir.Assign]:
 def declared_names(node: Any) -> set[str]:
     """Variables that live inside alone, or from there on: loop variables, and what a scan is made of, too."""
     found: set[str] = set()
-    for n in walk(node):
+    for n in walk_statements(node):
         match n:
             case ir.Declare(name=name) | ir.Assign(name=name, declares=True) | ir.For(variable=name):
                 found.add(name)
@@ -244,7 +271,7 @@ def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """Names that are changed in part, run through by a loop, or set in more than one place."""
     seen: set[str] = set()
     again: set[str] = set()
-    for n in walk(tuple(body)):
+    for n in walk_statements(tuple(body)):
         match n:
             case ir.Assign(name=name) | ir.Declare(name=name):
                 (again if name in seen else seen).add(name)

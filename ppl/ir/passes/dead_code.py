@@ -1,7 +1,7 @@
 """What nothing reads: index sets, of a nest over pairs as long as there are pairs, and stores of locals."""
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import used_names, walk, with_density, without
+from ppl.ir.walk import used_names, walk_statements, with_density, without
 from ppl.types import INT, OverAxes
 
 
@@ -20,7 +20,7 @@ def dead_names(p: ir.Program) -> set[str]:
     """Index sets, and locals that are other names of variables, that stand nowhere."""
     bodies = (*(f.body for f in p.functions), p.transformed_parameters, p.model)
     outputs = {d.name for d in p.transformed_parameter_names}
-    sets = [n for n in walk(bodies) if isinstance(n, ir.Declare | ir.Assign)]
+    sets = [n for n in walk_statements(bodies) if isinstance(n, ir.Declare | ir.Assign)]
     needed = outputs | {n.name for n in sets if not is_removable(n)}
     return {n.name for n in sets if isinstance(n, ir.Assign)} - needed - used_names(p)
 

@@ -9,7 +9,14 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, changing_names, mentions, used_names, walk, with_blocks
+from ppl.ir.walk import (
+    assigned_names,
+    changing_names,
+    mentions,
+    used_names,
+    walk_statements,
+    with_blocks,
+)
 from ppl.stdlib import batching
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.types import INT
@@ -45,7 +52,7 @@ def is_bounded_below(d: ir.Declared) -> bool:
 def counts(body: Sequence[ir.Stmt], sizes: frozenset[str]) -> frozenset[str]:
     """Local ints that are set once, to what is 0 or more."""
     found = sizes
-    for n in walk(tuple(body)):
+    for n in walk_statements(tuple(body)):
         if isinstance(n, ir.Assign) and n.value.type == INT and is_size(n.value, found):
             found |= {n.name}
     return found - changing_names(body)

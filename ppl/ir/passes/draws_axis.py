@@ -17,8 +17,8 @@ from ppl.ir.passes.iterations import declared, run
 from ppl.ir.passes.jumps import has_exit, with_exit_flags
 from ppl.ir.passes.loop_body import set_once, without_continue
 from ppl.ir.passes.vectorise_loops import Vectorise
-from ppl.ir.varying import every_statement, unknown_in, varies, varying_names
-from ppl.ir.walk import in_branches, walk
+from ppl.ir.varying import unknown_in, varies, varying_names
+from ppl.ir.walk import in_branches, walk_statements
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.types import INT, Tuple, Type, core, over_axes, rank
@@ -126,8 +126,8 @@ def lifting(
     """What lifts statements along the draws, of which the variables of `start` have one value each."""
     root = Batch({ir.DRAW: DRAW}, {}, dict.fromkeys(start, (ir.DRAW,)), draws=ir.DRAW)
     v = v or made.vectorise
-    types = types | {s.name: s.type for s in walk(body) if isinstance(s, ir.Declare)}
-    types |= {s.name: s.value.type for s in walk(body) if isinstance(s, ir.Assign) and s.declares}
+    types = types | {s.name: s.type for s in walk_statements(body) if isinstance(s, ir.Declare)}
+    types |= {s.name: s.value.type for s in walk_statements(body) if isinstance(s, ir.Assign) and s.declares}
     draws = Draws(root, varying_names(body, {*start}), made, types, v.loops)
     span = body[0].span if body else next(iter(made.plain.values())).span if made.plain else None
     return Lifting(span, v.ways, once=set_once(body), draws=draws)  # type: ignore[arg-type]
@@ -168,7 +168,7 @@ def left_together(made: Functions, body: Stmts, start: set[str]) -> Stmts:
 
 def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:
     """Whether draws go different ways somewhere in the statements."""
-    return any(isinstance(s, ir.If) and varies(s.condition, names) for s in every_statement(body))
+    return any(isinstance(s, ir.If) and varies(s.condition, names) for s in walk_statements(tuple(body)))
 
 
 def function_body(functions: Functions, f: ir.Function, mask: Mask, t: Type | None) -> Stmts:
@@ -187,11 +187,11 @@ def one_exit(f: ir.Function, names: set[str], t: Type | None) -> Stmts:
     """The body, with one return at its end where draws would leave it at different places."""
     parting = any(
         isinstance(s, ir.If | ir.While) and varies(s.condition, names) and has_return(s)
-        for s in every_statement(f.body)
+        for s in walk_statements(f.body)
     )
     if not parting:
         return f.body
-    if any(isinstance(n, ir.Return) and n.value is None for n in walk(f.body)):
+    if any(isinstance(n, ir.Return) and n.value is None for n in walk_statements(f.body)):
         return without_continue(in_branches(f.body, left_early))
     if t is None or rank(t) or isinstance(core(t), Tuple):
         raise Dependent("a function returns from different places")

@@ -19,6 +19,7 @@ from ppl.ir.walk import (
     substituted,
     used_names,
     walk,
+    walk_statements,
 )
 from ppl.stdlib import batching
 from ppl.stdlib.distributions import bernoulli, categorical, glm, neg_binomial, normal, ordered, poisson
@@ -201,7 +202,7 @@ class Fusion:
     def put_in(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
         """The statements with predictors that one other statement uses put in there."""
         uses = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Var | ir.Update | ir.Scatter))
-        sets = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Assign | ir.Declare))
+        sets = Counter(n.name for n in walk_statements(tuple(body)) if isinstance(n, ir.Assign | ir.Declare))
         changed = changing_names(body)
         values = {
             s.name: s.value

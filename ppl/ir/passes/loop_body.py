@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Entry
-from ppl.ir.walk import declared_names, jumps, walk
+from ppl.ir.walk import declared_names, jumps, walk, walk_statements
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT
 
@@ -16,7 +16,7 @@ Stmts = tuple[ir.Stmt, ...]
 def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """Variables that are given a value where they are declared and never changed."""
     setters = (ir.Declare, ir.Assign, ir.Update)
-    counts = Counter(n.name for n in walk(tuple(body)) if isinstance(n, setters))
+    counts = Counter(n.name for n in walk_statements(tuple(body)) if isinstance(n, setters))
     return frozenset(name for name, count in counts.items() if count == 1)
 
 
@@ -43,7 +43,7 @@ def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...
     """How variables from outside the loop are filled inside it; () where one is set whole."""
     inside = declared_names(s.body)
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = {}
-    for n in walk(s.body):
+    for n in walk_statements(s.body):
         if isinstance(n, ir.Update) and n.name not in inside:
             step = n.path[0]
             writes.setdefault(n.name, []).append(step if isinstance(step, tuple) and len(n.path) == 1 else ())

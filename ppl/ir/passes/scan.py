@@ -18,7 +18,16 @@ from ppl.ir.passes.lift import lift, path_to, spread
 from ppl.ir.passes.loop_body import set_once
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.varying import unknown_names, varies, varying_names
-from ppl.ir.walk import assigned_names, backward_slice, declared_names, substituted, used_names, walk, without
+from ppl.ir.walk import (
+    assigned_names,
+    backward_slice,
+    declared_names,
+    substituted,
+    used_names,
+    walk,
+    walk_statements,
+    without,
+)
 from ppl.stdlib import batching
 from ppl.types import INT, VOID, Tuple, axes_of, core, element_type, is_complex, over_axes
 
@@ -257,7 +266,7 @@ def statements_left(r: Recurrence, scan: ir.Scan) -> Stmts:
 
 
 def increments(s: ir.Stmt) -> bool:
-    return any(isinstance(n, ir.Increment) for n in walk(s))
+    return any(isinstance(n, ir.Increment) for n in walk_statements(s))
 
 
 def variables(node: Any) -> list[ir.Var]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, backward_slice, used_names, walk, with_parts
+from ppl.ir.walk import assigned_names, backward_slice, used_names, walk, walk_statements, with_parts
 from ppl.source import Span
 from ppl.types import INT, entry, rank
 
@@ -110,7 +110,7 @@ def named_rows(body: Sequence[ir.Stmt], axes: dict[str, int]) -> tuple[Span, ...
 
     The steps of a scan are left alone: what they read under the name of a variable is one entry of it.
     """
-    counters = {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For)}
+    counters = {n.variable for n in walk_statements(tuple(body)) if isinstance(n, ir.For)}
 
     def names_a_row(n: Any) -> bool:
         match n:
@@ -231,4 +231,4 @@ def has_effect(s: ir.Stmt) -> bool:
 
 def places(body: Sequence[ir.Stmt]) -> tuple[Span, ...]:
     """Where the terms of the target stand."""
-    return tuple(n.span for n in walk(tuple(body)) if isinstance(n, ir.Increment | ir.CallVoid))
+    return tuple(n.span for n in walk_statements(tuple(body)) if isinstance(n, ir.Increment | ir.CallVoid))

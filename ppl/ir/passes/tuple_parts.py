@@ -10,7 +10,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
-from ppl.ir.walk import parts_of, rewrite, walk, with_blocks
+from ppl.ir.walk import parts_of, rewrite, walk, walk_statements, with_blocks
 from ppl.source import Span
 from ppl.types import Tuple, Type, array_dims, array_of, core, rank
 
@@ -82,7 +82,7 @@ def is_entry(items: Sequence[ir.IndexItem], t: Type) -> bool:
 def declared_tuples(body: Stmts) -> dict[str, Type]:
     """The tuples, and arrays of them, that are declared in the statements."""
     found: dict[str, set[Type]] = {}
-    for n in walk(body):
+    for n in walk_statements(body):
         match n:
             case ir.Declare(name=name):
                 found.setdefault(name, set()).add(n.type)

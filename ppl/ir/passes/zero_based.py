@@ -10,7 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace
 from ppl.ir import nodes as ir
-from ppl.ir.walk import rewrite, walk
+from ppl.ir.walk import rewrite, walk_statements
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT
@@ -59,19 +59,19 @@ def count_from_zero(p: ir.Program) -> ir.Program:
 
 def positive_loops(p: ir.Program, others: set[str]) -> frozenset[str]:
     """Loop variables that every loop starts at a literal of at least 1, and nothing else sets."""
-    loops = [n for n in walk(p) if isinstance(n, ir.For)]
+    loops = [n for n in walk_statements(p) if isinstance(n, ir.For)]
     good = {s.variable for s in loops if is_one_or_more(s.lower)}
     bad = {s.variable for s in loops if not is_one_or_more(s.lower)}
-    return frozenset(good - bad - others - {n.name for n in walk(p) if isinstance(n, ir.Assign)})
+    return frozenset(good - bad - others - {n.name for n in walk_statements(p) if isinstance(n, ir.Assign)})
 
 
 def positive_batches(p: ir.Program, safe: frozenset[str], others: set[str]) -> frozenset[str]:
     """Indices of a batch that every assignment takes from a range, from positions, or from others such."""
     values: dict[str, list[ir.Expr]] = {}
-    for n in walk(p):
+    for n in walk_statements(p):
         if isinstance(n, ir.Assign):
             values.setdefault(n.name, []).append(n.value)
-    loops = {n.variable for n in walk(p) if isinstance(n, ir.For)}
+    loops = {n.variable for n in walk_statements(p) if isinstance(n, ir.For)}
     may_be = set(values) - loops - others
     while left_out := {
         name for name in may_be if not all(is_positive(value, safe | may_be) for value in values[name])
@@ -99,7 +99,7 @@ def is_one_or_more(e: ir.Expr) -> bool:
 
 def otherwise_set(p: ir.Program) -> set[str]:
     """What gets values by other statements than loops and whole assignments."""
-    found = {n.name for n in walk(p) if isinstance(n, ir.Declare | ir.Update | ir.Scatter)}
+    found = {n.name for n in walk_statements(p) if isinstance(n, ir.Declare | ir.Update | ir.Scatter)}
     return found | {a for f in p.functions for a in f.args} | {d.name for d in p.data}
 
 
