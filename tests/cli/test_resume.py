@@ -1,11 +1,12 @@
 """A run that is killed goes on to the bytes of one that was not."""
 
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
+from laws.processes import Started
+
+from ppl.cli.main import main
 
 PROGRAM = """
 data { int N; vector[N] y; }
@@ -28,12 +29,11 @@ def folder(tmp_path_factory):
 
 
 def start(folder, *more):
-    command = [sys.executable, "-c", "from ppl.cli.main import main; main()", *FIT, *more]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return Started(main, [[*FIT, *more]], folder)
 
 
 def finish(process):
-    process.out, _ = process.communicate(timeout=120)
+    process.out = "".join(process.communicate(timeout=120))
     return process.returncode
 
 

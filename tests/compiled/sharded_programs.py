@@ -1,4 +1,4 @@
-"""Fits of programs whose data have rows: by one process, or `python FILE ADDRESS N I OUT` as one of N."""
+"""Fits of programs whose data have rows: by one process, or `main` as one of several."""
 
 import sys
 
@@ -68,8 +68,8 @@ def fitted(name, **more):
     return ppl.compile_model(program).condition(data).variational(seed=2, draws=300, **settings, **more)
 
 
-if __name__ == "__main__":
-    address, processes, process, out, *names = sys.argv[1:]
+def main(address, processes, process, out, *names):
+    """The fits of these names by one of several processes; the first writes them."""
     first = ppl.join(address, int(processes), int(process))
     found = {name: fitted(name, sharded=True) for name in names}
     if first:
@@ -78,3 +78,7 @@ if __name__ == "__main__":
     from ppl.compiled.processes import leave
 
     leave()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -14,7 +14,9 @@ import pytest
 
 pytest.importorskip("jax")
 
+from compiled import sharded_programs
 from compiled.sharded_programs import FITS, fitted
+from laws.processes import Started
 
 import ppl
 from ppl.cli.main import main
@@ -30,8 +32,6 @@ WORKER = Path(__file__).with_name("sharded_programs.py")
 SECONDS = 300
 ADDRESS = "10.213.7.%d"
 """Of the host of each process, where they have hosts of their own."""
-JOIN = "import ppl, sys; ppl.join(sys.argv[1], *map(int, sys.argv[2:]))"
-COMMAND = "import sys; from ppl.cli.main import main; main(sys.argv[1:])"
 
 
 def free_port():
@@ -40,25 +40,18 @@ def free_port():
         return s.getsockname()[1]
 
 
-def started(count, arguments, devices=1, told=lambda i, address: {}, namespaces=None, **more):
-    """Processes 0, 1, ... of `count`; `arguments(i, address)` are Python's, `told` of the environment."""
-    address = f"{ADDRESS % 1 if namespaces else '127.0.0.1'}:{free_port()}"
+def environment(devices=1):
     flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={devices}"
-    environment = {**os.environ, "XLA_FLAGS": flags, "OMP_NUM_THREADS": "1"}
+    return {**os.environ, "XLA_FLAGS": flags, "OMP_NUM_THREADS": "1"}
 
-    def of(i):
-        return {**environment, **told(i, address)}
 
-    def within(i):
-        return ["ip", "netns", "exec", namespaces[i]] if namespaces else []
-
+def started(count, main, arguments, devices=1, told=lambda i, address: {}, folder="."):
+    """Processes 0, 1, ... of `count`; `arguments(i, address)` are of `main`, `told` of the environment."""
+    address = f"127.0.0.1:{free_port()}"
     return [
-        subprocess.Popen(
-            [*within(i), sys.executable, *arguments(i, address)],
-            env=of(i), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
-        )
+        Started(main, arguments(i, address), folder, {**environment(devices), **told(i, address)})
         for i in range(count)
-    ]  # fmt: skip
+    ]
 
 
 def ended(processes):
@@ -81,9 +74,9 @@ def test_the_same_fit_as_by_one_process(tmp_path, processes, devices, names):
     out = tmp_path / "fits.npz"
 
     def arguments(i, address):
-        return [str(WORKER), address, str(processes), str(i), str(out), *names]
+        return [address, processes, i, out, *names]
 
-    statuses, said = ended(started(processes, arguments, devices))
+    statuses, said = ended(started(processes, sharded_programs.main, arguments, devices))
     assert statuses == [0] * processes, said
     with np.load(out) as found:
         for name in names:
@@ -126,11 +119,15 @@ def namespaces():
 
 def test_the_same_fit_on_hosts_with_addresses_of_their_own(tmp_path, namespaces):
     out = tmp_path / "fits.npz"
-
-    def arguments(i, address):
-        return [str(WORKER), address, "2", str(i), str(out), "logistic"]
-
-    statuses, said = ended(started(2, arguments, namespaces=namespaces))
+    address = f"{ADDRESS % 1}:{free_port()}"
+    processes = [
+        subprocess.Popen(
+            ["ip", "netns", "exec", name, sys.executable, WORKER, address, "2", str(i), out, "logistic"],
+            env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for i, name in enumerate(namespaces)
+    ]  # fmt: skip
+    statuses, said = ended(processes)
     assert statuses == [0] * 2, "\n".join(said)
     with np.load(out) as found:
         assert found["elbo_logistic"] == pytest.approx(alone("logistic").elbo, rel=1e-8)
@@ -150,16 +147,16 @@ def connects(host, port):
 
 
 def test_the_coordinator_listens_at_its_address_alone():
-    (first,) = started(1, lambda i, address: ["-c", JOIN, address, "2", "0"])
+    host, port = "127.0.0.1", free_port()
+    (first,) = started(1, ppl.join, lambda i, address: [f"{host}:{port}", 2, 0])
     try:
-        host, _, port = first.args[3].rpartition(":")
         end = time.monotonic() + SECONDS
-        while not connects(host, int(port)) and time.monotonic() < end:
+        while not connects(host, port) and time.monotonic() < end:
             time.sleep(0.1)
-        assert connects(host, int(port)) and not connects("127.0.0.2", int(port))
+        assert connects(host, port) and not connects("127.0.0.2", port)
     finally:
         first.kill()
-        first.communicate()
+        first.communicate(SECONDS)
 
 
 def test_a_coordinator_that_never_comes_is_named():
@@ -232,20 +229,19 @@ def command(model, out, *more):
 def together(count, folder, *arguments):
     def of(i, address):
         by_hand = ["--coordinator", address, "--processes", str(count), "--process", str(i)]
-        return ["-c", COMMAND, *command(*arguments, *by_hand)]
+        return [command(*arguments, *by_hand)]
 
-    return started(count, of, cwd=folder)
+    return started(count, main, of, folder=folder)
 
 
 def by_launcher(told, count, folder, *arguments):
     """The same as a launcher would start them, without options: each is told its place by variables."""
-    of_all = ["-c", COMMAND, *command(*arguments)]
 
     def of(i, address):
         host, _, port = address.partition(":")
         return told(str(i), str(count), host, int(port))
 
-    return started(count, lambda *_: of_all, told=of, cwd=folder)
+    return started(count, main, lambda *_: [command(*arguments)], told=of, folder=folder)
 
 
 def of_slurm(i, count, host, port):
@@ -269,7 +265,7 @@ def same(folder, one, other):
     return (np.abs(a - b) <= 1e-8 * np.abs(a).max(axis=0)).all()
 
 
-LONG = ("--algorithm", "meanfield", "--iter", "800", "--eta", "0.01", "--stop", "fixed", "--no-refine")
+LONG = ("--algorithm", "meanfield", "--iter", "300", "--eta", "0.01", "--stop", "fixed", "--no-refine")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,83 @@
+"""Processes of Python that find packages imported: forks of one that has done nothing but import them.
+
+A process imports ppl in 1 s and JAX in another, which is more than most tests of processes compute.
+"""
+
+import atexit
+import os
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+PRELOADED = (
+    "jax",
+    "pyarrow.dataset",
+    "ppl.cli.main",
+    "ppl.cli.commands.variational",
+    "ppl.compiled.joining",
+    "ppl.compiled.processes",
+    "ppl.compiled.target",
+    "ppl.fitting.driver",
+    "ppl.results.fits.fit",
+)
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload([*PRELOADED])
+
+
+class Started:
+    """A process that runs `main(*arguments)`, with the methods of `subprocess.Popen`.
+
+    It has this environment and this one alone, nothing on standard input, and output in files.
+    """
+
+    def __init__(
+        self,
+        main: Callable[..., Any],
+        arguments: Sequence[Any],
+        folder: Path | str = ".",
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.said = TemporaryDirectory()
+        self.files = [Path(self.said.name, name) for name in ("out", "err")]
+        words = (main, tuple(arguments), str(folder), dict(environment), self.files)
+        self.process = FORKS.Process(target=_run, args=words)
+        self.process.start()
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        """What it wrote on standard output and standard error, once it has ended."""
+        self.process.join(timeout)
+        assert self.returncode is not None, "it has not ended"
+        out, err = (file.read_text() if file.exists() else "" for file in self.files)
+        return out, err
+
+
+def _run(
+    main: Callable[..., Any],
+    arguments: Sequence[Any],
+    folder: str,
+    environment: Mapping[str, str],
+    files: Sequence[Path],
+) -> None:
+    """As a process that `python -c` starts: what is to be done at its end is done."""
+    for number, file in enumerate(files, 1):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    try:
+        main(*arguments)
+    finally:
+        atexit._run_exitfuncs()
