@@ -1,9 +1,8 @@
 """From unconstrained draws to rows of named columns, losing no row to a failure in another."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -26,6 +25,8 @@ class TableSettings:
 
 
 DRAW_TABLE = TableSettings()
+Stream = Callable[[int], np.random.Generator]
+"""The random stream of a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,13 @@ def tabulate(
     """
     require_memory_of_rows(posterior, len(us))
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
-    streams = np.random.SeedSequence(seed, spawn_key=(DRAW_TABLE.generated_stream, key)).spawn(len(us))
+
+    def stream(row: int) -> np.random.Generator:
+        """The stream of a row: made where it is read, for a thousand take longer than their draws."""
+        return np.random.default_rng(
+            np.random.SeedSequence(seed, spawn_key=(DRAW_TABLE.generated_stream, key, row))
+        )
+
     rows = np.full((len(us), len(columns)), np.nan)
     reasons, reported = list[str](), perf_counter()
     size = posterior.draws_at_once
@@ -67,9 +74,7 @@ def tabulate(
             if perf_counter() - reported > DRAW_TABLE.seconds_a_report:
                 listen(Progress(Phase.VARIABLES, k, len(us)))
                 reported = perf_counter()
-            reasons += _fill(
-                rows[k : k + size], posterior, np.asarray(us[k : k + size]), streams[k : k + size]
-            )
+            reasons += _fill(rows[k : k + size], posterior, np.asarray(us[k : k + size]), stream, k)
         except KeyboardInterrupt:
             if k == 0:
                 raise
@@ -78,19 +83,19 @@ def tabulate(
     return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
 
 
-def _fill(rows: Floats, posterior: LogDensity, us: Floats, streams: Sequence[Any]) -> list[str]:
-    """Fill some rows, together or by halves where one fails; what kept values away from some of them."""
+def _fill(rows: Floats, posterior: LogDensity, us: Floats, stream: Stream, first: int) -> list[str]:
+    """Fill rows from `first` on, together or by halves where one fails; what kept values away from some."""
     if len(rows) == 1:
-        values, reason = _constrain(posterior, us[0], np.random.default_rng(streams[0]))
+        values, reason = _constrain(posterior, us[0], stream(first))
         rows[0, : len(values)] = values
         return [reason] if reason else []
     try:
-        rows[:] = posterior.param_constrain_draws(us, np.random.default_rng(streams[0]))
+        rows[:] = posterior.param_constrain_draws(us, stream(first))
         return []
     except (PPLError, ArithmeticError, ValueError, MemoryError):
         half = len(rows) // 2
-        parts = (slice(None, half), slice(half, None))
-        return [why for part in parts for why in _fill(rows[part], posterior, us[part], streams[part])]
+        reasons = _fill(rows[:half], posterior, us[:half], stream, first)
+        return reasons + _fill(rows[half:], posterior, us[half:], stream, first + half)
 
 
 def _constrain(posterior: LogDensity, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
