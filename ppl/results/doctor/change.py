@@ -8,7 +8,7 @@ from ppl.errors import Fix
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.frontend.walk import statements, walk
-from ppl.results.doctor.statement import Statement, statement_of
+from ppl.results.doctor.statement import Lines, Statement, statement_of
 from ppl.source import SourceText, Span, with_fixes
 
 COMMENTS = ("//", "/*")
@@ -23,17 +23,18 @@ class ByHand(Exception):
 class Change:
     """A statement `old` becomes `new`, with more declarations of data and parameters and their priors.
 
-    `new` is the end of a sentence if the form of the statement is unknown.
+    `new` is the end of a sentence if the form of the statement is unknown. Parameters between two bounds need
+    no prior.
 
     Example:
         >>> change.hint
-        'Declare `real<lower=2> nu;` in parameters, write `nu ~ gamma(2, 0.1);`, and `y ~ ...;`.'
+        'Declare `real<lower=2> nu;` in parameters, write `nu ~ gamma(2, 0.1);`, and write `y ~ ...;`.'
     """
 
     old: Statement
-    new: Statement | str
+    new: Statement | Lines | str
     parameters: tuple[str, ...]
-    priors: tuple[str, ...]
+    priors: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
 
     @property
@@ -43,8 +44,8 @@ class Change:
             for lines, block in ((self.data, "data"), (self.parameters, "parameters"))
             if lines
         )
-        last = self.new if isinstance(self.new, str) else f"`{self.new.text}`"
-        return f"Declare {declared}, write {quoted(self.priors)}, and {last}."
+        priors = (f"write {quoted(self.priors)}",) if self.priors else ()
+        return ", ".join([f"Declare {declared}", *priors, f"and {written(self.new)}."])
 
     @cached_property
     def fixes(self) -> tuple[Fix, ...]:
@@ -76,11 +77,12 @@ class Change:
         ]
         if any(fix.span.source.name != site.file for fix in found):
             raise ByHand("it concerns an included file")
-        refuse_misread(found, self.new)
+        if isinstance(self.new, Statement):
+            refuse_misread(found, self.new)
         yield from found
 
 
-def written(new: Statement | str) -> str:
+def written(new: Statement | Lines | str) -> str:
     """The end of a sentence that says to write a statement."""
     return new if isinstance(new, str) else f"write `{new.text}`"
 
@@ -122,6 +124,8 @@ def appended(block: Sequence[ast.Declaration], lines: Sequence[str], name: str) 
 
 def with_priors(model: Sequence[ast.Statement], changed: Span, lines: Sequence[str]) -> Iterator[Fix]:
     """Priors below the last one before the changed statement, above what holds that if there is none."""
+    if not lines:
+        return
     before = [s for s in model if (s.span.end_line, s.span.end_column) <= (changed.line, changed.column)]
     last = next((s for s in reversed(before) if isinstance(s, ast.Tilde)), None)
     yield above(model[len(before)].span, lines) if last is None else below(last.span, lines)
@@ -162,8 +166,24 @@ def point(span: Span, line: int, column: int) -> Span:
     return Span(span.source, line, column, line, column)
 
 
-def rewritten(node: ast.Tilde | ast.Call, old: Statement, new: Statement) -> Iterator[Fix]:
+def replaced(node: ast.Tilde | ast.Call, new: Lines) -> Fix:
+    """The lines in place of the statement."""
+    if not isinstance(node, ast.Tilde) or node.truncation:
+        raise ByHand("the statement is not of the form `y ~ distribution(...);`")
+    refuse_comments(node.span)
+    return Fix(node.span, f"\n{indentation(node.span)}".join(new.lines))
+
+
+def refuse_comments(span: Span) -> None:
+    if any(mark in span.text for mark in COMMENTS):
+        raise ByHand("there is a comment inside of what has to change")
+
+
+def rewritten(node: ast.Tilde | ast.Call, old: Statement, new: Statement | Lines) -> Iterator[Fix]:
     """The statement's other distribution, and the arguments that change: what stands around them stays."""
+    if isinstance(new, Lines):
+        yield replaced(node, new)
+        return
     if new.distribution != old.distribution:
         at = node.name_span if isinstance(node, ast.Tilde) else node.span
         end = at.column + len(old.distribution)
@@ -174,8 +194,7 @@ def rewritten(node: ast.Tilde | ast.Call, old: Statement, new: Statement) -> Ite
     text = ", ".join(new.args[first : len(new.args) - last])
     if first + last < len(old.args):
         whole = replace_span(spans[first], spans[len(spans) - last - 1])
-        if any(mark in whole.text for mark in COMMENTS):
-            raise ByHand("there is a comment inside of the expression to change")
+        refuse_comments(whole)
         yield Fix(whole, text)
     elif text and first:
         yield Fix(after(spans[first - 1]), f", {text}")

@@ -1,15 +1,20 @@
 """Counts: more zeros, or more dispersion, than the model replicates."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from ppl.discrete.parameters import Names
+from ppl.frontend.tables import is_identifier
 from ppl.late import stats
 from ppl.results.doctor.advice import LOCATIONS, bracketed, with_term
 from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.statement import Statement, restated
+from ppl.results.doctor.statement import Lines, Statement, restated
 from ppl.results.doctor.tails import Candidate, farthest
 from ppl.results.files.columns import Floats
+from ppl.types import INT, REAL
 
 TRIED = 60
 """Values of a parameter at which the likelihood of an alternative is computed."""
@@ -24,16 +29,42 @@ def zeros(o: Outcome) -> Finding | None:
     tried: list[Candidate] = [("zeros", lambda rows: (rows == 0).sum(axis=1).astype(float))]
     found = farthest(tried, o.y[None], o.replicated, f"{{}} among `{o.name}`")
     assert found is not None
-    s = o.statement
-    density = f"{s.distribution}_lpmf({o.name}[n] | {', '.join(s.args)})"
     return found.finding(
-        s.span,
+        o.statement.span,
         "PPL030",
         f"`{o.name}` has {found.reference.observed:.0f} zeros; replicated data have "
         f"{np.median(found.reference.replicated):.0f}.",
-        "Declare `real<lower=0, upper=1> zero;` in parameters, and for each n, with the arguments of row n, "
-        f"write `target += {o.name}[n] == 0 ? log_mix(zero, 0, {density}) : log1m(zero) + {density};`.",
+        zero_inflated(o.statement),
     )
+
+
+def zero_inflated(s: Statement) -> Change:
+    """A mixture with a point at zero; of a whole array by its rows."""
+    zero = s.fresh("zero")
+    return Change(s, mixed(s, zero), (f"real<lower=0, upper=1> {zero};",))
+
+
+def mixed(s: Statement, zero: str) -> Lines | str:
+    def mixture(y: str, args: Sequence[str]) -> str:
+        of_zero = f"poisson_lpmf({y} | 0)"
+        return f"target += log_mix({zero}, {of_zero}, {s.distribution}_lpmf({y} | {', '.join(args)}));"
+
+    if s.at:
+        return Lines((mixture(s.left, s.args),))
+    if s.site is None or not s.site.size:
+        return f"for each n, with the arguments of row n, write `{mixture(s.left + '[n]', s.args)}`"
+    names, size = Names(set(s.site.taken)), s.site.size
+    n, local, args = names.fresh("n"), list[str](), list[str]()
+    for arg, of_type in zip(s.args, s.site.types, strict=True):
+        if of_type in (INT, REAL):
+            args.append(arg)
+            continue
+        whole = arg if is_identifier(arg) else names.fresh("eta")
+        if whole != arg:
+            local.append(f"  {of_type}[{size}] {whole} = {arg};")
+        args.append(f"{whole}[{n}]")
+    loop = (f"for ({n} in 1 : {size}) {{", f"  {mixture(f'{s.left}[{n}]', args)}", "}")
+    return Lines(("{", *local, *(f"  {line}" for line in loop), "}") if local else loop)
 
 
 def dispersion(o: Outcome) -> Finding | None:

@@ -164,11 +164,13 @@ def outcome_of(
     if finite.sum() < GATHER.fewest_draws:
         return None
     file = posterior.model.source.name
-    site = Site(densities[0], program, file, len(densities) == 1, size_of(declared.type))
+    first = densities[0]
+    types = tuple(facts.types[a] for a in (first.args if isinstance(first, ast.Tilde) else first.args[1:]))
+    site = Site(first, program, file, len(densities) == 1, size_of(declared.type), types)
     return Outcome(
         name,
         is_whole(facts.symbols[declared].type),
-        replace(statement_of(densities[0]), site=site),
+        replace(statement_of(first), site=site),
         tuple(name + "".join(f"[{i + 1}]" for i in np.unravel_index(k, y.shape)) for k in there),
         flat[there],
         draws[finite],

@@ -10,13 +10,14 @@ from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import expression
 from ppl.source import SourceText, Span
+from ppl.types import Type
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
     """Where a density stands: its `node` in the `program` of a `file`; `alone` if no other is of the outcome.
 
-    `size` is that of a one-dimensional outcome as declared, else "".
+    `size` is that of a one-dimensional outcome as declared, else ""; `types` are those of the arguments.
     """
 
     node: ast.Tilde | ast.Call
@@ -24,11 +25,23 @@ class Site:
     file: str
     alone: bool
     size: str
+    types: tuple[Type, ...]
 
     @cached_property
     def taken(self) -> frozenset[str]:
         """The names that the program has."""
         return frozenset(names_of(self.program).taken)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines that take the place of a statement."""
+
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.strip() for line in self.lines)
 
 
 @dataclass(frozen=True)

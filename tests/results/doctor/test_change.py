@@ -10,7 +10,7 @@ from ppl.cli.examined_fixes import fixed_with
 from ppl.cli.fixes import Fixed
 from ppl.frontend import ast
 from ppl.frontend.walk import walk
-from ppl.results.doctor.counts import overdispersed
+from ppl.results.doctor.counts import overdispersed, zero_inflated
 from ppl.results.doctor.shape import heavy_tailed
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.source import SourceText, with_fixes
@@ -48,7 +48,9 @@ def site_of(text, alone=True):
     program = model.compilation.checked[0]
     nodes = [n for n in walk(program.model) if isinstance(n, ast.Tilde | ast.Call) and n.args]
     node = next(n for n in nodes if statement_of(n).left[0] == "y")
-    return model.source, Site(node, program, model.source.name, alone, "N")
+    types = model.compilation.checked[1].types
+    args = [types[a] for a in node.args if a is not getattr(node, "left", node.args[0])]
+    return model.source, Site(node, program, model.source.name, alone, "N", tuple(args))
 
 
 def changed(advice, text, **more):
@@ -98,6 +100,25 @@ def test_an_included_file_is_not_changed(tmp_path):
     assert changed(heavy_tailed, tmp_path / "m.stan") == "it concerns an included file"
 
 
+@pytest.mark.parametrize(("model", "expected"), [
+    ("for (n in 1:9) y[n] ~ poisson_log(m);",
+     "for (n in 1:9) target += log_mix(zero, poisson_lpmf(y[n] | 0), poisson_log_lpmf(y[n] | m));"),
+    ("y ~ poisson_log(m);",
+     "for (n in 1 : N) {\n  target += log_mix(zero, poisson_lpmf(y[n] | 0), poisson_log_lpmf(y[n] | m));\n}"),
+    ("y ~ binomial_logit(y, m + v);",
+     "{\n  vector[N] eta = m + v;\n  for (n in 1 : N) {\n    target += log_mix(zero, poisson_lpmf(y[n] | 0), "
+     "binomial_logit_lpmf(y[n] | y[n], eta[n]));\n  }\n}"),
+    ("target += poisson_log_lpmf(y | m);", "the statement is not of the form `y ~ distribution(...);`"),
+    ("y ~ poisson_log(m + /* v */ v);", "there is a comment inside of what has to change"),
+])  # fmt: skip
+def test_zeros_are_mixed_by_row(model, expected):
+    text = "data {{ int N; array[N] int y; vector[N] v; }} parameters {{ real m; }} model {{ {} }}"
+    found = changed(zero_inflated, text.format(model))
+    now = text.replace("real m;", "real m; real<lower=0, upper=1> zero;").format(expected)
+    assert found == (now if "zero" in expected else expected)
+    assert "zero" not in expected or ppl.compile_model(found)
+
+
 def simulated(kind):
     """A program, data that it misfits, and the code of the finding."""
     rng, n = np.random.default_rng(2), 120
@@ -107,6 +128,7 @@ def simulated(kind):
     priors = "a ~ normal(0, 5); b ~ normal(0, 5);"
     normal = f"{priors} s ~ exponential(1); y ~ normal(a + b * x, s);"
     rate = np.exp(mean) * rng.gamma(1.0, 1.0, n)
+    some = np.exp(mean) * (rng.uniform(size=n) < 0.6)
     share = rng.beta(1.5, 1.5, n)
     counts = "array[N] int<lower=0>"
     match kind:
@@ -120,6 +142,8 @@ def simulated(kind):
             data |= {"y": mean + np.exp(x) * e}
         case "PPL032":
             data |= {"y": mean + e + 12 * (np.arange(n) % 25 == 0)}
+        case "PPL030":
+            return counts, "", f"{priors} y ~ poisson_log(a + b * x);", data | {"y": rng.poisson(some)}
         case "PPL031":
             return counts, "", f"{priors} y ~ poisson_log(a + b * x);", data | {"y": rng.poisson(rate)}
         case _:
@@ -129,7 +153,7 @@ def simulated(kind):
 
 
 @pytest.mark.parametrize(
-    "kind", ["PPL024", "PPL025", "PPL027", "PPL029", "PPL031", "PPL031 of a binomial", "PPL032"]
+    "kind", ["PPL024", "PPL025", "PPL027", "PPL029", "PPL030", "PPL031", "PPL031 of a binomial", "PPL032"]
 )
 def test_a_finding_is_gone_after_its_change(kind):
     of_y, s, model, data = simulated(kind)
