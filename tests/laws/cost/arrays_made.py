@@ -81,14 +81,15 @@ def counting_handler() -> tuple[Handler, Any, Any]:
     set_handler = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(functions[SET_HANDLER])
     get_handler = ctypes.PYFUNCTYPE(ctypes.py_object)(functions[GET_HANDLER])
     own = Handler.from_address(python.PyCapsule_GetPointer(get_handler(), NAME))
+    own_malloc, own_calloc = own.malloc, own.calloc  # each look into the structure would make them again
 
     def malloc(context: int | None, size: int) -> Any:
         MADE.total += size
-        return own.malloc(context, size)
+        return own_malloc(context, size)
 
     def calloc(context: int | None, count: int, size: int) -> Any:
         MADE.total += count * size
-        return own.calloc(context, count, size)
+        return own_calloc(context, count, size)
 
     handler = Handler(
         b"counting", own.version, own.context, Malloc(malloc), Calloc(calloc), own.realloc, own.free
