@@ -14,7 +14,7 @@ parameters { real mu; real<lower=0> sigma; vector[N] theta; }
 model { mu ~ normal(0, 5); sigma ~ normal(0, 1); theta ~ normal(mu, sigma); y ~ normal(theta, 1); }
 """
 FIT = (
-    "variational m.model d.json --refresh 0 --start random --no-refine --no-correct --iter 2000 "
+    "variational m.model d.json --refresh 0 --start random --no-refine --no-correct --iter 1000 "
     "--eval-elbo 50 --tol-rel-obj 1e-9 --eta 0.1 --draws 50 --checkpoint-every 0"
 ).split()
 

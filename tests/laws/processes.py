@@ -58,9 +58,14 @@ class Started:
 
     def communicate(self, timeout: float) -> tuple[str, str]:
         """What it wrote on standard output and standard error, once it has ended."""
+        out, err = (file.decode() for file in self.written(timeout))
+        return out, err
+
+    def written(self, timeout: float) -> tuple[bytes, bytes]:
+        """The same in bytes."""
         self.process.join(timeout)
         assert self.returncode is not None, "it has not ended"
-        out, err = (file.read_text() if file.exists() else "" for file in self.files)
+        out, err = (file.read_bytes() if file.exists() else b"" for file in self.files)
         return out, err
 
 
