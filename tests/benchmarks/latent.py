@@ -63,6 +63,14 @@ def slopes(rng: Generator, groups: int = 60, rows: int = 1200) -> Data:
     return {"J": groups, "N": rows, "g": g + 1, "x": x, "y": rng.binomial(1, expit(a[g] + b[g] * x))}
 
 
+def three_slopes(rng: Generator, groups: int = 60, rows: int = 900) -> Data:
+    """An intercept and three slopes for each group, of which the last hardly varies."""
+    g = rng.integers(0, groups, rows)
+    x = np.column_stack([np.ones(rows), rng.normal(size=(rows, 3))])
+    b = rng.normal([1, 0.5, -0.5, 0.2], [0.8, 0.5, 0.3, 0.05], (groups, 4))
+    return {"J": groups, "N": rows, "g": g + 1, "X": x, "y": (x * b[g]).sum(axis=1) + rng.normal(size=rows)}
+
+
 def pairs(rng: Generator, groups: int = 100) -> Data:
     g = np.repeat(np.arange(groups), 2)
     return {"J": groups, "N": len(g), "g": g + 1, "y": rng.binomial(1, expit(rng.normal(0, 4, groups))[g])}
@@ -177,6 +185,24 @@ CASES = {
         model { mu ~ normal(0, 2); s ~ normal(0, 2); L ~ lkj_corr_cholesky(2); to_vector(z) ~ normal(0, 1);
           for (n in 1:N) y[n] ~ bernoulli_logit(b[1, g[n]] + b[2, g[n]] * x[n]); }""",
         slopes,
+    ),
+    "three slopes": Case(
+        """data { int J; int N; array[N] int g; matrix[N, 4] X; vector[N] y; }
+        parameters { vector[4] mu; vector<lower=0>[4] s; matrix[4, J] b; real<lower=0> sigma; }
+        model { mu ~ normal(0, 2); s ~ normal(0, 1); sigma ~ normal(0, 2);
+          for (j in 1:J) b[, j] ~ normal(mu, s);
+          for (n in 1:N) y[n] ~ normal(X[n] * b[, g[n]], sigma); }""",
+        three_slopes,
+    ),
+    "three slopes, correlated": Case(
+        """data { int J; int N; array[N] int g; matrix[N, 4] X; vector[N] y; }
+        parameters { vector[4] mu; vector<lower=0>[4] s; cholesky_factor_corr[4] L; matrix[4, J] z;
+          real<lower=0> sigma; }
+        transformed parameters { matrix[4, J] b = rep_matrix(mu, J) + diag_pre_multiply(s, L) * z; }
+        model { mu ~ normal(0, 2); s ~ normal(0, 1); sigma ~ normal(0, 2); L ~ lkj_corr_cholesky(2);
+          to_vector(z) ~ normal(0, 1);
+          for (n in 1:N) y[n] ~ normal(X[n] * b[, g[n]], sigma); }""",
+        three_slopes,
     ),
     "binary pairs": Case(
         """data { int J; int N; array[N] int g; array[N] int y; }

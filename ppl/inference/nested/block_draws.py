@@ -3,12 +3,11 @@
 Where the outer coordinates are well known the density of a block changes little and smoothly with them: where
 it lies, its scales and the coefficients of its polynomial are polynomials of the outer coordinates, fitted to
 a few points. Draws there need no gradient. How far they are from draws of the blocks as they are is seen in
-their weights at other points.
+their weights at other points; where that is too far they say only where polynomials are fitted.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,12 @@ from ppl.inference.nested.conditional import (
     coefficients,
     conditional,
     far_off,
+    fitted,
+    fitted_where_they_lie,
 )
 from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.outer import OUTER, spread_of
+from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.trends import Trends
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array
@@ -68,47 +70,53 @@ VARIANCES = 1e-4, 1e4
 
 
 @dataclass(frozen=True)
+class Frames:
+    """Centres and scales of blocks by trends over the outer coordinates, whose coefficients these are."""
+
+    trends: Trends
+    basis: Polynomials
+    centres: Array
+    scales: Array
+
+    def at(self, outer: Array) -> tuple[Array, Array]:
+        """Centres (n, g, w) and scales (n, g, w, w) of polynomials at outer points (n, d)."""
+        terms, w = self.trends.terms(outer), self.basis.width
+        return by_block(terms @ self.centres, w), by_block(terms @ self.scales, w, w)
+
+
+@dataclass(frozen=True)
 class BlockTrends:
     """Densities of blocks by trends over the outer coordinates, whose coefficients (t, k) these are.
 
     They hold where weights are even: log variances of log weights have a trend of their own.
     """
 
-    trends: Trends
-    shape: Shape
-    centres: Array
-    scales: Array
+    frames: Frames
     coefficients: Array
     evenness: Trends
     log_variances: Array
 
     def conditional(self, outer: Array) -> Conditional:
         """The densities of the blocks at outer points (n, d)."""
-        return by_coefficients(self.shape.basis, *self.frames(outer), self.at(outer, self.coefficients, -1))
-
-    def frames(self, outer: Array) -> tuple[Array, Array]:
-        """Centres (n, g, w) and scales (n, g, w, w) of the polynomials."""
-        w = self.shape.basis.width
-        return self.at(outer, self.centres, w), self.at(outer, self.scales, w, w)
+        return by_trends(self.frames, self.coefficients, outer)
 
     def within(self, outer: Array) -> NDArray[np.bool_]:
         """At which outer points (n, d) they hold, (n,)."""
         predicted = self.evenness.terms(outer) @ self.log_variances
-        return np.asarray(self.trends.within(outer) & (predicted < 2 * np.log(BLOCK_TRENDS.even)))
-
-    def at(self, outer: Array, fitted: Array, *shape: int) -> Array:
-        """What trends say of each block, (n, g, *shape)."""
-        blocks = len(self.shape.offsets)
-        return np.asarray((self.trends.terms(outer) @ fitted).reshape(len(outer), blocks, *shape))
+        return np.asarray(self.frames.trends.within(outer) & (predicted < 2 * np.log(BLOCK_TRENDS.even)))
 
 
 @dataclass(frozen=True)
 class BlockDraws:
-    """Draws of blocks by densities of one shape; `start` is where modes at outer points are looked for."""
+    """Draws of blocks by densities of one shape; `start` is where modes at outer points are looked for.
+
+    Near the centre of the outer coordinates `trends` say what the densities are, or `frames` where they lie.
+    """
 
     blocks: Blocks
     shape: Shape
     start: Callable[[Array], Array]
+    frames: Frames | None = None
     trends: BlockTrends | None = None
 
     @property
@@ -123,30 +131,52 @@ class BlockDraws:
 
     def draws(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
         """A draw of all blocks at each outer point (n, d); none where the marginal seems below `least`."""
-        near = np.zeros(len(outer), dtype=bool) if self.trends is None else self.trends.within(outer)
-        if self.trends is None or not near.any():
-            return self.exact(outer, least, rng)
-        own = self.trends.conditional(outer[near])
-        by_trends = self.drawn(own, rng)
-        nowhere = np.zeros((len(outer), *self.blocks.structure.blocks.shape))
-        found = by_trends.among(near, nowhere, np.full(len(outer), np.nan))
-        near[near] = ~far_off(own)
-        rest = ~(found.complete & near)
-        if rest.any():
-            for rows, exact in zip(found, self.exact(outer[rest], least[rest], rng), strict=True):
-                rows[rest] = exact
+        at = np.zeros((len(outer), *self.blocks.structure.blocks.shape))
+        found = GivenDraws.none(at, np.full(len(outer), -np.inf))
+        left = np.ones(len(outer), dtype=bool)
+        if self.trends is not None:
+            self.add(found, left, left & self.trends.within(outer), self.trends.conditional, outer, rng)
+        if self.frames is not None:
+            self.add(found, left, left & self.frames.trends.within(outer), self.by_frames, outer, rng)
+        if left.any():
+            found.put(left, self.by_modes(outer[left], least[left], rng))
         return found
 
-    def exact(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
-        """By densities that are fitted at each outer point."""
+    def add(
+        self,
+        found: GivenDraws,
+        left: NDArray[np.bool_],
+        rows: NDArray[np.bool_],
+        densities: Callable[[Array], Conditional],
+        outer: Array,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draws at the marked outer points, which are left out where they are not complete, or not where
+        densities are thought to lie.
+        """
+        if rows.any():
+            own = densities(outer[rows])
+            drawn = self.drawn(own, rng)
+            drawn = drawn._replace(complete=drawn.complete & ~far_off(own))
+            found.put(rows, drawn)
+            left[rows] = ~drawn.complete
+
+    def by_frames(self, outer: Array) -> Conditional:
+        """Densities fitted at each outer point (n, d), about where they lie by trends."""
+        assert self.frames is not None
+        own = fitted(self.blocks, outer, *self.frames.at(outer), self.shape.basis)
+        return fitted_where_they_lie(self.blocks, outer, own)
+
+    def by_modes(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
+        """By densities that are fitted about the modes at each outer point."""
         steps = BLOCK_MODES.most_steps
         found = modes(self.blocks, outer, self.start(outer), BLOCK_MODES.about, least, steps)
         rows = found.log_marginals > least
-        if not rows.any():
-            return GivenDraws.none(found.at, found.about_here)
-        some = found.at_rows(rows)
-        own = self.drawn(conditional(self.blocks, outer[rows], some, self.shape), rng)
-        return own.among(rows, found.at, found.about_here)
+        draws = GivenDraws.none(found.at, found.about_here)
+        if rows.any():
+            own = self.drawn(conditional(self.blocks, outer[rows], found.at_rows(rows), self.shape), rng)
+            draws.put(rows, own._replace(about=found.about_here[rows]))
+        return draws
 
     def drawn(self, own: Conditional, rng: np.random.Generator) -> GivenDraws:
         """A draw of each density, without what Laplace's approximation says."""
@@ -157,23 +187,35 @@ class BlockDraws:
         return GivenDraws(latent, log_q, complete & np.isfinite(log_q), none, np.zeros(len(z), dtype=bool))
 
 
+def by_block(values: Array, *shape: int) -> Array:
+    """What trends say of each block (n, g, *shape), of values (n, k)."""
+    return values.reshape(len(values), -1, *shape)
+
+
+def by_trends(frames: Frames, coefficients: Array, outer: Array) -> Conditional:
+    """Densities at outer points (n, d), of which trends with these coefficients say all."""
+    values = by_block(frames.trends.terms(outer) @ coefficients, len(frames.basis.powers))
+    return by_coefficients(frames.basis, *frames.at(outer), values)
+
+
 def with_trends(own: BlockDraws, near: StudentTs, n: int, rng: np.random.Generator) -> BlockDraws:
     """The same by trends as far from the centre of a mixture as weights stay even, if so fewer densities are
-    fitted than for n outer points.
+    fitted than for n outer points; and else about where trends say.
     """
-    limits, d = BLOCK_TRENDS, near.dim
-    needed = {degree: 2 * comb(d + degree, degree) for degree in limits.degrees}
-    degree = max((k for k in needed if needed[k] <= limits.points), default=limits.degrees[0])
-    points = max(needed[degree], limits.points)
+    limits, about = BLOCK_TRENDS, spread_of(near.draws(OUTER.draws, rng))
+    tried = [Trends(about, k, float(np.sqrt(near.dim)) + limits.farthest) for k in limits.degrees]
+    trends = next((each for each in reversed(tried) if 2 * each.count <= limits.points), tried[0])
+    points = max(2 * trends.count, limits.points)
     if points > limits.most_share * n:
         return own
-    trends = Trends(spread_of(near.draws(OUTER.draws, rng)), degree, float(np.sqrt(d)) + limits.farthest)
-    made = fitted_trends(own, trends, within(trends, near.draws(2 * points, rng), points))
-    tried = within(trends, near.draws(2 * limits.tried_at, rng), limits.tried_at)
-    if made is None or not len(tried):
+    outer = within(trends, near.draws(2 * points, rng), points)
+    frames, found = fitted_frames(own, trends, outer)
+    beside = within(trends, near.draws(2 * limits.tried_at, rng), limits.tried_at)
+    if frames is None or not len(beside):
         return own
-    made = with_evenness(own, made, tried, rng)
-    return replace(own, trends=made) if made.within(tried).mean() >= limits.fewest_even else own
+    made = fitted_trends(own, frames, found, beside, rng)
+    even = made.within(beside).mean() >= limits.fewest_even
+    return replace(own, frames=frames, trends=made if even else None)
 
 
 def within(trends: Trends, outer: Array, most: int) -> Array:
@@ -181,23 +223,17 @@ def within(trends: Trends, outer: Array, most: int) -> Array:
     return outer[trends.within(outer)][:most]
 
 
-def fitted_trends(own: BlockDraws, trends: Trends, outer: Array) -> BlockTrends | None:
-    """Trends of where densities at outer points (n, d) lie, then of their polynomials about there; None where
-    too few are found.
-    """
-    if len(outer) < trends.count:
-        return None
-    frames = [own_frames(own, part) for part in own.parts(outer)]
-    centres, scales, found = (np.concatenate(each) for each in zip(*frames, strict=True))
+def fitted_frames(own: BlockDraws, trends: Trends, outer: Array) -> tuple[Frames | None, Array]:
+    """Trends of where densities at outer points (n, d) lie, None where too few are found; and those found."""
+    made = [own_frames(own, part) for part in own.parts(outer)]
+    if not made:
+        return None, outer
+    centres, scales, found = (np.concatenate(each) for each in zip(*made, strict=True))
     outer = outer[found]
     if len(outer) < trends.count:
-        return None
+        return None, outer
     at, wide = (trends.fitted(outer, each[found].reshape(len(outer), -1)) for each in (centres, scales))
-    made = BlockTrends(trends, own.shape, at, wide, np.zeros(0), trends, np.zeros(0))
-    values = [
-        coefficients(own.blocks, part, *made.frames(part), own.shape.basis) for part in own.parts(outer)
-    ]
-    return replace(made, coefficients=trends.fitted(outer, np.concatenate(values).reshape(len(outer), -1)))
+    return Frames(trends, own.shape.basis, at, wide), outer
 
 
 def own_frames(own: BlockDraws, outer: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -207,16 +243,25 @@ def own_frames(own: BlockDraws, outer: Array) -> tuple[Array, Array, NDArray[np.
     return made.centres, made.scales, found.found
 
 
-def with_evenness(own: BlockDraws, made: BlockTrends, outer: Array, rng: np.random.Generator) -> BlockTrends:
-    """The same, holding where log weights of several draws at one outer point are nearly the same, as a trend
-    over those at outer points (n, d) says.
+def fitted_trends(
+    own: BlockDraws, frames: Frames, outer: Array, tried: Array, rng: np.random.Generator
+) -> BlockTrends:
+    """Trends of polynomials at outer points (n, d).
+
+    They hold where log weights of several draws at one outer point are nearly the same, as a trend says over
+    those at the points that are tried.
     """
-    repeated = np.repeat(outer, BLOCK_TRENDS.tried_each, axis=0)
-    found = own.drawn(made.conditional(repeated), rng)
-    values = own.blocks.values(repeated, found.latent)
-    weights = np.where(found.complete, values - found.log_q, np.inf).reshape(len(outer), -1)
+    values = [
+        coefficients(own.blocks, part, *frames.at(part), frames.basis).reshape(len(part), -1)
+        for part in own.parts(outer)
+    ]
+    found = frames.trends.fitted(outer, np.concatenate(values))
+    repeated = np.repeat(tried, BLOCK_TRENDS.tried_each, axis=0)
+    drawn = own.drawn(by_trends(frames, found, repeated), rng)
+    log_p = own.blocks.values(repeated, drawn.latent)
+    weights = np.where(drawn.complete, log_p - drawn.log_q, np.inf).reshape(len(tried), -1)
     variances = np.nan_to_num(weights.var(axis=1, ddof=1), nan=np.inf)
-    quadratic, linear = (Trends(made.trends.about, degree, made.trends.radius) for degree in (2, 1))
+    quadratic, linear = (replace(frames.trends, degree=degree) for degree in (2, 1))
     evenness = quadratic if quadratic.count <= BLOCK_TRENDS.most_terms else linear
-    fitted = evenness.fitted(outer, np.log(np.clip(variances, *VARIANCES)))
-    return replace(made, evenness=evenness, log_variances=fitted)
+    log_variances = evenness.fitted(tried, np.log(np.clip(variances, *VARIANCES)))
+    return BlockTrends(frames, found, evenness, log_variances)

@@ -35,6 +35,9 @@ class BlockModeLimits:
     near: float = 1e-3
     """A mode is found where the next step is shorter, in sds: differences of the heights there are taken."""
 
+    quadratic: float = 1e-5
+    """A block is quadratic, and its curvature known, where a whole step leaves so much of the way to go."""
+
     about: float = 0.7
     """The same where only the place of a block is wanted."""
 
@@ -43,6 +46,9 @@ class BlockModeLimits:
 
     widest_sd: float = 5.0
     """The sd where the log density does not curve downward."""
+
+    largest_curvature: float = 1e100
+    """With more LAPACK finds no eigenvalues; a point where a scale is so near 0 counts for nothing."""
 
     condition: float = 1e-10
     """The smallest curvature of a block beside its largest."""
@@ -180,13 +186,18 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
     n, shape, constant = len(outer), start.shape, 0.5 * start[0].size * LOG_2PI
     at, values, found = start.copy(), np.full(n, -np.inf), np.zeros(n, dtype=bool)
     factors = np.broadcast_to(np.eye(shape[2]), (*shape, shape[2])).copy()
-    steps, slopes = np.zeros(shape), np.zeros(shape[:2])
+    steps, slopes, whole = np.zeros(shape), np.zeros(shape[:2]), np.full(shape[:2], -1.0)
     going = np.arange(n)
     for _ in range(most_steps):
         values[going], gradient = blocks.values_and_gradients(outer[going], at[going])
+        known = curvature_known(factors[going], gradient, whole[going], near)
+        found[going[known]] = True
+        going, gradient = going[~known], gradient[~known]
+        if not going.size:
+            break
         precisions = blocks.precisions(outer[going], at[going], gradient)
         factors[going], concave = repaired_factors(precisions)
-        step, slope, gain = newton_step(factors[going], at[going], gradient)
+        step, slope, gain, shortened = newton_step(factors[going], at[going], gradient)
         seems = values[going] - half_log_dets(factors[going]) + BLOCK_MODES.overrated * gain + constant
         hopeless = concave & (seems < least[going])
         hopeless |= ~np.isfinite(values[going]) & ~steps[going].any(axis=(1, 2))  # outside the support
@@ -200,6 +211,7 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
         at[going] += np.where(here, step, -0.5 * steps[going])
         steps[going] = np.where(here & ~back[..., None], step, remaining[..., None] * steps[going])
         slopes[going] = np.where(finite[:, None] & ~back, slope, remaining * slopes[going])
+        whole[going] = np.where(finite[:, None] & ~back & ~shortened, length, -1.0)
         found[going] = ended
         values[going[hopeless & ~ended]] = -np.inf
         going = going[~(ended | hopeless)]
@@ -208,10 +220,21 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
     return Modes(at, factors, values, found)
 
 
-def newton_step(factors: Array, at: Array, gradient: Array) -> tuple[Array, Array, Array]:
+def curvature_known(factors: Array, gradient: Array, whole: Array, near: float) -> NDArray[np.bool_]:
+    """At which points (n,) all blocks are at their modes, with the curvature of where they came from.
+
+    `whole` (n, g) are the lengths of the steps they took, below 0 where a step was shortened.
+    """
+    left = np.sqrt((solve_lower(factors, gradient) ** 2).sum(axis=-1))
+    near = min(near, BLOCK_MODES.near)
+    quadratic = (left <= BLOCK_MODES.quadratic * whole) | ((whole >= 0) & (np.maximum(whole, left) < near))
+    return np.asarray(quadratic.all(axis=1))
+
+
+def newton_step(factors: Array, at: Array, gradient: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """The steps (n, g, w) by factors of precisions, and the slopes along them (n, g).
 
-    Also twice what steps that are not shortened seem to gain, (n,).
+    Also twice what steps that are not shortened seem to gain, (n,), and which are (n, g).
     """
     half = solve_lower(factors, gradient)
     step = solve_upper(factors, half)
@@ -221,7 +244,7 @@ def newton_step(factors: Array, at: Array, gradient: Array) -> tuple[Array, Arra
         BLOCK_MODES.longest / np.maximum(sds, BLOCK_MODES.longest), room / np.maximum(units, room)
     )
     step *= share[..., None]
-    return step, (gradient * step).sum(axis=-1), (half**2).sum(axis=(1, 2))
+    return step, (gradient * step).sum(axis=-1), (half**2).sum(axis=(1, 2)), share < 1
 
 
 def turned(gradient: Array, step: Array, slope: Array) -> tuple[NDArray[np.bool_], Array]:
@@ -247,17 +270,40 @@ def positive_factors(precisions: Array) -> Array:
 
 def repaired_factors(precisions: Array) -> tuple[Array, NDArray[np.bool_]]:
     """The same, and of which rows (n,) all were positive."""
-    clean = np.where(np.isfinite(precisions), precisions, np.eye(precisions.shape[-1]))
+    sensible = np.abs(precisions) < BLOCK_MODES.largest_curvature  # not where nan
+    clean = np.where(sensible, precisions, np.eye(precisions.shape[-1]))
     least = BLOCK_MODES.widest_sd**-2
     if precisions.shape[-1] == 1:
         positive = np.where(clean > 0, clean, np.maximum(-clean, least))
         return np.asarray(np.sqrt(positive)), np.asarray((precisions > 0).all(axis=(1, 2, 3)))
-    sizes, vectors = np.linalg.eigh(clean)
-    as_given = np.isfinite(precisions).all(axis=(1, 2, 3)) & (sizes > 0).all(axis=(1, 2))
+    factors = cholesky(clean)
+    diagonal = np.diagonal(factors, axis1=-2, axis2=-1)
+    sound = diagonal.min(axis=-1) > np.sqrt(BLOCK_MODES.condition) * diagonal.max(axis=-1)  # not where nan
+    as_given = (sound & sensible.all(axis=(2, 3))).all(axis=1)
+    if not sound.all():
+        factors[~sound] = cholesky(made_positive(clean[~sound], least))
+    return factors, as_given
+
+
+def made_positive(matrices: Array, least: float) -> Array:
+    """Symmetric matrices (n, w, w) with positive eigenvalues, these at least for what was not negative."""
+    sizes, vectors = np.linalg.eigh(matrices)
     sizes = np.where(sizes > 0, sizes, np.maximum(-sizes, least))
     sizes = np.maximum(sizes, BLOCK_MODES.condition * sizes.max(axis=-1, keepdims=True))
-    positive = (vectors * sizes[..., None, :]) @ vectors.swapaxes(-1, -2)
-    return np.asarray(np.linalg.cholesky(positive)), np.asarray(as_given)
+    return np.asarray((vectors * sizes[..., None, :]) @ vectors.swapaxes(-1, -2))
+
+
+def cholesky(matrices: Array) -> Array:
+    """Lower factors of symmetric matrices (..., w, w), nan where these are not positive.
+
+    All at once by columns, as LAPACK is called for each.
+    """
+    factors = np.zeros_like(matrices)
+    for k in range(matrices.shape[-1]):
+        own = factors[..., k, :k]
+        left = matrices[..., k:, k] - (factors[..., k:, :k] * own[..., None, :]).sum(axis=-1)
+        factors[..., k:, k] = left / np.sqrt(left[..., :1])
+    return factors
 
 
 def inverses(matrices: Array) -> Array:

@@ -1,7 +1,8 @@
 """The densities of blocks given the outer coordinates, as exponentials of polynomials, and draws of them.
 
 A polynomial is fitted to the gradients of a block at a few nodes about its mode, the same for all blocks. Its
-integral is a sum over a grid; draws come by rejection, so that their density is known.
+integral is a sum over a grid; draws come by rejection, so that their density is known. A quadratic one is a
+normal's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,12 +15,15 @@ from numpy.typing import NDArray
 from ppl.inference.nested.blocks import (
     Blocks,
     Modes,
+    cholesky,
     inverses,
     positive_factors,
     solve_lower,
+    solve_upper,
     times,
 )
 from ppl.inference.nested.polynomials import Polynomials
+from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array
 
 
@@ -31,7 +35,14 @@ class ConditionalLimits:
     """The degree of the polynomial that says where a block lies."""
 
     degrees: Mapping[int, tuple[int, ...]] = field(
-        default_factory=lambda: {1: (2, 4, 6, 8, 10, 14), 2: (2, 4, 6, 8), 3: (2, 4, 6)}
+        default_factory=lambda: {
+            1: (2, 4, 6, 8, 10, 14),
+            2: (2, 4, 6, 8),
+            3: (2, 4, 6),
+            4: (2, 3, 4),
+            5: (2, 3, 4),
+            6: (2, 3),
+        }
     )
     """The degrees of the polynomials that draws are made by, by width of a block."""
 
@@ -65,9 +76,9 @@ class ConditionalLimits:
     normal_within: float = 3.0
     """Where that is, in sds."""
 
-    degrees_and_width: int = 6
-    """The degrees of freedom of the Student's t that draws are proposed by, and a block's width, in sum: its
-    density is a cube. Tails of blocks may fall off as an exponential does.
+    degrees_and_width: tuple[int, ...] = (6, 6, 6, 12, 12, 12)
+    """The degrees of freedom of the Student's t that draws are proposed by, and a block's width, in sum, by
+    width: its density is a power of 3 or 6. Tails of blocks may fall off as an exponential does.
     """
 
     most_tries: int = 300
@@ -83,7 +94,7 @@ CONDITIONAL = ConditionalLimits()
 class Totals(NamedTuple):
     """What grids tell of n x g blocks: log integrals over z (n, g), means (n, g, w), Cholesky factors of
     covariances (n, g, w, w), the largest log ratio (n, g) to the Student's t with these, which proposes
-    draws, and for single variables where each begins and ends, (n, g, 2).
+    draws that are not normal, and for single variables where each begins and ends, (n, g, 2).
     """
 
     log_totals: Array
@@ -142,6 +153,9 @@ class Conditional:
         """One draw z (n, g, w) of every block, by rejection, and which rows (n,) are complete."""
         shape, w = self.centres.shape, self.basis.width
         _, means, factors, bounds, _ = self.totals
+        if self.basis.quadratic:
+            z = means + times(factors, rng.standard_normal(shape))
+            return z, np.asarray(np.isfinite(z).all(axis=(1, 2)))
         z, left = np.zeros(shape), np.ones(shape[:2], dtype=bool)
         for _ in range(CONDITIONAL.most_tries):
             rows = np.nonzero(left)
@@ -171,7 +185,8 @@ def totals_of(basis: Polynomials, heights: Array) -> Totals:
     w = basis.width
     peaks = heights.max(axis=-1, keepdims=True)
     heights = heights - peaks
-    weights = np.exp(heights)
+    ratios = np.exp(heights)
+    weights = ratios * np.exp(basis.log_cells)
     sums = weights @ basis.grid_powers
     total = sums[..., :1]
     means = sums[..., 1 : w + 1] / total
@@ -179,10 +194,23 @@ def totals_of(basis: Polynomials, heights: Array) -> Totals:
     factors = positive_factors(squares - means[..., :, None] * means[..., None, :])
     inverse = inverses(factors)
     lengths = squared_distances(basis, means, inverse.swapaxes(-1, -2) @ inverse)
-    bounds = np.log((weights * student_inverse(lengths, w)).max(axis=-1)) + peaks[..., 0]
-    log_totals = (peaks + np.log(total))[..., 0] + basis.log_cell
+    bounds = np.log((ratios * student_inverse(lengths, w)).max(axis=-1)) + peaks[..., 0]
+    log_totals = (peaks + np.log(total))[..., 0]
     ends = ends_of(basis.grid[:, 0], heights) if w == 1 else np.zeros((*total.shape[:2], 2))
     return Totals(log_totals, means, factors, bounds, ends)
+
+
+def normal_totals(basis: Polynomials, coefficients: Array) -> Totals:
+    """The same of densities that are normal, nan where a polynomial (n, g, p) is of none."""
+    slopes, precisions = basis.at_centre(coefficients)
+    factors = cholesky(precisions)
+    half = solve_lower(factors, slopes)
+    log_totals = 0.5 * ((half**2).sum(axis=-1) + basis.width * LOG_2PI)
+    log_totals -= np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=-1)
+    inverse = inverses(factors)
+    covariances = inverse.swapaxes(-1, -2) @ inverse
+    none = np.zeros((*slopes.shape[:2], 2))
+    return Totals(log_totals, solve_upper(factors, half), cholesky(covariances), none[..., 0], none)
 
 
 def squared_distances(basis: Polynomials, means: Array, precisions: Array) -> Array:
@@ -209,14 +237,16 @@ def end_of(z: Array, heights: Array) -> Array:
 
 def student(n: int, width: int, rng: np.random.Generator) -> Array:
     """Draws (n, width) of Student's t, that propose those of a block."""
-    degrees = CONDITIONAL.degrees_and_width - width
+    degrees = CONDITIONAL.degrees_and_width[width - 1] - width
     return rng.standard_normal((n, width)) / np.sqrt(rng.chisquare(degrees, (n, 1)) / degrees)
 
 
 def student_inverse(squares: Array, width: int) -> Array:
     """One over its density at points of squared length, up to a constant."""
-    root = 1 + squares / (CONDITIONAL.degrees_and_width - width)
-    return np.asarray(root * root * root)  # a power of NumPy's costs ten times as much
+    total = CONDITIONAL.degrees_and_width[width - 1]
+    root = 1 + squares / (total - width)
+    cube = root * root * root  # a power of NumPy's costs ten times as much
+    return np.asarray(cube if total == 6 else cube * cube)
 
 
 # --- Where blocks lie ----------------------------------------------------------------------------
@@ -224,12 +254,13 @@ def student_inverse(squares: Array, width: int) -> Array:
 
 class Shape(NamedTuple):
     """Where blocks lie beside their modes, in sds of the curvature there: centres (g, w), scales (g, w, w);
-    and the polynomials that their densities are fitted by.
+    and the polynomials that their densities are fitted by, unless these are normals by the curvature.
     """
 
     offsets: Array
     scales: Array
     basis: Polynomials
+    by_curvature: bool = False
 
 
 def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
@@ -239,7 +270,7 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     if width == 1:
         refined = fitted(blocks, outer[:1], *between_ends(blocks, outer[:1], found.at[:1], own[:1]), richest)
     else:
-        first = Polynomials.of(width, CONDITIONAL.first_degree)
+        first = Polynomials.of(width, min(CONDITIONAL.first_degree, richest.degree))
         refined = fitted(blocks, outer[:1], found.at[:1], own[:1], first)
         for _ in range(0 if is_normal(refined) else CONDITIONAL.centre_passes):
             refined = fitted(blocks, outer[:1], *placed(refined), richest)
@@ -249,8 +280,12 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     offsets = times(inverse, refined.centres - found.at[:1])[0]
     shape = Shape(offsets, (inverse @ refined.scales)[0], richest)
     best = about(blocks, outer, found, shape)
-    for degree in CONDITIONAL.degrees[width][:-1]:
-        simpler = shape._replace(basis=Polynomials.of(width, degree))
+    simpler_ones = [
+        shape._replace(basis=Polynomials.of(width, degree)) for degree in CONDITIONAL.degrees[width][:-1]
+    ]
+    if width > 1 and is_normal(refined):
+        simpler_ones.insert(0, simpler_ones[0]._replace(by_curvature=True))
+    for simpler in simpler_ones:
         off = distance(best, about(blocks, outer, found, simpler))
         if np.quantile(off, CONDITIONAL.same_at) < CONDITIONAL.same:
             return simpler
@@ -283,6 +318,9 @@ def is_normal(found: Conditional) -> bool:
 def about(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
     """The densities of the blocks at outer points (n, d), of a shape about their modes."""
     own = found.scales
+    if shape.by_curvature:
+        standard = np.tile(shape.basis.standard_normal, (*found.at.shape[:2], 1))
+        return by_coefficients(shape.basis, found.at, own, standard)
     centres = found.at + times(own, shape.offsets)
     return fitted(blocks, outer, centres, own @ shape.scales, shape.basis)
 
@@ -291,7 +329,7 @@ def distance(a: Conditional, b: Conditional) -> Array:
     """How far two log densities of all blocks are apart: the sd of the difference under the first, (n,)."""
     found = []
     for heights, others in zip(a.parts(), b.parts(), strict=True):
-        weights = np.exp(heights - heights.max(axis=-1, keepdims=True))
+        weights = np.exp(heights - heights.max(axis=-1, keepdims=True) + a.basis.log_cells)
         weights /= weights.sum(axis=-1, keepdims=True)
         off = heights - others
         off -= (weights * off).sum(axis=-1, keepdims=True)
@@ -300,14 +338,18 @@ def distance(a: Conditional, b: Conditional) -> Array:
 
 
 def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
-    """The densities of the blocks at outer points (n, d), fitted again where they lie elsewhere."""
-    made = about(blocks, outer, found, shape)
+    """The densities of the blocks at outer points (n, d), by their modes there."""
+    return fitted_where_they_lie(blocks, outer, about(blocks, outer, found, shape))
+
+
+def fitted_where_they_lie(blocks: Blocks, outer: Array, made: Conditional) -> Conditional:
+    """Densities of the blocks at outer points (n, d), fitted again to those that lie elsewhere."""
     rows = np.nonzero(far_off(made))[0]
     for _ in range(CONDITIONAL.passes):
         if not rows.size:
             break
         centres, scales = placed(made)
-        again = fitted(blocks, outer[rows], centres[rows], scales[rows], shape.basis)
+        again = fitted(blocks, outer[rows], centres[rows], scales[rows], made.basis)
         made, rows = made.with_rows(rows, again), rows[far_off(again)]
     return made
 
@@ -351,6 +393,8 @@ def coefficients(blocks: Blocks, outer: Array, centres: Array, scales: Array, ba
 
 def by_coefficients(basis: Polynomials, centres: Array, scales: Array, coefficients: Array) -> Conditional:
     """The densities by polynomials with these coefficients (n, g, p)."""
+    if basis.quadratic:
+        return Conditional(basis, centres, scales, coefficients, normal_totals(basis, coefficients))
     found = [totals_of(basis, heights) for heights in on_grid(basis, coefficients)]
     totals = Totals(*map(np.concatenate, zip(*found, strict=True)))
     return Conditional(basis, centres, scales, coefficients, totals)

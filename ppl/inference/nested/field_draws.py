@@ -70,8 +70,9 @@ class FieldDraws:
         """
         found, bands = self.modes_at(outer, least)
         rows = found.log_marginals > least
+        draws = GivenDraws.none(found.at, found.about_here)
         if not rows.any():
-            return GivenDraws.none(found.at, found.about_here)
+            return draws
         centre, factors = self.gaussians(outer[rows], found.at[rows], bands[rows])
         drawn, log_p = found.at[rows], np.full(rows.sum(), -np.inf)
         best, total, squares = np.full((3, len(drawn)), -np.inf)
@@ -82,8 +83,9 @@ class FieldDraws:
             best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
         log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
         unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD)
-        own = GivenDraws(drawn, log_q, np.isfinite(total), total, unsure)
-        return own.among(rows, found.at, found.about_here)
+        about = found.about_here[rows]
+        draws.put(rows, GivenDraws(drawn, log_q, np.isfinite(total), about, unsure))
+        return draws
 
     def weighted(
         self, outer: Array, centre: Array, factors: Factors, rng: np.random.Generator

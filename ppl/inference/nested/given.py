@@ -27,9 +27,7 @@ class GivenDraws(NamedTuple):
         no = np.zeros(len(at), dtype=bool)
         return GivenDraws(at.copy(), np.full(len(at), -np.inf), no, about, no.copy())
 
-    def among(self, rows: NDArray[np.bool_], at: Array, about: Array) -> "GivenDraws":
-        """These as draws at some of n points, marked by `rows` (n,); the others have none, and stay `at`."""
-        found = GivenDraws.none(at, about)
-        for every, some in zip(found, self._replace(about=about[rows]), strict=True):
-            every[rows] = some
-        return found
+    def put(self, rows: NDArray[np.bool_], some: "GivenDraws") -> None:
+        """Draws at the points marked by `rows` (n,), in place."""
+        for every, each in zip(self, some, strict=True):
+            every[rows] = each

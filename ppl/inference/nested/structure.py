@@ -28,14 +28,25 @@ class StructureLimits:
     most_outer: int = 25
     """Coordinates that others may be independent given: so many a Student's t is fitted to."""
 
+    narrow: int = 3
+    """Coordinates of a block for which outer ones that meet few others are worth it."""
+
+    widest: int = 6
+    """Coordinates of a block at most."""
+
+    dense: float = 0.8
+    """The share of the pairs in wider blocks that meet."""
+
     few_outer: int = 10
-    """So many of these may be any: a chain falls apart without every fourth coordinate, and is a field."""
+    """So many outer coordinates may be any, where blocks are narrow: a chain falls apart without every fourth
+    coordinate, and is a field.
+    """
 
     hub: float = 0.2
     """The others meet at least this share of all coordinates."""
 
-    widest_block: int = 3
-    """Coordinates of a block: with more, a polynomial over it has too many terms."""
+    hub_of_wide: float = 0.1
+    """This share all of them meet where blocks are wider."""
 
     fewest_blocks: int = 4
     """Blocks that are worth it."""
@@ -94,13 +105,17 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
     if target.dim > STRUCTURE.most_dimensions:
         return None
     touched = meets(target, u, rng)
-    return blocks_of(touched) or field_of(touched, *kinds_of(target), STRUCTURE.fewest_latent)
+    blocks = [blocks_of(touched, widest) for widest in (STRUCTURE.narrow, STRUCTURE.widest)]
+    found = min((each for each in blocks if each), key=lambda each: len(each.outer), default=None)
+    if found and (found.width <= STRUCTURE.narrow or is_dense(touched, found)):
+        return found
+    return field_of(touched, *kinds_of(target), STRUCTURE.fewest_latent) or found
 
 
-def blocks_of(touched: NDArray[np.bool_]) -> Structure | None:
-    """The blocks of a graph (dim, dim); None where it has none."""
+def blocks_of(touched: NDArray[np.bool_], widest: int) -> Structure | None:
+    """The blocks of a graph (dim, dim), of so many coordinates at most; None where it has none."""
     limits = STRUCTURE
-    outer = separators(touched)
+    outer = separators(touched, widest)
     if outer is None or not len(outer):  # of independent coordinates a mean-field q is enough
         return None
     dim = len(touched)
@@ -116,6 +131,13 @@ def blocks_of(touched: NDArray[np.bool_]) -> Structure | None:
         own = latent[labels == label]
         blocks[label, : len(own)] = own
     return Structure(dim, outer, blocks)
+
+
+def is_dense(touched: NDArray[np.bool_], found: Structure) -> bool:
+    """Whether most coordinates of a block meet each other: others are a field at less cost."""
+    inside = np.pad(touched, (0, 1))[found.blocks[:, :, None], found.blocks[:, None, :]]
+    pairs = found.filled[:, :, None] & found.filled[:, None, :]
+    return bool(inside.sum() >= STRUCTURE.dense * pairs.sum())
 
 
 def meets(target: Target, u: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -151,8 +173,8 @@ def small_blocks(target: Target, u: Array, rng: np.random.Generator) -> Structur
     alone = np.zeros((STRUCTURE.probes, dim), dtype=bool)
     alone[np.arange(len(alone)), rng.choice(dim, len(alone), replace=False)] = True
     met = responses(target, u, alone, rng)
-    few = met[met.sum(axis=1) <= STRUCTURE.widest_block + STRUCTURE.most_outer]
-    outer = np.flatnonzero(few.sum(axis=0) > STRUCTURE.widest_block)
+    few = met[met.sum(axis=1) <= STRUCTURE.narrow + STRUCTURE.most_outer]
+    outer = np.flatnonzero(few.sum(axis=0) > STRUCTURE.narrow)
     latent = np.setdiff1d(np.arange(dim), outer)
     if not 0 < len(outer) <= STRUCTURE.most_outer or len(latent) < STRUCTURE.fewest_latent * len(outer):
         return None
@@ -178,33 +200,35 @@ def code_length(n: int) -> int:
     return n.bit_length() + 1
 
 
-def separators(touched: NDArray[np.bool_]) -> Indices | None:
+def separators(touched: NDArray[np.bool_], widest: int) -> Indices | None:
     """Few coordinates without which the rest falls into blocks: those that meet most others, one by one."""
     outer = list[int]()
     graph = touched.copy()
     np.fill_diagonal(graph, False)
+    narrow = widest <= STRUCTURE.narrow
+    any_of, hub = (STRUCTURE.few_outer, STRUCTURE.hub) if narrow else (0, STRUCTURE.hub_of_wide)
     while len(outer) <= min(STRUCTURE.most_outer, len(touched) - 1):
-        if widest(graph) <= STRUCTURE.widest_block:
-            return needed(touched, outer)
+        if largest(graph) <= widest:
+            return needed(touched, outer, widest)
         most = int(graph.sum(axis=0).argmax())
-        if len(outer) >= STRUCTURE.few_outer and graph[most].mean() < STRUCTURE.hub:
+        if len(outer) >= any_of and graph[most].mean() < hub:
             return None
         outer.append(most)
         graph[most] = graph[:, most] = False
     return None
 
 
-def needed(touched: NDArray[np.bool_], outer: list[int]) -> Indices:
+def needed(touched: NDArray[np.bool_], outer: list[int], widest: int) -> Indices:
     """Those of the separators without which blocks would be too wide."""
     chosen = list(outer)
     for each in outer:
         rest = np.setdiff1d(np.arange(len(touched)), [k for k in chosen if k != each])
-        if np.bincount(components(touched, rest)).max() <= STRUCTURE.widest_block:
+        if np.bincount(components(touched, rest)).max() <= widest:
             chosen.remove(each)
     return np.array(sorted(chosen), dtype=np.intp)
 
 
-def widest(graph: NDArray[np.bool_]) -> int:
+def largest(graph: NDArray[np.bool_]) -> int:
     """How many coordinates the largest component has."""
     _, labels = csgraph.connected_components(sparse.csr_array(graph), directed=False)
     return int(np.bincount(labels).max(initial=0))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 
 import numpy as np
@@ -14,10 +15,18 @@ from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.population import StudentTs
 from ppl.inference.diagnose.level import Level
 from ppl.inference.nested.block_draws import BLOCK_TRENDS, BlockDraws, with_trends
-from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
-from ppl.inference.nested.conditional import CONDITIONAL, conditional, ends_of, fitted, shape_of
+from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, cholesky, repaired_factors
+from ppl.inference.nested.conditional import (
+    CONDITIONAL,
+    conditional,
+    ends_of,
+    fitted,
+    normal_totals,
+    shape_of,
+)
 from ppl.inference.nested.polynomials import Polynomials
-from ppl.inference.nested.structure import STRUCTURE, Structure, structure_of
+from ppl.inference.nested.structure import STRUCTURE, Structure, is_dense, structure_of
+from ppl.inference.nested.structure import blocks_of as blocks_in
 from ppl.inference.nested.weighted_draws import Round, together
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
@@ -122,6 +131,53 @@ class Pairs(Target):
 
     def log_densities(self, us):
         return self.log_density_gradients(us)[0]
+
+
+@dataclass(frozen=True)
+class Turned(Target):
+    """Blocks given one scale, of which turned coordinates are independent: u = (t, a[1], ..., a[n])."""
+
+    width: int
+    n: int
+    counts: bool = True
+
+    @property
+    def dim(self):
+        return 1 + self.width * self.n
+
+    @property
+    def y(self):
+        return np.arange(self.width * self.n).reshape(self.n, self.width) % 4
+
+    @cached_property
+    def turn(self):
+        return stats.ortho_group.rvs(self.width, random_state=1)
+
+    def of_each(self, turned, t):
+        """Log densities of the turned coordinates (n, g, w), of t (n, 1, 1) too, and their slopes."""
+        known = 1.0 + np.arange(self.width)
+        data = self.y * turned - np.exp(turned) if self.counts else -0.5 * known * (self.y - turned) ** 2
+        slope = self.y - np.exp(turned) if self.counts else known * (self.y - turned)
+        return data + stats.norm.logpdf(turned, 0, np.exp(t)), slope - turned * np.exp(-2 * t)
+
+    def log_density_gradients(self, us):
+        t, a = us[:, :1, None], us[:, 1:].reshape(len(us), self.n, self.width)
+        terms, slopes = self.of_each(a @ self.turn, t)
+        slope_t = ((a**2).sum(axis=(1, 2)) * np.exp(-2 * us[:, 0]) - a[0].size - us[:, 0])[:, None]
+        value = terms.sum(axis=(1, 2)) - 0.5 * us[:, 0] ** 2
+        return value, np.hstack([slope_t, (slopes @ self.turn.T).reshape(len(us), -1)])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def log_marginals(self, outer):
+        """Of t (n, 1), by quadrature over each turned coordinate."""
+        x = np.linspace(-20, 20, 8001)
+        found = []
+        for (t,) in outer:
+            heights, _ = self.of_each(np.broadcast_to(x[:, None, None], (len(x), self.n, self.width)), t)
+            found.append(np.log(np.trapezoid(np.exp(heights), x, axis=0)).sum() - 0.5 * t**2)
+        return np.array(found)
 
 
 @dataclass(frozen=True)
@@ -327,12 +383,36 @@ def test_polynomials_are_had_again_from_their_gradients(width, degree):
     np.testing.assert_allclose(basis.solver @ slopes.ravel(), coefficients, atol=1e-4)
 
 
-@pytest.mark.parametrize("width", [1, 2, 3])
-def test_the_grid_integrates_a_normal(width):
-    basis = Polynomials.of(width, 4)
-    total = np.log(np.exp(-0.5 * (basis.grid**2).sum(axis=1)).sum()) + basis.log_cell
+@pytest.mark.parametrize(("width", "off"), [(1, 3e-5), (2, 3e-5), (3, 3e-5), (4, 2e-3), (5, 2e-3), (6, 2e-2)])
+def test_the_rule_integrates_a_normal(width, off):
+    basis = Polynomials.of(width, 3)
+    total = np.log(np.exp(basis.log_cells - 0.5 * (basis.grid**2).sum(axis=1)).sum())
     inside = stats.chi2.logcdf(basis.radius**2, width)
-    assert total == pytest.approx(width / 2 * math.log(2 * math.pi) + inside, abs=3e-5)
+    assert total == pytest.approx(width / 2 * math.log(2 * math.pi) + inside, abs=off)
+
+
+@pytest.mark.parametrize("width", [2, 4, 6])
+def test_quadratic_polynomials_are_those_of_normals(width):
+    basis, factor = Polynomials.of(width, 2), np.tril(np.eye(width) + 0.1)
+    precision, mean = factor @ factor.T, np.linspace(-0.5, 0.5, width)
+    slopes = (basis.nodes - mean) @ -precision
+    totals = normal_totals(basis, (basis.solver @ slopes.ravel())[None, None])
+    np.testing.assert_allclose(totals.means[0, 0], mean, atol=1e-12)
+    np.testing.assert_allclose(totals.factors[0, 0], np.linalg.cholesky(np.linalg.inv(precision)), atol=1e-12)
+    log_p = stats.multivariate_normal(mean, np.linalg.inv(precision)).logpdf
+    assert totals.log_totals[0, 0] == pytest.approx(-log_p(np.zeros(width)), abs=1e-12)
+
+
+def test_factors_are_those_of_lapack_and_nan_where_there_are_none():
+    halves = rng().normal(size=(7, 3, 4, 6))
+    matrices = halves @ halves.swapaxes(-1, -2)
+    np.testing.assert_allclose(cholesky(matrices), np.linalg.cholesky(matrices), rtol=1e-12, atol=1e-12)
+    matrices[2, 1] = -np.eye(4)
+    matrices[4, 0] = 1e300 * np.array([[1, -1, 0, 0], [-1, 1, 0, 0], [0, 0, np.nan, 1], [0, 0, 1, -1]])
+    with np.errstate(invalid="ignore"):
+        factors, positive = repaired_factors(matrices)
+    assert positive.tolist() == [True, True, False, True, False, True, True] and np.isfinite(factors).all()
+    np.testing.assert_allclose(factors[2, 1], np.eye(4))
 
 
 def given(target, outer):
@@ -375,6 +455,62 @@ def test_draws_of_blocks_have_their_moments():
         sd = math.sqrt((weights * (exact - mean) ** 2).sum())
         np.testing.assert_allclose(values.mean(axis=0), mean, atol=5 * sd / math.sqrt(4000))
         np.testing.assert_allclose(values.std(axis=0), sd, rtol=0.06)
+
+
+@pytest.mark.parametrize("width", [4, 5, 6])
+def test_wide_blocks_are_found(width):
+    structure = found(Turned(width, 9, counts=False))
+    assert structure.outer.tolist() == [0]
+    assert sorted(map(sorted, structure.blocks - 1)) == np.arange(9 * width).reshape(9, width).tolist()
+
+
+def test_wide_blocks_that_are_sparse_are_a_field():
+    effects = np.arange(1, 61).reshape(12, 5)  # of a group and of its four rows
+    touched = np.eye(61, dtype=bool)
+    touched[0] = touched[:, 0] = True
+    for group, *rows in effects:
+        touched[group, rows] = touched[rows, group] = True
+    wide = blocks_in(touched, STRUCTURE.widest)
+    assert wide.width == 5 and not is_dense(touched, wide)
+    for each in effects:
+        touched[np.ix_(each, each)] = True
+    assert is_dense(touched, wide)
+
+
+@pytest.mark.parametrize("width", [4, 6])
+def test_draws_of_wide_normal_blocks_are_exact(width):
+    target, outer = Turned(width, 9, counts=False), np.repeat([[0.3], [-2.0]], 20, axis=0)
+    blocks, made = given(target, outer)
+    z, complete = made.draws(rng())
+    off = blocks.values(outer, made.at(z)) - made.log_densities(z) - target.log_marginals(outer)
+    assert complete.all()
+    np.testing.assert_allclose(off, 0.0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("width", "sd"), [(4, 0.3), (5, 0.35)])
+def test_weights_of_draws_of_wide_blocks_are_their_marginal(width, sd):
+    target, outer = Turned(width, 9), np.repeat([[0.0], [-1.0]], 300, axis=0)
+    blocks, made = given(target, outer)
+    z, complete = made.draws(rng())
+    off = blocks.values(outer, made.at(z)) - made.log_densities(z) - target.log_marginals(outer)
+    assert complete.all() and np.std(off) < sd
+    for half in (off[:300], off[300:]):  # there are no draws outside the balls
+        assert special.logsumexp(half) - math.log(300) == pytest.approx(0.0, abs=0.12)
+
+
+def test_the_curvature_of_normal_blocks_is_found_once(monkeypatch):
+    target, points = Turned(4, 9, counts=False), list[int]()
+    blocks = blocks_of(target)
+    own = Turned.log_density_gradients
+    monkeypatch.setattr(
+        Turned, "log_density_gradients", lambda self, us: points.append(len(us)) or own(self, us)
+    )
+    outer = np.array([[0.3], [0.3]])
+    found = blocks.modes(outer, np.full((2, 9, 4), 0.5), BLOCK_MODES.near)
+    points.clear()
+    found = blocks.modes(outer, found.at + 0.5, BLOCK_MODES.near)
+    assert found.found.all() and points == [2] * (1 + 4 + 1)
+    np.testing.assert_allclose(found.log_marginals, target.log_marginals(outer), atol=1e-5)
 
 
 # --- Draws by trends over the outer coordinates ---------------------------------------------------
