@@ -8,6 +8,7 @@ import numpy as np
 
 from ppl.inference.diagnose.level import Level
 from ppl.results.doctor.counts import dispersion, zeros
+from ppl.results.doctor.dependence import dependence
 from ppl.results.doctor.evidence import Evidence, Outcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.parameters import conflict, uninformed, units
@@ -39,11 +40,12 @@ OF_OUTCOMES: tuple[Callable[[Outcome], Finding | None], ...] = (
 )
 """The checks of each observed variable."""
 
-OF_ALL: tuple[Callable[[Evidence], Finding | None], ...] = (conflict, uninformed, units)
+OF_ALL: tuple[Callable[[Evidence], Finding | None], ...] = (conflict, uninformed, units, dependence)
 """The checks of the parameters and priors."""
 
-POOR = "The fit is poor, so only the prior was examined: fit the model first."
+POOR = "The fit is poor, so only the prior and dependence were examined: fit the model first."
 TIERS = (
+    ("PPL037",),
     ("PPL020", "PPL021"),
     ("PPL024", "PPL025", "PPL026", "PPL027", "PPL028", "PPL029"),
     ("PPL030",),
@@ -105,10 +107,11 @@ class Examination:
 def examine(evidence: Evidence, verdict: str = "", level: Level = Level.UNKNOWN) -> Examination:
     """The findings of all checks that remain after a Bonferroni correction for their number.
 
-    For a poor fit only the prior is examined: what its draws say of the data is not the model's.
+    For a poor fit only the prior is examined, and dependence that may be its cause: what its draws say of the
+    data is not the model's.
     """
     poor = level is Level.POOR
-    of_outcomes, of_all = ((prior_predictive,), ()) if poor else (OF_OUTCOMES, OF_ALL)
+    of_outcomes, of_all = ((prior_predictive,), (dependence,)) if poor else (OF_OUTCOMES, OF_ALL)
     with np.errstate(all="ignore"):  # replications may overflow
         made = [check(o) for o in evidence.outcomes for check in of_outcomes]
         made += [check(evidence) for check in of_all]

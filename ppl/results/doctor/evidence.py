@@ -129,6 +129,18 @@ class Parameter:
 
 
 @dataclass(frozen=True, eq=False)
+class Geometry:
+    """Names and declarations of the unconstrained parameters, draws `us` (draws, dim) of them, and what gives
+    the gradients of the log density at points (n, dim).
+    """
+
+    names: tuple[str, ...]
+    spans: tuple[Span, ...]
+    us: Floats
+    gradients: Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """All that is examined; `log_lik` (draws,) is that of all rows, `notes` say what is left out."""
 
@@ -138,3 +150,4 @@ class Evidence:
     log_lik: Floats | None
     log_ratios: Floats
     notes: tuple[str, ...] = field(default=())
+    geometry: Geometry | None = None

@@ -17,7 +17,7 @@ from ppl.observed.flow import flow_of
 from ppl.observed.priors import priors_of
 from ppl.observed.terms import observing
 from ppl.results.calibration.simulations import simulations_of
-from ppl.results.doctor.evidence import Column, Evidence, Outcome, Parameter, Prior
+from ppl.results.doctor.evidence import Column, Evidence, Geometry, Outcome, Parameter, Prior
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.results.files.columns import Floats
 from ppl.results.fits.by_row import again, continuous
@@ -110,7 +110,22 @@ def gather(
         total if rows else None,
         log_ratios[some],
         tuple(notes),
+        geometry_of(posterior, us[some]),
     )
+
+
+def geometry_of(posterior: LogDensity, us: Floats) -> Geometry | None:
+    """The draws with gradients, some draws at a time; None if missing data are among the parameters."""
+    spans = {d.name: d.name_span for d in posterior.model.compilation.checked[0].parameters}
+    names = tuple(posterior.param_unc_names())
+    if any(variable_of(name) not in spans for name in names):
+        return None
+
+    def gradients(points: Floats) -> Floats:
+        parts = np.array_split(points, max(1, len(points) // GATHER.fewest_draws))
+        return np.concatenate([posterior.log_density_gradients(part)[1] for part in parts])
+
+    return Geometry(names, tuple(spans[variable_of(name)] for name in names), us, gradients)
 
 
 def simulate(posterior: LogDensity, seed: int) -> Simulated:

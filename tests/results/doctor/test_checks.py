@@ -13,8 +13,9 @@ from ppl.frontend.pages import pages
 from ppl.frontend.parser import parse
 from ppl.inference.diagnose.level import Level
 from ppl.results.doctor.counts import dispersion, zeros
+from ppl.results.doctor.dependence import dependence
 from ppl.results.doctor.doctor import FALSE_ALARMS, OF_ALL, OF_OUTCOMES, TIERS, examine
-from ppl.results.doctor.evidence import Column, Evidence, Parameter, Prior
+from ppl.results.doctor.evidence import Column, Evidence, Geometry, Parameter, Prior
 from ppl.results.doctor.parameters import conflict, uninformed, units
 from ppl.results.doctor.prior import prior_predictive
 from ppl.results.doctor.rows import influential
@@ -90,6 +91,7 @@ def standard_normal(x):
 
 
 OWN = rng().normal(size=DRAWS)
+UNCORRELATED = rng().normal(size=(DRAWS, 2))
 FAR = 6 + 0.3 * OWN
 NEAR = 0.5 + 0.1 * OWN
 OF_EVIDENCE = {
@@ -107,6 +109,10 @@ OF_EVIDENCE = {
             OWN,
         ),
         evidence(OWN, OWN),
+    ),
+    dependence: tuple(
+        replace(evidence(OWN, OWN), geometry=Geometry(("a", "b"), (SPAN, SPAN), UNCORRELATED, gradient))
+        for gradient in (lambda us: -us @ np.array([[1, 0.8], [0.8, 1]]), lambda us: -us)
     ),
 }
 
@@ -164,6 +170,12 @@ def test_a_parameter_that_depends_on_another_is_informed():
     one = Parameter("b", "b", SPAN, OWN, OWN)
     found = [uninformed(Evidence((), (one, c), (), np.zeros(DRAWS), np.zeros(DRAWS))) for c in (tied, free)]
     assert found[0] is None and found[1] is not None
+
+
+def test_halves_of_the_draws_that_disagree_imply_no_dependence():
+    sign = np.where(np.arange(DRAWS) % 2, 0.8, -0.8)[:, None]
+    geometry = Geometry(("a", "b"), (SPAN, SPAN), UNCORRELATED, lambda us: -us - sign * us[:, ::-1])
+    assert dependence(replace(evidence(OWN, OWN), geometry=geometry)) is None
 
 
 def test_zeros_and_dispersion_of_trials_are_told_apart():

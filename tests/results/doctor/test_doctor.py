@@ -130,3 +130,13 @@ def test_what_the_readme_shows_is_found(tmp_path, monkeypatch, capsys):
             main(words)
     said = capsys.readouterr().out
     assert " ".join(shown.split()) in " ".join(said.split())
+
+
+def test_only_a_mean_field_fit_loses_dependence(model):
+    given = data(0.0)
+    for shift, algorithm, codes in ((0, "meanfield", ()), (3, "meanfield", ("PPL037",)), (3, "auto", ())):
+        shifted = {**given, "x": given["x"] + shift, "clinic": np.ones(120)}
+        fit = model.condition(shifted).variational(seed=1, algorithm=algorithm)
+        found = fit.doctor().findings
+        assert tuple(f.code for f in found) == codes, (shift, algorithm)
+        assert not codes or (found[0].span.line == 7 and "-0.9" in found[0].message)
