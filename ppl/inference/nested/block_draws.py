@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.correct.population import StudentTs
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, modes
 from ppl.inference.nested.conditional import (
     Conditional,
@@ -25,7 +24,7 @@ from ppl.inference.nested.conditional import (
     fitted_where_they_lie,
 )
 from ppl.inference.nested.given import GivenDraws
-from ppl.inference.nested.outer import OUTER, spread_of
+from ppl.inference.nested.outer import OUTER, Mixture, spread_of
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.trends import Trends
 from ppl.inference.numerics.parts import row_parts
@@ -198,7 +197,7 @@ def by_trends(frames: Frames, coefficients: Array, outer: Array) -> Conditional:
     return by_coefficients(frames.basis, *frames.at(outer), values)
 
 
-def with_trends(own: BlockDraws, near: StudentTs, n: int, rng: np.random.Generator) -> BlockDraws:
+def with_trends(own: BlockDraws, near: Mixture, n: int, rng: np.random.Generator) -> BlockDraws:
     """The same by trends as far from the centre of a mixture as weights stay even, if so fewer densities are
     fitted than for n outer points; and else about where trends say.
     """

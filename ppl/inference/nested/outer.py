@@ -11,6 +11,7 @@ from ppl.inference.diagnose.mixture_sampling import Batch, log_weights
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import FieldModes, Fields
+from ppl.inference.nested.skewed import SinhArcsinh, SkewedTs
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array, gradients
@@ -93,6 +94,9 @@ class OuterLimits:
     most_mixed: int = 10
     """Outer coordinates up to which mixtures of several are fitted."""
 
+    fewest_skewed: int = 5
+    """Outer coordinates from which one is of skewed coordinates; of fewer, several tell what is skewed."""
+
     draws_each: int = 40
     """Draws for each outer coordinate that one is fitted to, if these are more than `draws`."""
 
@@ -101,6 +105,9 @@ OUTER = OuterLimits()
 
 Inner = Blocks | Fields
 """What is integrated out."""
+
+Mixture = StudentTs | SkewedTs
+"""What outer coordinates are drawn by."""
 
 
 @dataclass(frozen=True)
@@ -250,9 +257,9 @@ def differences(marginal: Marginal, directions: Array, bending: Array | None) ->
     return Seen(seen, float(found.log_marginals[0]), slope, curvature, inverse @ bends @ inverse.T)
 
 
-def mixture_over(peak: Peak, rng: np.random.Generator) -> StudentTs | None:
+def mixture_over(peak: Peak, rng: np.random.Generator) -> Mixture | None:
     """A mixture of Student's t whose draws have good weights under the marginal; None where none has."""
-    mixture = one_over(peak.gaussian)
+    mixture: Mixture = one_over(peak.gaussian)
     for k in range(OUTER.rounds):
         u = mixture.draws(max(OUTER.draws, OUTER.draws_each * mixture.dim), rng)
         log_p = peak.marginal.log_densities(u)
@@ -294,7 +301,7 @@ def one_over(gaussian: Gaussian) -> StudentTs:
     return StudentTs(np.array([1 - share, share]), (wide, wider), degrees)
 
 
-def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> StudentTs:
+def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> Mixture:
     """One Student's t, or a mixture, of the weighted draws u (n, d).
 
     The weights are flattened where few draws have most.
@@ -305,5 +312,17 @@ def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> S
     flat = power * log_weights
     flat -= special.logsumexp(flat)
     if one or u.shape[1] > OUTER.most_mixed:
-        return one_over(Gaussian.with_covariance(*moments(u, np.exp(flat))))
+        one_or_two = one_and_skewed if u.shape[1] >= OUTER.fewest_skewed else one_of
+        return one_or_two(u, np.exp(flat))
     return fitted(u, flat, rng)
+
+
+def one_of(u: Array, weights: Array) -> StudentTs:
+    """One Student's t over weighted draws u (n, d)."""
+    return one_over(Gaussian.with_covariance(*moments(u, weights)))
+
+
+def one_and_skewed(u: Array, weights: Array) -> SkewedTs:
+    """The same, and one of skewed coordinates, in equal shares."""
+    by = SinhArcsinh.of_draws(u, weights)
+    return SkewedTs(one_of(u, weights), one_of(by.symmetric(u), weights), by)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.correct.population import StudentTs, is_reliable
+from ppl.inference.correct.population import is_reliable
 from ppl.inference.diagnose.mixture_sampling import Batch, density_of, missed
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.block_draws import BlockDraws, with_trends
@@ -19,7 +19,15 @@ from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import shape_of
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
-from ppl.inference.nested.outer import OUTER, Marginal, Peak, fitted_to, overdispersed_batches, spread_of
+from ppl.inference.nested.outer import (
+    OUTER,
+    Marginal,
+    Mixture,
+    Peak,
+    fitted_to,
+    overdispersed_batches,
+    spread_of,
+)
 from ppl.inference.nested.structure import Indices
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array
@@ -84,7 +92,7 @@ Given = BlockDraws | FieldDraws
 """What draws of the rest are made by."""
 
 
-def given(marginal: Marginal, mixture: StudentTs, n: int, rng: np.random.Generator) -> Given:
+def given(marginal: Marginal, mixture: Mixture, n: int, rng: np.random.Generator) -> Given:
     """A field's Gaussians; of blocks densities, that are shaped by a few of them. n draws will be made."""
     near = mixture.undefended
     match marginal.inner:
@@ -107,7 +115,7 @@ class Round(NamedTuple):
     where the rest is unsure.
     """
 
-    mixture: StudentTs
+    mixture: Mixture
     u: Array
     log_p: Array
     log_given: Array
@@ -119,7 +127,7 @@ class Round(NamedTuple):
         return Batch(self.u[:, outer], finite(self.log_p - self.log_given), self.mixture.log_density)
 
 
-def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
+def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Drawn:
     """Weighted draws, of which n would do: of a first mixture, and of better ones where weights are uneven.
 
     They are more where the weights have a variance, but few draws count.
@@ -186,7 +194,7 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
 
 
 def round_of(
-    marginal: Marginal, highest: float, mixture: StudentTs, own: Given, outer: Array, rng: np.random.Generator
+    marginal: Marginal, highest: float, mixture: Mixture, own: Given, outer: Array, rng: np.random.Generator
 ) -> Round:
     """A draw of the rest at outer points (n, d) of the mixture, some of them at a time.
 
