@@ -1,5 +1,6 @@
 """Statements of the typed tree, resolved."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ppl.frontend import ast
@@ -19,11 +20,14 @@ from ppl.ir.lower_expr import (
     promote,
 )
 from ppl.ir.operators import binary
-from ppl.ir.walk import implicit_arguments_of, is_invariant, walk
+from ppl.ir.walk import assigned_names, implicit_arguments_of, is_invariant, walk
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
 
 Stmts = tuple[ir.Stmt, ...]
+
+SIZES = {"size", "num_elements", "rows", "cols", "dims"}
+"""Functions of sizes, which assignments leave as they are."""
 
 
 def lower_statements(c: Lowering, statements: Sequence[ast.Statement], returns: Type = VOID) -> Stmts:
@@ -85,19 +89,57 @@ def lower_message(c: Lowering, args: Sequence[ast.Expr]) -> tuple[ir.Expr | ir.T
 
 
 def lower_for(c: Lowering, s: ast.For, body: Stmts) -> Stmts:
-    """The loop; bounds that its body changes get names before it, so that a pass may evaluate them again."""
-    first, lower = lower_bound(c, s.lower, body)
-    second, upper = lower_bound(c, s.upper, body)
+    """The loop, or a `while` where an upper bound may change: Stan evaluates it before each iteration.
+
+    Bounds that only read sizes of what the body changes get names before it, so that a pass may evaluate them
+    again.
+    """
+    lower, upper = lower_expr(c, s.lower), lower_expr(c, s.upper)
+    if may_change(upper, body):
+        return counted(c, s, lower, upper, body)
+    first, lower = named_bound(c, lower, s.lower, body)
+    second, upper = named_bound(c, upper, s.upper, body)
     return (*first, *second, ir.For(s.variable, lower, upper, body, s.span))
 
 
-def lower_bound(c: Lowering, e: ast.Expr, body: Stmts) -> tuple[Stmts, ir.Expr]:
+def named_bound(c: Lowering, bound: ir.Expr, e: ast.Expr, body: Stmts) -> tuple[Stmts, ir.Expr]:
     """What names a bound of the loop with this body, where that is needed, and the bound."""
-    bound = lower_expr(c, e)
-    if not any(map(implicit_arguments_of, walk(bound))) and is_invariant(bound, body):
+    if not has_effects(bound) and is_invariant(bound, body):
         return (), bound  # the same value and no effect, however often it is evaluated
     name = c.fresh("bound")
     return (ir.Assign(name, bound, e.span, declares=True),), ir.Var(name, INT)
+
+
+def has_effects(bound: ir.Expr) -> bool:
+    return any(map(implicit_arguments_of, walk(bound)))
+
+
+def may_change(bound: ir.Expr, body: Stmts) -> bool:
+    """Whether a bound may have another value, or an effect, at the next iteration; sizes do not change."""
+    read = Counter(n.name for n in walk(bound) if isinstance(n, ir.Var))
+    for n in walk(bound):
+        if isinstance(n, ir.Apply) and n.callee.name in SIZES:
+            read[whole_of(n.args[0])] -= 1
+    return has_effects(bound) or not {k for k in read if read[k] > 0}.isdisjoint(assigned_names(body))
+
+
+def whole_of(e: ir.Expr) -> str:
+    """The variable that a value is an entry of; the empty string where it is of none."""
+    while isinstance(e, ir.Index | ir.Item):
+        e = e.base
+    return e.name if isinstance(e, ir.Var) else ""
+
+
+def counted(c: Lowering, s: ast.For, lower: ir.Expr, upper: ir.Expr, body: Stmts) -> Stmts:
+    """The loop as a `while`, whose counter is one ahead, so that `continue` goes on with the next."""
+    at = ir.Var(c.fresh(s.variable), INT)
+    inside = (
+        ir.Assign(s.variable, at, s.span, declares=True),
+        ir.Assign(at.name, binary("+", at, ir.Const(1, INT), INT), s.span),
+        *body,
+    )
+    before = ir.Assign(at.name, lower, s.lower.span, declares=True)
+    return (before, ir.While(binary("<=", at, upper, INT), inside, s.span))
 
 
 # --- Loops over elements -------------------------------------------------------------------------
