@@ -56,6 +56,11 @@ class BlockTrendLimits:
     even: float = 0.3
     """The sd of log weights at one outer point up to which they are used; it has a trend of its own."""
 
+    frames_from: int = 4
+    """The width of blocks from which, where weights are not even, trends say where polynomials are fitted:
+    modes of these cost more, and those of others place the polynomials better.
+    """
+
     most_terms: int = 60
     """Terms of this trend, which is quadratic or linear."""
 
@@ -214,7 +219,8 @@ def with_trends(own: BlockDraws, near: Mixture, n: int, rng: np.random.Generator
         return own
     made = fitted_trends(own, frames, found, beside, rng)
     even = made.within(beside).mean() >= limits.fewest_even
-    return replace(own, frames=frames, trends=made if even else None)
+    wide = own.shape.basis.width >= limits.frames_from
+    return replace(own, frames=frames if wide else None, trends=made if even else None)
 
 
 def within(trends: Trends, outer: Array, most: int) -> Array:

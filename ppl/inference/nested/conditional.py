@@ -64,8 +64,10 @@ class ConditionalLimits:
     depth: float = 16.0
     """Nats below its peak where a density of one variable ends; a ten-millionth of its mass is beyond."""
 
-    widening: float = 1.5
-    """How much farther it is looked for where it has not ended."""
+    widening: float = 1.7
+    """How much farther it is looked for where it has not ended; polynomials in a ball that is too small are
+    then widened by more than `off_centre`.
+    """
 
     like_normal: float = 0.02
     """Log densities that differ from a normal's by less, where its mass is, are those of a normal."""
@@ -359,9 +361,8 @@ def far_off(found: Conditional) -> NDArray[np.bool_]:
     centres, scales = placed(found)
     off = np.abs(solve_lower(found.scales, centres - found.centres)).max(axis=(1, 2))
     before, after = (np.diagonal(each, axis1=-2, axis2=-1) for each in (found.scales, scales))
-    return np.asarray(
-        np.maximum(off, np.abs(np.log(after / before)).max(axis=(1, 2))) > CONDITIONAL.off_centre
-    )
+    widened = np.abs(np.log(after / before)).max(axis=(1, 2))
+    return np.asarray(~(np.maximum(off, widened) <= CONDITIONAL.off_centre))  # where nan, too
 
 
 def placed(found: Conditional) -> tuple[Array, Array]:

@@ -7,10 +7,10 @@ import numpy as np
 from ppl.inference.correct.population import StudentTs
 from ppl.inference.objective.target import Array
 
-TAIL = 0.05
+TAIL_SHARE = 0.05
 """The share of the draws beyond the quantiles that a skewness is told by."""
 NORMAL_QUANTILE = 1.6448536269514722
-"""That of the standard normal at 1 - TAIL."""
+"""That of the standard normal at 1 - TAIL_SHARE."""
 MOST_SKEWED = 1.5
 """The largest skewness: one tail is exp(3) times as long as the other."""
 
@@ -30,7 +30,7 @@ class SinhArcsinh:
     def of_draws(u: Array, weights: Array) -> "SinhArcsinh":
         """The map by which weighted draws u (n, d) have a median of 0, and tails (5%) alike on both sides."""
         low, middle, high = np.quantile(
-            u, (TAIL, 0.5, 1 - TAIL), axis=0, weights=weights, method="inverted_cdf"
+            u, (TAIL_SHARE, 0.5, 1 - TAIL_SHARE), axis=0, weights=weights, method="inverted_cdf"
         )
         half = 0.5 * np.arcsinh(NORMAL_QUANTILE)
         odds = (high + low - 2 * middle) / np.maximum(high - low, np.finfo(float).tiny)

@@ -24,11 +24,8 @@ class Change:
     """A statement `old` becomes `new`, with more declarations of data and parameters and their priors.
 
     `new` is the end of a sentence if the form of the statement is unknown. Parameters between two bounds need
-    no prior.
-
-    Example:
-        >>> change.hint
-        'Declare `real<lower=2> nu;` in parameters, write `nu ~ gamma(2, 0.1);`, and write `y ~ ...;`.'
+    no prior. `hint` is the sentence: "Declare `real<lower=2> nu;` in parameters, write `nu ~ gamma(2, 0.1);`,
+    and write `y ~ student_t(nu, mu, sigma);`."
     """
 
     old: Statement
@@ -111,7 +108,7 @@ def refuse_misread(fixes: Sequence[Fix], new: Statement) -> None:
     program = parse(SourceText(with_fixes(source.text, fixes), source.name))
     nodes = (n for n in walk(program.model) if isinstance(n, ast.Tilde | ast.Call) and n.args)
     if not any(statement_of(n).text == new.text for n in nodes):
-        raise ByHand("an argument stands in parentheses")
+        raise ByHand("an argument is in parentheses")
 
 
 def appended(block: Sequence[ast.Declaration], lines: Sequence[str], name: str) -> Iterator[Fix]:

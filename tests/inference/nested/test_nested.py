@@ -20,6 +20,7 @@ from ppl.inference.nested.conditional import (
     CONDITIONAL,
     conditional,
     ends_of,
+    far_off,
     fitted,
     normal_totals,
     shape_of,
@@ -437,6 +438,14 @@ def test_densities_of_blocks_are_normalised():
             expected = np.trapezoid(np.exp(heights), e)
             got = made.totals.log_totals[row, g] + math.log(made.scales[row, g, 0, 0])
             assert got == pytest.approx(math.log(expected), abs=1e-3)
+
+
+@pytest.mark.parametrize("scale", [0.1, 0.3, -0.1, 0.0])
+def test_polynomials_in_a_ball_that_is_too_small_are_fitted_again(scale):
+    blocks, made = given(Counts(np.array([0.0, 3, 1, 0, 7, 2])), np.array([[0.5], [-1.0]]))
+    with np.errstate(all="ignore"):
+        small = fitted(blocks, np.array([[0.5], [-1.0]]), made.centres, scale * made.scales, made.basis)
+        assert far_off(small).all() and not far_off(made).any()
 
 
 def test_draws_of_blocks_have_their_moments():

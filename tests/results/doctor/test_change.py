@@ -79,7 +79,7 @@ def test_a_program_in_one_line(model, expected):
 
 
 @pytest.mark.parametrize(("model", "reason"), [
-    ("y ~ normal((m), 1);", "an argument stands in parentheses"),
+    ("y ~ normal((m), 1);", "an argument is in parentheses"),
     ("target += 2 * normal_lpdf(y | m, 1);", "the density is part of an expression"),
     ("y ~ normal(m, 1); } generated quantities { real z = normal_rng(m, 1);",
      "`normal_rng` on line 1 has to change with it"),
