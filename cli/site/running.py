@@ -2,7 +2,8 @@
 
 The blocks of a text run from the first to the last in one folder. `stan` blocks compile, and those with a
 title are written; `sh` blocks are lines of `ppl`, or of `pip install`, which is not run; `python` blocks
-share their names. Blocks in other languages are only shown.
+share their names. Blocks in other languages are only shown. An `output` block below a block is the output
+that the page expects, with `...` for any text: tests compare it, and the site shows that of the run instead.
 """
 
 import hashlib
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 from ppl.errors import PPLError
 
 BLOCK = re.compile(r'^```(stan|sh|python)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+WITH_EXPECTED = re.compile(rf"({BLOCK.pattern})(?:\n\n```output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 PACKAGES = ("ppl", "ppl.cli", "ppl.grammar", "ppl.models")
 UNUSED = ("site", "lsp", "vscode")
 """Folders of these that no output depends on."""
@@ -42,16 +44,24 @@ class Output(NamedTuple):
 
 
 def with_outputs(text: str, found: Iterable[Output], pictures: str = "pictures") -> str:
-    """The text with the output of each block below it; `pictures` is the folder of these, from the page."""
+    """The text with the output of each block below it, in place of the expected one.
+
+    `pictures` is the folder of pictures, from the page.
+    """
     rest = iter(found)
 
     def with_output(block: re.Match[str]) -> str:
         output = next(rest)
-        printed = [f"``` {{.text .output}}\n{output.text.rstrip()}\n```"] if output.text.strip() else []
+        printed = [f"```output\n{output.text.rstrip()}\n```"] if output.text.strip() else []
         drawn = (f"![{name.rpartition('-')[0]}]({pictures}/{name})" for name in output.files)
-        return "\n\n".join([block[0], *printed, *drawn])
+        return "\n\n".join([block[1], *printed, *drawn])
 
-    return BLOCK.sub(with_output, text)
+    return WITH_EXPECTED.sub(with_output, text)
+
+
+def expected_outputs(text: str) -> list[str]:
+    """The output that the page expects of each block, or an empty text."""
+    return [block[-1] for block in WITH_EXPECTED.findall(text)]
 
 
 def outputs(texts: list[str]) -> Iterator[list[Output]]:

@@ -55,9 +55,12 @@ nav:
 STYLE = """\
 /* Outputs of code, and pictures drawn on white that become dark with the page. */
 .math { overflow: auto hidden; padding-block: 0.2rem; text-align: center; }
-.output pre > code { background: none; border-left: 0.2rem solid var(--md-default-fg-color--lightest); }
+.language-output pre > code {
+  background: none;
+  border-left: 0.2rem solid var(--md-default-fg-color--lightest);
+}
 .md-typeset td:first-child code { white-space: nowrap; }
-@media (min-width: 60em) { .output pre > code { white-space: pre-wrap; } }
+@media (min-width: 60em) { .language-output pre > code { white-space: pre-wrap; } }
 img[src*="pictures/"] { mix-blend-mode: multiply; }
 [data-md-color-scheme="slate"] img[src*="pictures/"] {
   filter: invert(1) hue-rotate(180deg);

@@ -9,7 +9,7 @@ import pytest
 from ppl.cli.commands.new import examples
 from ppl.cli.site import gallery, site
 from ppl.cli.site.densities import PICTURES, curves, densities, labels
-from ppl.cli.site.running import Output, outputs, run, with_outputs
+from ppl.cli.site.running import Output, expected_outputs, outputs, run, with_outputs
 from ppl.errors import PPLError
 from ppl.results.report.pictures import KINDS
 from ppl.stdlib.distributions.formulas import FORMULAS
@@ -78,9 +78,9 @@ def test_what_its_commands_give_is_on_the_page(drawn, monkeypatch, tmp_path):
     )
     found = dict(site.site([], run=True))
     _, _, page = found["docs/gallery.md"].partition("## weibull\\_poisson\n")
-    assert "--kind marginals -o marginals.svg\n```\n\n``` {.text .output}\nWrote marginals.svg.\n" in page
+    assert "--kind marginals -o marginals.svg\n```\n\n```output\nWrote marginals.svg.\n" in page
     assert "\n```\n\n![marginals](pictures/marginals-" in page
-    assert re.search(r"``` \{\.text \.output\}\n +mean +se +sd .*\ntheta +0\.6", page)
+    assert re.search(r"```output\n +mean +se +sd .*\ntheta +0\.6", page)
     assert "\nVerdict: good: " in page
     for path, text in found.items():
         assert all(f"docs/{image.removeprefix('../')}" in found for image in IMAGE.findall(text)), path
@@ -118,8 +118,16 @@ def test_outputs_stand_below_their_blocks(tmp_path, monkeypatch):
     assert found[:2] == [Output(), Output("3\n", (("line", "<svg/>"),))] and "Evidence" in found[2].text
     (picture,) = found[1].files
     text = with_outputs(CODE, found, "../pictures")
-    assert f"print(x + 1)\n```\n\n``` {{.text .output}}\n3\n```\n\n![line](../pictures/{picture})\n" in text
+    assert f"print(x + 1)\n```\n\n```output\n3\n```\n\n![line](../pictures/{picture})\n" in text
     assert "x = 2\n```\n\n```python" in text and text.endswith("```text\nnot run\n```\n")
+
+
+def test_an_expected_output_gives_way_to_that_of_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    expecting = CODE.replace("print(x + 1)\n```\n", "print(x + 1)\n```\n\n```output\n4\n```\n")
+    assert expected_outputs(expecting) == ["", "4\n", ""]
+    found = [*run(CODE)]
+    assert with_outputs(expecting, found) == with_outputs(CODE, found)
 
 
 def test_outputs_are_read_from_the_cache_until_code_changes(tmp_path, monkeypatch):
