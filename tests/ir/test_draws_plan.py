@@ -32,6 +32,12 @@ CASES = {
         [2],
         [],
     ),
+    "arrays of a density": (
+        "data { array[2, 3] int y; }\nparameters { array[2] simplex[3] p; vector[3] m; }\nmodel {\n"
+        " for (s in 1:2) { y[s] ~ multinomial(p[s]);\n p ~ multi_normal(m, identity_matrix(3)); } }",
+        [],
+        [],
+    ),
     "one at a time": (
         "parameters { vector[2] x; matrix[2, 2] A; }\nmodel {\n target += sum(matrix_power(A, 3) * x); }",
         [],

@@ -301,13 +301,12 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
 def fits_leading(e: ir.Apply, args: Sequence[ir.Expr]) -> bool:
     """Trailing axes are told apart by rank alone, so arrays and varying sizes need a call for each entry.
 
-    A list is a list, array or not, where it is the only argument; an int of a density is no size.
+    A list is a list, array or not, where it is the only argument. Of a density the record says which axes are
+    its own, and an int is no size.
     """
-    if len(e.args) == 1 and rank(e.args[0].type) == 1:
+    if e.callee.family is not None or (len(e.args) == 1 and rank(e.args[0].type) == 1):
         return True
-    return not any(array_dims(a.type) for a in e.args) and not (
-        some_size_varies(e, args) and e.callee.family is None
-    )
+    return not any(array_dims(a.type) for a in e.args) and not some_size_varies(e, args)
 
 
 def some_size_varies(e: ir.Apply | ir.CallUser, args: Sequence[ir.Expr]) -> bool:
