@@ -276,6 +276,19 @@ CASES = {
           y ~ poisson_log(log(E) + m + c * x + s * phi); }""",
         areas,
     ),
+    # Morris and others 2019, "Bayesian hierarchical spatial models: the BYM2 model in Stan"
+    "areas 56, BYM2": Case(
+        """data { int N; int M; array[M] int a; array[M] int b; vector[N] E; vector[N] x; array[N] int y; }
+        parameters { real m; real c; real<lower=0> s; real<lower=0, upper=1> rho;
+          vector[N] theta; vector[N] phi; }
+        model { m ~ normal(0, 1); c ~ normal(0, 1); s ~ normal(0, 1);
+          rho ~ beta(0.5, 0.5); theta ~ std_normal();
+          target += -0.5 * dot_self(phi[a] - phi[b]);
+          sum(phi) ~ normal(0, 0.001 * N);
+          vector[N] effects = s * (sqrt(1 - rho) * theta + sqrt(rho / 0.5) * phi);
+          y ~ poisson_log(log(E) + m + c * x + effects); }""",
+        areas,
+    ),
 }
 
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.nested.banded import Factors, factors_of
+from ppl.inference.nested.banded import Factors
 from ppl.inference.nested.blocks import BLOCK_MODES
+from ppl.inference.nested.coupled import Coupled, coupled_factors
 from ppl.inference.nested.sparse import Field
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array, Target, gradients, log_densities, log_density_gradients
@@ -104,13 +105,15 @@ class Fields:
         return self.latent(gradients(self.target, self.points(outer, latent)))
 
     def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
-        """Minus the Hessians, as lower bands (n, b + 1, k), by differences of gradients."""
+        """Minus the Hessians, in lower bands (n, b + 1, k), by differences of gradients, less couplings."""
         reading, steps = self.structure.reading, np.maximum(np.abs(latent), 1.0) * FIELD_MODES.difference
         n, k = latent.shape
         bands = np.zeros((n, self.structure.bandwidth + 1, k))
         for some in self.colours_at_once(n):
-            shifted = latent + np.where(self.structure.colours == some[:, None, None], steps, 0.0)
-            there = self.gradients(np.tile(outer, (len(some), 1)), shifted.reshape(-1, k))
+            moves = np.where(self.structure.colours == some[:, None, None], steps, 0.0)
+            there = self.gradients(np.tile(outer, (len(some), 1)), (latent + moves).reshape(-1, k))
+            for w in self.structure.couplings:
+                there += (moves.reshape(-1, k) @ w)[:, None] * w
             own = (reading.colour >= some[0]) & (reading.colour <= some[-1])
             row, at_k = reading.row[own], reading.coordinate[own]
             found = there.reshape(-1, n, k)[reading.colour[own] - some[0], :, row].T
@@ -122,9 +125,13 @@ class Fields:
         every = np.arange(self.structure.colours.max() + 1)
         return np.array_split(every, min(len(every), -(-len(every) * n // FIELD_MODES.points_at_once)))
 
-    def factors(self, outer: Array, latent: Array) -> Factors:
-        """Cholesky factors of the precision matrices at values of the field."""
-        return factors_of(self.precisions(outer, latent, self.gradients(outer, latent)))
+    def factors(self, outer: Array, latent: Array) -> Factors | Coupled:
+        """Factors of the precision matrices at values of the field."""
+        return self.factored(self.precisions(outer, latent, self.gradients(outer, latent)))
+
+    def factored(self, bands: Array) -> Factors | Coupled:
+        """Those of bands (n, b + 1, k) and the couplings."""
+        return coupled_factors(bands, self.structure.couplings)
 
     def parts(self, n: int) -> Iterator[slice]:
         """Outer points whose precision matrices are held at once."""
@@ -169,7 +176,7 @@ class Fields:
             here, gradient = going[good], gradient[good]
             if len(here):
                 bands[here] = self.precisions(outer[here], at[here], gradient)
-                factors = factors_of(bands[here])
+                factors = self.factored(bands[here])
                 step = factors.solve(gradient)
                 gain = (gradient * step).sum(axis=1)
                 limited = step * np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]

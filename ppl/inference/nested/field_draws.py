@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.correct.tempering import effective_size
-from ppl.inference.nested.banded import Factors, factors_of
+from ppl.inference.nested.banded import Factors
 from ppl.inference.nested.blocks import BLOCK_MODES
+from ppl.inference.nested.coupled import Coupled
 from ppl.inference.nested.field import FieldModes, Fields
 from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.trends import Trends
@@ -88,7 +89,7 @@ class FieldDraws:
         return draws
 
     def weighted(
-        self, outer: Array, centre: Array, factors: Factors, rng: np.random.Generator
+        self, outer: Array, centre: Array, factors: Factors | Coupled, rng: np.random.Generator
     ) -> Iterator[tuple[Array, Array, Array]]:
         """Draws (n, k) of the Gaussians, log densities of the whole (n,) there, and log weights (n,)."""
         for _ in range(ANTITHETIC_PAIRS):
@@ -111,11 +112,11 @@ class FieldDraws:
         start = self.trends.terms(outer) @ self.modes
         return self.fields.modes_of_part(outer, start, BLOCK_MODES.about, least)
 
-    def gaussians(self, outer: Array, modes: Array, bands: Array) -> tuple[Array, Factors]:
+    def gaussians(self, outer: Array, modes: Array, bands: Array) -> tuple[Array, Factors | Coupled]:
         """Centres (n, k) and factors of the precisions of the Gaussians, by those at modes."""
         terms = self.trends.terms(outer)
         changes = self.fields.in_bands(terms @ self.changes)
-        return modes + terms @ self.shifts, factors_of(bands + changes)
+        return modes + terms @ self.shifts, self.fields.factored(bands + changes)
 
 
 def trends_of(about: Gaussian) -> Trends:
@@ -160,19 +161,19 @@ class BestGaussians:
         """Centres (n, k) and precisions (n, b + 1, k) of Gaussians, by the modes (n, k)."""
         gradient = self.fields.gradients(outer, at)
         precision = self.fields.precisions(outer, at, gradient)
-        factors = factors_of(precision)
+        factors = self.fields.factored(precision)
         centre = at + factors.solve(gradient)
         for _ in range(VARIATIONAL_STEPS):
             slope, precision = self.means(outer, centre, factors)
-            factors = factors_of(precision)
+            factors = self.fields.factored(precision)
             centre = centre + factors.solve(slope)
         return centre, precision
 
-    def means(self, outer: Array, centre: Array, factors: Factors) -> tuple[Array, Array]:
+    def means(self, outer: Array, centre: Array, factors: Factors | Coupled) -> tuple[Array, Array]:
         """Mean gradients (n, k) and mean precisions (n, b + 1, k) under Gaussians."""
         inverses = factors.inverses
         sds, alike = np.sqrt(inverses[:, 0]), self.alike(inverses)
-        slope, precision = np.zeros_like(centre), np.zeros_like(factors.bands)
+        slope, precision = np.zeros_like(centre), np.zeros_like(inverses)
         for side, share in ((1.0, alike), (self.sides, 1 - alike)):
             for there in (centre + side * sds, centre - side * sds):
                 gradient = self.fields.gradients(outer, there)

@@ -73,6 +73,8 @@ class Field:
     latent: Indices
     pairs: Indices
     colours: Indices
+    couplings: tuple[NDArray[np.float64], ...] = ()
+    """Weights w (k,) of sums by which coordinates meet as well: the precision has w w' of each."""
 
     @cached_property
     def bandwidth(self) -> int:

@@ -5,12 +5,14 @@ x. So a point is moved in one coordinate, and the gradient looked at for what ch
 taken on trust: the draws made by it are weighted by the density of the whole (see `draws`).
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.inference.nested.couplings import COUPLINGS, Curvature, are_constant, couplings
 from ppl.inference.nested.sparse import Field, field_of
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array, Target, gradients, kinds_of
@@ -109,7 +111,22 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
     found = min((each for each in blocks if each), key=lambda each: len(each.outer), default=None)
     if found and (found.width <= STRUCTURE.narrow or is_dense(touched, found)):
         return found
-    return field_of(touched, *kinds_of(target), STRUCTURE.fewest_latent) or found
+    return sparse_field(target, u, rng, touched) or found
+
+
+def sparse_field(
+    target: Target, u: Array, rng: np.random.Generator, touched: NDArray[np.bool_]
+) -> Field | None:
+    """The field of a graph (dim, dim), if need be without sums by which many coordinates meet."""
+    scalars, free = kinds_of(target)
+    found = field_of(touched, scalars, free, STRUCTURE.fewest_latent)
+    if found or not (~scalars).any():
+        return found
+    sums, rest = couplings(curvature(target, u, rng), touched, ~scalars)
+    if not sums or not are_constant(sums, rest, curvature(target, u + rng.normal(size=u.shape), rng)):
+        return None
+    found = field_of(rest, scalars, free, STRUCTURE.fewest_latent)
+    return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
 
 
 def blocks_of(touched: NDArray[np.bool_], widest: int) -> Structure | None:
@@ -150,15 +167,33 @@ def responses(
     target: Target, u: Array, perturbed: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Which entries of the gradient (n, dim) change where the coordinates `perturbed` (n, dim) are moved."""
-    dim, least, found = target.dim, STRUCTURE.nearest, np.zeros(perturbed.shape, dtype=bool)
-    steps = rng.uniform(least, 8 * least, dim) * rng.choice([-1.0, 1.0], dim)
-    here = gradients(target, np.array([u, u]))  # at two points, as the others are
-    for part in row_parts(*perturbed.shape):
-        there = gradients(target, u + steps * perturbed[part])
-        size = np.abs(here[0]) + np.abs(there)
-        # what is not finite may depend on anything
-        found[part] = ~(np.abs(there - here[0]) <= STRUCTURE.smallest_change * np.maximum(size, 1e-6))
+    found = np.zeros(perturbed.shape, dtype=bool)
+    for part, change, size in changes(target, u, steps_of(target.dim, rng) * perturbed):
+        found[part] = ~(np.abs(change) <= STRUCTURE.smallest_change * size)  # nan may depend on anything
     return found
+
+
+def curvature(target: Target, u: Array, rng: np.random.Generator) -> Curvature:
+    """That between all pairs of coordinates, at distant points if the target is not quadratic."""
+    steps, (values, noise) = steps_of(target.dim, rng), np.zeros((2, target.dim, target.dim))
+    for part, change, size in changes(target, u, np.diag(steps)):
+        values[part] = -change / steps[part, None]
+        noise[part] = COUPLINGS.noise * size / np.abs(steps[part, None])
+    return Curvature(values, noise)
+
+
+def steps_of(dim: int, rng: np.random.Generator) -> Array:
+    """How far coordinates are moved, (dim,), to either side."""
+    least = STRUCTURE.nearest
+    return np.asarray(rng.uniform(least, 8 * least, dim) * rng.choice([-1.0, 1.0], dim))
+
+
+def changes(target: Target, u: Array, moves: Array) -> Iterator[tuple[slice, Array, Array]]:
+    """Of some rows of moves (n, dim) at a time, how the gradient changes (m, dim), and its size (m, dim)."""
+    here = gradients(target, np.array([u, u]))  # at two points, as the others are
+    for part in row_parts(*moves.shape):
+        there = gradients(target, u + moves[part])
+        yield part, there - here[0], np.maximum(np.abs(here[0]) + np.abs(there), 1e-6)
 
 
 def small_blocks(target: Target, u: Array, rng: np.random.Generator) -> Structure | None:

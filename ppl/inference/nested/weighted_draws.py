@@ -75,12 +75,18 @@ class Drawn(NamedTuple):
 
     @property
     def lost(self) -> float:
-        """The share of the posterior where no draws could be made, by the rough weights."""
+        """The share of the posterior where no draws could be made: by the rough weights there, which are too
+        large by so much, on average, as those of draws are.
+        """
         missing = np.isneginf(self.log_ratios) & np.isfinite(self.log_rough)
         if not missing.any():
             return 0.0
-        lost = special.logsumexp(self.log_rough[missing])
-        return float(np.exp(lost - np.logaddexp(lost, special.logsumexp(self.log_ratios))))
+        total = special.logsumexp(self.log_ratios)
+        shares = np.exp(self.log_ratios - total)
+        known = (shares > 0) & np.isfinite(self.log_rough)
+        excess = shares[known] @ (self.log_rough - self.log_ratios)[known]
+        lost = special.logsumexp(self.log_rough[missing]) - excess
+        return float(np.exp(lost - np.logaddexp(lost, total)))
 
 
 def finite(log_ratios: Array) -> Array:
