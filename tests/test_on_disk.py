@@ -14,8 +14,10 @@ from ppl import DataError, compile_model
 from ppl.cli.main import main
 from ppl.data import blocks as blocks_of
 from ppl.data import load_data, open_array, with_arrays
+from ppl.data.locations import location_of
 from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition
+from ppl.data.tables import columns_of, fill
 from ppl.density.rows import by_rows
 from ppl.fitting import backend
 from ppl.fitting.posterior_target import PosteriorTarget
@@ -138,6 +140,20 @@ def test_products_go_block_by_block(folder, block, monkeypatch):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
         assert not isinstance(found, blocks_of.OnDisk) or found.base is not None
     assert len(released) == 7 * -(-N // (64 if blocks_of.BLOCK_BYTES < 1 << 20 else N))
+
+
+def test_no_row_group_stays_in_memory(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    table = arrow.table({"a": RNG.normal(size=20_000)})
+    for k in range(5):
+        write_table(table, tmp_path / f"{k}.parquet", compression="none", use_dictionary=False)
+    where, names = location_of(f"{tmp_path}:a")
+    before = arrow.total_allocated_bytes()
+    opened, *columns = columns_of(where, names)
+    fill(where, np.empty(100_000), opened, columns[0], slice(0, 100_000))
+    assert arrow.total_allocated_bytes() - before < table.nbytes
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.feather"])

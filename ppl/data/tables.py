@@ -72,7 +72,11 @@ class _Parquet:
     def __init__(self, where: Location):
         from pyarrow import parquet
 
-        self.files = [parquet.ParquetFile(where.open(file), buffer_size=1 << 20) for file in where.files()]
+        # A file that Arrow reads ahead keeps its last row group in memory until it is closed.
+        self.files = [
+            parquet.ParquetFile(where.open(file), buffer_size=1 << 20, pre_buffer=False)
+            for file in where.files()
+        ]
         self.schema = self.files[0].schema_arrow
         self.n_rows = sum(file.metadata.num_rows for file in self.files)
 
