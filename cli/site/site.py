@@ -42,7 +42,8 @@ markdown_extensions:
   - tables
   - toc:
       permalink: true
-  - pymdownx.highlight
+  - pymdownx.highlight:
+      pygments_lang_class: true
   - pymdownx.superfences
 validation:
   links:
@@ -54,11 +55,13 @@ nav:
 """
 STYLE = """\
 /* Outputs of code, and pictures drawn on white that become dark with the page. */
-.math { overflow: auto hidden; padding-block: 0.2rem; text-align: center; }
+.math { font-size: 0.75rem; overflow: auto hidden; padding-block: 0.2rem; text-align: center; }
 .language-output pre > code {
   background: none;
   border-left: 0.2rem solid var(--md-default-fg-color--lightest);
 }
+.language-output .go { color: inherit; }
+.language-output .md-code__nav { display: none; }
 .md-typeset td:first-child code { white-space: nowrap; }
 @media (min-width: 60em) { .language-output pre > code { white-space: pre-wrap; } }
 img[src*="pictures/"] { mix-blend-mode: multiply; }

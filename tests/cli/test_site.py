@@ -154,6 +154,11 @@ def built(site):
     return site / "site"
 
 
+def test_outputs_have_their_style(built):
+    assert '<div class="language-output highlight">' in (built / "index.html").read_text("utf-8")
+    assert ".language-output" in (built / "style.css").read_text("utf-8")
+
+
 def test_mkdocs_finds_no_broken_link(built):
     assert 'id="k-hat"' in (built / "glossary" / "index.html").read_text("utf-8")
 
