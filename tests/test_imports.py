@@ -40,6 +40,7 @@ SLOW = (
     "pandas",
 )
 BACK_END = ("ppl.ir", "ppl.backend", "ppl.density", "ppl.model")
+SERVER = ("pygls", "lsprotocol", "ppl.cli.lsp")
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +61,10 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     ("words", "without"),
     [
-        ("run.py --version", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END)),
-        ("run.py --help", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END)),
+        ("run.py --version", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END, *SERVER)),
+        ("run.py --help", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END, *SERVER)),
         ("run.py format m.model", (*ARRAYS, *COMPILER[1:2], *FITS, *SLOW, *BACK_END)),
-        ("run.py check m.model", ("scipy", "ppl.compile", *FITS, *SLOW, *BACK_END)),
+        ("run.py check m.model", ("scipy", "ppl.compile", *FITS, *SLOW, *BACK_END, *SERVER)),
         ("run.py summary output.csv", (*COMPILER, *FITS, *SLOW, *BACK_END, "ppl.inference.run.optimise")),
         ("m diagnose data file=d.json", (*COMPILER, *FITS, *SLOW, "scipy", "typer", "ppl.stdlib.library")),
         (

@@ -583,9 +583,3 @@ def test_without_pygls(monkeypatch, capsys):
     says = " ".join(capsys.readouterr().err.split())
     assert says.startswith("ppl: The language server needs pygls")
     assert says.endswith('which is not installed: pip install "pygls>=2".')
-
-
-def test_nothing_of_it_is_loaded_by_other_commands():
-    code = "import sys; import ppl.cli.main; print([m for m in sys.modules if 'pygls' in m or 'lsp' in m])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['ppl.cli.commands.lsp']"

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 from laws.processes import Started
@@ -29,8 +30,9 @@ SAMPLE = [
 ]
 
 
-@pytest.mark.parametrize("home", [None, "/dev/null"])
-@pytest.mark.parametrize("command", [FIT, [*FIT, "--backend", "jax"], SAMPLE])
+@pytest.mark.parametrize(
+    ("command", "home"), [*product([FIT, [*FIT, "--backend", "jax"]], [None, "/dev/null"]), (SAMPLE, None)]
+)
 def test_a_user_without_a_home_is_served(home, command, tmp_path):
     pytest.importorskip("nutpie" if command is SAMPLE else "jax")
     (tmp_path / "m.model").write_text("parameters { vector[25] x; } model { x ~ normal(0, 1); }")

@@ -70,24 +70,25 @@ def test_what_the_sampler_says_belongs_to_its_draws(posterior, chains):
     assert chains.divergences.shape == chains.max_treedepths.shape == (2,)
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, chains, tmp_path, monkeypatch):
-    again = posterior.sample(seed=3, backend="autograd", **SHORT)
+def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, tmp_path, monkeypatch):
+    few = {"num_chains": 2, "num_warmup": 50, "num_samples": 30, "backend": "autograd"}
+    once, again = (posterior.sample(seed=3, **few) for _ in range(2))
     monkeypatch.setattr("ppl.fitting.processes.can_fork", lambda: False)
-    alone = posterior.sample(seed=3, backend="autograd", **SHORT)
-    assert (again.draws() == chains.draws()).all() and (alone.draws() == chains.draws()).all()
-    texts = [found.save_csv(tmp_path / "a.csv")[1].read_bytes() for found in (chains, alone)]
+    alone = posterior.sample(seed=3, **few)
+    assert (again.draws() == once.draws()).all() and (alone.draws() == once.draws()).all()
+    texts = [found.save_csv(tmp_path / "a.csv")[1].read_bytes() for found in (once, alone)]
     assert texts[0] == texts[1]
-    other = posterior.sample(seed=4, backend="autograd", **SHORT)
-    assert (other.draws_u != chains.draws_u).any(axis=1).all()
+    other = posterior.sample(seed=4, **few)
+    assert (other.draws_u != once.draws_u).any(axis=1).all()
 
 
-@pytest.mark.parametrize("share", [True, False], ids=["threads", "one by one"])
-def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatch, share):
+def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatch):
+    """Its chains as threads, and one by one."""
     pytest.importorskip("jax")
-    monkeypatch.setattr(sampling, "pays_to_share", lambda start: share)
+    monkeypatch.setattr(sampling, "pays_to_share", lambda start: True)
     found = posterior.sample(seed=3, backend="jax", **SHORT)
     assert found.stan_variable("x").mean(axis=0) == pytest.approx([3, 300], abs=3.5)
-    monkeypatch.setattr(sampling, "pays_to_share", lambda start: not share)
+    monkeypatch.setattr(sampling, "pays_to_share", lambda start: False)
     assert (posterior.sample(seed=3, backend="jax", **SHORT).draws() == found.draws()).all()
 
 
