@@ -1,9 +1,11 @@
 """Data that stay on disk: the same posterior, checks with the right index, and little memory."""
 
+import gc
 import json
 import re
 import subprocess
 import sys
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -140,6 +142,23 @@ def test_products_go_block_by_block(folder, block, monkeypatch):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
         assert not isinstance(found, blocks_of.OnDisk) or found.base is not None
     assert len(released) == 7 * -(-N // (64 if blocks_of.BLOCK_BYTES < 1 << 20 else N))
+
+
+def test_no_block_of_rows_stays_in_memory(folder):
+    """Nothing refers to itself, so that the data of a block are freed before those of the next are read."""
+    target = by_rows(both()[1])
+    u = np.zeros(D + 1)
+    target.log_density_gradient(u)
+    gc.collect()
+    gc.disable()
+    try:
+        terms = target.minibatch(np.arange(100)).terms
+        terms.values_and_gradients(u[None])
+        gone = weakref.ref(terms)
+        del terms
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_no_row_group_stays_in_memory(tmp_path):

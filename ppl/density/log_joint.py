@@ -117,9 +117,11 @@ class LogJoint:
         """The same without the values."""
         return Tapes(self.of_many, self.tapes_of_many)
 
-    def of_many(self, xp: Namespace) -> Callable[[Sequence[Any]], Any]:
-        """The log joint at many points, of the blocks of all."""
-        return of_points(self.model.load(self.forms.many, xp), xp, self.d_of_many, self.jacobian)
+    @property
+    def of_many(self) -> Callable[[Namespace], Callable[[Sequence[Any]], Any]]:
+        """The log joint at many points, of the blocks of all; without a cycle, as `tapes`."""
+        model, form, d, jacobian = self.model, self.forms.many, self.d_of_many, self.jacobian
+        return lambda xp: of_points(model.load(form, xp), xp, d, jacobian)
 
     @cached_property
     def d_of_many(self) -> Data:
