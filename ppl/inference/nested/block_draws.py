@@ -161,7 +161,7 @@ class BlockDraws:
         if rows.any():
             own = densities(outer[rows])
             drawn = self.drawn(own, rng)
-            drawn = drawn._replace(complete=drawn.complete & ~far_off(own))
+            drawn = drawn._replace(complete=drawn.complete & ~far_off(own).any(axis=1))
             found.put(rows, drawn)
             left[rows] = ~drawn.complete
 

@@ -123,12 +123,12 @@ class Conditional:
         """Log densities (m, g, k) on the grid, 0 at the centre, of some outer points at a time."""
         return on_grid(self.basis, self.coefficients)
 
-    def with_rows(self, rows: NDArray[np.intp], other: "Conditional") -> "Conditional":
-        """With the blocks of others at some of the outer points."""
+    def with_blocks(self, some: NDArray[np.bool_], other: "Conditional") -> "Conditional":
+        """With others (m, 1, ...) in place of some blocks, as marked (n, g)."""
 
         def replaced(array: Array, others: Array) -> Array:
             array = array.copy()
-            array[rows] = others
+            array[some] = others[:, 0]
             return array
 
         return Conditional(
@@ -345,23 +345,29 @@ def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Con
 
 
 def fitted_where_they_lie(blocks: Blocks, outer: Array, made: Conditional) -> Conditional:
-    """Densities of the blocks at outer points (n, d), fitted again to those that lie elsewhere."""
-    rows = np.nonzero(far_off(made))[0]
+    """Densities of the blocks at outer points (n, d), where one lies elsewhere fitted again to that block."""
+    off = far_off(made)
     for _ in range(CONDITIONAL.passes):
-        if not rows.size:
+        if not off.any():
             break
-        centres, scales = placed(made)
-        again = fitted(blocks, outer[rows], centres[rows], scales[rows], made.basis)
-        made, rows = made.with_rows(rows, again), rows[far_off(again)]
+        rows, some = off.any(axis=1), off[..., None]
+        better = placed(made)
+        centres = np.where(some, better[0], made.centres)
+        scales = np.where(some[..., None], better[1], made.scales)
+        values = coefficients(blocks, outer[rows], centres[rows], scales[rows], made.basis)
+        own = (centres[off], scales[off], values[off[rows]])
+        again = by_coefficients(made.basis, *(each[:, None] for each in own))
+        made = made.with_blocks(off, again)
+        off[off] = far_off(again)[:, 0]
     return made
 
 
 def far_off(found: Conditional) -> NDArray[np.bool_]:
-    """Of which outer points (n,) some block lies elsewhere than its polynomial."""
+    """Which blocks (n, g) lie elsewhere than their polynomials."""
     centres, scales = placed(found)
-    off = np.abs(solve_lower(found.scales, centres - found.centres)).max(axis=(1, 2))
+    off = np.abs(solve_lower(found.scales, centres - found.centres)).max(axis=2)
     before, after = (np.diagonal(each, axis1=-2, axis2=-1) for each in (found.scales, scales))
-    widened = np.abs(np.log(after / before)).max(axis=(1, 2))
+    widened = np.abs(np.log(after / before)).max(axis=2)
     return np.asarray(~(np.maximum(off, widened) <= CONDITIONAL.off_centre))  # where nan, too
 
 
