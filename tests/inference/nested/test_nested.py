@@ -14,6 +14,7 @@ from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.population import StudentTs
 from ppl.inference.diagnose.level import Level
+from ppl.inference.diagnose.psis import psis
 from ppl.inference.nested.block_draws import BLOCK_TRENDS, BlockDraws, with_trends
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, cholesky, repaired_factors
 from ppl.inference.nested.conditional import (
@@ -28,7 +29,7 @@ from ppl.inference.nested.conditional import (
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.structure import STRUCTURE, Structure, is_dense, structure_of
 from ppl.inference.nested.structure import blocks_of as blocks_in
-from ppl.inference.nested.weighted_draws import Round, together
+from ppl.inference.nested.weighted_draws import Drawn, Round, together
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.nested import Refused, beside, by_blocks
@@ -690,6 +691,14 @@ class RareCounts(Target):
 
     def log_densities(self, us):
         return self.log_density_gradients(us)[0]
+
+
+@pytest.mark.parametrize("excess", [0.0, 20.0])
+def test_missing_draws_are_weighed_as_laplace_is_wrong_about_the_others(excess):
+    log_p, n = np.where(np.arange(200) < 10, -np.inf, 0.0), 200
+    rough = np.full(n, excess)
+    found = Drawn(np.zeros((n, 1)), log_p, np.zeros(n), rough, np.zeros(n, bool), psis(log_p))
+    np.testing.assert_allclose(found.lost, 0.05)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
