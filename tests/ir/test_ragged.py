@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from laws.passes import assert_law, assert_same, posterior, reference
+from laws.passes import assert_law, assert_same, lowered, posterior, reference
 
 from ppl.arrays import NUMPY
 from ppl.errors import InferenceError
@@ -73,6 +73,12 @@ ARRAYS = {
         "if (t == 1) continue; target += sum(w[start[t - 1]:end[t - 1]]) * mu[t];",
         "",
     ),
+    "in an inner loop too": (
+        "",
+        "target += sum(square(w[start[t]:end[t]])); "
+        "for (j in 1:3) target += log_sum_exp(w[start[t]:end[t]] * mu[t] * j);",
+        "",
+    ),
     "a list of indices": ("", "target += log_sum_exp(w[first[t]] + mu[t]) + sum(X[first[t], which[t]]);", ""),
 }
 LOOPS = {
@@ -113,6 +119,20 @@ def test_segments_of_one_length_go_together(name):
 @pytest.mark.parametrize("parts", STAYS.values(), ids=STAYS)
 def test_a_loop_whose_iterations_depend_on_one_another_stays(parts):
     assert not runs_at_once(text_of(*parts))
+
+
+def test_segments_of_one_length_are_not_grouped_again_in_an_inner_loop():
+    program = forms.ARRAYS.of(lowered(text_of(*ARRAYS["in an inner loop too"])))
+    called = [n.callee.impl for n in walk(program.model) if isinstance(n, ir.Apply)]
+    assert called.count(batching.groups_by_width) == 1
+
+
+def test_ends_in_a_loop_without_iterations_are_not_evaluated():
+    """The first iteration has no entry of `start` before its own."""
+    body = """target += log_sum_exp(w[start[t]:end[t]] * mu[t]);
+      for (j in 2:which[t]) target += log_sum_exp(w[start[t - 1]:end[t]] * mu[j]);"""
+    text, u = text_of("", body, ""), np.random.default_rng(1).normal(size=25)
+    assert_same(posterior(text, DATA), reference(text, DATA), u)
 
 
 def test_a_loop_that_runs_not_once_does_nothing():

@@ -139,9 +139,7 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     (name,) = axes_of(found[over[0]].type)
     values = c.index_set(s.variable, batching.nested_range, args, name)
     variables, indices = {**pairs.variables, s.variable: values}, {**pairs.indices, name: values}
-    pairs = Batch(
-        indices, variables, parent=b, positions=pairs.positions, triangular=sides, draws=pairs.draws
-    )
+    pairs = Batch(indices, variables, {}, b, pairs.positions, sides, b.ranges, draws=pairs.draws)
     return pairs if b.mask is None else masked_batch(c, pairs, at_positions(b.mask, found[over[0]]))
 
 
@@ -150,7 +148,7 @@ def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], side
     axis = axis_of_range(s.lower, s.upper, b.axes)
     values = c.index_set(s.variable, batching.loop_range, bounds, axis)
     indices, variables = {**b.indices, axis: values}, {**b.variables, s.variable: values}
-    return Batch(indices, variables, parent=b, triangular=sides, draws=b.draws)
+    return Batch(indices, variables, parent=b, triangular=sides, ranges=b.ranges, draws=b.draws)
 
 
 # --- Statements ----------------------------------------------------------------------------------

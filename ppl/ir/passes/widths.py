@@ -29,7 +29,7 @@ def sizes_to_group_by(b: Batch, body: Sequence[ir.Stmt]) -> tuple[Size, ...]:
 
 
 def sizes_in(b: Batch, s: ir.Stmt) -> Iterator[Size]:
-    """Those that a statement itself asks for, not those of the statements inside it."""
+    """Those that a statement itself asks for, not those of branches inside it."""
     certain = set(reached(s))
     for n in unreduced(head(s)):
         if isinstance(n, ir.Between) and is_size(b, n) and (n in certain or not any(map(may_fail, ends(n)))):
@@ -39,23 +39,27 @@ def sizes_in(b: Batch, s: ir.Stmt) -> Iterator[Size]:
 
 def unreduced(node: Any) -> Iterator[Any]:
     """Everything inside but the ranges that are reduced to a number each."""
-    if isinstance(node, ir.Apply) and (found := reduced_span(node)):
-        whole, span = found
-        parts: tuple[Any, ...] = (whole.base, *whole.items[:-1], span.lower, span.upper)
-    else:
+    parts = beside_span(node)
+    if parts is None:
         yield node
         parts = parts_of(node)
     for part in parts:
         yield from unreduced(part)
 
 
+def beside_span(node: Any) -> tuple[Any, ...] | None:
+    """What a reduction of a range evaluates beside the range itself; None of any other node."""
+    if isinstance(node, ir.Apply) and (found := reduced_span(node)):
+        whole, span = found
+        return (whole.base, *whole.items[:-1], *ends(span))
+    return None
+
+
 def head(s: ir.Stmt) -> Any:
-    """What a statement evaluates itself."""
+    """What a statement evaluates itself, and the iterations of an inner loop."""
     match s:
         case ir.If(condition=condition):
             return condition
-        case ir.For(lower=lower, upper=upper):
-            return lower, upper
         case ir.While() | ir.Profile():
             return ()
         case _:
@@ -94,11 +98,9 @@ def reached(node: Any) -> Iterator[Size]:
         case ir.While():
             parts = ()
         case _:
-            parts = parts_of(node)
+            parts = beside_span(node) or parts_of(node)
     if isinstance(node, ir.Between):
         yield node
-    elif isinstance(node, ir.Apply) and (found := reduced_span(node)):
-        parts = (found[0].base, *found[0].items[:-1], *ends(found[1]))
     if isinstance(node, ir.Declare):
         yield from declared_sizes(node)
     for part in parts:
