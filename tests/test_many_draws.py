@@ -197,7 +197,7 @@ PARTING = {
     "integral with switch": """
         functions { real f(real t, real tc, array[] real th, data array[] real xr, data array[] int xi) {
         if (t > th[1]) return exp(-t); return exp(-2 * t); } } parameters { real<lower=0> a; } model {
-        target += log(integrate_1d(f, 0, 3, {a}, {0.0}, {1})); a ~ normal(0, 1); }
+        target += log(integrate_1d(f, 0, 3, {a}, {0.0}, {1}, 1e-4)); a ~ normal(0, 1); }
     """,
     "scan with branch": """
         data { int N; vector[N] y; } parameters { real x; } model { real h = x; for (n in 1:N) { if (h >

@@ -22,6 +22,11 @@ BODIES = {
     "the largest": ("target += exp(a + b * x); target += exp(a + b * x) * 2;", 1),
     "a part that stands more often": ("target += sin(exp(b)) + cos(sin(exp(b))); target += exp(b);", 2),
     "in a branch": ("if (a > 0) target += exp(b) * exp(b); else target += exp(b) - exp(b) ^ 2;", 2),
+    "in a profile": ('profile("p") { target += exp(b) * tanh(exp(b)); }', 1),
+    "in a loop that stays": (
+        "real q = a; while (q < 2) { real r = q * b; q += 1 + exp(r) * tanh(exp(r)); }",
+        1,
+    ),
     "once in each branch": ("if (a > 0) target += exp(b); else target += -exp(b);", 0),
     "where it may not be evaluated": ("target += a > 0 ? exp(b) : tanh(exp(b));", 0),
     "of a variable that changes": ("real q = a; target += exp(q); q = b; target += exp(q);", 0),

@@ -103,6 +103,9 @@ PROGRAMS["choices inside of choices"] = """
       for (j in 1:J) { vector[K] v = theta[j] > 0 ? eta[j] : [j, theta[1]]'; a += v[1] * j; } }"""
 PROGRAMS["a range that differs"] = """
     real a; { int k = mu > 0 ? 1 : 2; a = sum(theta[1:k]); }"""
+PROGRAMS["locals from a range that differs"] = """
+    real a; { int k = mu > 0 ? 1 : 2; real s = sum(theta[1:k]); vector[K] t = p * sum(theta[k:2]);
+      a = s + t[1]; }"""
 PROGRAMS["what the size of a range tells"] = """
     real a = 2; { int k = mu > 0 ? 1 : 2; real s = 1; s += size(theta[1:k]); a += s; }"""
 PROGRAMS["tuples of tuples"] = """
@@ -193,6 +196,7 @@ def notes_of(statements):
         (PROGRAMS["break and continue"], 0),
         (PROGRAMS["choices inside of choices"], 0),
         (PROGRAMS["a range that differs"], 1),
+        (PROGRAMS["locals from a range that differs"], 2),
         (PROGRAMS["what the size of a range tells"], 2),
         (DRAWING["no argument"], 0),
     ],

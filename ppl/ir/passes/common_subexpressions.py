@@ -5,13 +5,21 @@ Only what is sure to be evaluated counts, and only if nothing in it changes betw
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
-from ppl.ir.walk import changing_names, parts_of, used_names, walk, with_density, with_sure_parts
+from ppl.ir.walk import (
+    changing_names,
+    parts_of,
+    used_names,
+    walk,
+    with_blocks,
+    with_density,
+    with_sure_parts,
+)
 from ppl.types import INT, Tuple, core, element_type
 
 Stmts = tuple[ir.Stmt, ...]
@@ -38,15 +46,10 @@ class Sharing:
         known: dict[ir.Expr, ir.Var] = {}
         out: list[ir.Stmt] = []
         for s in body:
-            match s:
-                case ir.If(then=then, otherwise=otherwise):
-                    out.append(replace(s, then=self.block(then), otherwise=self.block(otherwise)))
-                case ir.Profile(body=inner):
-                    out.append(replace(s, body=self.block(inner)))
-                case ir.Assign() | ir.Update() | ir.Scatter() | ir.Increment():
-                    out += self.shared(s, seen, known)
-                case _:
-                    out.append(s)
+            if isinstance(s, PLAIN):
+                out += self.shared(s, seen, known)
+            else:
+                out.append(with_blocks(s, self.block))
         return tuple(out)
 
     def shared(self, s: ir.Stmt, seen: Counter[ir.Expr], known: dict[ir.Expr, ir.Var]) -> Stmts:

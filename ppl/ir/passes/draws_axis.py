@@ -83,8 +83,8 @@ class Functions:
     parts: list[Span] = field(default_factory=list)
     alone: list[tuple[Span, str]] = field(default_factory=list)
 
-    def over(self, name: str, mask: Mask, t: Type | None) -> str:
-        """The name of the function for such arguments; its answer, of the type `t` for one draw, varies.
+    def over(self, name: str, mask: Mask) -> str:
+        """The name of the function for such arguments; its answer varies.
 
         Raises:
             Dependent: it cannot be lifted over the draws.
@@ -94,7 +94,7 @@ class Functions:
             new = replace(f, name=f"{name}{''.join('nd'[m] for m in mask)}__")
             self.lifted[name, mask] = new  # found by calls of itself
             try:
-                self.lifted[name, mask] = replace(new, body=function_body(self, f, mask, t))
+                self.lifted[name, mask] = replace(new, body=function_body(self, f, mask))
             except (Dependent, NotInlinable, OneAxis) as why:
                 del self.lifted[name, mask]
                 raise Dependent(str(why)) from None
@@ -171,11 +171,11 @@ def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:
     return any(isinstance(s, ir.If) and varies(s.condition, names) for s in walk_statements(tuple(body)))
 
 
-def function_body(functions: Functions, f: ir.Function, mask: Mask, t: Type | None) -> Stmts:
+def function_body(functions: Functions, f: ir.Function, mask: Mask) -> Stmts:
     """The statements of a function some of whose arguments vary."""
     varying = {a for a, m in zip(f.args, mask, strict=True) if m}
     body = left_together(functions, f.body, varying)
-    body = one_exit(replace(f, body=body), varying_names(body, {*varying}), t)
+    body = one_exit(replace(f, body=body), varying_names(body, {*varying}))
     first = next(a for a in f.args if a in varying)
     numbers = helper(batching.positions, (ir.Var(first, DRAW.type),), DRAW.type)
     begin = ir.Assign(DRAW.name, numbers, f.span, declares=True)
@@ -183,7 +183,7 @@ def function_body(functions: Functions, f: ir.Function, mask: Mask, t: Type | No
     return (begin, *c.aside(lambda: run(c, root_of(c), body)))
 
 
-def one_exit(f: ir.Function, names: set[str], t: Type | None) -> Stmts:
+def one_exit(f: ir.Function, names: set[str]) -> Stmts:
     """The body, with one return at its end where draws would leave it at different places."""
     parting = any(
         isinstance(s, ir.If | ir.While) and varies(s.condition, names) and has_return(s)
@@ -191,13 +191,14 @@ def one_exit(f: ir.Function, names: set[str], t: Type | None) -> Stmts:
     )
     if not parting:
         return f.body
-    if any(isinstance(n, ir.Return) and n.value is None for n in walk_statements(f.body)):
+    value = next(s.value for s in walk_statements(f.body) if isinstance(s, ir.Return))
+    if value is None:
         return without_continue(in_branches(f.body, left_early))
-    if t is None or rank(t) or isinstance(core(t), Tuple):
+    if rank(value.type) or isinstance(core(value.type), Tuple):
         raise Dependent("a function returns from different places")
-    result = ir.Var("returned__", t)
+    result = ir.Var("returned__", value.type)
     body = returns_as_assignments(f.body, result.name)
-    return (ir.Declare(result.name, t, (), f.span), *body, ir.Return(result, f.span))
+    return (ir.Declare(result.name, result.type, (), f.span), *body, ir.Return(result, f.span))
 
 
 def left_early(s: ir.Stmt) -> Stmts:

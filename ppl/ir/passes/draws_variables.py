@@ -144,9 +144,7 @@ def one_by_one(c: Lifting, s: ir.Stmt) -> None:
 
 def declare(c: Lifting, s: ir.Assign) -> None:
     """The variable that a statement declares, unset, along the draws."""
-    assert c.draws is not None
     t = s.value.type
     if isinstance(core(t), Tuple) or (rank(t) and not s.shape):
         raise DrawByDraw(f"`{s.name}` has no axis for the draws")
-    c.draws.varying.add(s.name)
     run_statement(c, root_of(c), ir.Declare(s.name, t, s.shape, s.span))

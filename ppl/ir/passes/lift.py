@@ -374,7 +374,7 @@ def call_over_axis(c: Lifting, e: ir.CallUser, args: tuple[ir.Expr, ...], axis: 
     c.fails_if_empty = True  # one that calls itself would do so without end
     if c.draws is not None:
         try:
-            return replace(e, name=c.draws.functions.over(e.name, mask, e.type), args=args, type=t)
+            return replace(e, name=c.draws.functions.over(e.name, mask), args=args, type=t)
         except Dependent as why:
             if {*e.implicit} - {"rng"} or moves_tuples(e, args):
                 raise

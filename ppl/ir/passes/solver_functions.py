@@ -11,7 +11,7 @@ from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.draws_axis import functions_of
 from ppl.ir.varying import varying_arguments, varying_names
 from ppl.ir.walk import walk
-from ppl.types import REAL, over_axes
+from ppl.types import over_axes
 
 
 def solver_functions(p: ir.Program) -> ir.Program:
@@ -28,8 +28,7 @@ def solver_functions(p: ir.Program) -> ir.Program:
         own = varying.get(name, set(f.args[: call.points]))
         mask = tuple(a in own for a in f.args)
         try:
-            of_number = call.solver == "integrate_1d" or "laplace" in call.solver
-            at_points.append(ir.AtPoints(name, functions.over(name, mask, REAL if of_number else None), mask))
+            at_points.append(ir.AtPoints(name, functions.over(name, mask), mask))
         except Dependent:
             alone.append(once_each(f, call, mask))
             at_points.append(ir.AtPoints(name, alone[-1].name, mask))
