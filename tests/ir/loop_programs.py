@@ -261,6 +261,8 @@ LOOPS = (
     Loop("never true, of vectors",
          "for (n in 1:N) if (x[n] > 9) { vector[2] w = twice(x[n]); target += w[2] * z; }",
          functions=TWICE),
+    Loop("never true, twice",
+         "for (n in 1:N) if (x[n] > 100) { target += none[1] * z; if (x[n] > 200) target += x[n] * t; }"),
     Loop("never true ternary", "for (n in 1:N) target += N > 100 ? (x[n] > 0 ? none[1] : 0) * z : z * x[n];"),
     Loop("guarded index", "for (n in 1:N) if (n <= M && s[n] > 0) target += z * x[n];"),
     Loop("guarded index, or", "for (n in 1:N) if (n > M || s[n] > 0) target += z * x[n]; else target += z;"),

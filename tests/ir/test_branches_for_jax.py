@@ -8,11 +8,12 @@ from laws.passes import lowered
 from ppl.arrays import AUTOGRAD, value_and_grads
 from ppl.errors import Rejection
 from ppl.ir.forms import FOR_JAX
-from ppl.ir.nodes import For, If, Jump, Return, While
+from ppl.ir.nodes import Apply, For, If, Jump, Return, While
 from ppl.ir.walk import walk
 from ppl.model import Model
 from ppl.phases import Compilation
 from ppl.source import SourceText
+from ppl.stdlib import batching
 
 PROGRAMS = {
     **{name: of_two(model) for name, model in (SCALARS | WHILE).items()},
@@ -38,6 +39,15 @@ def test_the_form_for_jax_has_the_same_numbers(text: str) -> None:
         np.testing.assert_allclose(value, want, rtol=1e-12)
         if np.isfinite(want):
             np.testing.assert_allclose(np.concatenate(found, axis=None), slopes, rtol=1e-9, atol=1e-12)
+
+
+def test_branches_that_parameters_decide_have_masks() -> None:
+    """Index sets would have sizes that differ from point to point."""
+    callees = {
+        n.callee.impl for n in walk(FOR_JAX.of(lowered(in_a_loop(LOOPS["locals"])))) if isinstance(n, Apply)
+    }
+    assert batching.count_of in callees or batching.any_of in callees
+    assert not callees & {batching.where_true, batching.where_false}
 
 
 JUMPS = {
@@ -66,3 +76,10 @@ def test_functions_return_at_the_end_of_each_side_and_from_no_loop() -> None:
     loops = [n for n in walk(f.body) if isinstance(n, For | While)]
     assert loops and not any(isinstance(n, Return) for loop in loops for n in walk(loop))
     assert isinstance(f.body[-1], If | Return)
+
+
+def test_functions_without_a_value_return_at_the_end_of_each_side() -> None:
+    g = FOR_JAX.of(lowered(of_two("target += h_lp(a, b);", FUNCTIONS["no_value"]))).functions[0]
+    (last,) = g.body
+    assert isinstance(last, If)
+    assert isinstance(last.then[-1], Return) and isinstance(last.otherwise[-1], Return)

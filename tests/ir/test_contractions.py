@@ -78,7 +78,7 @@ def point(C: int = 3, I: int = 5) -> np.ndarray:  # noqa: E741
 
 def products(text: str) -> int:
     """How many sums are entries of products of matrices."""
-    nodes = walk(LOOPS.of(lowered(text)).model)
+    nodes = walk(LOOPS.from_base(lowered(text), verified=True).model)
     return sum(isinstance(n, ir.Assign) and n.name.startswith("sums_") for n in nodes)
 
 

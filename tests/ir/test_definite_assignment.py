@@ -51,6 +51,7 @@ STAYS = [
     (LIST, "w[1] = x; for (t in 2:T) { if (y[t] > 0) continue; w[t] = x; } target += w[T];"),
     (LIST, "w[1] = x; for (t in 2:T) { w[t] = x; if (y[t] > 0) break; } target += w[T];"),
     (LIST, "if (f[i] > 1) w[f[i]] = x; for (t in (f[i] + 1):T) w[t] = w[t - 1]; target += w[T];"),
+    (LIST, "if (f[i] > 1) target += x; else w[1] = x; target += w[1];"),
     (LIST, "for (t in 1:T) { w[t] = x; if (y[t] > 1) break; } target += sum(w);"),
     (LIST, "for (t in 1:T) { if (y[t] > 1) continue; w[t] = x; } target += sum(w);"),
     # An entry is read before it is set, or another one set.

@@ -19,6 +19,7 @@ DATA = {"N": 6, "K": 2, "x": X, "y": X @ [1.0, -2.0]}
     [
         "y ~ normal((x * b) / N, 1);",
         "y ~ normal(x * b, sqrt(N));",
+        "for (n in 1:N) { if (b[1] > 99) break; y[n] ~ normal(x[n] * b, N); }",
         "for (n in 1:N) x[n] ~ multi_student_t(N, b, identity_matrix(2));",
     ],
 )

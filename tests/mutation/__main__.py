@@ -87,8 +87,8 @@ def ends(
     while waiting or running:
         while waiting and len(running) < given.jobs:
             mutant = waiting.pop()
-            concerned = driver.on_line(tests, file, mutant) if by_line else driver.named_first(tests, file)
-            few = driver.first(concerned, given.most)
+            concerned = driver.on_line(tests, file, mutant) if by_line else tests
+            few = driver.first(driver.named_first(concerned, file), given.most)
             if not few:
                 yield mutant, UNTESTED
                 continue

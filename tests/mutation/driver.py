@@ -2,7 +2,7 @@
 
 What is imported once is inherited by fork; a child imports anew the file that has the mutant, with its code,
 and every module that depends on it. Until a test fails, a mutant meets those that run its line, which is
-traced first, quickest first; where most tests run most lines nothing is, and the order of the group is kept.
+traced first, or all in the order of the group; golden tests and those named after the file come first.
 """
 
 import ast

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 class Group:
     """Files and their tests; with `calling`, of each file only what it gives to such calls, by name too.
 
-    Where most tests run most lines, `by_line` is False: a mutant meets the tests in their order, golden
-    ones and those that have its file's name first.
+    A mutant meets the tests that run its line, golden ones and those that have its file's name first, then
+    the quickest; where `by_line` is False, all tests in the order of the group instead.
     """
 
     files: tuple[str, ...]
@@ -73,8 +73,17 @@ _LOOPS = "tests/ir/test_vectorise_loops.py"
 _GENERATED = tuple(
     f"tests/generator/test_generated.py::test_every_form_agrees[{number}]" for number in range(1, 200, 7)
 )
+_MANY = "tests/test_many_draws.py"
+_SOLVERS = "tests/language/test_solvers.py::test_gradients_and_draws_together"
 PASSES = (
     *_tests("ir", "golden draws_plan zero_based hoist_data covariances common_subexpressions"),
+    *_tests("ir", "contractions counters definite_assignment step_invariants sizes invariant_calls"),
+    *_tests("ir", "branches_for_jax dead_stores draws_variables solver_functions"),
+    "tests/ir/test_verify.py::test_every_pass_leaves_a_program_that_is_well_formed",
+    *_tests("backend", "scan scan_draws loops_over_draws"),
+    *(f"{_SOLVERS}[program{number}-data{number}]" for number in (0, 8, 9)),
+    f"{_MANY}::test_draws_that_go_together",
+    f"{_MANY}::test_draws_that_go_different_ways",
     f"{_LOOPS}::test_a_loop_goes_or_says_why_not",
     f"{_LOOPS}::test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out",
     "tests/test_propto.py",
@@ -87,7 +96,6 @@ PASSES = (
     *_tests("ir", "rectangles ragged split_rows for_each axes stores"),
     "tests/test_minibatch.py",
 )
-_MANY = "tests/test_many_draws.py"
 _TOGETHER = ("containers", "jacobian", "entries beside a tuple", "shards")
 _LIMITS = "tests/hostile/test_limits.py"
 BACKEND = (
@@ -103,7 +111,7 @@ BACKEND = (
     *_tests("ir", "draws_plan split_normalisers draws_variables"),
     "tests/test_propto.py",
     "tests/backend/test_loops_over_draws.py",
-    "tests/language/test_solvers.py::test_gradients_and_draws_together[program0-data0]",
+    f"{_SOLVERS}[program0-data0]",
     *_GENERATED,
     f"{_LOOPS}::test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
@@ -130,7 +138,7 @@ GROUPS = {
         STDLIB,
         DERIVATIVES,
     ),
-    "passes": Group(_folder("ppl/ir/passes"), PASSES, by_line=False),
+    "passes": Group(_folder("ppl/ir/passes"), PASSES),
     "backend": Group(
         tuple(file for file in _folder("ppl/backend") if file not in _SOLVER_FILES), BACKEND, by_line=False
     ),

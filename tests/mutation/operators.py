@@ -1,6 +1,7 @@
 """Small faults put into a Python file, one at a time.
 
-Left alone, since no number can tell: docstrings, annotations, strings, the bodies of `raise` and `assert`.
+Left alone, since no number can tell: docstrings, annotations, strings, the bodies of `raise` and `assert`,
+and `strict=True` of `zip`, which is an assertion.
 """
 
 import ast
@@ -99,7 +100,7 @@ def _left_alone(node: ast.AST) -> bool:
     match node:
         case ast.Raise() | ast.Assert() | ast.Import() | ast.ImportFrom() | ast.JoinedStr() | ast.arg():
             return True
-        case ast.Expr(value=ast.Constant()):
+        case ast.Expr(value=ast.Constant()) | ast.keyword(arg="strict"):
             return True
         case ast.Assign(value=ast.Subscript(value=ast.Name(id="Callable" | "dict" | "tuple" | "Annotated"))):
             return True  # the name of a type
