@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import tracemalloc
 import weakref
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +21,11 @@ from ppl.data.locations import location_of
 from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition
 from ppl.data.tables import columns_of, fill
+from ppl.density import rows as rows_of_posterior
 from ppl.density.rows import by_rows
 from ppl.fitting import backend
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.objective import subsampling
+from ppl.inference.objective import row_order, subsampling
 from ppl.inference.run.settings import Settings
 from ppl.results.files.read_csv import read_draws
 
@@ -312,6 +314,77 @@ def test_a_fit_leaves_the_data_on_disk(folder):
     before, after, _ = map(float, done.stdout.split())
     # 160 MB of data, of which 40 MB of sampled rows are held to judge the path by.
     assert after - before < 130_000, (before, after)
+
+
+COUNTS = """
+data {
+  int N; int J; vector[N] x; vector<lower=0>[N] exposure;
+  array[N] int<lower=1, upper=J> g; array[N] int<lower=0> y;
+}
+parameters { real alpha; real beta; vector[J] a; }
+model {
+  alpha ~ normal(0, 1); beta ~ normal(0, 1); a ~ normal(0, 1);
+  for (n in 1:N) if (y[n] > 0) y[n] ~ poisson_log(alpha + a[g[n]] + beta * x[n] + log(exposure[n]));
+  else target += -exposure[n] * exp(alpha + a[g[n]] + beta * x[n]);
+}
+"""
+
+
+def peak_of_a_fit(model, rows):
+    """The most bytes that conditioning and a fit by minibatches hold, data on disk."""
+    rng = np.random.default_rng(rows)
+    np.save("vx.npy", rng.normal(size=rows))
+    np.save("vexposure.npy", np.ones(rows))
+    np.save("vg.npy", rng.integers(1, 5, rows))
+    np.save("vy.npy", rng.poisson(1.0, rows))
+    gc.collect()
+    tracemalloc.start()
+    try:
+        files = {name: f"v{name}.npy" for name in ("x", "exposure", "g", "y")}
+        posterior = model.condition(with_arrays(load_data({"N": rows, "J": 4}), files))
+        posterior.variational(
+            algorithm="meanfield", minibatch=100, iter=20, eta=0.1, draws=20, backend="autograd"
+        )
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_array_of_all_rows_is_in_memory(folder, monkeypatch):
+    """Neither a copy of ints, nor what is computed of data once, an order of the rows or their numbers."""
+    monkeypatch.setattr(blocks_of, "BLOCK_BYTES", 1 << 17)
+    monkeypatch.setattr(row_order, "MOST_SHUFFLED", 1000)
+    # NumPy chooses more than a fiftieth of the rows by an array of all of them.
+    monkeypatch.setattr(subsampling, "MOST_ROWS_ON_THE_WAY", 300)
+    monkeypatch.setattr(rows_of_posterior, "ROW_SPLIT", replace(rows_of_posterior.ROW_SPLIT, enough_rows=300))
+    model = compile_model(COUNTS)
+    peak_of_a_fit(model, 1_000)  # imports
+    few, many = 20_000, 60_000
+    growth = peak_of_a_fit(model, many) - peak_of_a_fit(model, few)
+    assert growth < 3 * (many - few), growth / (many - few)
+
+
+def test_ints_and_doubles_of_other_files_stay_on_disk(folder):
+    np.save("x.npy", X.round().astype(np.int32))
+    np.save("y.npy", Y.astype(float))
+    model = compile_model(PROGRAM.format(bounds=""))
+    there = model.condition(with_arrays(load_data(SIZES), {"x": "x.npy", "y": "y.npy"}))
+    assert isinstance(there.d.x__, np.memmap) and isinstance(there.d.y, np.memmap)
+    here = model.condition({**SIZES, "x": X.round(), "y": Y})
+    us = RNG.normal(size=(2, D + 1))
+    np.testing.assert_allclose(there.log_densities(us), here.log_densities(us), rtol=1e-12)
+    np.testing.assert_allclose(by_rows(there).log_densities(us), here.log_densities(us), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("value", "why"), [(0.5, "is 0.5, but"), (2.0**31, "is 2147483648.0, but")])
+def test_an_element_that_is_no_integer_is_found_in_its_block(folder, block, value, why):
+    y = Y.astype(float)
+    y[301] = value
+    np.save("y.npy", y)
+    with pytest.raises(DataError, match=re.escape(f"y.npy: y[302] {why}")):
+        compile_model(PROGRAM.format(bounds="")).condition(
+            with_arrays(load_data({**SIZES, "x": X.tolist()}), {"y": "y.npy"})
+        )
 
 
 def written(form: str) -> str:

@@ -49,7 +49,7 @@ def standalone(posterior: LogDensity) -> str:
     Raises:
         NotTraceable: the program does what JAX cannot, or needs an operation that has no short form in JAX.
     """
-    code, d = posterior.model.code(FOR_JAX), prepared(posterior.model, posterior.d)
+    code, d = posterior.model.code(FOR_JAX), prepared(posterior.model, posterior.prepared)
     shape, arguments = split(d, code.emitted.reads, "biu")
     read = {name: vars(d)[name] for name in code.emitted.reads}
     leaves = jax.tree_util.tree_flatten_with_path(read)[0]

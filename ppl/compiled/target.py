@@ -222,7 +222,7 @@ def compiled_target(
     density = density_of(posterior.model).by_profile[profile_for(posterior.width, quick)]
 
     def place_data(baked: str) -> tuple[Any, Any]:
-        shape, arguments = split(prepared(posterior.model, posterior.d), density.reads, baked)
+        shape, arguments = split(prepared(posterior.model, posterior.prepared), density.reads, baked)
         return shape, jax.device_put(arguments, device)
 
     shape, arguments = first_traceable(density, place_data, dim, jacobian, device)

@@ -1,6 +1,7 @@
 """Long arrays a few rows at a time. Those mapped from disk leave no pages behind in memory."""
 
 import mmap
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,6 +52,23 @@ def product(a: Any, b: Any) -> Any:
 def is_mapped(array: Any) -> bool:
     """Whether the array lies in a file."""
     return isinstance(array, np.memmap)
+
+
+def map_of(array: NDArray[Any], dtype: Any) -> OnDisk:
+    """An array on disk as one of this type, row by row; one of another type is copied to a temporary file."""
+    if array.dtype == dtype and array.flags.c_contiguous:
+        return array.view(OnDisk)
+    copy, first = room_on_disk(array.shape, dtype), 0
+    for block in blocks(array):
+        copy[first : (first := first + len(block))] = block
+        release(copy)
+    return copy.view(OnDisk)
+
+
+def room_on_disk(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An array to be filled, in a temporary file that goes with it."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the map keeps it
+    return np.memmap(file, dtype, "w+", shape=shape)
 
 
 def row_blocks(n_rows: int, row_bytes: int) -> Iterator[slice]:

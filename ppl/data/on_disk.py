@@ -1,6 +1,5 @@
 """Arrays that stay on disk: NumPy's files as they are, columns of tables by a temporary file."""
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.data.archive import BROKEN, cause
-from ppl.data.blocks import release
+from ppl.data.blocks import release, room_on_disk
 from ppl.data.inputs import Inputs
 from ppl.data.locations import InStore, Location, OnDisk, location_of
 from ppl.data.read_only import aligned, read_only, room_for
@@ -138,11 +137,7 @@ def _identity(where: Location, shape: Any) -> str:
 
 def _all_rows(where: Location, table: Any, names: Sequence[str], dtype: type) -> NDArray[Any]:
     """All rows, by a temporary file."""
-    array = np.memmap(
-        tempfile.TemporaryFile(),  # noqa: SIM115 - the map keeps it, and its end is the file's
-        dtype,
-        "w+",
-        shape=(table.n_rows, len(names)) if len(names) > 1 else (table.n_rows,),
-    )
+    shape = (table.n_rows, len(names)) if len(names) > 1 else (table.n_rows,)
+    array = room_on_disk(shape, dtype)
     fill(where, array, table, names, slice(0, table.n_rows))
     return array

@@ -2,13 +2,13 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ppl.data.blocks import OnDisk, blocks, is_mapped
+from ppl.data.blocks import blocks, is_mapped, map_of
 from ppl.data.expected import Expected, Shape, written
 from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
@@ -31,8 +31,8 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
     """The value of one variable: int, float or complex for a scalar, else an ndarray of int64, float64 or
     complex128.
 
-    The array has shape (*expected.dims, *expected.sizes) and is a copy, unless it is a map of doubles on disk
-    that stays there, or holds doubles that no one can change.  `known` are the names of all variables of the
+    The array has shape (*expected.dims, *expected.sizes) and is a copy, unless it lies on disk, and stays
+    there, or holds doubles that no one can change.  `known` are the names of all variables of the
     data block: with them the message about a missing variable names every other missing one too.
 
     Raises:
@@ -157,11 +157,10 @@ def counted_from(first: int, sentence: str) -> str:
 
 def doubles(array: Numbers) -> Numbers:
     """The array as doubles, row by row: a copy, unless it is just that and no one can change it."""
-    if array.dtype == np.float64 and array.flags.c_contiguous:
-        if is_mapped(array):
-            return array.view(OnDisk)
-        if is_read_only(array):
-            return array
+    if is_mapped(array):
+        return map_of(array, np.float64)
+    if array.dtype == np.float64 and array.flags.c_contiguous and is_read_only(array):
+        return array
     return aligned(array, np.float64)
 
 
@@ -191,22 +190,26 @@ def shape_hint(array: Numbers, shape: Shape) -> str:
 
 def integers(array: Numbers, expected: Expected) -> Numbers:
     """Whole numbers of 32 bits, as int64; 10.0 is one."""
-    refuse_first(array, expected, array == np.trunc(array), lambda v: f"integers{nearest_integer(v)}")
-    refuse_first(
-        array,
-        expected,
-        (array >= LOWEST_INT) & (array <= HIGHEST_INT),
-        lambda _: f"integers of 32 bits, {LOWEST_INT} to {HIGHEST_INT}",
-    )
-    return aligned(array, np.int64)
+    first = 0
+    for block in blocks(array) if is_mapped(array) else (array,):
+        if fault := fault_of_integers(block):
+            k, needs = fault
+            found = f"{place(expected.name, first + k, array.shape)} is {block.flat[k].item()}"
+            raise Misfit(found, needs, first + k)
+        first += block.size
+    return map_of(array, np.int64) if is_mapped(array) else aligned(array, np.int64)
 
 
-def refuse_first(array: Numbers, expected: Expected, good: Numbers, needs: Callable[[Any], str]) -> None:
-    """Name the first element that is not good."""
-    if not np.all(good):
-        k = int(np.argmin(good))
-        value = array.flat[k].item()
-        raise Misfit(f"{place(expected.name, k, array.shape)} is {value}", needs(value), k)
+def fault_of_integers(block: Numbers) -> tuple[int, str] | None:
+    """The first element that is no integer of 32 bits, and what is needed in its place; None if all are."""
+    whole = block == np.trunc(block)
+    if not np.all(whole):
+        k = int(np.argmin(whole))
+        return k, f"integers{nearest_integer(block.flat[k].item())}"
+    in_range = (block >= LOWEST_INT) & (block <= HIGHEST_INT)
+    if not np.all(in_range):
+        return int(np.argmin(in_range)), f"integers of 32 bits, {LOWEST_INT} to {HIGHEST_INT}"
+    return None
 
 
 def nearest_integer(value: float) -> str:

@@ -18,7 +18,7 @@ from ppl.backend.runtime import check
 from ppl.data import Frame, Inputs, load_data
 from ppl.data.shares import shared_names
 from ppl.density.conditioning import DataReader
-from ppl.density.data import Data
+from ppl.density.data import Data, mapped
 from ppl.density.layout import check_sizes, parameter_places, parameters_of
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
@@ -210,6 +210,8 @@ class CompiledProgram:
     def data_of(self, inputs: Inputs, seed: int = 0) -> Data:
         """The data with all that is computed from them; `seed` is for random numbers in transformed data.
 
+        Of data on disk, `LogDensity.prepared` computes what the log joint needs of all rows.
+
         Raises:
             DataError: a variable is missing or does not fit its declaration; the message names it.
             Rejection: a statement of transformed data rejects them.
@@ -221,7 +223,7 @@ class CompiledProgram:
             self.plain.transform_data(d, np.random.default_rng(seed))
             d.places = parameter_places(parameters_of(self.plain.layout, d))
             check_sizes(self.plain.shapes, d)
-        return self.prepared(d)
+        return d if mapped(d) else self.prepared(d)
 
     def known_values(self, d: Data) -> dict[str, Any]:
         """The values of data and transformed data."""

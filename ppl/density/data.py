@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ppl.backend.runtime import Place, block
 from ppl.backend.text import python_name
+from ppl.data.blocks import is_mapped
 
 Rows = NDArray[np.intp]
 
@@ -36,3 +37,8 @@ class Data(SimpleNamespace):
         """The same with other values of some variables of the program, and other attributes."""
         named = {python_name(name): value for name, value in values.items()}
         return Data(**{**vars(self), **named, **others})
+
+
+def mapped(d: Data) -> list[NDArray[Any]]:
+    """The arrays of the data that lie on disk."""
+    return [value for value in vars(d).values() if is_mapped(value)]

@@ -17,7 +17,7 @@ from ppl.data.shares import NOT_ALL_ROWS
 from ppl.density.compiled_program import CompiledProgram
 from ppl.density.completions import named_places, with_entries, with_holes
 from ppl.density.conditioning import leaf_values, leaves
-from ppl.density.data import Data
+from ppl.density.data import Data, mapped
 from ppl.density.layout import free_names, parameters_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
@@ -116,6 +116,19 @@ class LogDensity:
         """
         return {c.name: named_places(c, self.d) for c in self.model.completions}
 
+    @cached_property
+    def prepared(self) -> Data:
+        """The data with what the log joint computes of them once.
+
+        Of data on disk it is computed only when the log joint of all rows at once is asked for.
+        """
+        return self.model.prepared(self.d) if self.on_disk else self.d
+
+    @cached_property
+    def on_disk(self) -> list[NDArray[Any]]:
+        """The variables of the data that lie on disk."""
+        return mapped(self.d)
+
     # --- Names and sizes ---
 
     @cached_property
@@ -211,7 +224,7 @@ class LogDensity:
         if key not in self.log_joints:
             forms = UNNORMALISED if propto else TARGET
             self.log_joints[key] = (
-                LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch, self.sizes)
+                LogJoint(self.model, forms, self.prepared, jacobian, self.in_a_batch, self.sizes)
                 if self.earlier is None
                 else self._updated(self.earlier, jacobian)
             )
@@ -332,8 +345,11 @@ class LogDensity:
 
     @cached_property
     def sizes(self) -> Sizes:
-        """What an evaluation at the origin works through."""
-        return sizes_of(self.model.code(VALUES), self.d, self.param_unc_num())
+        """What an evaluation at the origin works through; of data on disk, their number of rows."""
+        code = self.model.code(VALUES)
+        if self.on_disk:
+            return Sizes(code, max(len(x) for x in self.on_disk))
+        return sizes_of(code, self.d, self.param_unc_num())
 
     def checked_rows(self, us: ArrayLike) -> Floats:
         """`us` as doubles (n, dim).
@@ -373,7 +389,7 @@ class LogDensity:
             return "Run with all rows in one process to find the statement at fault."
         from ppl.density.explaining import explained
 
-        return explained(self.model, self.d, self.checked(u))
+        return explained(self.model, self.prepared, self.checked(u))
 
     # --- Values ---
 

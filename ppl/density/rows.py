@@ -77,11 +77,20 @@ class ByRows:
     def n_rows(self) -> int:
         return int(self.posterior.d.of(self.split.size))
 
-    @cached_property
-    def at_hand(self) -> Rows:
-        """The rows that this process has read: all, unless it is one of several."""
+    @property
+    def share(self) -> Share | None:
+        """Data of which this process has read some rows only, the same of all; None where it has all."""
         data = (self.posterior.d.of(name) for name, _ in self.split.data)
-        return next((x.rows for x in data if isinstance(x, Share)), np.arange(self.n_rows))
+        return next((x for x in data if isinstance(x, Share)), None)
+
+    @property
+    def n_at_hand(self) -> int:
+        """How many rows this process has read."""
+        return len(self.share.rows) if self.share else self.n_rows
+
+    def at_hand(self, places: Rows) -> Rows:
+        """The rows that this process has read at some places of their order, from 0."""
+        return self.share.rows[places] if self.share else places
 
     @property
     def dim(self) -> int:
@@ -108,7 +117,7 @@ class ByRows:
     @cached_property
     def row_width(self) -> int:
         """How many numbers the largest array of an evaluation has for each row, as far as a few rows show."""
-        few = self.minibatch(self.at_hand[: ROW_SPLIT.rows_tried])
+        few = self.minibatch(self.at_hand(np.arange(min(ROW_SPLIT.rows_tried, self.n_at_hand))))
         sizes = sizes_of(self.posterior.model.code(self.rows), few.data, self.dim)
         return -(-sizes.largest // max(1, len(few.rows)))
 
@@ -275,7 +284,7 @@ def by_rows(posterior: "LogDensity", size: str | None = None, seed: int = 0) -> 
 
 def why_not(batches: ByRows, rng: np.random.Generator) -> str | None:
     """Why the row terms do not add up over rows; None when they do, tried at random points and cuts."""
-    size, everything = batches.split.size, some_rows(batches.at_hand, rng)
+    size, everything = batches.split.size, some_rows(batches, rng)
     if batches.split.terms and len(everything) < 2:
         return f"By `{size}`: with one row, it is unknown whether the terms of the target add up over rows."
     if not batches.split.terms:
@@ -318,11 +327,12 @@ def adds_up_on_sides(batches: ByRows, everything: Rows, rng: np.random.Generator
     return True
 
 
-def some_rows(at_hand: Rows, rng: np.random.Generator) -> Rows:
+def some_rows(batches: ByRows, rng: np.random.Generator) -> Rows:
     """The rows to try a split on: all of them, or as many as show whether they stand alone."""
-    if len(at_hand) <= ROW_SPLIT.enough_rows:
-        return at_hand
-    return at_hand[np.sort(rng.choice(len(at_hand), ROW_SPLIT.enough_rows, replace=False))]
+    count = batches.n_at_hand
+    if count <= ROW_SPLIT.enough_rows:
+        return batches.at_hand(np.arange(count))
+    return batches.at_hand(np.sort(rng.choice(count, ROW_SPLIT.enough_rows, replace=False)))
 
 
 def excerpt(spans: Iterable[Span]) -> str:

@@ -47,10 +47,10 @@ def statement_costs(posterior: LogDensity, u: Floats) -> Costs:
     The reverse pass goes over what the forward pass has recorded, and takes about as long for each statement.
     """
     module = posterior.model.load(GRADIENT, AUTOGRAD)
-    blocks = posterior.d.blocks(u)
+    blocks = posterior.prepared.blocks(u)
 
     def forward(blocks: Any) -> Any:
-        return module.log_joint(posterior.d, blocks, True)
+        return module.log_joint(posterior.prepared, blocks, True)
 
     with np.errstate(all="ignore"):
         seconds = min(timed(lambda: posterior.log_density_gradient(u)) for _ in range(EFFORT.repeats))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ppl.data.blocks import blocks
 from ppl.data.values import TO_MODEL, place
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
@@ -32,7 +33,7 @@ def nan_entries(posterior: LogDensity) -> dict[str, tuple[str, int]]:
         value = posterior.d.of(name)
         if isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
             with np.errstate(invalid="ignore"):
-                may_be = np.isnan(np.sum(value))  # takes no memory, where data are many
+                may_be = any(np.isnan(np.sum(block)) for block in blocks(np.asanyarray(value)))
             at = np.flatnonzero(np.isnan(value) if may_be else False)
             if at.size:
                 found[name] = place(name, int(at[0]), np.shape(value)), at.size

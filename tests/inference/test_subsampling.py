@@ -4,7 +4,9 @@ from regressions import LogisticRows
 from toy_targets import correlated, numeric_gradient
 
 from ppl.errors import InferenceError
+from ppl.inference.objective import row_order
 from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.row_order import permuted, rows_in_order
 from ppl.inference.objective.subsampling import ALL_ROWS, Minibatches, minibatch, rows_of
 
 N, DIM = 103, 3
@@ -44,6 +46,34 @@ def test_each_epoch_has_its_own_order_and_an_iteration_always_the_same_rows():
     assert set(first) != set(second)
     np.testing.assert_array_equal(first, Minibatches(10, seed=1).rows(N, 0))
     assert set(first) != set(Minibatches(10, seed=2).rows(N, 0))
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 64, 1000, 4097])
+def test_an_order_by_formula_has_every_row_once(n_rows):
+    found = permuted(np.arange(n_rows), n_rows, seed=1, epoch=0)
+    np.testing.assert_array_equal(np.sort(found), np.arange(n_rows))
+
+
+def test_an_order_by_formula_is_as_random_as_a_shuffle(monkeypatch):
+    """Counts of 100,000 first rows in 1,000 cells, and the correlation of neighbours, of 10^9 rows."""
+    monkeypatch.setattr(row_order, "MOST_SHUFFLED", 100)
+    n_rows, first = 10**9, 100_000
+    rows = rows_in_order(n_rows, 3, 0, slice(0, first))
+    assert len(np.unique(rows)) == first
+    counts = np.histogram(rows, bins=1000, range=(0, n_rows))[0]
+    assert 860 < ((counts - 100) ** 2 / 100).sum() < 1140  # chi-square with 999 degrees of freedom, 3 sds
+    assert abs(np.corrcoef(rows[1:], rows[:-1])[0, 1]) < 0.01
+    other = rows_in_order(n_rows, 3, 1, slice(0, first))
+    assert len(np.intersect1d(rows, other)) < 40  # 10 are expected
+    np.testing.assert_array_equal(rows_in_order(n_rows, 3, 0, slice(500, 600)), rows[500:600])
+
+
+def test_the_last_batch_of_an_order_by_formula_is_what_is_left(monkeypatch):
+    monkeypatch.setattr(row_order, "MOST_SHUFFLED", 100)
+    batches = Minibatches(10, seed=1)
+    rows = [batches.rows(N, k) for k in range(batches.per_epoch(N))]
+    assert [len(batch) for batch in rows] == [10] * 10 + [3]
+    np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(N))
 
 
 def test_scaled_coordinates_pass_the_rows_on(target):

@@ -1,7 +1,6 @@
 """Gradients from some of the rows of data: the second stochasticity of doubly stochastic inference."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from ppl.errors import InferenceError
 from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.row_order import rows_in_order
 from ppl.inference.objective.target import Target
 
 Rows = NDArray[np.intp]
@@ -93,8 +93,8 @@ class Minibatches:
     def rows(self, n_rows: int, iteration: int) -> Rows:
         """The rows of iteration 0, 1, ...: at most `size` of n_rows."""
         epoch, batch = divmod(iteration, self.per_epoch(n_rows))
-        shuffled = _shuffled(n_rows, self.seed, epoch)
-        return shuffled[batch * self.size : (batch + 1) * self.size].astype(np.intp)
+        places = slice(batch * self.size, (batch + 1) * self.size)
+        return rows_in_order(n_rows, self.seed, epoch, places)
 
     def per_epoch(self, n_rows: int) -> int:
         """The number of batches in which every row is seen once."""
@@ -104,14 +104,6 @@ class Minibatches:
 def row_choice(minibatch: int | None, seed: int) -> RowChoice:
     """The batches of so many rows, or all rows where `minibatch` is None."""
     return ALL_ROWS if minibatch is None else Minibatches(minibatch, seed)
-
-
-@lru_cache(maxsize=2)
-def _shuffled(n_rows: int, seed: int, epoch: int) -> NDArray[np.unsignedinteger]:
-    """All rows in another order, by numbers as short as they can be: of 10^8 rows 400 MB."""
-    rows = np.arange(n_rows, dtype=np.min_scalar_type(n_rows))
-    np.random.default_rng([seed, epoch]).shuffle(rows)
-    return rows
 
 
 def rows_of(target: Target) -> int:
