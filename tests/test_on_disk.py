@@ -146,6 +146,20 @@ def test_products_go_block_by_block(folder, block, monkeypatch):
     assert len(released) == 7 * -(-N // (64 if blocks_of.BLOCK_BYTES < 1 << 20 else N))
 
 
+@pytest.mark.parametrize("rows", [range(N), range(17, 300), [5, 7], [3, 1, 2], [4, 4, 6], [9]])
+def test_consecutive_rows_are_copied_at_once(folder, rows, monkeypatch):
+    released = []
+    monkeypatch.setattr(blocks_of, "release", released.append)
+    monkeypatch.setattr(blocks_of, "ROWS_TAKEN", 1)
+    rows = np.array(rows)
+    for array, axis in ((X, 0), (X.T, 1)):
+        np.save("a.npy", array)
+        found = blocks_of.taken(np.load("a.npy", mmap_mode="r"), rows, axis)
+        np.testing.assert_array_equal(found, array.take(rows, axis))
+        assert type(found) is np.ndarray and found.base is None
+    assert len(released) == (2 if (np.diff(rows) == 1).all() else 2 * len(rows))
+
+
 def test_no_block_of_rows_stays_in_memory(folder):
     """Nothing refers to itself, so that the data of a block are freed before those of the next are read."""
     target = by_rows(both()[1])

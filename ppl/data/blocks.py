@@ -94,11 +94,20 @@ def taken(array: NDArray[Any], rows: NDArray[np.intp], axis: int) -> NDArray[Any
         return array.taken(rows)
     if not is_mapped(array) or not len(rows):
         return np.asarray(np.take(array, rows, axis=axis))
+    if is_consecutive(rows):
+        at = (*(slice(None),) * axis, slice(rows[0], rows[-1] + 1))
+        block = np.array(array[at], subok=False)
+        release(array)
+        return block
     parts = []
     for first in range(0, len(rows), ROWS_TAKEN):
         parts.append(np.asarray(np.take(array, rows[first : first + ROWS_TAKEN], axis=axis)))
         release(array)
     return np.concatenate(parts, axis=axis) if len(parts) > 1 else parts[0]
+
+
+def is_consecutive(rows: NDArray[np.intp]) -> bool:
+    return int(rows[-1] - rows[0]) == len(rows) - 1 and bool((np.diff(rows) == 1).all())
 
 
 def release(array: NDArray[Any]) -> None:
