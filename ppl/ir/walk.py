@@ -284,6 +284,22 @@ def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
     return frozenset(again)
 
 
+def surely(node: Any) -> Iterator[Any]:
+    """The node and all that is evaluated whenever it is, outermost first; nothing of a `while`."""
+    if is_node(node):
+        yield node
+    match node:
+        case ir.If(condition=first) | ir.Select(condition=first) | ir.Logical(left=first):
+            yield from surely(first)
+        case ir.For(lower=lower, upper=upper):
+            yield from surely((lower, upper))
+        case ir.While():
+            return
+        case _:
+            for part in parts_of(node):
+                yield from surely(part)
+
+
 def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
     """The node with `change` applied to every node inside it and then to itself; what stays is shared."""
     return change(with_parts(node, lambda part: rewrite(part, change)))

@@ -279,12 +279,6 @@ def at_place(e: ir.Expr) -> tuple[None, ...]:
     return (None,) * len(axes_of(e.type))
 
 
-def at_positions(value: ir.Expr, at: ir.Expr) -> ir.Gather:
-    """The entries at some positions along the first axis of a value."""
-    t = over_axes(entry(value.type), *axes_of(at.type), *axes_of(value.type)[1:])
-    return ir.Gather(value, (at, *at_place(value)[1:]), (), t)
-
-
 def first_entry(value: ir.Expr, t: Type, number: int = 1) -> ir.Gather:
     """The value of type `t` at the first place along the other axes, where indices count from `number`."""
     first = ir.Const(number, INT)

@@ -13,7 +13,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.walk import (
     changing_names,
-    parts_of,
+    surely,
     used_names,
     walk,
     with_blocks,
@@ -67,12 +67,9 @@ class Sharing:
         changed = with_sure_parts(s, put)
         return (*before, changed)
 
-    def candidates(self, node: Any) -> Iterator[ir.Expr]:
-        """The expressions in a node that are sure to be evaluated and may be shared."""
-        if isinstance(node, ir.Apply) and self.may_share(node):
-            yield node
-        for part in sure_parts(node):
-            yield from self.candidates(part)
+    def candidates(self, s: ir.Stmt) -> Iterator[ir.Expr]:
+        """The expressions in a statement that are sure to be evaluated and may be shared."""
+        return (e for e in surely(s) if isinstance(e, ir.Apply) and self.may_share(e))
 
     def may_share(self, e: ir.Apply) -> bool:
         if (
@@ -85,12 +82,3 @@ class Sharing:
         if any(isinstance(n, ir.CallUser | ir.Solve | ir.TargetSoFar) for n in walk(e)):
             return False
         return not used_names(e) & self.changing
-
-
-def sure_parts(node: Any) -> tuple[Any, ...]:
-    """What is directly inside a node and sure to be evaluated."""
-    match node:
-        case ir.Select(condition=first) | ir.Logical(left=first):
-            return (first,)
-        case _:
-            return parts_of(node)

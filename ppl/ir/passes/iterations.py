@@ -20,7 +20,6 @@ from ppl.ir.passes.batch import (
     OneAxis,
     Ways,
     any_axes,
-    at_positions,
     axis_of_range,
     count_of,
     first_entry,
@@ -31,6 +30,7 @@ from ppl.ir.passes.lift import (
     axes_set,
     differ_by_constant,
     distinguishes,
+    entries_at,
     has_mask,
     index_values,
     is_aligned,
@@ -140,7 +140,7 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     values = c.index_set(s.variable, batching.nested_range, args, name)
     variables, indices = {**pairs.variables, s.variable: values}, {**pairs.indices, name: values}
     pairs = Batch(indices, variables, {}, b, pairs.positions, sides, b.ranges, draws=pairs.draws)
-    return pairs if b.mask is None else masked_batch(c, pairs, at_positions(b.mask, found[over[0]]))
+    return pairs if b.mask is None else masked_batch(c, pairs, entries_at(pairs, b.mask, found))
 
 
 def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], sides: Sides) -> Batch:

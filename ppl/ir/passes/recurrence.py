@@ -116,7 +116,7 @@ def with_indices_written_out(body: Stmts) -> Stmts:
     """
     once = set_once(body)
     for k, s in enumerate(body):
-        known = isinstance(s, ir.Assign) and s.declares and s.name in once and s.value.type == INT
+        known = isinstance(s, ir.Assign) and s.declares and s.name in once
         if isinstance(s, ir.Assign) and known and linear(s.value) and is_invariant(s.value, body[k + 1 :]):
             body = tuple(substituted(other, {s.name: s.value}) for other in body if other is not s)
             return with_indices_written_out(body)

@@ -1,14 +1,13 @@
 """What every step of a recurrence would compute alike from its index sets is computed once, before it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.lift import DIVISIONS
 from ppl.ir.passes.zero_based import zero_based
-from ppl.ir.walk import assigned_names, parts_of, rewrite, used_names, with_blocks, with_density
+from ppl.ir.walk import assigned_names, rewrite, surely, used_names, with_blocks, with_density
 from ppl.stdlib import batching
 from ppl.types import INT, element_type
 
@@ -46,7 +45,7 @@ class Invariants:
 
     def body(self, s: ir.Scan, body: Stmts, after: tuple[ir.Expr, ...]) -> tuple[Stmts, tuple[ir.Expr, ...]]:
         own = {*s.carried, *s.inputs} | assigned_names(body)
-        sure = {n for n in surely((body, after)) if is_index(n)}
+        sure = {n for n in surely((body, after)) if isinstance(n, ir.Apply) and is_index(n)}
 
         def change(n: object) -> object:
             if isinstance(n, ir.Apply) and not used_names(n) & own and (is_of_indices(n) or n in sure):
@@ -73,21 +72,3 @@ def is_of_indices(e: ir.Apply) -> bool:
 def is_index(e: ir.Apply) -> bool:
     """Whether it is an index of an entry, which is checked."""
     return e.callee.impl is zero_based
-
-
-def surely(node: Any) -> Iterator[ir.Apply]:
-    """The calls that are made whenever statements run, or an expression is evaluated."""
-    if isinstance(node, ir.Apply):
-        yield node
-    match node:
-        case ir.If(condition=condition) | ir.Select(condition=condition):
-            yield from surely(condition)
-        case ir.Logical(left=left):
-            yield from surely(left)
-        case ir.For(lower=lower, upper=upper):
-            yield from surely((lower, upper))
-        case ir.While():
-            return
-        case _:
-            for part in parts_of(node):
-                yield from surely(part)

@@ -3,13 +3,13 @@
 Entries for which all of these are of one size are arrays together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch
 from ppl.ir.passes.lift import differs, may_fail, reduced_span
-from ppl.ir.walk import is_invariant, parts_of
+from ppl.ir.walk import is_invariant, surely, walk
 from ppl.types import INT
 
 Size = ir.Between | ir.Expr
@@ -31,28 +31,17 @@ def sizes_to_group_by(b: Batch, body: Sequence[ir.Stmt]) -> tuple[Size, ...]:
 def sizes_in(b: Batch, s: ir.Stmt) -> Iterator[Size]:
     """Those that a statement itself asks for, not those of branches inside it."""
     certain = set(reached(s))
-    for n in unreduced(head(s)):
-        if isinstance(n, ir.Between) and is_size(b, n) and (n in certain or not any(map(may_fail, ends(n)))):
+    for n in ranges_in(walk(head(s))):
+        if is_size(b, n) and (n in certain or not any(map(may_fail, ends(n)))):
             yield n
     yield from (size for size in declared_sizes(s) if is_size(b, size))
 
 
-def unreduced(node: Any) -> Iterator[Any]:
-    """Everything inside but the ranges that are reduced to a number each."""
-    parts = beside_span(node)
-    if parts is None:
-        yield node
-        parts = parts_of(node)
-    for part in parts:
-        yield from unreduced(part)
-
-
-def beside_span(node: Any) -> tuple[Any, ...] | None:
-    """What a reduction of a range evaluates beside the range itself; None of any other node."""
-    if isinstance(node, ir.Apply) and (found := reduced_span(node)):
-        whole, span = found
-        return (whole.base, *whole.items[:-1], *ends(span))
-    return None
+def ranges_in(nodes: Iterable[Any]) -> Iterator[ir.Between]:
+    """The ranges of indices among nodes but those that are reduced to a number each."""
+    every = list(nodes)
+    reduced = {id(found[1]) for n in every if isinstance(n, ir.Apply) and (found := reduced_span(n))}
+    return (n for n in every if isinstance(n, ir.Between) and id(n) not in reduced)
 
 
 def head(s: ir.Stmt) -> Any:
@@ -89,19 +78,8 @@ def ends(n: Size) -> tuple[ir.Expr, ...]:
 
 def reached(node: Any) -> Iterator[Size]:
     """The ranges, and the sizes of variables, that every iteration comes to."""
-    parts: tuple[Any, ...]
-    match node:
-        case ir.If(condition=first) | ir.Select(condition=first) | ir.Logical(left=first):
-            parts = (first,)
-        case ir.For(lower=lower, upper=upper):
-            parts = (lower, upper)
-        case ir.While():
-            parts = ()
-        case _:
-            parts = beside_span(node) or parts_of(node)
-    if isinstance(node, ir.Between):
-        yield node
-    if isinstance(node, ir.Declare):
-        yield from declared_sizes(node)
-    for part in parts:
-        yield from reached(part)
+    sure = list(surely(node))
+    yield from ranges_in(sure)
+    for n in sure:
+        if isinstance(n, ir.Declare):
+            yield from declared_sizes(n)
