@@ -244,6 +244,7 @@ LOOPS = (
         target += normal_lpdf(x[n] | a.1, a.2); }""",
          functions="""tuple(real, real) pair(real a, real b) {
              if (a > 0) return (a * b, 1.0); return (b, exp(b)); }"""),
+    Loop("an item of a literal", "for (n in 1:N) target += (x[n] * z, t).1;"),
     Loop("tuples in tuples", """for (n in 1:N) { tuple(real, tuple(int, real)) a = (z, (k[n], x[n]));
         target += a.1 * a.2.1 + a.2.2 * t; }"""),
     Loop("a tuple that is passed whole", """for (n in 1:N) { tuple(real, real) a = (z * x[n], t);
@@ -376,6 +377,9 @@ LOOPS = (
          ("`a` is filled by one iteration and read by another",)),
     Loop("whole read",
          "vector[N] a = x; for (n in 1:N) a[n] = sum(a) * z; target += a;", ("`a` is read whole",)),
+    Loop("the entry before by a local",
+         "vector[N] a = x; for (n in 2:N) { int m = n - 1; a[n] = tanh(a[m] + z); } target += a;",
+         ("scan: `a` is filled by one iteration",)),
     Loop("read inside a tuple", "vector[N] a = x; for (n in 1:N) { a[n] = z * n; target += (a[3], 2.0).1; }",
          ("`a` is filled by one iteration and read by another",)),
     Loop("one place for many", "vector[3] a = v; for (n in 1:N) a[g[n]] += x[n] * z; target += a;"),

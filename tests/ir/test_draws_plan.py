@@ -32,6 +32,12 @@ CASES = {
         [2],
         [],
     ),
+    "function without a value": (
+        "functions { void g_lp(real a) {\n if (a > 0) return;\n target += -a; } }\n"
+        "parameters { real x; }\nmodel {\n g_lp(x); }",
+        [2],
+        [],
+    ),
     "arrays of a density": (
         "data { array[2, 3] int y; }\nparameters { array[2] simplex[3] p; vector[3] m; }\nmodel {\n"
         " for (s in 1:2) { y[s] ~ multinomial(p[s]);\n p ~ multi_normal(m, identity_matrix(3)); } }",

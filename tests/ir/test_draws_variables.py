@@ -24,6 +24,7 @@ functions {
   real noisy_rng(real mu, real sigma) { real z = normal_rng(mu, sigma); return z > 0 ? z : -z; }
   int steps(real a) { int k = 0; real b = a; while (b < 10) { b += 1 + b^2; k += 1; } return k; }
   real once_more(real a, int k) { if (k == 0) return a; return once_more(a / 2, k - 1); }
+  real noisy(real a) { real m = 1; if (a > 0) m = a; m *= 2; return m; }
   vector back(vector v) { return reverse(v); }
   vector decay(real t, vector y, real k) { return k > 1 ? -k * y : -2 * k * y; }
   real bell(real x, real xc, array[] real s, data array[] real r, data array[] int i) {
@@ -103,6 +104,8 @@ PROGRAMS["choices inside of choices"] = """
       for (j in 1:J) { vector[K] v = theta[j] > 0 ? eta[j] : [j, theta[1]]'; a += v[1] * j; } }"""
 PROGRAMS["a range that differs"] = """
     real a; { int k = mu > 0 ? 1 : 2; a = sum(theta[1:k]); }"""
+PROGRAMS["functions with locals in a loop"] = """
+    vector[J] a; for (j in 1:J) a[j] = largest(eta[j]) + noisy(theta[j]);"""
 PROGRAMS["locals from a range that differs"] = """
     real a; { int k = mu > 0 ? 1 : 2; real s = sum(theta[1:k]); vector[K] t = p * sum(theta[k:2]);
       a = s + t[1]; }"""
@@ -191,6 +194,7 @@ def notes_of(statements):
         (PROGRAMS["branches in a recurrence"], 0),
         (PROGRAMS["functions"], 0),
         (PROGRAMS["solvers"], 0),
+        (PROGRAMS["functions with locals in a loop"], 0),
         (DRAWING["a chain of states"], 0),
         (PROGRAMS["a while loop"], 0),
         (PROGRAMS["break and continue"], 0),

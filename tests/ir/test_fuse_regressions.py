@@ -10,6 +10,7 @@ from ppl.arrays import AUTOGRAD
 from ppl.ir import nodes as ir
 from ppl.ir.passes.fuse_regressions import MODELS, fuse_regressions
 from ppl.ir.walk import walk
+from ppl.stages import show_stage
 from ppl.stdlib.distributions import bernoulli, glm
 
 HEADER = """
@@ -135,3 +136,9 @@ def test_every_outcome_in_a_loop_over_the_other_side_is_no_regression(name):
     steps = 1e-6 * np.eye(len(u))
     slopes = [(posterior.log_density(u + h) - posterior.log_density(u - h)) / 2e-6 for h in steps]
     np.testing.assert_allclose(gradient, slopes, atol=1e-6)
+
+
+def test_the_plan_names_the_statement():
+    text = f"{HEADER} model {{\n s ~ exponential(1);\n z ~ normal(alpha + x * beta, s);\n}}"
+    told = show_stage(text, "plan").splitlines()
+    assert "z ~ normal" in told[told.index("One step of autograd:") + 1]

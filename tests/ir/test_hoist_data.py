@@ -83,6 +83,7 @@ KEPT = {
            else { vector[N] w = v; target += sum(w); }""",
         "w[",
     ),
+    "comparisons of names": ("if (N > 2 && M == 0) target += z;", "M == 0"),
     "in a loop that stays": ("for (n in 1:N) { if (z > n) break; target += z * y[n]; }", "y["),
 }
 

@@ -127,10 +127,18 @@ def test_segments_of_one_length_are_not_grouped_again_in_an_inner_loop():
     assert called.count(batching.groups_by_width) == 1
 
 
-def test_ends_in_a_loop_without_iterations_are_not_evaluated():
+@pytest.mark.parametrize(
+    "body",
+    [
+        """target += log_sum_exp(w[start[t]:end[t]] * mu[t]);
+        for (j in 2:which[t]) target += log_sum_exp(w[start[t - 1]:end[t]] * mu[j]);""",
+        "target += t > 1 ? log_sum_exp(w[start[t - 1]:N] * mu[t]) : mu[t];",
+        "target += t > 1 ? log_sum_exp(w[1:end[t - 1]] * mu[t]) : mu[t];",
+    ],
+    ids=["in a loop without iterations", "before others", "after others"],
+)
+def test_ends_that_no_iteration_comes_to_are_not_evaluated(body):
     """The first iteration has no entry of `start` before its own."""
-    body = """target += log_sum_exp(w[start[t]:end[t]] * mu[t]);
-      for (j in 2:which[t]) target += log_sum_exp(w[start[t - 1]:end[t]] * mu[j]);"""
     text, u = text_of("", body, ""), np.random.default_rng(1).normal(size=25)
     assert_same(posterior(text, DATA), reference(text, DATA), u)
 

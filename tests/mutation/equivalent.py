@@ -13,6 +13,8 @@ CANCELS = "a constant that cancels when the weights are normalised"
 NAMES = "a number in a fresh name, which tells it apart with either value"
 ONE_OTHER = "a density in two parts has at most one argument beside y in the second: any of one is all of it"
 
+OUTERMOST = "those that leave it out have no loop around theirs, where it makes no difference"
+
 _PSIS = "ppl/inference/diagnose/psis.py"
 _PROFILE = "np.log(-theta / shapes) - shapes"
 _ORDERED = "ppl/stdlib/constraints/ordered.py"
@@ -38,6 +40,7 @@ _MOST_WORK = "CORRECTION.most_work"
 _ALL = "width * CORRECTION.evaluations_a_point * CORRECTION.fewest_points"
 _UNFOLDED = "len(self.unfolded) > INLINING.most_calls"
 _LOOPING = "isinstance(n, ir.For) or (isinstance(n, ir.CallUser) and n.name in known) for n in walk(f.body)"
+_NEST = "def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:"
 _NORMALISERS = "ppl/ir/passes/split_normalisers.py"
 _SHARED = "rank(a.type) or self.is_lifted(e, k) for a, k in zip(shared, chosen[1:], strict=True)"
 _LARGEST = "largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)"
@@ -88,6 +91,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("ppl/ir/passes/inline_calls.py", "count: int = 0", "0 -> 1"): NAMES,
     # functions without a loop that call others are written out too
     ("ppl/ir/passes/inline_calls.py", _LOOPING, "n.name in known -> n.name not in known"): WORK,
+    ("ppl/ir/passes/iterations.py", _NEST, "False -> True"): OUTERMOST,
     ("ppl/backend/threads.py", _LARGEST, "0 -> 1"): EDGE,  # one number and none are both below the bound
     (
         "ppl/ir/passes/split_normalisers.py",
