@@ -227,7 +227,7 @@ def mode_above(scaled: Scaled, start: Array) -> Peak | None:
     value, gradient = scaled.log_density_gradient(start)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return None
-    top = ascend(scaled, start, MODE_SEARCH.most_steps, MODE_SEARCH.end_slope)
+    top = ascend(scaled.log_density_gradient, start, MODE_SEARCH.most_steps, MODE_SEARCH.end_slope)
     return Peak(top.u, top.value) if top.slope < MODE_SEARCH.stationary_slope else None
 
 

@@ -1,12 +1,16 @@
 """L-BFGS up a log density, from a point to the mode above it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.objective.target import Array, Target
+from ppl.inference.objective.target import Array
 from ppl.late import optimize
+
+LogDensity = Callable[[Array], tuple[float, Array]]
+"""Of a point (dim,) the log density and its gradient (dim,)."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +36,15 @@ class Top(NamedTuple):
     steps: int
 
 
-def ascend(target: Target, start: Array, most_steps: int, slope: float) -> Top:
+def ascend(density: LogDensity, start: Array, most_steps: int, slope: float) -> Top:
     """Climb until no slope is larger than that, in at most so many steps; the density at the start is finite.
 
     The coordinates should be such that the mode is about one unit wide.
     """
-    origin = target.log_density_gradient(start)[0]
+    origin = density(start)[0]
 
     def objective(u: Array) -> tuple[float, Array]:
-        value, gradient = target.log_density_gradient(u)
+        value, gradient = density(u)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             return ASCENT.no_density, np.zeros_like(u)
         return origin - value, -gradient

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.nested.blocks import BLOCK_MODES
-from ppl.inference.nested.outer import Marginal, Peak, climb
+from ppl.inference.nested.marginal import Marginal, Peak, ascended, newton
 from ppl.inference.objective.target import Array
 
 
@@ -34,14 +34,17 @@ BESIDE = BesideLimits()
 
 def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
     """Whether a climb from elsewhere ends at another mode of the outer coordinates."""
+
+    def is_elsewhere(marginal: Marginal) -> bool:
+        off = peak.gaussian.whitening @ (marginal.centre - peak.marginal.centre)
+        return float(np.sqrt(off @ off)) > BESIDE.same_peak
+
     height = peak.marginal.log_density(peak.marginal.centre)
-    for start in starts:
-        other = climb(start)
-        if other is None:
+    for near in map(ascended, starts):
+        other = newton(near) if is_elsewhere(near) else None
+        if other is None or not is_elsewhere(other.marginal):
             continue
-        off = peak.gaussian.whitening @ (other.marginal.centre - peak.marginal.centre)
-        is_distinct = float(np.sqrt(off @ off)) > BESIDE.same_peak
-        if is_distinct and other.marginal.log_density(other.marginal.centre) > height - BESIDE.lower:
+        if other.marginal.log_density(other.marginal.centre) > height - BESIDE.lower:
             return True
     return False
 

@@ -1,7 +1,6 @@
-"""The outer coordinates: their marginal density by Laplace's approximation, its mode, a mixture over it."""
+"""What outer coordinates are drawn by: a mixture over their marginal density by Laplace's approximation."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,48 +8,16 @@ from ppl.inference.correct.population import StudentTs, fitted, is_reliable, mom
 from ppl.inference.correct.tempering import effective_size
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights
 from ppl.inference.diagnose.psis import Psis, psis
-from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
-from ppl.inference.nested.field import FieldModes, Fields
+from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.skewed import SinhArcsinh, SkewedTs
-from ppl.inference.numerics.gaussian import Gaussian, made_positive
-from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array, gradients
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.objective.target import Array
 from ppl.late import special
 
 
 @dataclass(frozen=True)
 class OuterLimits:
-    """How the marginal is searched."""
-
-    most_steps: int = 40
-    """Steps to its mode."""
-
-    fewer_steps: int = 20
-    """The same of more than `most_whole` coordinates."""
-
-    first_difference: float = 0.1
-    """The first step of differences."""
-
-    most_whole: int = 10
-    """Outer coordinates up to which the Hessian of the log determinant is found anew at every step."""
-
-    difference: float = 0.25
-    """Later ones, in sds of the curvature."""
-
-    longest: float = 3.0
-    """The longest first step, in sds; a step that is taken whole lets the next be longer."""
-
-    farthest: float = 5.0
-    """How far a step may move a coordinate: where a scale is near 0 its density is flat."""
-
-    lengthening: float = 4.0
-    """By how much."""
-
-    near: float = 0.1
-    """The mode is found where the next step is shorter, in sds."""
-
-    shares: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
-    """Shares of a step that are tried."""
+    """How mixtures are fitted."""
 
     draws: int = 512
     """Draws that a mixture is fitted to."""
@@ -97,177 +64,56 @@ class OuterLimits:
     fewest_skewed: int = 5
     """Outer coordinates from which one is of skewed coordinates; of fewer, several tell what is skewed."""
 
-    draws_each: int = 40
-    """Draws for each outer coordinate that one is fitted to, if these are more than `draws`."""
+    halves_at: float = 1.2
+    """Where it is seen how far the halves of the marginal reach, in sds."""
+
+    longest_half: float = 3.0
+    """How many times as long, or as short, as the curvature says they may be."""
 
 
 OUTER = OuterLimits()
-
-Inner = Blocks | Fields
-"""What is integrated out."""
 
 Mixture = StudentTs | SkewedTs
 """What outer coordinates are drawn by."""
 
 
-@dataclass(frozen=True)
-class Marginal:
-    """The log density of the outer coordinates; modes of the rest are looked for from those at one point."""
-
-    inner: Inner
-    centre: Array
-    latent: Array
-    slope: Array | None = None
-    """How the modes move with each outer coordinate, (d, ...)."""
-
-    @property
-    def dim(self) -> int:
-        return len(self.centre)
-
-    def modes(
-        self, outer: Array, near: float = BLOCK_MODES.near, least: Array | None = None
-    ) -> Modes | FieldModes:
-        """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
-        return self.inner.modes(outer, self.start(outer), near, least)
-
-    def gradients(self, outer: Array, latent: Array) -> Array:
-        """Gradients (n, d) of the joint density by the outer coordinates at points, (n, d) and (n, ...)."""
-        found = gradients(self.inner.target, self.inner.points(outer, latent))
-        return np.asarray(found[:, self.inner.structure.outer])
-
-    def start(self, outer: Array) -> Array:
-        """Where modes at outer points (n, d) are looked for, (n, ...)."""
-        here = np.repeat(self.latent[None], len(outer), axis=0)
-        if self.slope is None:
-            return here
-        predicted = here + np.tensordot(outer - self.centre, self.slope, axes=1)
-        # far away the prediction may mislead
-        higher = self.inner.values(outer, predicted) > self.inner.values(outer, here)
-        return np.where(higher.reshape(-1, *(1,) * (here.ndim - 1)), predicted, here)
-
-    def log_density(self, outer: Array) -> float:
-        return float(self.modes(outer[None]).log_marginals[0])
-
-    def log_densities(self, outer: Array, least: Array | None = None) -> Array:
-        """By Laplace's approximation about modes at outer points (n, d), some at a time, (n,)."""
-
-        def of(k: slice) -> Array:
-            lowest = None if least is None else least[k]
-            return self.modes(outer[k], BLOCK_MODES.about, lowest).log_marginals
-
-        return np.concatenate([of(k) for k in row_parts(len(outer), self.latent.size)])
-
-
-class Peak(NamedTuple):
-    """The mode of a marginal, as its centre, and the Gaussian of the curvature there."""
-
-    marginal: Marginal
-    gaussian: Gaussian
-
-
-def climb(marginal: Marginal) -> Peak | None:
-    """To the mode, by Newton's method; None where there is none.
-
-    Steps are measured in directions (d, d), first those of the coordinates, then ones in which the curvature
-    is about the same in all.
-    """
-    d, bending = marginal.dim, np.zeros((marginal.dim,) * 2)
-    marginal = replace(marginal, latent=marginal.modes(marginal.centre[None]).at[0])
-    directions, longest, whole, far = OUTER.first_difference * np.eye(d), OUTER.longest, False, True
-    for _ in range(OUTER.most_steps if d <= OUTER.most_whole else OUTER.fewer_steps):
-        whole = whole or d <= OUTER.most_whole
-        seen = differences(marginal, directions, None if whole else bending)
-        if seen is None:
-            directions = 0.3 * directions
-            if np.abs(directions).max() < 1e-4:
-                return None
-            continue
-        marginal = seen.marginal
-        units = 1 / np.sqrt(np.maximum(np.abs(np.diag(seen.curvature)), 1e-6))
-        precision, repaired = made_positive(-seen.curvature * np.outer(units, units))
-        factor = Gaussian.with_precision(np.zeros(d), precision, units).factor
-        half, wide = factor.T @ seen.slope, directions.T @ factor
-        length = float(np.sqrt(half @ half))
-        ends = whole and not repaired
-        peak = Peak(marginal, Gaussian.with_covariance(marginal.centre, wide @ wide.T))
-        if length < OUTER.near and ends:
-            return peak
-        step = wide @ half * min(1.0, longest / length)
-        step *= min(1.0, OUTER.farthest / np.abs(step).max())
-        tried = marginal.centre + np.array(OUTER.shares)[:, None] * step
-        found = marginal.modes(tried)
-        best = int(np.argmax(found.log_marginals))
-        if not found.log_marginals[best] > seen.value:
-            if length < 1 and whole:
-                return None if repaired else peak
-            directions, whole = 0.3 * directions, True
-            continue
-        was_far, far = far, length > OUTER.longest
-        bending = np.zeros_like(bending) if far else seen.bending
-        whole = not far and (was_far or best > 0 or length < OUTER.near)
-        marginal = replace(marginal, centre=tried[best], latent=found.at[best], slope=None)
-        directions = (
-            wide * OUTER.difference / np.maximum(1.0, OUTER.difference * np.abs(wide).max(axis=0))
-        ).T
-        longest = max(OUTER.longest, longest * (OUTER.lengthening if best == 0 else OUTER.shares[best]))
-    return None
-
-
-class Seen(NamedTuple):
-    """A marginal about its centre: its value, slopes (d,) and curvature (d, d) along directions (d, d).
-
-    `bending` (d, d) is the Hessian of the log determinant by the coordinates.
-    """
-
-    marginal: Marginal
-    value: float
-    slope: Array
-    curvature: Array
-    bending: Array
-
-
-def differences(marginal: Marginal, directions: Array, bending: Array | None) -> Seen | None:
-    """What is seen at the centre and to both sides along directions (d, d); None where it is not finite.
-
-    At modes the gradient of the joint density by the outer coordinates is that of its height there, as the
-    latent ones have none (the envelope theorem); of the log determinant there are differences of values.
-    These are taken along two directions at once, unless the Hessian of elsewhere will do.
-    """
-    d = marginal.dim
-    pairs = np.array(np.tril_indices(d, -1)) if bending is None else np.zeros((2, 0), dtype=np.intp)
-    both = directions[pairs[0]] + directions[pairs[1]]
-    points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, both])
-    found = marginal.modes(points)
-    single, ahead, behind = slice(0, 2 * d + 1), slice(1, d + 1), slice(d + 1, 2 * d + 1)
-    gradients = marginal.gradients(points[single], found.at[single]) @ directions.T
-    if not (np.isfinite(found.log_marginals).all() and np.isfinite(gradients).all()):
-        return None
-    log_dets = found.half_log_dets
-    slope = gradients[0] - (log_dets[ahead] - log_dets[behind]) / 2
-    profile = (gradients[ahead] - gradients[behind]) / 2
-    bends = np.zeros((d, d)) if bending is None else directions @ bending @ directions.T
-    # f(i, j) - f(i) - f(j) + f is the mixed derivative but for third ones
-    mixed = log_dets[2 * d + 1 :] - log_dets[ahead][pairs[0]] - log_dets[ahead][pairs[1]] + log_dets[0]
-    bends[pairs[0], pairs[1]] = bends[pairs[1], pairs[0]] = mixed
-    np.fill_diagonal(bends, log_dets[ahead] + log_dets[behind] - 2 * log_dets[0])
-    inverse = np.linalg.inv(directions)
-    new_slope = np.tensordot(inverse, found.at[ahead] - found.at[behind], axes=1) / 2
-    seen = replace(marginal, latent=found.at[0], slope=new_slope)
-    curvature = (profile + profile.T) / 2 - bends
-    return Seen(seen, float(found.log_marginals[0]), slope, curvature, inverse @ bends @ inverse.T)
-
-
 def mixture_over(peak: Peak, rng: np.random.Generator) -> Mixture | None:
-    """A mixture of Student's t whose draws have good weights under the marginal; None where none has."""
-    mixture: Mixture = one_over(peak.gaussian)
+    """A mixture of Student's t whose draws have good weights under the marginal; None where none has.
+
+    Of many coordinates it is the first: better ones are fitted to draws of all coordinates (see `drawn`).
+    """
+    mixture = about_peak(peak)
+    if mixture.dim > OUTER.most_mixed:
+        return mixture
     for k in range(OUTER.rounds):
-        u = mixture.draws(max(OUTER.draws, OUTER.draws_each * mixture.dim), rng)
+        u = mixture.draws(OUTER.draws, rng)
         log_p = peak.marginal.log_densities(u)
         weights = psis(log_p - mixture.log_density(u))
         if is_reliable(weights) and most_count(weights):
             return mixture
         mixture = fitted_to(u, weights, rng, one=k == 0)
     return None
+
+
+def about_peak(peak: Peak) -> Mixture:
+    """One Student's t by the curvature, and of many coordinates one that is skewed as the marginal is.
+
+    That falls off from the mode as two normal halves along the regression on each coordinate (Martins,
+    Simpson, Lindgren and Rue 2013, section 3).
+    """
+    marginal, gaussian = peak
+    plain = one_over(gaussian)
+    if plain.dim < OUTER.fewest_skewed:
+        return plain
+    covariance = gaussian.factor @ gaussian.factor.T
+    sds = np.sqrt(np.diag(covariance))
+    along = OUTER.halves_at * covariance / sds[:, None]
+    values = marginal.log_densities(marginal.centre + np.concatenate([-along, along]))
+    drop = np.maximum(marginal.log_density(marginal.centre) - values, 1e-3)
+    shares = np.clip(OUTER.halves_at / np.sqrt(2 * drop), 1 / OUTER.longest_half, OUTER.longest_half)
+    below, above = sds * shares.reshape(2, -1)
+    correlations = Gaussian.with_covariance(np.zeros(plain.dim), covariance / np.outer(sds, sds))
+    return SkewedTs(plain, one_over(correlations), SinhArcsinh.of_halves(marginal.centre, below, above))
 
 
 def overdispersed_batches(near: Batch, marginal: Marginal, rng: np.random.Generator) -> list[Batch]:
@@ -319,7 +165,22 @@ def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> M
 
 def one_of(u: Array, weights: Array) -> StudentTs:
     """One Student's t over weighted draws u (n, d)."""
-    return one_over(Gaussian.with_covariance(*moments(u, weights)))
+    return one_over(Gaussian.with_covariance(*shrunk_moments(u, weights)))
+
+
+def shrunk_moments(u: Array, weights: Array) -> tuple[Array, Array]:
+    """Mean (d,) and covariance (d, d) of weighted draws, shrunk towards a multiple of that without weights.
+
+    This by as much as the few draws that count are unsure of it (Ledoit and Wolf 2004, section 3).
+    """
+    mean, factor = weights @ u, spread_of(u).factor
+    x = np.linalg.solve(factor, (u - mean).T).T
+    covariance = (x * weights[:, None]).T @ x
+    target = np.trace(covariance) / len(mean) * np.eye(len(mean))
+    off, norm = ((covariance - target) ** 2).sum(), (covariance**2).sum()
+    squares = (x**2).sum(axis=1) ** 2 - 2 * ((x @ covariance) * x).sum(axis=1) + norm
+    share = min(1.0, float(weights**2 @ squares / off))
+    return mean, factor @ (share * target + (1 - share) * covariance) @ factor.T
 
 
 def one_and_skewed(u: Array, weights: Array) -> SkewedTs:

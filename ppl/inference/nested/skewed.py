@@ -6,6 +6,7 @@ import numpy as np
 
 from ppl.inference.correct.population import StudentTs
 from ppl.inference.objective.target import Array
+from ppl.late import special
 
 TAIL_SHARE = 0.05
 """The share of the draws beyond the quantiles that a skewness is told by."""
@@ -29,9 +30,26 @@ class SinhArcsinh:
     @staticmethod
     def of_draws(u: Array, weights: Array) -> "SinhArcsinh":
         """The map by which weighted draws u (n, d) have a median of 0, and tails (5%) alike on both sides."""
-        low, middle, high = np.quantile(
-            u, (TAIL_SHARE, 0.5, 1 - TAIL_SHARE), axis=0, weights=weights, method="inverted_cdf"
+        shares = (TAIL_SHARE, 0.5, 1 - TAIL_SHARE)
+        return SinhArcsinh.of_quantiles(
+            *np.quantile(u, shares, axis=0, weights=weights, method="inverted_cdf")
         )
+
+    @staticmethod
+    def of_halves(mode: Array, below: Array, above: Array) -> "SinhArcsinh":
+        """The same for coordinates with normal halves of these sds, all (d,), on the sides of a mode."""
+        first = below / (below + above)  # the share of the half below
+
+        def quantile(share: float) -> Array:
+            lower = below * special.ndtri(np.minimum(0.5 * share / first, 0.5))
+            upper = above * special.ndtri(np.maximum(1 - 0.5 * (1 - share) / (1 - first), 0.5))
+            return np.asarray(mode + lower + upper)
+
+        return SinhArcsinh.of_quantiles(*map(quantile, (TAIL_SHARE, 0.5, 1 - TAIL_SHARE)))
+
+    @staticmethod
+    def of_quantiles(low: Array, middle: Array, high: Array) -> "SinhArcsinh":
+        """The same by the median and tails (d,)."""
         half = 0.5 * np.arcsinh(NORMAL_QUANTILE)
         odds = (high + low - 2 * middle) / np.maximum(high - low, np.finfo(float).tiny)
         most = np.tanh(MOST_SKEWED)

@@ -27,7 +27,7 @@ Indices = NDArray[np.intp]
 class StructureLimits:
     """What is looked for."""
 
-    most_outer: int = 25
+    most_outer: int = 60
     """Coordinates that others may be independent given: so many a Student's t is fitted to."""
 
     narrow: int = 3

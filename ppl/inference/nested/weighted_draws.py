@@ -19,11 +19,10 @@ from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import shape_of
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
+from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.outer import (
     OUTER,
-    Marginal,
     Mixture,
-    Peak,
     fitted_to,
     overdispersed_batches,
     spread_of,
@@ -146,15 +145,16 @@ def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Dra
         rounds.append(round_of(marginal, highest, mixture, own, mixture.draws(size, rng), rng))
         return rounds[-1]
 
-    first = FIRST_ENOUGH if mixture.dim <= OUTER.most_mixed else ENOUGH_EFFECTIVE
+    few = mixture.dim <= OUTER.most_mixed  # of many, what is fitted to few draws is no better
+    first, enough = (FIRST_ENOUGH, ENOUGH_EFFECTIVE) if few else (FEWEST_EFFECTIVE, FEWEST_EFFECTIVE)
     for k, share in enumerate(ROUND_SHARES):
         alone = together([go(int(n * share))], outer).weights
         left = n - sum(len(each.u) for each in rounds)
-        least = (ENOUGH_EFFECTIVE if k else first) * int(n * share)
+        least = (enough if k else first) * int(n * share)
         if left > 0 and alone.ess >= least and (alone.khat < GOING_KHAT or alone.light_tail):
             go(left)
         found = together(rounds, outer)
-        if found.n >= n and is_reliable(found.weights) and found.weights.ess >= ENOUGH_EFFECTIVE * n:
+        if found.n >= n and is_reliable(found.weights) and found.weights.ess >= enough * n:
             break
         mixture = fitted_to(found.u[:, outer], found.weights, rng, one=k == 0 and left > 0)
     if is_reliable(found.weights) and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n:

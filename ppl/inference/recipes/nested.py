@@ -29,8 +29,9 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.nested.blocks import Blocks
 from ppl.inference.nested.field import Fields
+from ppl.inference.nested.marginal import Marginal, climb
 from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
-from ppl.inference.nested.outer import Marginal, climb, mixture_over, one_over
+from ppl.inference.nested.outer import mixture_over, one_over
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.nested.weighted_draws import Drawn, drawn

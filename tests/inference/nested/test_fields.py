@@ -13,7 +13,9 @@ from ppl.inference.nested.banded import factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import BestGaussians, field_draws, trends_of
-from ppl.inference.nested.outer import Marginal, climb, differences, one_over, spread_of
+from ppl.inference.nested.marginal import Marginal, climb, differences
+from ppl.inference.nested.outer import one_over, spread_of
+from ppl.inference.nested.slopes import slopes
 from ppl.inference.nested.sparse import Field, coloured, field_of
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.numerics.gaussian import Gaussian
@@ -280,14 +282,22 @@ def test_the_mode_and_curvature_of_a_marginal_are_the_kalman_filters():
     assert peak.gaussian.factor[0, 0] ** -2 == pytest.approx((2 * here - ahead - behind) / h**2, rel=0.02)
 
 
-@pytest.mark.parametrize("bending", [None, np.array([[0.3]])])
-def test_slopes_of_a_marginal_are_those_of_the_kalman_filter(bending):
+def test_slopes_of_a_marginal_are_those_of_the_kalman_filter():
     target, h = Level(Y), 0.01
-    seen = differences(Marginal(fields_of(target), np.array([-0.8]), np.zeros(40)), np.array([[h]]), bending)
+    seen = differences(Marginal(fields_of(target), np.array([-0.8]), np.zeros(40)), np.array([[h]]))
     behind, here, ahead = (target.log_marginal(-0.8 + k * h) for k in (-1, 0, 1))
     assert seen.value == pytest.approx(here, rel=1e-8)
     assert seen.slope[0] == pytest.approx((ahead - behind) / 2, rel=1e-3)
     assert seen.curvature[0, 0] == pytest.approx(ahead + behind - 2 * here, rel=1e-2)
+
+
+@pytest.mark.parametrize("of", [lambda: fields_of(CountsOfWalk(COUNTS)), lambda: dense_fields()])
+def test_slopes_are_differences_of_laplaces_log_marginals(of):
+    fields, t = of(), np.array([[-0.4]])
+    start = np.zeros((1, len(fields.structure.latent)))
+    behind, ahead = (fields.modes(t + h, start, 1e-7).log_marginals[0] for h in (-1e-3, 1e-3))
+    found = slopes(fields, t, fields.modes(t, start, 1e-7))[0, 0]
+    assert found == pytest.approx((ahead - behind) / 2e-3, rel=2e-4, abs=2e-4)
 
 
 def test_points_that_seem_hopeless_are_given_up_and_others_are_not():

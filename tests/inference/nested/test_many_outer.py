@@ -9,7 +9,8 @@ from toy_targets import OneOfMany
 
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.nested.blocks import Blocks
-from ppl.inference.nested.outer import Marginal, climb
+from ppl.inference.nested.marginal import Marginal, climb
+from ppl.inference.nested.outer import shrunk_moments
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
@@ -30,20 +31,28 @@ class Regression(OneOfMany):
     y: np.ndarray
 
     @property
+    def columns(self):
+        return self.x.shape[2]
+
+    @property
+    def groups(self):
+        return len(self.x)
+
+    @property
     def dim(self):
-        return 1 + COLUMNS + GROUPS
+        return 1 + self.columns + self.groups
 
     def log_densities(self, us):
         return self.log_density_gradients(us)[0]
 
     def log_density_gradients(self, us):
-        t, b, z = us[:, :1], us[:, 1 : 1 + COLUMNS], us[:, 1 + COLUMNS :]
+        t, b, z = us[:, :1], us[:, 1 : 1 + self.columns], us[:, 1 + self.columns :]
         off = self.y - np.einsum("gkc,nc->ngk", self.x, b) - z[:, :, None]
         scaled = z / np.exp(t)
         squares = sum((each**2).reshape(len(us), -1).sum(axis=1) for each in (off, b, scaled, t))
-        numbers = self.y.size + COLUMNS + GROUPS + 1
-        value = -0.5 * squares - GROUPS * t[:, 0] - 0.5 * numbers * np.log(2 * np.pi)
-        by_t = (scaled**2).sum(axis=1, keepdims=True) - GROUPS - t
+        numbers = self.y.size + self.columns + self.groups + 1
+        value = -0.5 * squares - self.groups * t[:, 0] - 0.5 * numbers * np.log(2 * np.pi)
+        by_t = (scaled**2).sum(axis=1, keepdims=True) - self.groups - t
         by_b = np.einsum("ngk,gkc->nc", off, self.x) - b
         return value, np.hstack([by_t, by_b, off.sum(axis=2) - scaled / np.exp(t)])
 
@@ -53,13 +62,13 @@ class Regression(OneOfMany):
     @cached_property
     def posterior(self):
         """The mean and sd of t and of each b, and the evidence, by quadrature over t."""
-        grid = np.linspace(-5, 2, 281)
-        x, y = self.x.reshape(-1, COLUMNS), self.y.ravel()
-        same = np.kron(np.eye(GROUPS), np.ones((ROWS, ROWS)))
+        grid = np.linspace(-5, 2, 141)
+        x, y = self.x.reshape(-1, self.columns), self.y.ravel()
+        same = np.kron(np.eye(self.groups), np.ones((ROWS, ROWS)))
         heights, means, seconds = [], [], []
         for t in grid:
             noise = np.linalg.inv(np.eye(len(y)) + np.exp(2 * t) * same)
-            precision = np.eye(COLUMNS) + x.T @ noise @ x
+            precision = np.eye(self.columns) + x.T @ noise @ x
             mean = np.linalg.solve(precision, x.T @ noise @ y)
             quadratic = y @ noise @ y - mean @ precision @ mean
             log_dets = np.linalg.slogdet(precision)[1] - np.linalg.slogdet(noise)[1]
@@ -74,10 +83,10 @@ class Regression(OneOfMany):
         return mean, np.sqrt(weights @ np.array(seconds) - mean**2), evidence
 
 
-def target():
-    x = rng().normal(size=(GROUPS, ROWS, COLUMNS))
-    noise = rng().normal(size=(GROUPS, ROWS)) + 0.7 * np.random.default_rng(2).normal(size=(GROUPS, 1))
-    return Regression(x, x @ rng().normal(0, 0.5, COLUMNS) + noise)
+def target(columns=COLUMNS, groups=GROUPS):
+    x = rng().normal(size=(groups, ROWS, columns))
+    noise = rng().normal(size=(groups, ROWS)) + 0.7 * np.random.default_rng(2).normal(size=(groups, 1))
+    return Regression(x, x @ rng().normal(0, 0.5, columns) + noise)
 
 
 def test_the_toy_target_has_its_gradient():
@@ -101,12 +110,32 @@ def test_the_curvature_at_the_mode_is_that_of_the_marginal():
     np.testing.assert_allclose(sds[1:], sd[1:], rtol=0.03)
 
 
-def test_auto_integrates_the_groups_out():
-    toy = target()
+@pytest.mark.parametrize("columns, groups", [(COLUMNS, GROUPS), (40, 90)])
+def test_auto_integrates_the_groups_out(columns, groups):
+    toy = target(columns, groups)
     result = fit(toy, Settings(seed=1, draws=2000))
     assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
     mean, sd, evidence = toy.posterior
-    draws = result.draws_u[:, : 1 + COLUMNS]
+    draws = result.draws_u[:, : 1 + columns]
     np.testing.assert_allclose((draws.mean(axis=0) - mean) / sd, 0.0, atol=0.1)
     np.testing.assert_allclose(draws.std(axis=0) / sd, 1.0, atol=0.07)
     assert result.final_elbo == pytest.approx(evidence, abs=5 * result.final_elbo_se + 1e-3)
+
+
+def test_the_covariance_of_few_draws_is_shrunk_towards_that_without_weights():
+    u = np.random.default_rng(4).multivariate_normal(np.zeros(20), SPREAD, size=4000)
+    few, many = np.zeros((2, len(u)))
+    few[:60], many[:] = 1 / 60, 1 / len(u)
+    mean, shrunk = shrunk_moments(u, few)
+    np.testing.assert_allclose(mean, u[:60].mean(axis=0), atol=1e-12)
+    assert divergence(shrunk) < 0.25 * divergence(np.cov(u[:60].T))
+    assert divergence(shrunk_moments(u, many)[1]) < 0.06
+
+
+SPREAD = np.diag(np.linspace(0.1, 3, 20)) + 0.5
+
+
+def divergence(covariance):
+    """Kullback and Leibler's, from the normal with SPREAD to that with this covariance."""
+    ratio = np.linalg.solve(covariance, SPREAD)
+    return 0.5 * (np.trace(ratio) - len(SPREAD) - np.linalg.slogdet(ratio)[1])

@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from scipy import special, stats
-from toy_targets import OneOfMany
+from toy_targets import OneOfMany, numeric_gradient
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
@@ -27,6 +27,7 @@ from ppl.inference.nested.conditional import (
     shape_of,
 )
 from ppl.inference.nested.polynomials import Polynomials
+from ppl.inference.nested.slopes import slopes
 from ppl.inference.nested.structure import STRUCTURE, Structure, is_dense, structure_of
 from ppl.inference.nested.structure import blocks_of as blocks_in
 from ppl.inference.nested.weighted_draws import Drawn, Round, together
@@ -328,6 +329,19 @@ def test_no_blocks_are_claimed_of_many_groups_that_meet_their_neighbours(count):
 
 def blocks_of(target):
     return Blocks(target, found(target))
+
+
+@pytest.mark.parametrize("target", [Counts(np.array([0.0, 3, 1, 0, 7, 2])), Pairs(5), Turned(3, 4)])
+def test_slopes_of_the_marginal_are_differences_of_laplaces(target):
+    blocks = blocks_of(target)
+    outer = 0.2 * rng().normal(size=(1, len(blocks.structure.outer)))
+    start = np.zeros((1, *blocks.structure.blocks.shape))
+
+    def log_marginal(point):
+        return blocks.modes(point[None], start, 1e-7).log_marginals[0]
+
+    found = slopes(blocks, outer, blocks.modes(outer, start, 1e-7))[0]
+    np.testing.assert_allclose(found, numeric_gradient(log_marginal, outer[0], 1e-3), rtol=2e-4, atol=2e-4)
 
 
 def test_modes_of_normal_blocks_are_their_means():

@@ -30,6 +30,19 @@ def test_a_map_is_had_again_from_draws():
         np.testing.assert_allclose(got, expected, atol=2e-3)
 
 
+def test_the_map_of_normal_halves_has_their_median_and_tails():
+    below, above = np.array([1.0, 0.5]), np.array([1.0, 2.0])
+    found = SinhArcsinh.of_halves(np.array([0.0, 3.0]), below, above)
+    x = np.linspace(-20, 30, 500_001)[:, None]
+    off = x - np.array([0.0, 3.0])
+    density = np.exp(-0.5 * (off / np.where(off < 0, below, above)) ** 2)
+    cdf = np.cumsum(density, axis=0) / density.sum(axis=0)
+    for share in (0.05, 0.5, 0.95):
+        place = found.skewed(np.full((1, 2), stats.norm.ppf(share)))[0]
+        expected = [np.interp(share, each, x[:, 0]) for each in cdf.T]
+        np.testing.assert_allclose(place, expected, atol=1e-3)
+
+
 def test_no_map_of_draws_that_are_all_the_same():
     found = SinhArcsinh.of_draws(np.ones((9, 2)), np.full(9, 1 / 9))
     assert np.isfinite(found.symmetric(np.ones((1, 2)))).all()

@@ -1,0 +1,79 @@
+"""Gradients of Laplace's approximation of the marginal log density of the outer coordinates.
+
+With P minus the Hessian by the latent coordinates at their mode, the gradient of log det P is one of traces
+of P^-1 times third derivatives (Kristensen et al. 2016, section 2.1). Where latent coordinates meet few
+others, P^-1 is a sum of few squares s s' as far as it counts, and the traces are second differences of the
+gradient along these. How the mode moves costs one more solution with P.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.inference.nested.blocks import Blocks, Modes, solve_lower, solve_upper
+from ppl.inference.nested.field import FieldModes, Fields
+from ppl.inference.nested.sparse import Field
+from ppl.inference.objective.target import Array, gradients
+
+DIFFERENCE = 3e-3
+"""The step of second differences, in sds."""
+MOVE = 1e-2
+"""The step of the difference along the move of the mode, which is linear in it."""
+
+
+def slopes(inner: Blocks | Fields, outer: Array, modes: Modes | FieldModes) -> Array:
+    """The gradients (n, d) of the log marginals at outer points (n, d) with their modes."""
+
+    def beside(steps: Array) -> Array:
+        """Gradients (k, n, dim) at steps (k, n, ...) from the modes."""
+        latent = (modes.at + steps).reshape(-1, *modes.at.shape[1:])
+        points = inner.points(np.tile(outer, (len(steps), 1)), latent)
+        return gradients(inner.target, points).reshape(*steps.shape[:2], -1)
+
+    inverse = inverse_at(inner, outer, modes)
+    signs, squares = map(np.array, zip(*inverse.squares, strict=True))
+    steps = DIFFERENCE * squares
+    (here,) = beside(np.zeros((1, *modes.at.shape)))
+    traces = np.tensordot(signs, beside(steps) + beside(-steps) - 2 * here, axes=1) / DIFFERENCE**2
+    move = MOVE * inverse.times(inner.latent(traces))
+    ahead, behind = beside(np.stack([move, -move]))
+    return np.asarray((here + 0.5 * traces + (ahead - behind) / (4 * MOVE))[:, inner.structure.outer])
+
+
+class Inverse(NamedTuple):
+    """Vectors s (n, ...), each with a sign: s s' add up to P^-1 where coordinates meet.
+
+    `times` multiplies vectors (n, ...) by P^-1.
+    """
+
+    squares: Iterable[tuple[float, Array]]
+    times: Callable[[Array], Array]
+
+
+def inverse_at(inner: Blocks | Fields, outer: Array, modes: Modes | FieldModes) -> Inverse:
+    """That at modes."""
+    if isinstance(inner, Fields):
+        found = inner.factors(outer, modes.at)
+        return Inverse(by_colours(inner.structure, found.inverses), found.solve)
+    factors = modes.factors if isinstance(modes, Modes) else inner.factors(outer, modes.at)
+    units = np.eye(inner.structure.width)
+    squares = ((1.0, solve_upper(factors, unit)) for unit in units)
+    return Inverse(squares, lambda x: solve_upper(factors, solve_lower(factors, x)))
+
+
+def by_colours(structure: Field, inverses: Array) -> Iterator[tuple[float, Array]]:
+    """Squares of inverses within the bands (n, b + 1, k), by colours as the precisions are read.
+
+    With a of the coordinates of a colour and b of the rows read there, a b' + b a' is a difference of two.
+    """
+    reading, sds = structure.reading, np.sqrt(inverses[:, 0])
+    for colour in range(structure.colours.max() + 1):
+        own = reading.colour == colour
+        row, moved = reading.row[own], reading.coordinate[own]
+        a, b = np.zeros((2, *sds.shape))
+        a[:, moved] = 0.5 * sds[:, moved]
+        share = np.where(row == moved, 0.5, 1.0)
+        b[:, row] = share * inverses[:, reading.below[own], reading.column[own]] / sds[:, moved]
+        yield 1.0, a + b
+        yield -1.0, a - b
