@@ -126,7 +126,7 @@ class LogDensity:
 
     @cached_property
     def on_disk(self) -> list[NDArray[Any]]:
-        """The variables of the data that lie on disk."""
+        """The variables of the data that lie on disk, of any shape."""
         return mapped(self.d)
 
     # --- Names and sizes ---
