@@ -65,7 +65,10 @@ def folder(tmp_path_factory):
         ("run.py --help", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END, *SERVER)),
         ("run.py format m.model", (*ARRAYS, *COMPILER[1:2], *FITS, *SLOW, *BACK_END)),
         ("run.py check m.model", ("scipy", "ppl.compile", *FITS, *SLOW, *BACK_END, *SERVER)),
-        ("run.py summary output.csv", (*COMPILER, *FITS, *SLOW, *BACK_END, "ppl.inference.run.optimise")),
+        (
+            "run.py summary output.csv",
+            (*COMPILER, *FITS, *SLOW, *BACK_END, "scipy", "ppl.inference.run.optimise"),
+        ),
         ("m diagnose data file=d.json", (*COMPILER, *FITS, *SLOW, "scipy", "typer", "ppl.stdlib.library")),
         (
             "m optimize data file=d.json",

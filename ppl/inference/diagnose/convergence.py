@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from ppl.inference.numerics.normal_quantile import normal_quantile
 from ppl.inference.objective.target import Array
 from ppl.late import special
 
@@ -75,8 +76,7 @@ def _normal_ranks(draws: Array) -> Array:
     """Normal scores of the ranks (equation 14), ties sharing theirs."""
     _, place, times = np.unique(draws, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(times) - (times - 1) / 2)[place.reshape(draws.shape)]
-    scores: Array = special.ndtri((ranks - 0.375) / (draws.size + 0.25))
-    return scores
+    return normal_quantile((ranks - 0.375) / (draws.size + 0.25))
 
 
 def _basic_rhat(draws: Array) -> float:

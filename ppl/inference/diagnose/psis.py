@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.objective.target import Array
-from ppl.late import special
 
 
 def are_alike(ess: float, n: int) -> bool:
@@ -99,7 +98,7 @@ def psis(log_ratios: Array) -> Psis:
     ):  # an improper posterior can send q so far out that nothing is told apart
         return Psis(np.full(n, -math.log(n)), math.inf)
     log_ratios = log_ratios - log_ratios.max()
-    raw = log_ratios - special.logsumexp(log_ratios)
+    raw = _normalised(log_ratios)
     if length < PSIS.fewest_tail_draws:
         return Psis(raw, math.nan)
     before = n - length - 1
@@ -113,7 +112,13 @@ def psis(log_ratios: Array) -> Psis:
     shape, scale = fit_pareto(np.exp(log_ratios[tail]) - math.exp(cutoff))
     smoothed = log_ratios.copy()
     smoothed[tail] = np.minimum(np.log(math.exp(cutoff) + pareto_midpoints(len(tail), shape, scale)), 0.0)
-    return Psis(smoothed - special.logsumexp(smoothed), shape)
+    return Psis(_normalised(smoothed), shape)
+
+
+def _normalised(log_weights: Array) -> Array:
+    """Log weights (n,), the largest about 0, less the logarithm of their sum."""
+    normalised: Array = log_weights - np.log(np.exp(log_weights).sum())
+    return normalised
 
 
 def fit_pareto(excess: Array) -> tuple[float, float]:
@@ -131,7 +136,8 @@ def fit_pareto(excess: Array) -> tuple[float, float]:
     theta[theta == 0] = PSIS.smallest_theta / excess[-1]
     shapes = np.log1p(-theta[:, None] * excess).mean(axis=1)
     profile = n * (np.log(-theta / shapes) - shapes - 1)
-    mean_theta = float(np.exp(profile - special.logsumexp(profile)) @ theta)
+    weights = np.exp(profile - profile.max())
+    mean_theta = float(weights @ theta / weights.sum())
     shape = float(np.log1p(-mean_theta * excess).mean())
     scale = -shape / mean_theta
     return (n * shape + 10 * 0.5) / (n + 10), scale
