@@ -36,8 +36,11 @@ def test_a_column_of_nan_and_a_single_draw_say_nan():
 
 
 def test_unknown_column():
+    summary = summarise(["x"], np.zeros((2, 1)))
     with pytest.raises(KeyError, match="no column 'z'"):
-        summarise(["x"], np.zeros((2, 1)))["z"]
+        summary["z"]
+    with pytest.raises(KeyError, match="no column 'z'"):
+        summary.only(["x", "z"])
 
 
 def test_text_shows_the_digits_that_are_known():

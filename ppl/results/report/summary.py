@@ -112,8 +112,14 @@ class Summary:
         return names.index(found)
 
     def only(self, names: Sequence[str]) -> Self:
-        """The rows of those columns alone, in that order."""
+        """The rows of those columns alone, in that order.
+
+        Raises:
+            UnknownName: there is no such column; a KeyError.
+        """
         of = {row.name: row for row in self.rows}
+        if missing := next((name for name in names if name not in of), None):
+            raise UnknownName("no column", missing, of)
         return replace(self, rows=tuple(of[name] for name in names))
 
     def to_pandas(self) -> "pd.DataFrame":

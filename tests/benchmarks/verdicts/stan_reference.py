@@ -26,7 +26,8 @@ RAW = frozenset({"z", "z_alpha", "z_beta", "lambda"})
 """Variables that a reader asks for by what they are transformed into."""
 NO_VARIANCE = frozenset({"c2"})
 """Quantities with quantiles alone: of an inverse gamma of shape 2, whose tail the data leave as it is."""
-ESS = ("bulk", "tail", "sd")
+ESS: dict[str, dict[str, Any]] = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "sd": {}}
+"""Methods of arviz.ess with their options; in ArviZ 1 tail has no default for `prob`."""
 DIGITS = 5
 
 
@@ -67,7 +68,8 @@ def quantity(draws: Floats, moments: bool = True) -> dict[str, float]:
     """Of draws (chains, draws)."""
     found = {"mean": draws.mean(), "sd": draws.std(ddof=1)} if moments else {}
     found |= {"q05": np.quantile(draws, 0.05), "q95": np.quantile(draws, 0.95)}
-    ess = min(float(arviz.ess(draws, method=method)) for method in ESS if moments or method != "sd")
+    methods = {method: options for method, options in ESS.items() if moments or method != "sd"}
+    ess = min(float(arviz.ess(draws, method=method, **options)) for method, options in methods.items())
     return {**{key: significant(value) for key, value in found.items()}, "ess": round(ess)}
 
 
