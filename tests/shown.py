@@ -13,7 +13,7 @@ def same(shown: str, found: str) -> bool:
         a, b = float(shown), float(found)
     except ValueError:
         return shown == found
-    return abs(a - b) <= SLACK * max(1.0, abs(a))
+    return shown == found or abs(a - b) <= SLACK * max(1.0, abs(a))
 
 
 def agrees(shown: str, found: str) -> bool:

@@ -1,9 +1,10 @@
 """The code of a page as it runs: programs are written, commands and Python run, outputs follow their blocks.
 
-The blocks of a text run from the first to the last in one folder. `stan` blocks compile, and those with a
-title are written; `sh` blocks are lines of `ppl`, or of `pip install`, which is not run; `python` blocks
-share their names. Blocks in other languages are only shown. An `output` block below a block is the output
-that the page expects, with `...` for any text: tests compare it, and the site shows that of the run instead.
+The blocks of a text run from the first to the last in one folder. Blocks with a file's name as title are
+written, and `stan` blocks compile; `sh` blocks are lines of `ppl`, or of `pip install`, which is not run, and
+their title is the exit status of lines that fail, "exit status 1"; `python` blocks share their names. Other
+blocks are only shown. An `output` block below a block is the output that the page expects, with `...` for any
+text: tests compare it, and the site shows that of the run instead.
 """
 
 import hashlib
@@ -24,7 +25,11 @@ from typing import Any, NamedTuple
 
 from ppl.errors import PPLError
 
-BLOCK = re.compile(r'^```(stan|sh|python)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r'^```(stan|sh|python|(?:json|text)(?= title))(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL
+)
+STATUS = "exit status "
+"""The title of commands that fail, before the number."""
 WITH_EXPECTED = re.compile(rf"({BLOCK.pattern})(?:\n\n```output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 PACKAGES = ("ppl", "ppl.cli", "ppl.grammar", "ppl.models")
 UNUSED = ("site", "lsp", "vscode")
@@ -99,27 +104,32 @@ def _run_block(language: str, title: str, code: str, scope: dict[str, Any]) -> N
             if title:
                 Path(title).write_text(code, "utf-8")
         case "sh":
+            status = int(title.removeprefix(STATUS) or 0)
             for line in code.replace("\\\n", "").splitlines():
-                _run_command(shlex.split(line))
+                _run_command(shlex.split(line), status)
         case "python":
             exec(compile(code, "<page>", "exec"), scope)
+        case _:
+            Path(title).write_text(code, "utf-8")
 
 
-def _run_command(words: list[str]) -> None:
+def _run_command(words: list[str], status: int) -> None:
     from ppl.cli.main import main
 
     if words[:2] == ["pip", "install"]:
         return
     if words[0] != "ppl":
         raise PPLError(f"`{shlex.join(words)}` is not a command of ppl.")
-    errors = StringIO()
+    errors, ended = StringIO(), 0
     try:
         with redirect_stderr(errors):
             main(words[1:])
     except SystemExit as end:
-        if end.code:
-            text = f"`{shlex.join(words)}` ended with status {end.code}:\n{errors.getvalue()}"
-            raise PPLError(text) from None
+        ended = int(end.code or 0)
+    if ended != status:
+        raise PPLError(f"`{shlex.join(words)}` ended with status {ended}:\n{errors.getvalue()}")
+    if status:
+        print(errors.getvalue())
 
 
 # --- The cache -----------------------------------------------------------------------------------

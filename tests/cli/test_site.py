@@ -192,3 +192,15 @@ def test_the_code_of_a_page_runs_and_gives_the_outputs_shown(name, tmp_path, mon
     text = written()[name].text
     assert {*LANGUAGE.findall(text)} <= {"stan", "sh", "python", "output", "text", "json"}
     run_page(text)
+
+
+def test_the_tutorial_states_what_there_is_to_read_and_to_type():
+    """Text and outputs are read; commands and Python are typed, but for the answers to exercises."""
+    text = written()["tutorial"].text
+    stated = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+)\s(?:words|characters)", text)]
+    outputs = re.findall(r"^```output\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    read = " ".join([FENCED.sub("", text), *outputs])
+    unsolved = re.sub(r"^### Exercises$.*?(?=^## )", "", text, flags=re.MULTILINE | re.DOTALL)
+    typed = re.findall(r"^```(?:sh|python)[^\n]*\n(.*?)^```$", unsolved, re.MULTILINE | re.DOTALL)
+    characters = sum(len(re.sub(r"\n\s+", "\n", code)) for code in typed)
+    assert [len(read.split()), characters] == pytest.approx(stated, rel=0.05)
