@@ -7,7 +7,7 @@ import scipy.stats
 from ppl.arrays import NUMPY
 from ppl.stdlib.distributions.neg_binomial import log_mean_log_density
 from ppl.stdlib.special.counts import log_factorial
-from ppl.stdlib.special.log_add import log_add, softplus
+from ppl.stdlib.special.log_add import expit, log_add, softplus
 
 X = np.concatenate([np.linspace(-800.0, 800.0, 999), [np.inf, -np.inf, np.nan, 0.0, -0.0]])
 
@@ -15,6 +15,10 @@ X = np.concatenate([np.linspace(-800.0, 800.0, 999), [np.inf, -np.inf, np.nan, 0
 def test_softplus() -> None:
     with np.errstate(invalid="ignore"):
         np.testing.assert_allclose(softplus(NUMPY, X), np.logaddexp(0.0, X), rtol=1e-15)
+
+
+def test_expit() -> None:
+    np.testing.assert_allclose(expit(NUMPY, X), scipy.special.expit(X), rtol=5e-16)
 
 
 @pytest.mark.parametrize("y", [X, -X, X[::-1], np.roll(X, 2), np.array(3.0), np.array(-np.inf)])

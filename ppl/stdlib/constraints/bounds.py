@@ -17,12 +17,12 @@ from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
 from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
 from ppl.stdlib.constraints.sentences import number
 from ppl.stdlib.record import guarded
-from ppl.stdlib.special.log_add import softplus
+from ppl.stdlib.special.log_add import expit, softplus
 
 Rule = Callable[[Namespace, Array, Array, Array], tuple[Array, ...]]  # (xp, value, lower, upper)
 
 
-@with_partials(lambda xp, ans, u: xp.special.expit(-u))
+@with_partials(lambda xp, ans, u: expit(xp, -u))
 def log_inv_logit(xp: Namespace, u: Array) -> Array:
     return -softplus(xp, -u)
 
@@ -34,13 +34,13 @@ def log_inv_logit_slope(xp: Namespace, u: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, u, a, b: (b - a) * xp.special.expit(u) * xp.special.expit(-u),
-    lambda xp, ans, u, a, b: xp.special.expit(-u),
-    lambda xp, ans, u, a, b: xp.special.expit(u),
+    lambda xp, ans, u, a, b: (b - a) * expit(xp, u) * expit(xp, -u),
+    lambda xp, ans, u, a, b: expit(xp, -u),
+    lambda xp, ans, u, a, b: expit(xp, u),
 )
 def between(xp: Namespace, u: Array, a: Array, b: Array) -> Array:
     """nan unless a < b."""
-    return a + guarded(xp, a < b, b - a) * xp.special.expit(u)
+    return a + guarded(xp, a < b, b - a) * expit(xp, u)
 
 
 @with_partials(lambda xp, ans, u, a: xp.np.exp(u), lambda xp, ans, u, a: 1.0)

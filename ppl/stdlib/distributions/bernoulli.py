@@ -11,7 +11,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.late import special
 from ppl.stdlib.record import Distribution, guarded, log_support, supported
 from ppl.stdlib.special.counts import per
-from ppl.stdlib.special.log_add import softplus
+from ppl.stdlib.special.log_add import expit, softplus
 
 
 def _is_chance(theta: Array) -> Array:
@@ -54,7 +54,7 @@ def _sign(y: Array) -> Array:
     return 2.0 * y - 1.0
 
 
-@with_partials(None, lambda xp, ans, y, alpha: _sign(y) * xp.special.expit(-_sign(y) * alpha))
+@with_partials(None, lambda xp, ans, y, alpha: _sign(y) * expit(xp, -_sign(y) * alpha))
 def logit_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
     return log_support(xp, _is_outcome(y)) - softplus(xp, -_sign(y) * alpha)
 

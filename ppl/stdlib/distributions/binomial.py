@@ -13,7 +13,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, Parts, guarded, supported
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import per
-from ppl.stdlib.special.log_add import softplus
+from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_gamma_ratio import log_choose
 
 
@@ -69,7 +69,7 @@ def kernel(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
 
 
 def _logit_score(xp: Namespace, ans: Array, y: Array, trials: Array, alpha: Array) -> Array:
-    return y * xp.special.expit(-alpha) - (trials - y) * xp.special.expit(alpha)
+    return y * expit(xp, -alpha) - (trials - y) * expit(xp, alpha)
 
 
 @with_partials(None, None, _logit_score)

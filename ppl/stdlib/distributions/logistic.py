@@ -8,7 +8,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, validity
-from ppl.stdlib.special.log_add import softplus
+from ppl.stdlib.special.log_add import expit, softplus
 
 
 @reals
@@ -24,7 +24,7 @@ def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
 
 
 def standard_cdf(xp: Namespace, z: Array) -> Array:
-    return xp.special.expit(z)
+    return expit(xp, z)
 
 
 def standard_lcdf(xp: Namespace, z: Array) -> Array:

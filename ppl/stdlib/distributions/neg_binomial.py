@@ -19,7 +19,7 @@ from ppl.errors import Rejection
 from ppl.stdlib.record import Distribution, Parts, Relation, guarded, supported
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import of_counts
-from ppl.stdlib.special.log_add import softplus
+from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
 from ppl.stdlib.supports import MOST_RATE
 
@@ -166,7 +166,7 @@ def mean_rng(rng: np.random.Generator, mu: Any, phi: Any) -> Any:
 def _log_mean_gap(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
     """(y - mu) / (mu + phi)."""
     logit = eta - xp.np.log(phi)
-    return xp.np.divide(y, phi) * xp.special.expit(-logit) - xp.special.expit(logit)
+    return xp.np.divide(y, phi) * expit(xp, -logit) - expit(xp, logit)
 
 
 def _log_mean_slope(xp: Namespace, ans: Array, y: Array, eta: Array, phi: Array) -> Array:

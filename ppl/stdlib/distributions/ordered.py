@@ -15,7 +15,7 @@ from ppl.stdlib.distributions.normal import standard_lcdf, standard_log_density
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import one_hot, pick
 from ppl.stdlib.record import Distribution, guarded, supported
-from ppl.stdlib.special.log_add import softplus
+from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_probability import log1m_exp
 
 Slopes = tuple[Array, Array, Array]  # of log(F(a) - F(b)): in a, in b, and in both at once
@@ -47,7 +47,7 @@ def _logistic(xp: Namespace, y: Array, c: Array, a: Array, b: Array) -> Array:
 
 def _logistic_slopes(xp: Namespace, ans: Array, y: Array, c: Array, a: Array, b: Array) -> Slopes:
     within = _of_width(lambda width: 1.0 / xp.np.expm1(width), xp, y, c)
-    above, below = xp.special.expit(-a), xp.special.expit(b)
+    above, below = expit(xp, -a), expit(xp, b)
     return above + within, -below - within, above - below
 
 

@@ -8,6 +8,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.normal import standard_cdf
 from ppl.stdlib.record import Function, function, unary
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO_PI
+from ppl.stdlib.special.log_add import expit
 
 
 @with_partials(lambda xp, ans, x: 1.0 / (x * (1.0 - x)))
@@ -15,9 +16,9 @@ def logit(xp: Namespace, x: Array) -> Array:
     return xp.special.logit(1.0 * x)
 
 
-@with_partials(lambda xp, ans, x: ans * xp.special.expit(-x))
+@with_partials(lambda xp, ans, x: ans * expit(xp, -x))
 def inv_logit(xp: Namespace, x: Array) -> Array:
-    return xp.special.expit(1.0 * x)
+    return expit(xp, 1.0 * x)
 
 
 @with_partials(lambda xp, ans, x: xp.np.exp(x - xp.np.exp(x)))
@@ -27,7 +28,7 @@ def inv_cloglog(xp: Namespace, x: Array) -> Array:
 
 @with_partials(lambda xp, ans, x: ans * inv_logit(xp, -_cubic(x)) * (3.0 * 0.07056 * x * x + 1.5976))
 def phi_approx(xp: Namespace, x: Array) -> Array:
-    return xp.special.expit(_cubic(x))
+    return expit(xp, _cubic(x))
 
 
 def _cubic(x: Array) -> Array:

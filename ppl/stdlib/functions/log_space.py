@@ -6,7 +6,7 @@ Stan Functions Reference, "Composed functions".
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Function, binary, guarded, unary
 from ppl.stdlib.special import log_probability
-from ppl.stdlib.special.log_add import softplus
+from ppl.stdlib.special.log_add import expit, softplus
 
 
 @with_partials(lambda xp, ans, x: -1.0 / (1.0 - x))
@@ -14,7 +14,7 @@ def log1m(xp: Namespace, x: Array) -> Array:
     return xp.np.log1p(-x)
 
 
-@with_partials(lambda xp, ans, x: xp.special.expit(x))
+@with_partials(lambda xp, ans, x: expit(xp, x))
 def log1p_exp(xp: Namespace, x: Array) -> Array:
     return softplus(xp, x)
 
@@ -25,12 +25,12 @@ def log1m_exp(xp: Namespace, x: Array) -> Array:
     return log_probability.log1m_exp(xp, x)
 
 
-@with_partials(lambda xp, ans, x: xp.special.expit(-x))
+@with_partials(lambda xp, ans, x: expit(xp, -x))
 def log_inv_logit(xp: Namespace, x: Array) -> Array:
     return -softplus(xp, -x)
 
 
-@with_partials(lambda xp, ans, x: -xp.special.expit(x))
+@with_partials(lambda xp, ans, x: -expit(xp, x))
 def log1m_inv_logit(xp: Namespace, x: Array) -> Array:
     return -softplus(xp, x)
 
@@ -46,8 +46,8 @@ def log_diff_exp(xp: Namespace, x: Array, y: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, x, y: xp.special.expit(-x) + xp.np.true_divide(1.0, xp.np.expm1(x - y)),
-    lambda xp, ans, x, y: xp.np.true_divide(-1.0, xp.np.expm1(x - y)) - xp.special.expit(y),
+    lambda xp, ans, x, y: expit(xp, -x) + xp.np.true_divide(1.0, xp.np.expm1(x - y)),
+    lambda xp, ans, x, y: xp.np.true_divide(-1.0, xp.np.expm1(x - y)) - expit(xp, y),
 )
 def log_inv_logit_diff(xp: Namespace, x: Array, y: Array) -> Array:
     """log(inv_logit(x) - inv_logit(y)) for x > y."""

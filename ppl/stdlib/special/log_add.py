@@ -1,11 +1,12 @@
-"""log(exp(x) + exp(y)) by exp and log1p, which NumPy runs on whole vector registers, unlike logaddexp.
+"""log(exp(x) + exp(y)) and its slopes by exp and log1p, which NumPy runs on whole vector registers.
 
-Ten thousand numbers take a quarter of the time; a few take longer, and are left to logaddexp.
+By logaddexp and SciPy's expit it does not: ten thousand numbers take four times as long. Of a few numbers
+they take less, and are used.
 """
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace
 
 FEW_TERMS = 64
 """Sizes below it are not worth the function that is faster on long arrays."""
@@ -16,6 +17,14 @@ def softplus(xp: Namespace, x: Array) -> Array:
     if np.size(x) < FEW_TERMS:
         return xp.np.logaddexp(0.0, x)
     return xp.np.maximum(x, 0.0) + xp.np.log1p(xp.np.exp(-xp.np.abs(x)))
+
+
+def expit(xp: Namespace, x: Array) -> Array:
+    """1 / (1 + exp(-x)), the slope of softplus."""
+    if xp is not NUMPY or np.size(x) < FEW_TERMS:
+        return xp.special.expit(x)
+    with np.errstate(over="ignore"):  # of a number below -709, of which SciPy gives 0 too
+        return np.asarray(1.0 / (1.0 + np.exp(-x)))
 
 
 def log_add(xp: Namespace, x: Array, y: Array) -> Array:
