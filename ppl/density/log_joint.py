@@ -33,6 +33,8 @@ from ppl.ir.forms import GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, 
 from ppl.memory import ARRAY_SIZES, available
 
 Floats = NDArray[np.float64]
+Moving = tuple[int, ...] | None
+"""The parameters that gradients are asked for, by their positions; None for all."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class LogJoint:
     sizes: Sizes = field(default_factory=Sizes)
     bytes_of_points: dict[bool, tuple[int, int]] = field(init=False, default_factory=dict)
     """What a run and a point take in a batch, without gradients and with them, where that was measured."""
+    tapes_of_many: dict[tuple[bool, Moving], Tapes] = field(init=False, default_factory=dict)
+    """The gradients at many points, by whether with values, and of which parameters."""
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,); -inf where the program rejects it."""
@@ -107,15 +111,13 @@ class LogJoint:
 
         return Tapes(function)
 
-    @cached_property
-    def tapes_of_many(self) -> Tapes:
-        """The gradients at many points, of the blocks of all."""
-        return Tapes(self.of_many)
-
-    @cached_property
-    def gradient_tapes_of_many(self) -> Tapes:
-        """The same without the values."""
-        return Tapes(self.of_many, self.tapes_of_many)
+    def tapes_at_many(self, with_values: bool = True, moving: Moving = None) -> Tapes:
+        """The gradients at many points, of the blocks of some parameters or of all."""
+        key = with_values, moving
+        if key not in self.tapes_of_many:
+            other = None if with_values else self.tapes_at_many(True, moving)
+            self.tapes_of_many[key] = Tapes(self.of_many, other, moving)
+        return self.tapes_of_many[key]
 
     @property
     def of_many(self) -> Callable[[Namespace], Callable[[Sequence[Any]], Any]]:
@@ -142,32 +144,35 @@ class LogJoint:
         batched = self.batched(gradient=False)
         return None if batched is None else lambda us: batched(us)[0]
 
-    def batched(self, gradient: bool) -> Batched | None:
+    def batched(self, gradient: bool, moving: Moving = None) -> Batched | None:
         """What finds values, and gradients, at all points of a batch; None where that cannot be."""
         module = self.model.over(self.forms.many, AUTOGRAD if gradient else NUMPY)
         if module is None or not self.d.places:
             return None
         if gradient:
-            tapes, nodes = self.tapes_of_many, self.model.nodes
+            tapes, nodes = self.tapes_at_many(True, moving), self.model.nodes
             return partial(log_joint_gradients, module, self.d_of_many, tapes=tapes, nodes=nodes)
         return lambda us: (log_joints(module, self.d_of_many, us, self.jacobian),)
 
-    def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        """The same with the gradients (n, dim), which mean nothing where the density is zero or no number."""
+    def values_and_gradients(self, us: Floats, moving: Moving = None) -> tuple[Floats, Floats]:
+        """The same with the gradients (n, dim), which mean nothing where the density is zero or no number,
+        nor for other parameters than those that are moving.
+        """
         if not len(us):
             return np.zeros(0), us
-        batched = self.batched(gradient=True)
+        batched = self.batched(True, moving)
         fitting = partial(self.fitting, us, batched, True)
         values, gradients = in_batches(us, self.width, batched, self.value_and_gradient, fitting)
         return values, gradients
 
-    def gradients(self, us: Floats) -> Floats:
+    def gradients(self, us: Floats, moving: Moving = None) -> Floats:
         """The gradients (n, dim) alone, in two thirds of the time or less."""
-        both = self.batched(gradient=True)
+        both = self.batched(True, moving)
         if both is None or self.model.nodes is not TapeNode or not len(us):
-            return self.values_and_gradients(us)[1]
+            return self.values_and_gradients(us, moving)[1]
         module, d = self.model.load(self.forms.many, AUTOGRAD), self.d_of_many
-        alone = partial(gradients_alone, module, d, tapes=self.gradient_tapes_of_many, both=both)
+        tapes = self.tapes_at_many(False, moving)
+        alone = partial(gradients_alone, module, d, tapes=tapes, both=both)
         fitting = partial(self.fitting, us, both, True)
         return in_batches(us, self.width, alone, self.value_and_gradient, fitting)[1]
 

@@ -21,11 +21,13 @@ class Tapes:
     """The gradient of a function of several arrays; of the same shapes it is compiled after some calls.
 
     `function(xp)` is the function in a namespace; all ways give the same bits. Where only gradients are asked
-    for, the value is left out; `with_value` then has tapes with it, which will do.
+    for, the value is left out; `with_value` then has tapes with it, which will do. If some arrays are
+    `moving`, by position, gradients in the others are 0 or what they are.
     """
 
     function: Callable[[Namespace], Callable[[Sequence[Any]], Array]]
     with_value: "Tapes | None" = None
+    moving: tuple[int, ...] | None = None
     calls: dict[tuple[int, ...], int] = field(default_factory=dict)
     compiled: dict[tuple[int, ...], Gradient | None] = field(default_factory=dict)
     traceable: bool = True
@@ -54,6 +56,6 @@ class Tapes:
                 return self.with_value and self.with_value.compiled.get(shape)
             while len(self.compiled) >= MOST_SHAPES:
                 self.compiled.pop(next(iter(self.compiled)))
-            self.compiled[shape] = compiled(self.function(TRACING), xs, self.with_value is None)
+            self.compiled[shape] = compiled(self.function(TRACING), xs, self.with_value is None, self.moving)
             self.traceable = self.compiled[shape] is not None
         return self.compiled[shape]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.log_joint import LogJoint
+from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.rows import ByRows
 from ppl.inference.objective.target import Known
 from ppl.ir.forms import ARRAYS
@@ -125,13 +125,13 @@ class UpdatedJoint:
         """At each row of `us` (n, dim), (n,)."""
         return self.program.values(us) + self.earlier.site.values(us[:, self.at])
 
-    def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        """The same with the gradients (n, dim)."""
-        return self.with_site(us, *self.program.values_and_gradients(us))
+    def values_and_gradients(self, us: Floats, moving: Moving = None) -> tuple[Floats, Floats]:
+        """The same with the gradients (n, dim), of the parameters that are moving."""
+        return self.with_site(us, *self.program.values_and_gradients(us, moving))
 
-    def gradients(self, us: Floats) -> Floats:
+    def gradients(self, us: Floats, moving: Moving = None) -> Floats:
         """The gradients (n, dim) alone."""
-        found = self.program.gradients(us).copy()
+        found = self.program.gradients(us, moving).copy()
         found[:, self.at] += self.earlier.site.gradients(us[:, self.at])
         return found
 

@@ -1,9 +1,14 @@
 """How inference sees a posterior."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_joint import LogJoint, Moving
+from ppl.density.updated import UpdatedJoint
 from ppl.inference.objective.target import Kinds, Known, Target
 from ppl.names import variable_of
 
@@ -14,13 +19,14 @@ class PosteriorTarget:
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
     `note` is a sentence for the user, or ""; `faster` makes what computes the same faster at each of many
-    points, where there is such.
+    points, where there is such. Gradients at many points are those of the parameters that are `moving`.
     """
 
     posterior: LogDensity
     jacobian: bool = True
     note: str = ""
     faster: Callable[[], Target] | None = None
+    moving: Moving = None
 
     @property
     def dim(self) -> int:
@@ -49,10 +55,19 @@ class PosteriorTarget:
         return self.posterior.log_densities(us, jacobian=self.jacobian)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        return self.posterior.log_density_gradients(us, jacobian=self.jacobian)
+        return self.log_joint.values_and_gradients(us, self.moving)
 
     def gradients_alone(self, us: Floats) -> Floats:
-        return self.posterior.log_joint(False, self.jacobian).gradients(us)
+        return self.log_joint.gradients(us, self.moving)
+
+    def moved_in(self, some: NDArray[np.bool_]) -> "PosteriorTarget":
+        """With gradients of the parameters that have one of some coordinates (dim,)."""
+        places = self.posterior.prepared.places.values()
+        return replace(self, moving=tuple(k for k, place in enumerate(places) if some[place.at].any()))
+
+    @property
+    def log_joint(self) -> LogJoint | UpdatedJoint:
+        return self.posterior.log_joint(False, self.jacobian)
 
     def for_many_points(self) -> Target:
         return self.faster() if self.faster else self

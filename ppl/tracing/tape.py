@@ -32,12 +32,16 @@ ARITHMETIC = {
 
 
 def compiled(
-    f: Callable[[list[Array]], Array], xs: Sequence[Array], with_value: bool = True
+    f: Callable[[list[Array]], Array],
+    xs: Sequence[Array],
+    with_value: bool = True,
+    moving: Sequence[int] | None = None,
 ) -> Gradient | None:
     """The value of `f` at arrays shaped as `xs`, and the gradient of the sum of its elements in each.
 
-    Without the value, None stands in its place, and what only it needs is not computed. None where `f`,
-    which computes with `TRACING`, may take another way at another point.
+    Without the value, None stands in its place, and what only it needs is not computed. If some are `moving`,
+    by position, the others are constants, with a gradient of 0. None where `f`, which computes with
+    `TRACING`, may take another way at another point.
     """
     trace = Trace()
     roots = [trace.tracer(x, None, ()) for x in xs]
@@ -45,7 +49,10 @@ def compiled(
         end = f(list(roots))
     except Exception:  # whatever it is, the tape will meet it too, where it can be located
         return None
-    return Writer(with_value).function(roots, end, trace.checks) if isinstance(end, Tracer) else None
+    if not isinstance(end, Tracer):
+        return None
+    active = trace.depending_on(roots if moving is None else [roots[k] for k in moving])
+    return Writer(active, with_value).function(roots, end, trace.checks)
 
 
 class Unseen:
@@ -69,8 +76,9 @@ def needs_answer(vjp: Callable[..., Array], g: Array, args: Sequence[Array]) -> 
 
 @dataclass
 class Writer:
-    """The lines of a function, and what its names are bound to."""
+    """The lines of a function, and what its names are bound to; `active` are those that have an adjoint."""
 
+    active: set[Tracer]
     with_value: bool = True
     lines: list[str] = field(default_factory=list)
     bound: dict[str, Any] = field(default_factory=dict)
@@ -107,16 +115,21 @@ class Writer:
         self.line(f"g{end.number} = {self.name(np.ones(end.shape)[()])}")
         self.adjoints[end] = False
         for x in toposort(end):
+            if x not in self.active:
+                continue
             if x.operation and x.operation.function is ITEM:
                 self.scatter(x, *x.operation.args)
             elif x.parents:
-                for parent, part in zip(x.parents, self.parts(x), strict=True):
+                for parent, part in zip(filter(self.is_active, x.parents), self.parts(x), strict=True):
                     self.add(parent, part)
             if x.operation:
                 self.line(f"del g{x.number}")
         for root in roots:
             if root not in self.adjoints:
                 self.line(f"g{root.number} = {self.name(np.zeros(root.shape))}")
+
+    def is_active(self, x: Any) -> bool:
+        return isinstance(x, Tracer) and x in self.active
 
     def taken(self) -> list[str]:
         """The lines so far, after which others begin."""
@@ -176,28 +189,29 @@ class Writer:
     # --- Adjoints ---
 
     def parts(self, x: Tracer) -> Iterator[str]:
-        """What the adjoint of each parent of `x` gets from that of `x`."""
+        """What the adjoint of each active parent of `x` gets from that of `x`."""
         g = f"g{x.number}"
         match x.operation:
             case Operation(Node() as node, args):
                 yield from self.of_node(node, args, x)
             case Operation(Together(), _):
                 self.used.add(x)
-                yield from self.all_of(f"a{x.number}({g})", x)
+                self.line(f"p{x.number} = tuple(a{x.number}({g}))")
+                yield from (f"p{x.number}[{k}]" for k, a in enumerate(x.parents) if self.is_active(a))
             case Operation(function, args, _) if function in ARITHMETIC:
                 for text, parent in zip(ARITHMETIC[function][1:], args, strict=True):
-                    if isinstance(parent, Tracer):
+                    if self.is_active(parent):
                         part = text.format(*map(self.name, args), g=g)
                         yield part if parent.shape == x.shape else self.narrowed(part, parent)
             case Operation(function, args, keywords) if function is add_all:
-                yield from (g if a.shape == x.shape else self.narrowed(g, a) for a in x.parents)
+                some = filter(self.is_active, x.parents)
+                yield from (g if a.shape == x.shape else self.narrowed(g, a) for a in some)
             case Operation(function, args, keywords):
-                positions = tuple(i for i, a in enumerate(args) if isinstance(a, Tracer))
+                positions = tuple(i for i, a in enumerate(args) if self.is_active(a))
                 given = f"({', '.join(map(self.name, args))},)"
-                maker = (
-                    f"{self.name(primitive_vjps[function])}({self.name(positions)}, {self.name(x)}, {given}"
-                )
-                yield from self.all_of(f"{maker}, {self.name(keywords)})({g})", x)
+                maker = f"{self.name(primitive_vjps[function])}({self.name(positions)}, {self.name(x)}"
+                self.line(f"p{x.number} = tuple({maker}, {given}, {self.name(keywords)})({g}))")
+                yield from (f"p{x.number}[{k}]" for k in range(len(positions)))
 
     def of_node(self, node: Node, args: Sequence[Any], x: Tracer) -> Iterator[str]:
         g, values = f"g{x.number}", plain(args)
@@ -206,7 +220,7 @@ class Writer:
             g, elements = f"s{x.number}", self.elements(node, x) if like is None else self.name(like)
             self.line(f"{g} = {self.name(node.spread)}({self.name(NUMPY)}, g{x.number}, {elements})")
         for vjp, a in zip(node.vjps, args, strict=False):
-            if isinstance(a, Tracer) and vjp is not None:
+            if self.is_active(a) and vjp is not None:
                 alone = like is not None and not needs_answer(vjp, like, values)
                 answer = self.name(UNSEEN) if alone else self.elements(node, x)
                 given = ", ".join([self.name(NUMPY), g, answer, *map(self.name, args)])
@@ -216,11 +230,6 @@ class Writer:
         """What stands for the answer of a node, of a sum for its elements."""
         self.used.add(x)
         return f"{'v' if node.leading_axes is None else 'e'}{x.number}"
-
-    def all_of(self, parts: str, x: Tracer) -> Iterator[str]:
-        """Adjoints that come together, one by one."""
-        self.line(f"p{x.number} = tuple({parts})")
-        yield from (f"p{x.number}[{k}]" for k in range(len(x.parents)))
 
     def narrowed(self, part: str, parent: Tracer) -> str:
         return f"{self.name(unbroadcast)}({part}, {self.name(parent.shape)})"

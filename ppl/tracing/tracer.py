@@ -52,6 +52,14 @@ class Trace:
         self.tracers.append(Tracer(self, len(self.tracers), value, operation, tuple(parents)))
         return self.tracers[-1]
 
+    def depending_on(self, roots: "Sequence[Tracer]") -> "set[Tracer]":
+        """Those that have a derivative in one of some, these included."""
+        found = set(roots)
+        for x in self.tracers:
+            if not found.isdisjoint(x.parents):
+                found.add(x)
+        return found
+
 
 def refuse(*args: Any, **keywords: Any) -> NoReturn:
     """Where a number of a tracer would be looked at."""

@@ -213,7 +213,7 @@ def compiled_tapes(case: Case) -> Iterator[Comparison]:
     p = case.posterior
     if p.model.over(ir_forms.OF_POINTS, AUTOGRAD) and case.dim:
         for n in (2, POINTS):
-            yield from compiled_tape(p.log_joint().tapes_of_many, p.d.blocks(case.points[:n]))
+            yield from compiled_tape(p.log_joint().tapes_at_many(), p.d.blocks(case.points[:n]))
     for u in case.points[1:]:
         yield from compiled_tape(p.log_joint().tapes, p.d.blocks(u), p.d.blocks(case.points[0]))
 
@@ -223,7 +223,8 @@ def compiled_tape(tapes: Tapes, xs: list[Any], traced_at: list[Any] | None = Non
     function, at = tapes.function(TRACING), xs if traced_at is None else traced_at
     with np.errstate(all="ignore"):
         gradient, alone = (compiled_gradient(function, at, with_value) for with_value in (True, False))
-    if gradient is None or alone is None:
+        last = compiled_gradient(function, at, moving=[len(xs) - 1])
+    if gradient is None or alone is None or last is None:
         return
     found = attempt(lambda: bits(*gradient(*xs)))
     if isinstance(found, Crashed):  # then the tape is asked
@@ -233,6 +234,9 @@ def compiled_tape(tapes: Tapes, xs: list[Any], traced_at: list[Any] | None = Non
     slopes = attempt(lambda: bits([], alone(*xs)[1]))
     if not isinstance(slopes, Crashed):
         yield "bits of the gradient alone", found[found.size - slopes.size :], slopes, 0.0, zero
+    slopes = attempt(lambda: bits([], last(*xs)[1][-1:]))
+    if not isinstance(slopes, Crashed):
+        yield "bits of the gradient in one parameter", found[found.size - slopes.size :], slopes, 0.0, zero
 
 
 def bits(value: Any, parts: list[Any]) -> Floats:

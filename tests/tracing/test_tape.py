@@ -7,6 +7,7 @@ import ppl
 from ppl.arrays import AUTOGRAD, values_and_grads, with_partials
 from ppl.density.many_points import filled
 from ppl.density.tapes import CALLS_BEFORE
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tape import compiled
 from ppl.tracing.tracer import MOST_TRACED
@@ -82,6 +83,31 @@ def test_the_bits_are_those_of_the_tape(name: str) -> None:
             np.testing.assert_array_equal(third, other)
 
 
+@pytest.mark.parametrize("with_value", [True, False])
+@pytest.mark.parametrize("name", TRACEABLE)
+def test_gradients_in_some_arguments_are_those_in_all(name: str, with_value: bool) -> None:
+    f, xs = TRACEABLE[name], points(np.random.default_rng(1))
+    whole = compiled(lambda v: f(TRACING, *v), xs)
+    for k in range(2):
+        alone = compiled(lambda v: f(TRACING, *v), xs, with_value, [k])
+        assert whole is not None and alone is not None
+        found, expected = alone(*xs)[1], whole(*xs)[1]
+        np.testing.assert_array_equal(found[k], expected[k])
+        np.testing.assert_array_equal(found[1 - k], np.zeros_like(expected[1 - k]))
+
+
+def test_derivatives_in_constants_are_not_computed() -> None:
+    asked = list[int]()
+    factors = [lambda xp, ans, *xs, k=k: asked.append(k) or xs[1 - k] for k in range(2)]
+    product = with_partials(*factors)(lambda xp, x, s: x * s)
+    xs = points(np.random.default_rng(1))
+    gradient = compiled(lambda v: TRACING.np.sum(product(TRACING, *v)), xs, moving=[1])
+    assert gradient is not None
+    asked.clear()
+    np.testing.assert_array_equal(gradient(*xs)[1][1], xs[0].sum())
+    assert asked == [1]
+
+
 @pytest.mark.parametrize("name", UNTRACEABLE)
 def test_what_depends_on_a_value_otherwise_is_not_traced(name: str) -> None:
     assert compiled(lambda v: UNTRACEABLE[name](TRACING, *v), points(np.random.default_rng(2))) is None
@@ -124,7 +150,7 @@ def test_gradients_are_the_same_before_and_after_compilation() -> None:
 def test_gradients_of_many_points_are_the_same() -> None:
     log_joint, us = posterior().log_joint(), np.random.default_rng(5).normal(size=(9, 6)) * 0.1
     found = [log_joint.values_and_gradients(us) for _ in range(CALLS_BEFORE + 2)]
-    assert log_joint.tapes_of_many.compiled[(9, 2)] is not None
+    assert log_joint.tapes_at_many().compiled[(9, 2)] is not None
     for values, gradients in found[1:]:
         np.testing.assert_array_equal(values, found[0][0])
         np.testing.assert_array_equal(gradients, found[0][1])
@@ -135,8 +161,25 @@ def test_gradients_alone_are_the_same() -> None:
     expected = log_joint.values_and_gradients(us)[1]
     for _ in range(CALLS_BEFORE + 2):
         np.testing.assert_array_equal(log_joint.gradients(us), expected)
-    assert log_joint.gradient_tapes_of_many.compiled[(9, 2)] is not None
-    assert not log_joint.tapes_of_many.compiled
+    assert log_joint.tapes_at_many(False).compiled[(9, 2)] is not None
+    assert not log_joint.tapes_at_many().compiled
+
+
+def test_gradients_in_some_parameters_are_those_in_all() -> None:
+    """Before they are compiled and after; PROGRAM has b, a and s."""
+    log_joint, us = posterior().log_joint(), np.random.default_rng(5).normal(size=(9, 6)) * 0.1
+    expected = log_joint.values_and_gradients(us)
+    for _ in range(CALLS_BEFORE + 2):
+        np.testing.assert_array_equal(log_joint.gradients(us, (1,))[:, 2:5], expected[1][:, 2:5])
+        values, gradients = log_joint.values_and_gradients(us, (0, 2))
+        np.testing.assert_array_equal(values, expected[0])
+        np.testing.assert_array_equal(gradients[:, [0, 1, 5]], expected[1][:, [0, 1, 5]])
+    assert not gradients[:, 2:5].any()
+
+
+def test_a_target_is_asked_for_gradients_of_the_parameters_that_move() -> None:
+    p, some = posterior(), np.array([False, False, False, True, False, True])
+    assert PosteriorTarget(p).moved_in(some).moving == (1, 2)
 
 
 def test_gradients_alone_where_there_is_no_density() -> None:
@@ -199,7 +242,7 @@ def test_a_recurrence_is_one_operation_as_on_the_tape() -> None:
     p, us = ppl.compile_model(RECURRENCE).condition(data), np.random.default_rng(7).normal(size=(9, 2))
     single = [p.log_density_gradient(us[0]) for _ in range(CALLS_BEFORE + 2)]
     many = [p.log_density_gradients(us) for _ in range(CALLS_BEFORE + 2)]
-    assert all(p.log_joint().tapes.compiled.values()) and all(p.log_joint().tapes_of_many.compiled.values())
+    assert all(p.log_joint().tapes.compiled.values()) and all(p.log_joint().tapes_at_many().compiled.values())
     for found in (single, many):
         for value, gradient in found[1:]:
             np.testing.assert_array_equal(value, found[0][0])

@@ -7,6 +7,7 @@ block).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,14 @@ from numpy.typing import NDArray
 
 from ppl.inference.nested.structure import Structure
 from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array, Target, gradients, log_densities, log_density_gradients
+from ppl.inference.objective.target import (
+    Array,
+    Target,
+    gradients,
+    log_densities,
+    log_density_gradients,
+    moved_in,
+)
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,13 @@ class Blocks:
     target: Target
     structure: Structure
 
+    @cached_property
+    def inside(self) -> Target:
+        """The target, of whose gradients at many points only those in the blocks are looked at."""
+        latent = np.ones(self.structure.dim, dtype=bool)
+        latent[self.structure.outer] = False
+        return moved_in(self.target, latent)
+
     def points(self, outer: Array, latent: Array) -> Array:
         """The points (n, dim) of the target."""
         s = self.structure
@@ -132,12 +147,12 @@ class Blocks:
 
         Places that are left over hold standard normals, so that all blocks are of one width.
         """
-        values, found = log_density_gradients(self.target, self.points(outer, latent))
+        values, found = log_density_gradients(self.inside, self.points(outer, latent))
         return values, np.where(self.structure.filled, self.latent(found), -latent)
 
     def gradients(self, outer: Array, latent: Array) -> Array:
         """These alone."""
-        found = gradients(self.target, self.points(outer, latent))
+        found = gradients(self.inside, self.points(outer, latent))
         return np.where(self.structure.filled, self.latent(found), -latent)
 
     def left_over(self, latent: Array) -> Array:

@@ -8,6 +8,7 @@ row in common come from one gradient (Curtis, Powell and Reid 1974).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,14 @@ from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.coupled import Coupled, coupled_factors
 from ppl.inference.nested.sparse import Field
 from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array, Target, gradients, log_densities, log_density_gradients
+from ppl.inference.objective.target import (
+    Array,
+    Target,
+    gradients,
+    log_densities,
+    log_density_gradients,
+    moved_in,
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,13 @@ class Fields:
     target: Target
     structure: Field
 
+    @cached_property
+    def inside(self) -> Target:
+        """The target, of whose gradients at many points only those in the field are looked at."""
+        latent = np.ones(self.structure.dim, dtype=bool)
+        latent[self.structure.outer] = False
+        return moved_in(self.target, latent)
+
     def points(self, outer: Array, latent: Array) -> Array:
         """The points (n, dim) of the target."""
         u = np.empty((len(outer), self.structure.dim))
@@ -97,12 +112,12 @@ class Fields:
 
     def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
         """The log density of the whole (n,), and its gradients by the field (n, k)."""
-        values, found = log_density_gradients(self.target, self.points(outer, latent))
+        values, found = log_density_gradients(self.inside, self.points(outer, latent))
         return values, self.latent(found)
 
     def gradients(self, outer: Array, latent: Array) -> Array:
         """These alone."""
-        return self.latent(gradients(self.target, self.points(outer, latent)))
+        return self.latent(gradients(self.inside, self.points(outer, latent)))
 
     def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
         """Minus the Hessians, in lower bands (n, b + 1, k), by differences of gradients, less couplings."""

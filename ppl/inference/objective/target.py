@@ -61,6 +61,13 @@ def gradients(target: Target, us: Array) -> Array:
     return np.asarray(find(us) if find else log_density_gradients(target, us)[1])
 
 
+def moved_in(target: Target, some: NDArray[np.bool_]) -> Target:
+    """The same density, of whose gradients at many points those in some coordinates (dim,) are looked at."""
+    find = getattr(target, "moved_in", None)
+    found: Target = find(some) if find else target
+    return found
+
+
 def for_many_points(target: Target) -> Target:
     """The same density by what begins later and is faster at many thousands of points, if there is such."""
     begin = getattr(target, "for_many_points", None)
