@@ -50,6 +50,9 @@ class StructureLimits:
     hub_of_wide: float = 0.1
     """This share all of them meet where blocks are wider."""
 
+    most_spare: int = 2
+    """Coordinates of wide blocks that are outer instead, where all others are narrower."""
+
     fewest_blocks: int = 4
     """Blocks that are worth it."""
 
@@ -95,6 +98,18 @@ class Structure:
         """Which places of the blocks (g, w) have a coordinate."""
         return np.asarray(self.blocks < self.dim)
 
+    @property
+    def narrowed(self) -> "Structure":
+        """The same with few more outer coordinates, if the blocks are narrower then: what all take goes by
+        the widest.
+        """
+        for width in range(1, self.width):
+            spare = self.blocks[:, width:][self.filled[:, width:]]
+            if len(spare) <= STRUCTURE.most_spare:
+                outer = np.sort(np.concatenate([self.outer, spare]))
+                return Structure(self.dim, outer, self.blocks[:, :width])
+        return self
+
 
 def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structure | Field | None:
     """That of a target, seen from a point u (dim,) with a finite gradient; None where it has none."""
@@ -103,14 +118,14 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
     if STRUCTURE.probes + 2 * code_length(target.dim) < target.dim and (
         found := small_blocks(target, u, rng)
     ):
-        return found
+        return found.narrowed
     if target.dim > STRUCTURE.most_dimensions:
         return None
     touched = meets(target, u, rng)
     blocks = [blocks_of(touched, widest) for widest in (STRUCTURE.narrow, STRUCTURE.widest)]
     found = min((each for each in blocks if each), key=lambda each: len(each.outer), default=None)
     if found and (found.width <= STRUCTURE.narrow or is_dense(touched, found)):
-        return found
+        return found.narrowed
     return sparse_field(target, u, rng, touched) or found
 
 

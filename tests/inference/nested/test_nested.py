@@ -250,6 +250,28 @@ def test_what_meets_given_the_rest_is_one_block():
 
 
 @dataclass(frozen=True)
+class TwoLevels(Groups):
+    """Groups, and a walk of two steps from mu."""
+
+    @property
+    def dim(self):
+        return 4 + len(self.y)
+
+    def log_density_gradients(self, us):
+        value, gradient = super().log_density_gradients(us[:, :-2])
+        first, second = us[:, 0] - us[:, -2], us[:, -2] - us[:, -1]
+        gradient[:, 0] -= first
+        return value - 0.5 * (first**2 + second**2), np.column_stack([gradient, first - second, second])
+
+
+@pytest.mark.parametrize("groups", [8, 200])
+def test_a_single_block_of_two_makes_no_block_wider(groups):
+    """One of its coordinates is outer: at width two each of all the others would take three times as long."""
+    structure = found(TwoLevels(rng().normal(size=groups)))
+    assert structure.blocks.shape == (groups + 1, 1) and len(structure.outer) == 3
+
+
+@dataclass(frozen=True)
 class Independent(Target):
     """Standard normals."""
 
