@@ -151,6 +151,16 @@ def test_a_row_that_is_read_by_its_number_is_refused_though_its_branch_hides_it(
         by_rows(compile_model(program).condition({"N": 3, "x": [0.3, -1.0, 2.0]}), "N")
 
 
+@pytest.mark.parametrize("term", ["real m = a; if ({}) m += 0.25; target += m;", "if ({}) target += a;"])
+@pytest.mark.parametrize("condition", ["1 - a > 1 || y[1] < 2", "y[1] < 2"])
+def test_terms_that_a_row_decides_about_are_of_that_row(term, condition):
+    """At many points a branch on parameters is a choice of values, which reads what the condition does."""
+    program = "data { int N; array[N] int y; } parameters { real a; } model { y ~ poisson_log(a); %s }"
+    posterior = compile_model(program % term.format(condition)).condition({"N": 2, "y": [3, 8]})
+    with pytest.raises(InferenceError, match="a row is read by its index"):
+        by_rows(posterior, "N")
+
+
 def test_a_size_that_counts_nothing_is_refused_by_name():
     posterior = compile_model(DECLARED + SPLIT["vectorised"]).condition(DATA)
     with pytest.raises(InferenceError, match="`M` does not count rows: the sizes of data are N, K"):

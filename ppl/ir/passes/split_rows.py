@@ -7,7 +7,7 @@ parameters with one entry a row picked.  Whether the row terms really add up ove
 ppl/density/rows.py to try out: a time series looks the same here, and does not.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -186,41 +186,43 @@ def counts(s: ir.Stmt, size: str) -> bool:
 
 def depends_on(body: Sequence[ir.Stmt], names: set[str]) -> set[str]:
     """The names and every variable computed from them."""
-    touched = set(names)
+    touched, flows = set(names), list(flows_in(body))
     while True:
-        more = {
-            name for s in statements_in(body) if used_names(s) & touched for name in assigned_names((s,))
-        } - touched
+        more = {name for used, assigned in flows if used & touched for name in assigned} - touched
         if not more:
             return touched
         touched |= more
 
 
-def statements_in(body: Sequence[ir.Stmt]) -> Iterable[ir.Stmt]:
-    """Statements one by one, those inside an `if` by themselves; a loop is one statement."""
+def flows_in(
+    body: Sequence[ir.Stmt], condition: Set[str] = frozenset()
+) -> Iterable[tuple[Set[str], Set[str]]]:
+    """What each statement uses and assigns; inside an `if` it uses the condition. A loop is one statement."""
     for s in body:
-        if isinstance(s, ir.If):
-            yield replace(s, then=(), otherwise=())
-            yield from statements_in((*s.then, *s.otherwise))
-        elif isinstance(s, ir.Profile):
-            yield from statements_in(s.body)
-        else:
-            yield s
+        match s:
+            case ir.If():
+                yield from flows_in((*s.then, *s.otherwise), condition | used_names(s.condition))
+            case ir.Profile():
+                yield from flows_in(s.body, condition)
+            case _:
+                yield condition | used_names(s), assigned_names((s,))
 
 
-def pick(body: Sequence[ir.Stmt], touched: set[str], of_rows: bool) -> Stmts:
-    """The statements without the terms of the other kind."""
-    return tuple(part for s in body if (part := picked(s, touched, of_rows)) is not None)
+def pick(body: Sequence[ir.Stmt], touched: set[str], of_rows: bool, within: bool = False) -> Stmts:
+    """The statements without the terms of the other kind; those `within` an `if` on rows are theirs."""
+    return tuple(part for s in body if (part := picked(s, touched, of_rows, within)) is not None)
 
 
-def picked(s: ir.Stmt, touched: set[str], of_rows: bool) -> ir.Stmt | None:
+def picked(s: ir.Stmt, touched: set[str], of_rows: bool, within: bool) -> ir.Stmt | None:
     match s:
-        case ir.If(then=then, otherwise=otherwise):
-            return replace(s, then=pick(then, touched, of_rows), otherwise=pick(otherwise, touched, of_rows))
+        case ir.If(condition=condition):
+            within = within or not touched.isdisjoint(used_names(condition))
+            then, otherwise = (pick(side, touched, of_rows, within) for side in (s.then, s.otherwise))
+            return replace(s, then=then, otherwise=otherwise)
         case ir.Profile(body=body):
-            return replace(s, body=pick(body, touched, of_rows))
+            return replace(s, body=pick(body, touched, of_rows, within))
         case _ if has_effect(s):
-            return s if bool(used_names(s) & touched) == of_rows else None
+            return s if (within or not touched.isdisjoint(used_names(s))) == of_rows else None
         case _:
             return s
 
