@@ -18,6 +18,7 @@ from ppl.fitting.memory_needed import numbers_of, numbers_of_chains
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.two_backends import TwoBackends
 from ppl.inference.objective.target import Target
+from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.memory import ARRAY_SIZES, available
 
@@ -40,10 +41,10 @@ class JaxPays:
     """Numbers in a matrix of data, which JAX reads once for a batch of points."""
 
     width: int = 15_000
-    """Rows, of which JAX takes a quarter of the time, where compiled gradients of autograd take half. Default
-    fits by autograd and JAX took 3.9 and 7.8 s of CPU for Poisson effects in 50 groups of 8,000 rows, 15.4
-    and 14.1 of 30,000; 5.2 and 8.0, 16.4 and 9.7 for a regression with Student's t; 4.4 and 6.0 for radon in
-    389 counties, 12,573 rows. Where draws are annealed `annealed_width` counts.
+    """Rows, where no blocks are integrated out. Default fits of 30,000 rows by autograd and JAX took 9.2 and
+    4.2 s of CPU for a Weibull regression, 9.4 and 6.7 for a mixture of two normals, 3.5 and 3.0 for a
+    regression with Student's t; by blocks, with 50 groups, 3.7 and 6.3 for Poisson effects, 3.9 and 7.9 for
+    binary ones, 7.9 and 21.6 for negative binomial ones. Where draws are annealed `annealed_width` counts.
     """
 
     annealed_width: int = 400
@@ -63,8 +64,9 @@ class JaxPays:
     """Bytes that JAX takes for itself: a fit of 100,000 rows has 1.2 GB of address space more with it."""
 
     dimensions: int = 3000
-    """Parameters, where draws are not annealed: at 512 points gradients of 2,004 (a CAR model) take JAX 0.4
-    of the time, of 3,003 (a horseshoe) 0.2, as it does not write every elementwise operation of all points.
+    """Parameters, where draws are neither annealed nor made by blocks: at 512 points gradients of 2,004 (a
+    CAR model) take JAX 0.4 of the time, of 3,003 (a horseshoe) 0.2, as it does not write every elementwise
+    operation of all points. By blocks 4,000 effects took autograd 11.4 s and JAX 13.9, 10,000 28.5 and 34.9.
     """
 
 
@@ -72,7 +74,8 @@ JAX_PAYS = JaxPays()
 
 
 def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
-    """The target as the backend that `settings` names computes it; "auto" takes JAX where it `jax_pays`.
+    """The target as the backend that `settings` names computes it; "auto" takes JAX where it `jax_pays`, if
+    that is for its size alone after blocks were looked for.
 
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
@@ -80,10 +83,13 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     if settings.backend == "jax" and target.posterior.earlier is not None:
         raise InferenceError('An updated fit is computed by autograd: omit backend = "jax".')
     auto, numbers = settings.backend == "auto", partial(numbers_of, target.posterior, settings)
-    if settings.backend == "jax" or (auto and jax_pays(target, settings) and has_room(numbers())):
+    pays = auto and jax_pays(target, settings) and has_room(numbers())
+    by_blocks = integrates_blocks(settings) and not jax_pays_at_any_size(target, settings)
+    if settings.backend == "jax" or (pays and not by_blocks):
         return by_jax(target, settings)
-    annealed = auto and jax_pays_annealed(target) and has_room(numbers())
-    return replace(target, faster=partial(if_traceable, target, settings)) if annealed else target
+    if pays or (auto and jax_pays_annealed(target) and has_room(numbers())):
+        return replace(target, faster=partial(if_traceable, target, settings), large=pays)
+    return target
 
 
 def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
@@ -228,16 +234,17 @@ def jax_pays(target: PosteriorTarget, settings: Settings) -> bool:
     """
     if settings.runs > 1 or not is_possible(target):
         return False
+    large = target.posterior.width >= JAX_PAYS.width or target.dim >= JAX_PAYS.dimensions
+    return large or jax_pays_at_any_size(target, settings)
+
+
+def jax_pays_at_any_size(target: PosteriorTarget, settings: Settings) -> bool:
+    """Whether it is for what the program does, or for the device."""
     posterior = target.posterior
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
     equations = posterior.model.solves_equations  # twenty times faster, five seconds to compile
     recurs = calls_of_recurrences(posterior) >= JAX_PAYS.recurrence
-    large = (
-        posterior.width >= JAX_PAYS.width
-        or max(matrices, default=0) >= JAX_PAYS.matrix
-        or target.dim >= JAX_PAYS.dimensions
-    )
-    return settings.device == "gpu" or recurs or large or equations
+    return settings.device == "gpu" or recurs or equations or max(matrices, default=0) >= JAX_PAYS.matrix
 
 
 def calls_of_recurrences(posterior: LogDensity) -> int:

@@ -13,8 +13,15 @@ from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.nan_data import refuse_nan_data
 from ppl.fitting.runs import best_of
 from ppl.fitting.table import Table, tabulate
-from ppl.fitting.target import backend_of, density_of_all, naming, note_of, refuse_unpaired, target_of
-from ppl.inference.correct.draw_source import DrawSource
+from ppl.fitting.target import (
+    backend_of,
+    backends_of,
+    density_of_all,
+    naming,
+    note_of,
+    refuse_unpaired,
+    target_of,
+)
 from ppl.inference.correct.population import WeightQuality
 from ppl.inference.initialise.start import Init
 from ppl.inference.recipes.result import Result
@@ -73,7 +80,7 @@ def _one_run(
     checkpoint: CheckpointOptions | None,
 ) -> tuple[FitDraws, Checkpoint]:
     journal, target = journal_of(checkpoint, posterior, settings), target_of(posterior, settings)
-    listen = naming(progress, backend_of(posterior, settings, annealed=False))
+    listen = naming(progress, backends_of(posterior, settings))
     try:
         result = fit_with(journal, target, settings, start, listen)
         noted = replace(result, notes=(*result.notes, *note_of(target)))
@@ -100,5 +107,5 @@ def draws_of(
         updates = tuple(WeightQuality(*quality) for quality in posterior.earlier.qualities)
         result = replace(result, verdict=replace(result.verdict, updates=updates))
     table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
-    backend = backend_of(posterior, settings, result.verdict.made is DrawSource.ANNEALED)
+    backend = backend_of(posterior, settings, result.verdict.made)
     return FitDraws(result.cut(len(table.rows) - 1), table, backend)

@@ -19,13 +19,15 @@ class PosteriorTarget:
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
     `note` is a sentence for the user, or ""; `faster` makes what computes the same faster at each of many
-    points, where there is such. Gradients at many points are those of the parameters that are `moving`.
+    points, where there is such; of a `large` one at single points too. Gradients at many points are those of
+    the parameters that are `moving`.
     """
 
     posterior: LogDensity
     jacobian: bool = True
     note: str = ""
     faster: Callable[[], Target] | None = None
+    large: bool = False
     moving: Moving = None
 
     @property
@@ -71,6 +73,9 @@ class PosteriorTarget:
 
     def for_many_points(self) -> Target:
         return self.faster() if self.faster else self
+
+    def without_blocks(self) -> Target:
+        return self.for_many_points() if self.large else self
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)

@@ -1,16 +1,20 @@
 """What a run looks at, as its settings say."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError
 from ppl.fitting.backend import on_backend, rows_on_backend, sharded
 from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
 from ppl.inference.objective.target import Forwarding, Target
-from ppl.inference.run.progress import Listener
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress
 from ppl.inference.run.settings import Settings
 
 
@@ -81,10 +85,10 @@ def refuse_unpaired(settings: Settings) -> None:
         )
 
 
-def backend_of(posterior: LogDensity, settings: Settings, annealed: bool) -> str:
+def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource) -> str:
     """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
 
-    Both where annealing alone repays what JAX takes to compile.
+    Both where only draws that are annealed, or not made by blocks, repay what JAX takes to compile.
     """
     if settings.sharded:
         return "jax"
@@ -95,15 +99,26 @@ def backend_of(posterior: LogDensity, settings: Settings, annealed: bool) -> str
         target = target.target
     if not isinstance(target, PosteriorTarget):
         return "autograd" if settings.minibatch is not None else "jax"
-    by_both = annealed and target.faster is not None and not isinstance(target.faster(), PosteriorTarget)
+    pays = made is DrawSource.ANNEALED or (target.large and made is not DrawSource.NESTED)
+    by_both = pays and target.faster is not None and not isinstance(target.faster(), PosteriorTarget)
     return "autograd, jax" if by_both else "autograd"
 
 
-def naming(listen: Listener, backend: str) -> Listener:
+def backends_of(posterior: LogDensity, settings: Settings) -> Callable[[Phase], str]:
+    """The same for each stage of a run, by whether blocks were integrated out before it."""
+    of = cache(partial(backend_of, posterior, settings))
+    first = Phase.NESTED, Phase.VARIABLES, Phase.DONE
+    return lambda phase: of(DrawSource.NESTED if phase in first else DrawSource.RESAMPLED)
+
+
+def naming(listen: Listener, backend: Callable[[Phase], str]) -> Listener:
     """A listener whose reports name a backend other than autograd, unless they have a note of their own."""
-    if backend == "autograd":
-        return listen
-    return lambda report: listen(replace(report, note=report.note or f"backend {backend}"))
+
+    def named(report: Progress) -> None:
+        name = backend(report.phase)
+        listen(report if name == "autograd" else replace(report, note=report.note or f"backend {name}"))
+
+    return named
 
 
 def note_of(target: Target) -> list[str]:

@@ -12,7 +12,8 @@ from ppl.fitting import backend
 from ppl.fitting.backend import jax_pays
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.two_backends import TwoBackends
-from ppl.inference.objective.target import for_many_points
+from ppl.inference.objective.target import for_many_points, without_blocks
+from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import SampleSettings, Settings
 
@@ -320,7 +321,31 @@ def test_auto_leaves_to_autograd_what_jax_has_no_memory_for(monkeypatch):
     for gigabytes in (8, 1):
         monkeypatch.setattr(memory, "limits", lambda free=gigabytes << 30: iter([free]))
         targets = (
-            backend.on_backend(target, Settings(draws=10)),
+            without_blocks(backend.on_backend(target, Settings(draws=10))),
+            backend.on_backend(target, Settings(algorithm="meanfield")),
             backend.for_sampler(target, SampleSettings(num_samples=10, num_warmup=10)),
         )
-        assert [isinstance(found, PosteriorTarget) for found in targets] == [gigabytes == 1] * 2
+        assert [isinstance(found, PosteriorTarget) for found in targets] == [gigabytes == 1] * 3
+
+
+GROUPED = """
+data { int N; array[N] int g; vector[N] y; }
+parameters { real m; real<lower=0> s; vector[8] a; }
+model { m ~ normal(0, 5); s ~ normal(0, 1); a ~ normal(m, s); y ~ normal(a[g], 1); }
+"""
+UNGROUPED = GROUPED.replace(
+    "a ~ normal(m, s);", "a ~ multi_normal(rep_vector(m, 8), identity_matrix(8) + s);"
+)
+
+
+@pytest.mark.parametrize(("program", "used"), [(GROUPED, "autograd"), (UNGROUPED, "autograd, jax")])
+def test_blocks_of_a_large_program_are_integrated_out_by_autograd(program, used, monkeypatch) -> None:
+    """And where there are none, JAX takes over; each report names what computes."""
+    pytest.importorskip("jax")
+    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, width=40, annealed_width=10**6))
+    rng, reports = np.random.default_rng(1), list[Progress]()
+    data = {"N": 40, "g": np.tile(np.arange(1, 9), 5), "y": rng.normal(size=40)}
+    fit = ppl.compile_model(program).condition(data).variational(seed=1, draws=50, progress=reports.append)
+    assert fit.backend == used
+    assert {r.note for r in reports if r.phase in (Phase.NESTED, Phase.VARIABLES)} <= {""}
+    assert {f"backend {used}"} - {"backend autograd"} <= {r.note for r in reports}

@@ -16,7 +16,7 @@ from ppl.inference.families.family import Family
 from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.subsampling import row_choice
-from ppl.inference.objective.target import Target
+from ppl.inference.objective.target import Target, without_blocks
 from ppl.inference.recipes.nested import Refused, beside, by_blocks
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
@@ -77,7 +77,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         try:
             return by_blocks(target, init, context)
         except Refused as why:
-            refused = why
+            refused, target = why, without_blocks(target)
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
