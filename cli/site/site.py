@@ -30,10 +30,14 @@ theme:
     - content.code.copy
     - toc.follow
   palette:
+    - media: "(prefers-color-scheme)"
+      toggle: {icon: material/brightness-auto, name: Use the light theme}
     - media: "(prefers-color-scheme: light)"
       scheme: default
+      toggle: {icon: material/brightness-7, name: Use the dark theme}
     - media: "(prefers-color-scheme: dark)"
       scheme: slate
+      toggle: {icon: material/brightness-4, name: Follow the system}
 plugins: [search]
 extra_css: [style.css]
 markdown_extensions:
@@ -62,6 +66,7 @@ STYLE = """\
 }
 .language-output .go { color: inherit; }
 .language-output .md-code__nav { display: none; }
+.md-typeset td code { word-break: normal; }
 .md-typeset td:first-child code { white-space: nowrap; }
 @media (min-width: 60em) { .language-output pre > code { white-space: pre-wrap; } }
 img[src*="pictures/"] { mix-blend-mode: multiply; }
