@@ -373,7 +373,7 @@ class _Lines:
         texts[(op, 0)] = Text(name, op.shape)
 
     def scan(self, op: _Operation, operands: Sequence[Text], names: Sequence[str], indent: str) -> list[str]:
-        fixed, carried = op.params["num_consts"], op.params["num_carry"]
+        fixed, carried = _constants_and_state(op.params)
         step, inner = self._new("step"), op.params["jaxpr"]
         types = [tuple(v.aval.shape) for v in inner.jaxpr.invars]
         own = [Text(self._new("c" if k < fixed + carried else "x"), s) for k, s in enumerate(types)][fixed:]
@@ -400,6 +400,14 @@ class _Lines:
             body, answers = self.function(inner, given, indent + "    ")
             lines += [f"{indent}def {branches[-1]}():", *body, f"{indent}    return {tuple_text(answers)}"]
         return [*lines, f"{indent}{tuple_text(names)} = lax.switch({chosen.text}, [{', '.join(branches)}])"]
+
+
+def _constants_and_state(params: Mapping[str, Any]) -> tuple[int, int]:
+    """How many operands of a scan are constants, and how many the state; JAX 0.12 has trees of them."""
+    if "ft_in" not in params:
+        return params["num_consts"], params["num_carry"]
+    constants, state, _ = params["ft_in"].unpack()
+    return len([*constants]), len([*state])
 
 
 CONTROL = {"scan": _Lines.scan, "cond": _Lines.cond}
