@@ -181,6 +181,8 @@ def _module(posterior: LogDensity, data: Mapping[str, np.ndarray], body: Sequenc
 
 def _array(x: np.ndarray) -> str:
     values = f"jnp.array({x.tolist()!r}" if x.size else f"jnp.zeros({x.shape}"
+    if x.size > 1 and (x == x.flat[0]).all():
+        values = f"jnp.full({x.shape}, {x.flat[0].item()!r}"
     return f"{values}, dtype=jnp.{x.dtype.name})"
 
 

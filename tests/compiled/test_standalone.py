@@ -114,11 +114,12 @@ def test_lines_are_those_of_the_program():
     assert "    tau = jnp.exp(v)\n" in text and '    "y": jnp.array([28.0, 8.0,' in text
 
 
-def test_data_without_entries_and_names_that_python_keeps():
+def test_data_without_entries_or_all_equal_and_names_that_python_keeps():
     program = "data { int N; vector[N] y; } parameters { real lambda; } "
     program += "model { lambda ~ normal(0, 1); y ~ normal(lambda, 1); }"
     text = shown(program, {"N": 0, "y": []})
     assert "jnp.zeros((0,), dtype=jnp.float64)" in text and compile(text, "shown", "exec")
+    assert '"y": jnp.full((3,), 2.0, dtype=jnp.float64),' in shown(program, {"N": 3, "y": [2, 2, 2]})
 
 
 @pytest.mark.parametrize(
