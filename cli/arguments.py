@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ppl.cli.options import STDIN, data_files, one_of
+from ppl.files import exists, is_file
 from ppl.source import SourceText, read_source
 
 
@@ -30,7 +31,7 @@ def is_program(path: Path | None) -> Path | None:
 def programs_there(paths: list[Path]) -> list[Path]:
     """Refuse a program that is not there; `-` is standard input."""
     for path in paths:
-        if path != STDIN and not path.is_file():
+        if path != STDIN and not is_file(path):
             raise typer.BadParameter(f"there is no file '{path}'.")
         is_program(path)
     return paths
@@ -61,7 +62,7 @@ def programs(text: str) -> Any:
 def data_files_there(paths: Path | list[Path] | None) -> Path | list[Path] | None:
     """Refuse a file that is not there; `-` is standard input, which Typer's own check takes for a file."""
     for path in [paths] if isinstance(paths, Path) else paths or []:
-        if path != STDIN and (not path.exists() or path.is_dir()):
+        if path != STDIN and (not exists(path) or path.is_dir()):
             raise typer.BadParameter(f"there is no file '{path}'.")
     return paths
 

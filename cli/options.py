@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from ppl.files import STDOUT
+from ppl.files import STDOUT, exists, is_file
 from ppl.results.arguments.of_settings import radius_or_path
 
 STDIN = Path("-")
@@ -134,9 +134,9 @@ def data_files(text: str, *names: str) -> Any:
         for one in words:
             name, file = _named(one)
             path = Path(file.partition(":")[0])
-            if name and not (SCHEME.match(file) or path.exists()):
+            if name and not (SCHEME.match(file) or exists(path)):
                 raise typer.BadParameter(f"there is no file '{path}' for `{name}`.")
-            if not (name or Path(one) == STDIN or Path(one).exists()):
+            if not (name or Path(one) == STDIN or exists(Path(one))):
                 raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy, nor a file.")
         if len(as_names(words)) + len(whole_files(words)) < len(words):
             raise typer.BadParameter("a variable is given twice.")
@@ -182,7 +182,7 @@ def radius_or_file(text: str, *names: str) -> Any:
     def check(context: typer.Context, param: typer.CallbackParam, word: str) -> str:
         context.meta.setdefault(TEXTS, []).append(param.name)
         value = radius_or_path(word)
-        if not (0 <= value < float("inf") if isinstance(value, float) else Path(value).is_file()):
+        if not (0 <= value < float("inf") if isinstance(value, float) else is_file(Path(value))):
             raise typer.BadParameter(f"'{word}' is neither a radius of at least 0 nor a JSON file.")
         return word
 

@@ -1,5 +1,6 @@
 """Whole files only: a reader sees the old file or the new one, never half of either."""
 
+import errno
 import os
 import platform
 import stat
@@ -32,6 +33,28 @@ def writable_cache() -> Path | None:
     return folder if folder is not None and os.access(folder, os.W_OK) else None
 
 
+def exists(path: Path) -> bool:
+    """Whether there is a file of that name. Path.exists hides errors from Python 3.14 on.
+
+    Raises:
+        OSError: no file can have that name, or its folder cannot be read.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP):
+            return False
+        raise
+    except ValueError:  # a null byte
+        return False
+    return True
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a regular file, or a link to one, of that name; raises as `exists`."""
+    return exists(path) and path.is_file()
+
+
 def require_file(path: str | Path) -> Path:
     """The path of a file that is there.
 
@@ -41,7 +64,7 @@ def require_file(path: str | Path) -> Path:
     """
     path = Path(path)
     try:
-        there = path.exists()
+        there = exists(path)
     except OSError as error:  # such as a name that is too long
         raise DataError(f"{path}: cannot be read: {error.strerror}", code="PPL905") from None
     if not there:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
+from ppl.files import exists
 
 SCHEME = re.compile(r"\w[\w+.-]+://")
 """How a URL begins; a letter alone is a drive of Windows."""
@@ -51,7 +52,7 @@ class OnDisk:
 
     @property
     def exists(self) -> bool:
-        return self.path.exists()
+        return exists(self.path)
 
     @property
     def is_folder(self) -> bool:

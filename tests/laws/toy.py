@@ -105,7 +105,12 @@ class Toy:
         return np.array([value for value, _ in pairs]), np.array([gradient for _, gradient in pairs])
 
     def log_joint(self, propto=False, jacobian=True):
-        return SimpleNamespace(gradients=lambda us: self.log_density_gradients(us)[1], values_at_once=None)
+        def both(us, moving):
+            return self.log_density_gradients(us)
+
+        return SimpleNamespace(
+            values_and_gradients=both, gradients=lambda us, moving: both(us, moving)[1], values_at_once=None
+        )
 
     def explain(self, u):
         return ""
