@@ -120,7 +120,7 @@ class Conditional:
     totals: Totals
 
     def parts(self) -> Iterator[Array]:
-        """Log densities (m, g, k) on the grid, 0 at the centre, of some outer points at a time."""
+        """Log densities (k, m, g) on the grid, 0 at the centre, of some outer points at a time."""
         return on_grid(self.basis, self.coefficients)
 
     def with_blocks(self, some: NDArray[np.bool_], other: "Conditional") -> "Conditional":
@@ -145,7 +145,7 @@ class Conditional:
 
     def log_densities(self, z: Array) -> Array:
         """The log densities (n,) of all blocks together at `at(z)`."""
-        heights = (self.basis.values(z) * self.coefficients).sum(axis=-1) - self.totals.log_totals
+        heights = self.basis.heights(z, self.coefficients) - self.totals.log_totals
         log_det = (
             np.linalg.slogdet(self.scales)[1] if z.shape[-1] > 1 else np.log(np.abs(self.scales[..., 0, 0]))
         )
@@ -158,48 +158,51 @@ class Conditional:
         if self.basis.quadratic:
             z = means + times(factors, rng.standard_normal(shape))
             return z, np.asarray(np.isfinite(z).all(axis=(1, 2)))
-        z, left = np.zeros(shape), np.ones(shape[:2], dtype=bool)
+        z, left, blocks = np.zeros((bounds.size, w)), np.arange(bounds.size), (means, factors, bounds)
+        own = [each.reshape(bounds.size, *each.shape[2:]) for each in (*blocks, self.coefficients)]
         for _ in range(CONDITIONAL.most_tries):
-            rows = np.nonzero(left)
-            if not len(rows[0]):
+            if not len(left):
                 break
-            noise = student(len(rows[0]), w, rng)
-            tried = means[rows] + times(factors[rows], noise)
-            height = (self.basis.values(tried) * self.coefficients[rows]).sum(axis=1)
-            chance = height + np.log(student_inverse((noise**2).sum(axis=1), w)) - bounds[rows]
+            mean, factor, bound, coefficients = own
+            noise = student(len(left), w, rng)
+            tried = mean + times(factor, noise)
+            chance = self.basis.heights(tried, coefficients) - bound
+            chance += np.log(student_inverse((noise**2).sum(axis=1), w))
             inside = (tried**2).sum(axis=1) <= self.basis.radius**2
             taken = inside & (np.log(rng.random(len(chance))) < chance)
-            done = tuple(index[taken] for index in rows)
-            z[done] = tried[taken]
-            left[done] = False
-        return z, np.asarray(~left.any(axis=1))
+            z[left[taken]] = tried[taken]
+            left, own = left[~taken], [each[~taken] for each in own]
+        complete = np.ones(shape[0], dtype=bool)
+        complete[left // shape[1]] = False
+        return z.reshape(shape), complete
 
 
 def on_grid(basis: Polynomials, coefficients: Array) -> Iterator[Array]:
-    """Log densities (m, g, k) of blocks by coefficients (n, g, p), for as many rows as are held at once."""
+    """Log densities (k, m, g) of blocks by coefficients (n, g, p), for as many rows as are held at once.
+
+    Sums and maxima over the first axis are those of whole rows of numbers.
+    """
     size = max(1, CONDITIONAL.numbers_at_once // (coefficients.shape[1] * len(basis.grid)))
     for k in range(0, len(coefficients), size):
-        yield coefficients[k : k + size] @ basis.on_grid.T
+        some = coefficients[k : k + size]
+        yield (basis.on_grid @ some.reshape(-1, some.shape[-1]).T).reshape(-1, *some.shape[:2])
 
 
 def totals_of(basis: Polynomials, heights: Array) -> Totals:
-    """What log densities (m, g, k) on the grid tell."""
-    w = basis.width
-    peaks = heights.max(axis=-1, keepdims=True)
+    """What log densities (k, m, g) on the grid tell."""
+    w, shape = basis.width, heights.shape[1:]
+    peaks = heights.max(axis=0)
     heights = heights - peaks
     ratios = np.exp(heights)
-    weights = ratios * np.exp(basis.log_cells)
-    sums = weights @ basis.grid_powers
-    total = sums[..., :1]
-    means = sums[..., 1 : w + 1] / total
-    squares = (sums[..., w + 1 :] / total).reshape(*means.shape, w)
+    sums = basis.cell_powers.T @ ratios.reshape(len(ratios), -1)
+    total, moments = sums[0].reshape(shape), (sums[1:] / sums[0]).T
+    means, squares = moments[:, :w].reshape(*shape, w), moments[:, w:].reshape(*shape, w, w)
     factors = positive_factors(squares - means[..., :, None] * means[..., None, :])
     inverse = inverses(factors)
     lengths = squared_distances(basis, means, inverse.swapaxes(-1, -2) @ inverse)
-    bounds = np.log((ratios * student_inverse(lengths, w)).max(axis=-1)) + peaks[..., 0]
-    log_totals = (peaks + np.log(total))[..., 0]
-    ends = ends_of(basis.grid[:, 0], heights) if w == 1 else np.zeros((*total.shape[:2], 2))
-    return Totals(log_totals, means, factors, bounds, ends)
+    bounds = np.log((ratios * student_inverse(lengths, w)).max(axis=0)) + peaks
+    ends = ends_of(basis.grid[:, 0], heights) if w == 1 else np.zeros((*shape, 2))
+    return Totals(peaks + np.log(total), means, factors, bounds, ends)
 
 
 def normal_totals(basis: Polynomials, coefficients: Array) -> Totals:
@@ -216,23 +219,25 @@ def normal_totals(basis: Polynomials, coefficients: Array) -> Totals:
 
 
 def squared_distances(basis: Polynomials, means: Array, precisions: Array) -> Array:
-    """(z - m)' P (z - m) at all points of the grid (m, g, k), by one product of matrices."""
+    """(z - m)' P (z - m) at all points of the grid (k, m, g), by one product of matrices."""
     linear = -2 * times(precisions, means)
     constant = -0.5 * (linear * means).sum(axis=-1, keepdims=True)
     flat = precisions.reshape(*means.shape[:2], -1)
-    return np.asarray(np.concatenate([constant, linear, flat], axis=-1) @ basis.grid_powers.T)
+    terms = np.concatenate([constant, linear, flat], axis=-1).reshape(-1, basis.grid_powers.shape[1])
+    return np.asarray(basis.grid_powers @ terms.T).reshape(-1, *means.shape[:2])
 
 
 def ends_of(z: Array, heights: Array) -> Array:
-    """Where densities over single variables z (k,) begin and end (m, g, 2), beyond these if need be."""
-    return np.stack([-end_of(-z[::-1], heights[..., ::-1]), end_of(z, heights)], axis=-1)
+    """Where densities (k, m, g) over single variables z (k,) begin and end (m, g, 2), if need be beyond."""
+    return np.stack([-end_of(-z[::-1], heights[::-1]), end_of(z, heights)], axis=-1)
 
 
 def end_of(z: Array, heights: Array) -> Array:
     """Where they end (m, g): on the line through two heights, at points z (k,), about there."""
-    last = len(z) - 1 - (heights[..., ::-1] > -CONDITIONAL.depth).argmax(axis=-1)
-    at = np.minimum(last, len(z) - 2)
-    here, after = (np.take_along_axis(heights, k[..., None], axis=-1)[..., 0] for k in (at, at + 1))
+    number = np.arange(len(z), dtype=np.int16)[:, None, None]
+    last = ((heights > -CONDITIONAL.depth) * number).max(axis=0)
+    at = np.minimum(last, len(z) - 2).astype(np.intp)
+    here, after = (np.take_along_axis(heights, k[None], axis=0)[0] for k in (at, at + 1))
     steps = (here + CONDITIONAL.depth) / np.maximum(here - after, np.finfo(float).tiny)
     return np.asarray(np.minimum(z[at] + steps * (z[1] - z[0]), CONDITIONAL.widening * z[-1]))
 
@@ -301,10 +306,10 @@ def between_ends(blocks: Blocks, outer: Array, at: Array, scales: Array) -> tupl
     radius = Polynomials.of(1, 1).radius
     z = np.linspace(-CONDITIONAL.widening * radius, CONDITIONAL.widening * radius, CONDITIONAL.places)
     slopes = [blocks.gradients(outer, at + scales[..., 0] * each) * scales[..., 0] for each in z]
-    stacked = np.concatenate(slopes, axis=-1)
-    areas = 0.5 * (stacked[..., 1:] + stacked[..., :-1]) * (z[1] - z[0])
-    heights = np.concatenate([np.zeros_like(stacked[..., :1]), np.cumsum(areas, axis=-1)], axis=-1)
-    ends = ends_of(z, heights - heights.max(axis=-1, keepdims=True))
+    stacked = np.stack(slopes)[..., 0]
+    areas = 0.5 * (stacked[1:] + stacked[:-1]) * (z[1] - z[0])
+    heights = np.concatenate([np.zeros_like(stacked[:1]), np.cumsum(areas, axis=0)])
+    ends = ends_of(z, heights - heights.max(axis=0))
     centres = at + scales[..., 0] * ends.mean(axis=-1, keepdims=True)
     return centres, scales * (0.5 * (ends[..., 1] - ends[..., 0]) / radius)[..., None, None]
 
@@ -331,11 +336,11 @@ def distance(a: Conditional, b: Conditional) -> Array:
     """How far two log densities of all blocks are apart: the sd of the difference under the first, (n,)."""
     found = []
     for heights, others in zip(a.parts(), b.parts(), strict=True):
-        weights = np.exp(heights - heights.max(axis=-1, keepdims=True) + a.basis.log_cells)
-        weights /= weights.sum(axis=-1, keepdims=True)
+        weights = np.exp(heights - heights.max(axis=0) + a.basis.log_cells[:, None, None])
+        weights /= weights.sum(axis=0)
         off = heights - others
-        off -= (weights * off).sum(axis=-1, keepdims=True)
-        found.append(np.sqrt((weights * off**2).sum(axis=(1, 2))))
+        off -= (weights * off).sum(axis=0)
+        found.append(np.sqrt((weights * off**2).sum(axis=(0, 2))))
     return np.concatenate(found)
 
 

@@ -119,16 +119,19 @@ def ascended(start: Marginal) -> Marginal:
     """
     if start.dim <= CLIMB.few:
         return start
-    here = start
+    here, last = start, None
 
     def density(outer: Array) -> tuple[float, Array]:
-        nonlocal here
+        nonlocal here, last
+        if last is not None and np.array_equal(outer, here.centre):
+            return last
         found = here.modes(outer[None])
         value = float(found.log_marginals[0])
         if not np.isfinite(value):
             return value, np.zeros_like(outer)
         here = replace(here, centre=outer, latent=found.at[0])
-        return value, slopes(here.inner, outer[None], found)[0]
+        last = value, slopes(here.inner, outer[None], found)[0]
+        return last
 
     if np.isfinite(density(start.centre)[0]):
         density(ascend(density, start.centre, CLIMB.most_steps, CLIMB.end_slope).u)

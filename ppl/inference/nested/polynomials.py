@@ -88,9 +88,24 @@ class Polynomials:
         sizes = radius * ((rng.permutation(count) + 0.5) / count) ** (1 / w)
         return np.array(chosen) * sizes[:, None]
 
+    def heights(self, z: Array, coefficients: Array) -> Array:
+        """The sums (...) of those with coefficients (..., p), at z (..., w)."""
+        each = [chebyshev_values(z[..., k] / self.radius, self.degree) for k in range(self.width)]
+        total = -(coefficients @ self.at_zero)
+        for k, powers in enumerate(self.powers):
+            total += coefficients[..., k] * reduce(
+                np.multiply, [v[d] for v, d in zip(each, powers, strict=True) if d]
+            )
+        return np.asarray(total)
+
+    @cached_property
+    def at_zero(self) -> Array:
+        """The products (p,) at the centre, which are taken off."""
+        return self.products(self.each(np.zeros(self.width)))
+
     def values(self, z: Array) -> Array:
         """All of them (..., p) at z (..., w)."""
-        return np.asarray(self.products(self.each(z)) - self.products(self.each(np.zeros(self.width))))
+        return np.asarray(self.products(self.each(z)) - self.at_zero)
 
     def products(self, v: Array) -> Array:
         """Of one function of each variable (..., w, degree + 1), by the powers: (..., p)."""
@@ -172,8 +187,21 @@ class Polynomials:
         return np.column_stack([np.ones(len(z)), z, (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)])
 
     @cached_property
+    def cell_powers(self) -> Array:
+        """The same times the volumes that the points stand for."""
+        return self.grid_powers * np.exp(self.log_cells)[:, None]
+
+    @cached_property
     def on_grid(self) -> Array:
         return self.values(self.grid)
+
+
+def chebyshev_values(x: Array, degree: int) -> list[Array]:
+    """Chebyshev's polynomials of x up to a degree, each by the two before it."""
+    found = [np.ones_like(x), x]
+    for _ in range(degree - 1):
+        found.append(2 * x * found[-1] - found[-2])
+    return found
 
 
 def regular(radius: float, width: int) -> tuple[Array, Array]:

@@ -684,7 +684,7 @@ def test_ctrl_c_leaves_a_few_draws():
 @pytest.mark.parametrize("scale", [0.7, 0.9, 1.0])
 def test_a_normal_ends_where_it_has_fallen_by_the_depth(scale):
     z = Polynomials.of(1, 4).grid[:, 0]
-    lower, upper = ends_of(z, -0.5 * (z / scale) ** 2)
+    lower, upper = ends_of(z, -0.5 * (z / scale)[:, None, None] ** 2)[0, 0]
     end = scale * math.sqrt(2 * CONDITIONAL.depth)
     assert upper == -lower == pytest.approx(end, abs=0.05)
 
