@@ -1,6 +1,7 @@
 """The table of all that is fitted."""
 
 from tests.benchmarks.verdicts.case import Group
+from tests.benchmarks.verdicts.held_out import HELD_OUT
 from tests.benchmarks.verdicts.latent import LATENT
 from tests.benchmarks.verdicts.made_to_fail import MADE_TO_FAIL
 from tests.benchmarks.verdicts.referenced import MODELS_WITH_REFERENCE, REFERENCES
@@ -12,4 +13,5 @@ GROUPS: dict[str, Group] = {
     "simulated": SIMULATED,
     "made-to-fail": MADE_TO_FAIL,
     "latent": LATENT,
+    "held-out": HELD_OUT,
 }

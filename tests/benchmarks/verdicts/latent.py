@@ -1,25 +1,17 @@
-"""Programs with hundreds or thousands of latent variables, each with a long run of Stan's NUTS.
+"""Programs with hundreds or thousands of latent variables, each with a long run of Stan's NUTS."""
 
-The data are simulated, the same for every seed; latent/NAME.stan has its reference, and how it was made, in
-latent/NAME.reference.json.
-"""
-
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
-from tests.benchmarks.errors import read_reference
-from tests.benchmarks.verdicts.case import Case, Data, Group, Known
+from tests.benchmarks.verdicts.case import Data
+from tests.benchmarks.verdicts.fixed_data import FixedData
 from tests.benchmarks.verdicts.simulated import listed
 
 Ints = NDArray[np.int64]
-FOLDER = Path(__file__).with_name("latent")
-STREAM = 0x6C61746E  # "latn": the stream of data sets
 
 
 def capture_recapture(rng: Generator, animals: int = 250, augmented: int = 385, occasions: int = 8) -> Data:
@@ -86,19 +78,9 @@ def horseshoe_1500(rng: Generator, rows: int = 200, coefficients: int = 1500, re
     return listed(N=rows, D=coefficients, x=x, y=y, **prior)
 
 
-SIMULATORS: Mapping[str, Callable[[Generator], Data]] = {
-    f.__name__: f for f in (capture_recapture, radon, car_2000, irt_2pl_1000, horseshoe_1500)
-}
-
-
-def data(name: str) -> Data:
-    with threadpool_limits(1):  # the same digits on every machine, and no waiting for cores that others have
-        return SIMULATORS[name](np.random.default_rng([STREAM, *name.encode()]))
-
-
-def case(name: str, seed: int) -> Case:
-    reference = read_reference(FOLDER / f"{name}.reference.json")
-    return Case(FOLDER / f"{name}.stan", data(name), Known(reference))
-
-
-LATENT = Group(tuple(SIMULATORS), case)
+PROGRAMS = FixedData(
+    Path(__file__).with_name("latent"),
+    0x6C61746E,  # "latn"
+    (capture_recapture, radon, car_2000, irt_2pl_1000, horseshoe_1500),
+)
+LATENT = PROGRAMS.group()

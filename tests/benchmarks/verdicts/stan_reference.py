@@ -1,4 +1,4 @@
-"""Make latent/NAME.reference.json of the files that chains of Stan's NUTS wrote.
+"""Make NAME.reference.json of a program of `latent` or `held-out`, from files of chains of Stan's NUTS.
 
     python -m tests.benchmarks.verdicts.stan_reference radon 1.csv 2.csv 3.csv 4.csv \\
         --made "Stan 2.35 NUTS, 4 chains of 1000 draws after 1000" --cpu compile=13.7 sample=210
@@ -20,10 +20,10 @@ import pandas as pd
 
 import ppl
 from tests.benchmarks.errors import CONSTANT, Floats
-from tests.benchmarks.verdicts.latent import FOLDER, data
+from tests.benchmarks.verdicts import held_out, latent
 
-RAW = frozenset({"z", "z_alpha", "z_beta", "lambda"})
-"""Variables that a reader asks for by what they are transformed into."""
+RAW = frozenset({"z", "lambda"})
+"""First words of variables that a reader asks for by what they are transformed into, as in `z_alpha`."""
 NO_VARIANCE = frozenset({"c2"})
 """Quantities with quantiles alone: of an inverse gamma of shape 2, whose tail the data leave as it is."""
 ESS: dict[str, dict[str, Any]] = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "sd": {}}
@@ -53,11 +53,10 @@ def reference(files: Sequence[Path], asked: Collection[str]) -> dict[str, Any]:
     }
 
 
-def asked_for(program: str) -> set[str]:
-    """The columns of latent/PROGRAM.stan but the raw ones; the files may be of another form of it."""
-    posterior = ppl.compile_model(FOLDER / f"{program}.stan").condition(data(program))
+def asked_for(posterior: ppl.Posterior) -> set[str]:
+    """The columns of a program but the raw ones; the files may be of another form of it."""
     names = posterior.param_names(include_tp=True, include_gq=True)
-    return {name for name in names if name.partition(".")[0] not in RAW}
+    return {name for name in names if name.partition(".")[0].partition("_")[0] not in RAW}
 
 
 def varies(draws: Floats) -> bool:
@@ -103,12 +102,14 @@ def main() -> None:
         "--cpu", nargs="+", type=seconds, required=True, help="compile=SECONDS sample=SECONDS"
     )
     args = parser.parse_args()
+    programs = next(one for one in (latent.PROGRAMS, held_out.PROGRAMS) if args.name in one.group().names)
+    posterior = ppl.compile_model(programs.program(args.name)).condition(programs.data(args.name))
     content = {
         "source": args.made,
         "cpu_seconds": dict(args.cpu),
-        **reference(args.files, asked_for(args.name)),
+        **reference(args.files, asked_for(posterior)),
     }
-    (FOLDER / f"{args.name}.reference.json").write_text(text(content))
+    programs.reference(args.name).write_text(text(content))
     print({key: value for key, value in content.items() if key != "params"})
 
 

@@ -131,7 +131,8 @@ def test_draws_of_a_law_made_to_fail_are_right(name: str):
 
 
 @pytest.mark.parametrize(
-    "group, name", [(g, n) for g in ("made-to-fail", "simulated", "latent") for n in GROUPS[g].names]
+    "group, name",
+    [(g, n) for g in ("made-to-fail", "simulated", "latent", "held-out") for n in GROUPS[g].names],
 )
 def test_every_quantity_is_a_column(group: str, name: str):
     case = GROUPS[group].case(name, 1)
