@@ -76,7 +76,7 @@ def items_of(t: Type) -> tuple[Type, ...]:
 
 def is_entry(items: Sequence[ir.IndexItem], t: Type) -> bool:
     """Whether indices are those of one entry of an array."""
-    return len(items) == array_dims(t) and all(isinstance(i, ir.At) for i in items)
+    return len(items) == array_dims(t) and all(map(ir.drops_axis, items))
 
 
 def declared_tuples(body: Stmts) -> dict[str, Type]:
