@@ -54,7 +54,14 @@ def values_of(names: tuple[str, ...]) -> Callable[[Any], Any] | None:
     return attrgetter(*names) if names else None
 
 
-PART_NAMES = {kind: fields_of(kind, KINDS) for kind in KINDS}
+PartNames = Mapping[type, tuple[str, ...]]
+PART_NAMES: PartNames = {kind: fields_of(kind, KINDS) for kind in KINDS}
+SURE_PART_NAMES: PartNames = {
+    **PART_NAMES,
+    **{ir.If: ("condition",), ir.Select: ("condition",), ir.Logical: ("left",)},
+    **{ir.For: ("lower", "upper"), ir.While: ()},
+}
+"""The same without what may not be evaluated although the node is."""
 PARTS = {kind: values_of(names) for kind, names in PART_NAMES.items()}
 BLOCKS = {kind: values_of(fields_of(kind, BODIES)) for kind in (*BODIES, ir.Program)}
 """The blocks of statements in a statement, function or program; expressions hold none."""
@@ -64,11 +71,11 @@ def is_node(value: Any) -> bool:
     return type(value) in PART_NAMES
 
 
-def parts_of(node: Any) -> tuple[Any, ...]:
+def parts_of(node: Any, names: PartNames = PART_NAMES) -> tuple[Any, ...]:
     """What is directly inside a node, or the items of a tuple; nothing of anything else."""
     if isinstance(node, tuple):
         return node
-    return tuple([getattr(node, name) for name in PART_NAMES.get(type(node), ())])
+    return tuple([getattr(node, name) for name in names.get(type(node), ())])
 
 
 def walk(node: Any) -> Iterator[Any]:
@@ -288,16 +295,8 @@ def surely(node: Any) -> Iterator[Any]:
     """The node and all that is evaluated whenever it is, outermost first; nothing of a `while`."""
     if is_node(node):
         yield node
-    match node:
-        case ir.If(condition=first) | ir.Select(condition=first) | ir.Logical(left=first):
-            yield from surely(first)
-        case ir.For(lower=lower, upper=upper):
-            yield from surely((lower, upper))
-        case ir.While():
-            return
-        case _:
-            for part in parts_of(node):
-                yield from surely(part)
+    for part in parts_of(node, SURE_PART_NAMES):
+        yield from surely(part)
 
 
 def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
@@ -310,10 +309,10 @@ def substituted(node: Any, values: Mapping[str, ir.Expr]) -> Any:
     return rewrite(node, lambda n: values.get(n.name, n) if isinstance(n, ir.Var) else n)
 
 
-def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
+def with_parts(node: Any, change: Callable[[Any], Any], names: PartNames = PART_NAMES) -> Any:
     """The node with `change` applied to every node directly inside it; what stays is shared."""
     changes = {}
-    for name in PART_NAMES[type(node)]:
+    for name in names[type(node)]:
         old = getattr(node, name)
         new = changed(old, change)
         if new is not old:
@@ -322,14 +321,8 @@ def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def with_sure_parts(node: Any, change: Callable[[Any], Any]) -> Any:
-    """The same for what the node is sure to evaluate: of a ternary the condition, of `&&` the left side."""
-    match node:
-        case ir.Select():
-            return replace(node, condition=change(node.condition))
-        case ir.Logical():
-            return replace(node, left=change(node.left))
-        case _:
-            return with_parts(node, change)
+    """The same for what is evaluated whenever the node is: of a ternary the condition, of `&&` the left."""
+    return with_parts(node, change, SURE_PART_NAMES)
 
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
@@ -102,11 +102,6 @@ class Batch:
         """Whether these are all draws, in no loop that became arrays."""
         return self.parent is None and bool(self.draws)
 
-    @property
-    def is_rectangle(self) -> bool:
-        """Whether every entry of the parent has as many of these."""
-        return self.parent is not None and not self.positions
-
     def over(self, *es: ir.Expr) -> tuple[str, ...]:
         """The axes that several values vary over together, in order."""
         found = {axis for e in es for axis in axes_of(e.type)}
@@ -149,8 +144,6 @@ class LiftedFunctions(Protocol):
 
     def over(self, name: str, mask: tuple[bool, ...]) -> str: ...
     def note(self, span: Span, reason: str) -> None: ...
-    def known(self) -> tuple[Any, ...]: ...
-    def back_to(self, known: tuple[Any, ...]) -> None: ...
 
 
 @dataclass
@@ -238,15 +231,13 @@ class Lifting:
     @contextmanager
     def undone_on_failure(self, b: Batch) -> Iterator[None]:
         """Where what is done inside raises, all is as if it had not begun."""
-        made, known = len(self.out), self.draws.functions.known() if self.draws else ()
+        made = len(self.out)
         before = dict(b.locals), self.writes, self.sums, dict(self.stored), self.fails_if_empty
         try:
             yield
         except Exception:
             del self.out[made:]
             b.locals, self.writes, self.sums, self.stored, self.fails_if_empty = before
-            if self.draws:
-                self.draws.functions.back_to(known)
             raise
 
     def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
@@ -258,7 +249,7 @@ class Lifting:
         elif self.fails_if_empty:
             made = (ir.If(b.counts(b.own_axes)[-1], made, (), self.span),)
         self.out += made
-        self.fails_if_empty = outer or (self.fails_if_empty and (b.is_rectangle or b.axes != b.own_axes))
+        self.fails_if_empty = outer or (self.fails_if_empty and b.axes != b.own_axes)
 
 
 def axis_of_range(lower: ir.Expr, upper: ir.Expr, outer: Sequence[str] = ()) -> str:

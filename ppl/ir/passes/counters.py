@@ -23,7 +23,6 @@ from ppl.ir.walk import (
     EXPRESSIONS,
     assigned_names,
     declared_names,
-    implicit_arguments_of,
     used_names,
     walk,
     with_blocks,
@@ -34,7 +33,6 @@ from ppl.types import INT, array_of
 
 Stmts = tuple[ir.Stmt, ...]
 Loops = tuple[ir.For, ...]
-EFFECTS = (ir.Increment, ir.Say, ir.CallVoid, ir.CallUser, ir.Solve, ir.While, ir.Jump, ir.Return)
 
 
 class Indivisible(Exception):
@@ -106,15 +104,10 @@ class Division:
             if grown == needed:
                 break
             needed = grown
-        self.require_pure(found)
-        if outer_writes(self.loop).keys() & needed - self.counters:
+        not_alone = any(isinstance(n, ir.CallUser | ir.While) for n in walk(found))
+        if not_alone or outer_writes(self.loop).keys() & needed - self.counters:
             raise Indivisible
         return needed
-
-    def require_pure(self, node: Any) -> None:
-        """Raise Indivisible where something needs parameters or has an effect."""
-        if varies(node, self.unknown) or any(map(has_effect, walk(node))):
-            raise Indivisible
 
     def block(self, body: Sequence[ir.Stmt], needed: frozenset[str], loops: Loops) -> tuple[Stmts, Stmts]:
         """The statements of the counters, with those that keep what is read of them, and the rest."""
@@ -170,7 +163,7 @@ class Division:
         names = used_names(e)
         if e.type != INT or not names & self.counters:
             return False
-        plain = not varies(e, self.unknown) and not any(map(has_effect, walk(e)))
+        plain = not varies(e, self.unknown) and not any(isinstance(n, ir.CallUser) for n in walk(e))
         return isinstance(e, ir.Var) or (sure and plain and not names & inside)
 
     def place(self, s: ir.Stmt, loops: Loops) -> ir.Index:
@@ -200,10 +193,6 @@ def setters(body: Sequence[ir.Stmt], names: Collection[str]) -> Iterator[Any]:
                 yield from setters(inner, names)
             case _:
                 yield s
-
-
-def has_effect(n: Any) -> bool:
-    return isinstance(n, EFFECTS) or bool(implicit_arguments_of(n))
 
 
 def number(s: ir.For) -> ir.Expr:

@@ -7,7 +7,6 @@ loop is along its own (lift.py, iterations.py), loops along both at once.  What 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
@@ -103,15 +102,6 @@ class Functions:
     def note(self, span: Span, reason: str) -> None:
         """Something is called for one draw after the other."""
         self.alone.append((span, reason))
-
-    def known(self) -> tuple[Any, ...]:
-        """What is known so far, for `back_to`."""
-        return dict(self.lifted), len(self.parts), len(self.alone)
-
-    def back_to(self, known: tuple[Any, ...]) -> None:
-        """As if nothing had been lifted since."""
-        self.lifted, parts, alone = known
-        del self.parts[parts:], self.alone[alone:]
 
 
 def functions_of(p: ir.Program, ways: Ways | None = None, scans: bool = True) -> Functions:

@@ -87,7 +87,6 @@ class Fission:
         for s, again in zip(body, set_after(body, later), strict=False):
             if not (self.depends(s) or assigned_names((s,)) & self.state):
                 before.append(s)
-                step += [(s, again)] if loops else []
                 self.forget(assigned_names((s,)))
             elif isinstance(s, ir.For) and self.is_steady(s):
                 self.forget(assigned_names(s.body))
@@ -115,14 +114,10 @@ class Fission:
         return steady and isinstance(s.lower, ir.Const) and s.lower.value >= 1
 
     def needed(self, step: Sequence[tuple[ir.Stmt, Names]]) -> Stmts:
-        """What sets the state, and what that reads; `stale` is what of it is set again afterwards."""
-        names, out = set(self.state), []
-        for s, again in reversed(step):
-            if assigned_names((s,)) & names:
-                names |= used_names(s)
-                self.stale |= used_names(s) & again - self.state
-                out.append(s)
-        return tuple(reversed(out))
+        """What sets the state; `stale` is what that reads and is set again afterwards."""
+        moves = [(s, again) for s, again in step if assigned_names((s,)) & self.state]
+        self.stale |= {name for s, again in moves for name in used_names(s) & again - self.state}
+        return tuple(s for s, _ in moves)
 
     # --- Expressions ---
 
@@ -141,8 +136,8 @@ class Fission:
             return self.named(e, self.once, span)
         if not loops:
             return self.named(e, before, span)
-        if rank(e.type) > 0:
-            return e
+        if rank(e.type) > 0 or (isinstance(e, ir.Index) and not waits):
+            return e  # an entry of what is the same in every step is read as fast where it stands
         return self.entry(e, loops if waits else over, before if waits else None, span)
 
     def named(self, e: ir.Expr, out: list[ir.Stmt], span: Span) -> ir.Expr:

@@ -147,7 +147,7 @@ class Fusion:
             case ir.Apply(callee=callee, args=(a, b)) if callee.name == PLUS:
                 for alpha, term in ((a, b), (b, a)):
                     product = self.product(term)
-                    if product is not None and rank(alpha.type) <= 1:
+                    if product is not None:
                         return Predictor(product[0], alpha, product[1])
         return None
 

@@ -23,8 +23,8 @@ Stmts = tuple[ir.Stmt, ...]
 class InlineLimits:
     """What is written out in a loop that is to become arrays."""
 
-    longest: int = 60
-    """Statements of a function that is still written out."""
+    longest: int = 1200
+    """Nodes of a function that is written out."""
 
     most_calls: int = 64
     """Calls of functions that call themselves that are written out in one loop."""
@@ -95,7 +95,7 @@ class Inline:
             and call.batch == "whole"
             and not self.is_invariant(call)
             and (self.with_rng or "rng" not in call.implicit)
-            and sum(1 for _ in walk(f.body)) < INLINING.longest * 20
+            and len([*walk(f.body)]) <= INLINING.longest
             and (not self.recursive(f) or counts_down(call))
         )
 

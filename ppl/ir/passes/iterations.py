@@ -566,7 +566,6 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
     if b.mask is not None:
         count = helper(batching.count_of, (b.mask,), INT)
         value = where_mask(b.mask, value) if any_axes(value) else binary("*", count, value, REAL)
-        c.fails_if_empty |= not any_axes(value)
         c.out.append(replace(s, value=value))
         return
     draws = position_of_draw(c, b)

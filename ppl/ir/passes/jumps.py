@@ -66,8 +66,6 @@ def returning_last(body: Stmts) -> Stmts:
     for k, s in enumerate(body):
         rest = body[k + 1 :]
         match s:
-            case _ if is_end(s):
-                return body[: k + 1]
             case ir.If(then=then, otherwise=otherwise) if rest and any(map(is_end, walk(s))):
                 sides = [
                     returning_last(side if ends_in(side, is_end) else (*side, *rest))
@@ -103,7 +101,7 @@ class Loop:
         """
         s = self.loop
         returned = [n.value for n in walk(s.body) if isinstance(n, ir.Return)]
-        if any(value is None or rank(value.type) > 0 for value in returned):
+        if returned and (returned[0] is None or rank(returned[0].type)):
             return (s,)
         before: list[ir.Stmt] = [self.flag(self.going, YES, declares=True)]
         after: list[ir.Stmt] = []

@@ -46,7 +46,7 @@ def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...
     for n in walk_statements(s.body):
         if isinstance(n, ir.Update) and n.name not in inside:
             step = n.path[0]
-            writes.setdefault(n.name, []).append(step if isinstance(step, tuple) and len(n.path) == 1 else ())
+            writes.setdefault(n.name, []).append(step if isinstance(step, tuple) else ())
         elif isinstance(n, ir.Assign) and n.name not in inside:
             writes.setdefault(n.name, []).append(())
     return writes

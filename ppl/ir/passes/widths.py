@@ -68,12 +68,10 @@ def is_size(b: Batch, n: Any) -> bool:
     return n.type == INT and differs(b, n)
 
 
-def ends(n: Size) -> tuple[ir.Expr, ...]:
-    """The ints that tell a size."""
-    if isinstance(n, ir.Between):
-        assert n.lower is not None and n.upper is not None
-        return n.lower, n.upper
-    return (n,)
+def ends(n: ir.Between) -> tuple[ir.Expr, ir.Expr]:
+    """The first and the last index of a range."""
+    assert n.lower is not None and n.upper is not None
+    return n.lower, n.upper
 
 
 def reached(node: Any) -> Iterator[Size]:
