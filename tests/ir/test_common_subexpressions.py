@@ -8,7 +8,8 @@ from ppl.ir.forms import VALUES
 from ppl.ir.walk import walk
 
 HEADER = """
-functions {{ real noisy(real a) {{ return a * exp(a); }} }}
+functions {{ real noisy(real a) {{ return a * exp(a); }}
+  real add_lp(real a) {{ target += a; return a; }} }}
 data {{ int N; vector[N] x; }}
 parameters {{ real a; real b; vector[N] c; }}
 model {{ {body} }}
@@ -31,6 +32,8 @@ BODIES = {
     "where it may not be evaluated": ("target += a > 0 ? exp(b) : tanh(exp(b));", 0),
     "of a variable that changes": ("real q = a; target += exp(q); q = b; target += exp(q);", 0),
     "of entries that change": ("vector[3] q = c; target += exp(q[1]); q[1] = a; target += exp(q[1]);", 0),
+    "of the target so far": ("target += exp(target() / 9 - 1); target += exp(target() / 9 - 1);", 0),
+    "of what adds to the target": ("target += exp(add_lp(a)); target += exp(add_lp(a));", 0),
     "of functions of the program": ("target += noisy(a); target += noisy(a);", 0),
 }
 

@@ -51,6 +51,9 @@ INSEPARABLE = {
     "read by itself": "for (i in 1:I) e[i] = y[j, i] * p[c, i]; l[c] = sum(e) + e[1];",
     "a jump": "for (i in 1:I) { if (k[j, i] == 0) break; l[c] += y[j, i] * p[c, i]; }",
     "one side alone": "for (i in 1:I) l[c] += y[j, i];",
+    "another variable changed": "for (i in 1:I) { l[1] *= 2; l[c] += y[j, i] * p[c, i]; }",
+    "a local that is no scalar": "for (i in 1:I) { row_vector[I] q = y[j]; l[c] += q[i] * p[c, i]; }",
+    "set twice": "for (i in 1:I) e[i] = y[j, i] * p[c, i]; e[1] = 2; l[c] = sum(e);",
     "a sum of ints": "for (i in 1:I) m += k[j, i] * c; l[c] += m;",
 }
 

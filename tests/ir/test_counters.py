@@ -61,6 +61,9 @@ def test_counters_are_computed_once(model: str) -> None:
 STAYS = {
     "a parameter decides": "int k = 1; for (n in 1:N) { if (z[n] > 0) k += 1; target += z[k] * y[n]; }",
     "an effect": "int k = 0; for (n in 1:N) { k += miss[n]; if (k > 100) reject(k); target += z[k] * y[n]; }",
+    "a `while` loop": """int k = 1; for (n in 1:N) { int i = 0; while (i < s[n]) { k += 1; i += 1; }
+        target += z[k] * y[n]; }
+        target += k * b;""",
     "left early": "int k = 1; for (n in 1:N) { k += miss[n]; if (k > 3) break; target += z[k] * y[n]; }",
 }
 

@@ -33,6 +33,9 @@ AS_IT_IS = {
     "used twice": f"{L} y ~ multi_normal_cholesky(L * e, L);",
     "changed": f"{L} L[1, 1] = 2; y ~ multi_normal_cholesky({ZERO}, L);",
     "set anew": f"{L} if (a > 0) L = cholesky_decompose(2 * K); y ~ multi_normal_cholesky(e, L);",
+    "no Cholesky factor": f"matrix[N, N] L = exp(K); y ~ multi_normal_cholesky({ZERO}, L);",
+    "of another statement": f"""matrix[N, N] L = cholesky_decompose(K); target += L[2, 1];
+        y ~ multi_normal_cholesky({ZERO}, exp(K));""",
     "a factor of each": "for (n in 1:2) Y[n] ~ multi_normal_cholesky(e, cholesky_decompose(n * K));",
 }
 

@@ -61,6 +61,7 @@ MOVES = [
     ("if (i > 1) { w[1] = x; w[2] = 1; } else { w[2] = i; w[1] = 2; } target += w[1];", True),
     ("w = rep_vector(x, 2); if (i > 1) { w[1] = 3; } target += w[1];", True),
     ("w = rep_vector(x, 2); for (k in 1:2) { target += w[k]; }", True),
+    ("for (k in 1:2) { w[k] = i * x; target += w[1]; } target += w[2];", True),
     # Read before all of it is set:
     ("w[1] = x; target += w[2]; w[2] = i;", False),
     ("w[1] = x; target += w[1] * w[2];", False),
@@ -73,8 +74,10 @@ MOVES = [
     ("if (w[1] > 0) { w = rep_vector(x, 2); } else { w = rep_vector(1, 2); } target += w[1];", False),
     ("for (k in 1:n) { w = rep_vector(x, 2); } target += w[1];", False),
     ("for (k in 2:2) { w[k] = i * x; } target += w[2] + w[1];", False),
-    ("for (k in 1:2) { w[k] = i * x; target += w[1]; } target += w[2];", False),
     ("for (k in 1:2) { w[k] = w[1] + i * x; } target += w[2];", False),
+    ("print(w[1]); w = rep_vector(x, 2); target += w[1];", False),
+    # The number of entries that are set changes before they are read:
+    ("int m = 1; w[1] = x; for (k in 2:m) w[k] = x; m += w[1] > -9; for (k in 2:m) target += w[k];", False),
 ]
 
 
@@ -84,13 +87,15 @@ def test_a_declaration_moves_where_each_iteration_sets_all_before_it_reads_any(b
     data {{ int n; }}
     parameters {{ real x; }}
     model {{
-      vector[2] w = rep_vector(0.5, 2);
+      vector[2] w;
       for (i in 1:3) {{ {body} }}
     }}
-    """.replace(" = rep_vector(0.5, 2);\n", ";\n" if moves else " = rep_vector(0.5, 2);\n", 1)
+    """
     moved = privatise(lowered(text))
     [loop] = [s for s in walk(moved.model) if isinstance(s, ir.For) and s.variable == "i"]
     assert isinstance(loop.body[0], ir.Declare) is moves
+    if not moves:  # what is read before it is set has a value from before the loop
+        text = text.replace("w;", "w = rep_vector(0.5, 2);", 1)
     at, data = np.array([0.7]), {"n": 0}
     assert posterior(text, data, only(PRIVATISE)).log_density(at) == reference(text, data).log_density(at)
 
@@ -133,6 +138,23 @@ def test_an_array_along_the_loop_is_no_scratch(program: str) -> None:
     np.testing.assert_allclose(
         got.log_density_gradient(at)[1], expected.log_density_gradient(at)[1], rtol=1e-13
     )
+
+
+SCRATCH = {
+    "all entries": "vector[N] mu; for (n in 1:N) { for (k in 1:N) mu[k] = k * x; target += sum(mu) * y[n]; }",
+    "the entry of the loop among others": """vector[N] mu;
+        for (n in 1:N) { mu[n] = x; for (k in 1:N) mu[k] = k * x * y[n]; target += mu[n] ^ 2; }""",
+}
+
+
+@pytest.mark.parametrize("program", SCRATCH.values(), ids=SCRATCH)
+def test_an_array_whose_entries_iterations_share_is_scratch(program: str) -> None:
+    text = f"data {{ int N; vector[N] y; }} parameters {{ real x; }} model {{ {program} }}"
+    (loop,) = (s for s in privatise(lowered(text)).model if isinstance(s, ir.For))
+    assert isinstance(loop.body[0], ir.Declare)
+    at, data = np.array([0.7]), {"N": 4, "y": [0.5, -1.0, 2.0, 0.1]}
+    got, expected = posterior(text, data), reference(text, data)
+    np.testing.assert_allclose(got.log_density(at), expected.log_density(at), rtol=1e-14)
 
 
 def test_what_nothing_reads_is_not_stored() -> None:

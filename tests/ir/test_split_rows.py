@@ -19,6 +19,7 @@ DATA = {"N": 6, "K": 2, "x": X, "y": X @ [1.0, -2.0]}
     [
         "y ~ normal((x * b) / N, 1);",
         "y ~ normal(x * b, sqrt(N));",
+        "y ~ normal(x * b + rep_vector(b[1] / N, N), 1);",
         "for (n in 1:N) { if (b[1] > 99) break; y[n] ~ normal(x[n] * b, N); }",
         "for (n in 1:N) x[n] ~ multi_student_t(N, b, identity_matrix(2));",
     ],
@@ -38,6 +39,21 @@ def test_what_has_no_entry_a_row_is_no_row_term() -> None:
     assert [span.line for span in split.rest_terms] == [5]
 
 
+@pytest.mark.parametrize(
+    "filled",
+    [
+        "vector[N] c; for (n in 1:size(c)) c[n] = b[1];",
+        "vector[N] c = rep_vector(b[1], num_elements(rep_vector(2, N)));",
+        "vector[6] c; for (n in 1:N) c[n] = b[1];",
+        "vector[6] c; c = rep_vector(b[1], N);",
+    ],
+)
+def test_a_variable_with_an_entry_a_row_is_one_of_rows(filled: str) -> None:
+    split = split_rows(lowered(f"{DECLARED} b ~ normal(0, 1);\n {filled}\n c ~ normal(0, 1); }}"), "N")
+    assert [span.line for span in split.terms] == [6]
+    assert [span.line for span in split.rest_terms] == [4]
+
+
 def test_branches_of_a_function_that_a_solver_calls_have_two_sides() -> None:
     """That on `k`, a parameter; not that on data."""
     text = """
@@ -52,4 +68,11 @@ def test_branches_of_a_function_that_a_solver_calls_have_two_sides() -> None:
     parameters { real k; }
     model { target += sum(ode_rk45(decay, [1.0]', 0, {1.0}, k, n)[1]); }
     """
+    assert sides_of(lowered(text)) == [((1, True),)]
+
+
+def test_branches_in_a_while_loop_have_no_side() -> None:
+    """Without that which holds, the loop would not end."""
+    body = "real q = k; while (q < 1) { if (q > 0) q += 1; else q = 0.5; } if (k > 0) target += -q;"
+    text = f"parameters {{ real k; }} model {{ {body} }}"
     assert sides_of(lowered(text)) == [((1, True),)]

@@ -43,6 +43,15 @@ def test_a_step_computes_nothing_from_index_sets_alone() -> None:
     assert len(list(walk(scan.step))) < len(list(walk(before.step)))
 
 
+def test_each_scan_has_its_own() -> None:
+    loop, end = "for (t in 2:T) {", "target +="
+    again = f"la = mu; {loop}{FORWARD.split(loop)[1].split(end)[0]}{end}"
+    model = ARRAYS.of(lowered(FORWARD.replace(end, again))).model
+    made = [n.name for n in walk(model) if isinstance(n, ir.Assign) and n.name.startswith("fixed_")]
+    assert sum(isinstance(n, ir.Scan) for n in walk(model)) == 2
+    assert len(made) == len({*made}) > 1
+
+
 def test_what_is_set_whole_is_not_declared_first() -> None:
     (scan,) = steps(ARRAYS.of(lowered(FORWARD)))
     (before,) = steps(ARRAYS.of(lowered(FORWARD), without={"dead-stores"}))

@@ -21,6 +21,12 @@ def test_the_prior_of_the_parameter_alone_goes(prior: str) -> None:
     assert without_prior(program, ARRAYS.of(program), "b").model == program.model[:1]
 
 
+def test_other_statements_are_no_priors() -> None:
+    program = lowered(PROGRAM.format("b ~ normal(0, 3); target += -square(a[1]); real c = 2; target += c;"))
+    less = without_prior(program, ARRAYS.of(program), "b")
+    assert less.model == (program.model[0], *program.model[2:])
+
+
 def test_a_prior_in_a_loop_over_the_entries_goes() -> None:
     program = lowered(PROGRAM.format("for (k in 1:K) { a[k] ~ normal(1, 2); b[k] ~ normal(0, 3); }"))
     less = without_prior(program, ARRAYS.of(program), "b")

@@ -38,7 +38,6 @@ _SETTLED = "drift < ANNEALING.stationary_drift"
 _REFINING = "ppl/inference/correct/correction.py"
 _MOST_WORK = "CORRECTION.most_work"
 _ALL = "width * CORRECTION.evaluations_a_point * CORRECTION.fewest_points"
-_UNFOLDED = "len(self.unfolded) > INLINING.most_calls"
 _LOOPING = "isinstance(n, ir.For) or (isinstance(n, ir.CallUser) and n.name in known) for n in walk(f.body)"
 _NEST = "def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:"
 _NORMALISERS = "ppl/ir/passes/split_normalisers.py"
@@ -82,7 +81,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_REFINING, "return points_for(width_of(target)) > 0", "0 -> 1"): EDGE,
     (_REFINING, f"if {_ALL} > {_MOST_WORK}:", f"{_ALL} > {_MOST_WORK} -> {_ALL} >= {_MOST_WORK}"): EDGE,
     ("ppl/backend/emit.py", "emit_parameters(w, p, jacobian=False)", "False -> True"): WORK,
-    ("ppl/ir/passes/inline.py", f"if {_UNFOLDED}:", f"{_UNFOLDED} -> {_UNFOLDED.replace('>', '>=')}"): WORK,
     ("ppl/backend/memory.py", "largest_learnt: int = 32 << 20", "32 -> 33"): WORK,
     ("ppl/backend/memory.py", "largest_learnt: int = 32 << 20", "20 -> 21"): WORK,
     ("ppl/backend/memory.py", "head: int = 1 << 16", "1 -> 2"): WORK,

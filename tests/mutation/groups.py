@@ -89,6 +89,7 @@ PASSES = (
     "tests/test_propto.py",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
     *_tests("ir", "privatise split_normalisers fuse_regressions without_prior"),
+    *_tests("ir", "fission inline jumps lift scan tuple_parts until_break widths"),
     "tests/ir/test_whole_arrays.py::test_a_predictor_has_no_index_sets",
     "tests/ir/test_whole_arrays.py::test_a_part_is_not_the_whole",
     *_GENERATED,
