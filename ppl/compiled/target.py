@@ -125,13 +125,13 @@ class CompiledTarget:
 
     def log_densities(self, us: Floats) -> Floats:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
-        if self.quick:
+        if self.quick or len(us) == 1:
             return self.log_density_gradients(us)[0]
         return self._at_each(self.density.values, us, VALUE_BATCHES)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """Log density (n,) and gradient (n, dim) at each row of `us`."""
-        if self.quick and len(us) == 1:
+        if len(us) == 1:  # a batch would be filled up with it
             value, gradient = self.log_density_gradient(us[0])
             return np.array([value]), gradient[None]
         found = self._at_each(self.density.gradients, us, GRADIENT_BATCHES).reshape(len(us), 1 + self.dim)
@@ -139,7 +139,7 @@ class CompiledTarget:
 
     def gradients_alone(self, us: Floats) -> Floats:
         """The gradient (n, dim) alone at each row of `us`; of small programs it hardly pays to compile it."""
-        if is_small(self.width):
+        if is_small(self.width) or len(us) == 1:
             return self.log_density_gradients(us)[1]
         found = self._at_each(self.density.gradients_alone, us, GRADIENT_BATCHES)
         return found.reshape(len(us), self.dim)

@@ -57,8 +57,6 @@ class PosteriorTarget:
         return self.posterior.log_densities(us, jacobian=self.jacobian)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        if self.moving is None:
-            return self.posterior.log_density_gradients(us, jacobian=self.jacobian)
         return self.log_joint.values_and_gradients(us, self.moving)
 
     def gradients_alone(self, us: Floats) -> Floats:
