@@ -70,6 +70,9 @@ def inverse(xp: Namespace, matrix: Array) -> Array:
 
 
 def _one_by_one(xp: Namespace, matrix: Array, d: Array) -> Array:
+    """matrix^-1 d; a matrix (..., 1, K, K) is factored once for all n vectors of d (..., n, K)."""
+    if matrix.shape[-3] == 1 and d.ndim == matrix.ndim - 1:
+        return transposed(xp, or_nan(xp.linalg.solve, matrix[..., 0, :, :], transposed(xp, d)))
     return or_nan(xp.linalg.solve, matrix, d[..., None])[..., 0]
 
 
