@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.random import Generator
 from scipy import stats
+from scipy.integrate import solve_ivp
 from scipy.special import expit, softmax
 
+from tests.benchmarks.errors import Floats
 from tests.benchmarks.verdicts.case import Data
 from tests.benchmarks.verdicts.fixed_data import FixedData
 from tests.benchmarks.verdicts.latent import grid_edges
@@ -107,6 +109,18 @@ def composition_regression(rng: Generator, samples: int = 60) -> Data:
     return listed(N=samples, K=5, D=2, x=x, y=y)
 
 
+def seir_reported(rng: Generator, weeks: int = 20, population: float = 20_000) -> Data:
+    def slope(_: float, y: Floats) -> list[float]:
+        infected = 2.2 * y[0] * y[2] / population
+        return [-infected, infected - 1.5 * y[1], 1.5 * y[1] - y[2], 1.5 * y[1]]
+
+    week = np.arange(1, weeks + 1)
+    start = [population - 12, 12, 0, 0]
+    onsets = np.diff(solve_ivp(slope, (0, weeks), start, t_eval=week, rtol=1e-8).y[3], prepend=0)
+    cases = rng.negative_binomial(12, 12 / (12 + 0.35 * onsets))
+    return listed(T=weeks, week=week.astype(float), population=population, cases=cases)
+
+
 def sur_lkj(rng: Generator, rows: int = 80) -> Data:
     x = np.column_stack([np.ones(rows), rng.standard_normal((rows, 3))])
     beta, omega = rng.normal(0, 1, (3, 4)), np.array([[1, 0.6, -0.3], [0.6, 1, 0.1], [-0.3, 0.1, 1]])
@@ -199,6 +213,7 @@ PROGRAMS = FixedData(
         emax_trials,
         hurdle_visits,
         composition_regression,
+        seir_reported,
         sur_lkj,
         football,
         crossed_logistic,

@@ -10,6 +10,7 @@ Buerkner, 2021).
 
 import argparse
 import json
+import math
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ NO_VARIANCE = frozenset({"c2"})
 ESS: dict[str, dict[str, Any]] = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "sd": {}}
 """Methods of arviz.ess with their options; in ArviZ 1 tail has no default for `prob`."""
 DIGITS = 5
+"""Digits of an sd; means and quantiles have as many decimals."""
 
 
 def reference(files: Sequence[Path], asked: Collection[str]) -> dict[str, Any]:
@@ -69,7 +71,8 @@ def quantity(draws: Floats, moments: bool = True) -> dict[str, float]:
     found |= {"q05": np.quantile(draws, 0.05), "q95": np.quantile(draws, 0.95)}
     methods = {method: options for method, options in ESS.items() if moments or method != "sd"}
     ess = min(float(arviz.ess(draws, method=method, **options)) for method, options in methods.items())
-    return {**{key: significant(value) for key, value in found.items()}, "ess": round(ess)}
+    decimals = DIGITS - 1 - math.floor(math.log10(draws.std()))
+    return {**{key: round(float(value), decimals) for key, value in found.items()}, "ess": round(ess)}
 
 
 def significant(value: Any) -> float:

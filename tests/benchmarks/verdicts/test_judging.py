@@ -147,16 +147,17 @@ def test_every_quantity_is_a_column(group: str, name: str):
 def test_chains_of_stan_become_a_reference(tmp_path: Path):
     rng, files = np.random.default_rng(8), [tmp_path / f"{k}.csv" for k in range(4)]
     for file in files:
-        rows = rng.normal([-9, 0.8, 7, 0, 2, 1, 5, 4], [1, 0, 0, 0, 3, 1, 0, 1], (1000, 8))
+        rows = rng.normal([-9, 0.8, 7, 0, 2, 1, 5, 4, 12345.45], [1, 0, 0, 0, 3, 1, 0, 1, 1], (1000, 9))
         lines = [",".join(map(str, row)) for row in rows]
-        head = "lp__,accept_stat__,n_leapfrog__,divergent__,theta.1,z.1,known,c2"
+        head = "lp__,accept_stat__,n_leapfrog__,divergent__,theta.1,z.1,known,c2,far"
         file.write_text("\n".join([head, "# Adaptation terminated", *lines, "# Elapsed Time: 1"]) + "\n")
-    content = reference(files, {"theta.1", "known", "c2"})
+    content = reference(files, {"theta.1", "known", "c2", "far"})
     assert content["rhat_max"] < 1.01 and content["ess_min"] > 2000 and content["divergences"] == 0
     made = tmp_path / "made.json"
     made.write_text(text({"source": "Stan", **content}))
     found = read_reference(made)
-    assert set(found) == {"theta.1", "c2"}  # what does not vary is left out
+    assert set(found) == {"theta.1", "c2", "far"}  # what does not vary is left out
+    assert found["far"].mean == pytest.approx(12345.45, abs=0.1)  # digits are those of the sd
     assert math.isnan(found["c2"].sd) and found["c2"].q95 == pytest.approx(5.645, abs=0.1)
     theta = found["theta.1"]
     assert [theta.mean, theta.sd, theta.q05, theta.q95] == pytest.approx([2, 3, -2.93, 6.93], abs=0.3)
