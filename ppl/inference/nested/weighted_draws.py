@@ -46,6 +46,9 @@ ENOUGH_EFFECTIVE = 0.4
 FEWEST_EFFECTIVE = 0.15
 """The effective draws, as the same share, with which so many more are made that as many count."""
 
+HOPELESS = 0.02
+"""The effective share of the draws of two mixtures below which none is found for many outer coordinates."""
+
 
 class Drawn(NamedTuple):
     """Points u (n, dim), the log densities of the target and of what they are drawn from, and weights.
@@ -156,10 +159,14 @@ def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Dra
         found = together(rounds, outer)
         if found.n >= n and is_reliable(found.weights) and found.weights.ess >= enough * n:
             break
+        if k and not few and found.weights.ess < HOPELESS * found.n:
+            break
         mixture = fitted_to(found.u[:, outer], found.weights, rng, one=k == 0 and left > 0)
     if is_reliable(found.weights) and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n:
         go(int(found.n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)))
         found = together(rounds, outer)
+    if found.weights.ess < FEWEST_EFFECTIVE * n:  # too few, whatever they miss
+        return found
     return found._replace(missed=misses(rounds, marginal, own, rng))
 
 

@@ -10,8 +10,10 @@ from toy_targets import OneOfMany
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.nested.blocks import Blocks
 from ppl.inference.nested.marginal import Marginal, climb
-from ppl.inference.nested.outer import shrunk_moments
+from ppl.inference.nested.outer import one_over, shrunk_moments
 from ppl.inference.nested.structure import structure_of
+from ppl.inference.nested.weighted_draws import drawn
+from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
 
@@ -97,17 +99,29 @@ def test_the_toy_target_has_its_gradient():
     np.testing.assert_allclose(toy.log_density_gradient(u)[1], differences, atol=1e-5)
 
 
-def test_the_curvature_at_the_mode_is_that_of_the_marginal():
-    toy = target()
+def peak_of(toy):
     start = rng().normal(size=toy.dim)
     structure = structure_of(toy, start, rng())
     assert structure.outer.tolist() == list(range(1 + COLUMNS))
     blocks = Blocks(toy, structure)
-    peak = climb(Marginal(blocks, start[structure.outer], blocks.latent(start[None])[0]))
+    return climb(Marginal(blocks, start[structure.outer], blocks.latent(start[None])[0]))
+
+
+def test_the_curvature_at_the_mode_is_that_of_the_marginal():
+    toy = target()
+    peak = peak_of(toy)
     mean, sd, _ = toy.posterior
     np.testing.assert_allclose(peak.marginal.centre[1:], mean[1:], atol=0.05 * sd.min())
     sds = np.sqrt((peak.gaussian.factor**2).sum(axis=1))
     np.testing.assert_allclose(sds[1:], sd[1:], rtol=0.03)
+
+
+def test_two_mixtures_that_miss_the_posterior_are_the_last():
+    peak = peak_of(target())
+    mean, factor = peak.gaussian.mean, peak.gaussian.factor
+    beside = one_over(Gaussian(mean + 8 * factor.sum(axis=1), factor))
+    found = drawn(peak, beside, 2048, rng())
+    assert found.n == 1024 and found.weights.ess < 20
 
 
 @pytest.mark.parametrize("columns, groups", [(COLUMNS, GROUPS), (40, 90)])
