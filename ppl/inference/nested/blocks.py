@@ -143,11 +143,12 @@ class Blocks:
         return log_densities(self.target, self.points(outer, latent))
 
     def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
-        """The log density of the whole (n,), and its gradients by block (n, g, w).
+        """The log density of the whole (n,) with places that are left over; gradients by block (n, g, w).
 
-        Places that are left over hold standard normals, so that all blocks are of one width.
+        These places hold standard normals, so that all blocks are of one width.
         """
         values, found = log_density_gradients(self.inside, self.points(outer, latent))
+        values = values + self.left_over(latent)
         return values, np.where(self.structure.filled, self.latent(found), -latent)
 
     def gradients(self, outer: Array, latent: Array) -> Array:

@@ -353,6 +353,32 @@ def blocks_of(target):
     return Blocks(target, found(target))
 
 
+@dataclass(frozen=True)
+class Uneven(Target):
+    """A standard normal m, and about it four pairs, of which one is normal about the other, and four more."""
+
+    dim: int = 13
+
+    def log_density_gradients(self, us):
+        m, about = us[:, :1], np.concatenate([np.repeat(us[:, :1], 4, axis=1), us[:, 1:5]], axis=1)
+        off = np.concatenate([m, us[:, 1:9] - about, us[:, 9:] - m], axis=1)
+        gradient = -off
+        gradient[:, 0] += off[:, 1:5].sum(axis=1) + off[:, 9:].sum(axis=1)
+        gradient[:, 1:5] += off[:, 5:9]
+        return stats.norm.logpdf(off).sum(axis=1), gradient
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+def test_the_marginal_of_normal_blocks_of_unequal_width_is_exact():
+    blocks = blocks_of(Uneven())
+    assert blocks.structure.outer.tolist() == [0] and blocks.structure.blocks.shape == (8, 2)
+    outer = np.array([[0.3], [-2.0]])
+    found = blocks.modes(outer, np.zeros((2, 8, 2)), BLOCK_MODES.about)
+    np.testing.assert_allclose(found.log_marginals, stats.norm.logpdf(outer[:, 0]), rtol=1e-6)
+
+
 @pytest.mark.parametrize("target", [Counts(np.array([0.0, 3, 1, 0, 7, 2])), Pairs(5), Turned(3, 4)])
 def test_slopes_of_the_marginal_are_differences_of_laplaces(target):
     blocks = blocks_of(target)
