@@ -222,7 +222,7 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
         length, remaining = lengths(factors[going], step), np.where(back, 1 - share, 0.5)
         finite = np.isfinite(values[going]) & np.isfinite(step).all(axis=(1, 2))
         ended = finite & (length.max(axis=1) < near)
-        values[going] += 0.5 * (gradient * step).sum(axis=(1, 2))  # what the step still gains
+        values[going[ended]] += 0.5 * (gradient * step)[ended].sum(axis=(1, 2))  # what the step still gains
         here = finite[:, None, None]
         at[going] += np.where(here, step, -0.5 * steps[going])
         steps[going] = np.where(here & ~back[..., None], step, remaining[..., None] * steps[going])

@@ -16,7 +16,7 @@ from ppl.inference.correct.population import StudentTs
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.nested.block_draws import BLOCK_TRENDS, BlockDraws, with_trends
-from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, cholesky, repaired_factors
+from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, cholesky, modes, repaired_factors
 from ppl.inference.nested.conditional import (
     CONDITIONAL,
     conditional,
@@ -419,6 +419,14 @@ def test_modes_far_from_the_start_of_exponential_slopes():
     again = blocks.modes(np.array([[2.0]]), np.full((1, 6, 1), -12.0), BLOCK_MODES.near)
     assert result.found.all() and again.found.all()
     np.testing.assert_allclose(result.at, again.at, atol=1e-4)
+
+
+def test_a_search_that_is_not_at_its_end_has_the_value_that_was_seen():
+    """What a step seems to gain may be a power of e far from the mode."""
+    blocks, outer = blocks_of(Counts(np.array([0.0, 3, 1, 0, 7, 2]))), np.array([[2.0]])
+    start = np.full((1, 6, 1), 6.0)
+    found = modes(blocks, outer, start, BLOCK_MODES.near, np.full(1, -np.inf), 1)
+    assert not found.found[0] and found.values[0] == blocks.values_and_gradients(outer, start)[0][0]
 
 
 def test_a_point_that_may_count_for_nothing_gets_fewer_steps():
