@@ -22,10 +22,10 @@ from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import (
     Array,
     Target,
+    given,
     gradients,
     log_densities,
     log_density_gradients,
-    moved_in,
 )
 
 
@@ -91,9 +91,7 @@ class Fields:
     @cached_property
     def inside(self) -> Target:
         """The target, of whose gradients at many points only those in the field are looked at."""
-        latent = np.ones(self.structure.dim, dtype=bool)
-        latent[self.structure.outer] = False
-        return moved_in(self.target, latent)
+        return given(self.target, self.structure.outer)
 
     def points(self, outer: Array, latent: Array) -> Array:
         """The points (n, dim) of the target."""

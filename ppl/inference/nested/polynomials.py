@@ -114,7 +114,7 @@ class Polynomials:
 
     def each(self, z: Array) -> Array:
         """Chebyshev's polynomials (..., w, degree + 1) of every variable."""
-        return np.asarray(chebyshev.chebvander(z / self.radius, self.degree))
+        return np.stack(chebyshev_values(z / self.radius, self.degree), axis=-1)
 
     @property
     def standard_normal(self) -> Array:

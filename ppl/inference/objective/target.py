@@ -61,10 +61,12 @@ def gradients(target: Target, us: Array) -> Array:
     return np.asarray(find(us) if find else log_density_gradients(target, us)[1])
 
 
-def moved_in(target: Target, some: NDArray[np.bool_]) -> Target:
-    """The same density, of whose gradients at many points those in some coordinates (dim,) are looked at."""
+def given(target: Target, outer: NDArray[np.intp]) -> Target:
+    """The same density, of whose gradients at many points those in other coordinates are looked at."""
     find = getattr(target, "moved_in", None)
-    found: Target = find(some) if find else target
+    others = np.ones(target.dim, dtype=bool)
+    others[outer] = False
+    found: Target = find(others) if find else target
     return found
 
 

@@ -31,9 +31,7 @@ class FixedData:
 
     def data(self, name: str) -> Data:
         simulate = next(f for f in self.simulators if f.__name__ == name)
-        with threadpool_limits(
-            1
-        ):  # the same digits on every machine, and no waiting for cores that others have
+        with threadpool_limits(1):  # the same digits on every machine, and no waiting for other cores
             return simulate(np.random.default_rng([self.stream, *name.encode()]))
 
     def program(self, name: str) -> Path:
