@@ -9,8 +9,8 @@ from typing import Any
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
 from ppl.backend.emitted import Emitted
-from ppl.backend.fields import Forms
 from ppl.backend.library import Wrap, library
+from ppl.backend.solver_functions import SolverFunction
 from ppl.source import Span
 
 BUILTINS = {"range": range, "float": float, "slice": slice}
@@ -73,11 +73,11 @@ class Code:
         """The module in NumPy and under autograd."""
         return load(self, NUMPY), load(self, AUTOGRAD)
 
-    def forms(self, name: str) -> Forms:
-        """A function of the module in the forms that solvers ask for."""
+    def solver_function(self, name: str) -> SolverFunction:
+        """A function of the module as solvers call it."""
         plain, traced = (module.functions for module in self.in_both)
         f = next(f for f in self.emitted.at_points if f.name == name)
-        return Forms(plain[name], plain[f.lifted_name], traced[f.lifted_name], f.varies)
+        return SolverFunction(plain[name], plain[f.lifted_name], traced[f.lifted_name], f.varies)
 
 
 def load(
@@ -92,7 +92,7 @@ def load(
     `builtins` are all that the module sees of Python.
     """
     lib: SimpleNamespace = library(xp, code.emitted.bindings, code.softplus, wrap)
-    lib.solve = partial(solve, xp, code.forms)
+    lib.solve = partial(solve, xp, code.solver_function)
     for name, function in replaced.items():
         setattr(lib, name, function)
     scope: dict[str, Any] = {"__builtins__": dict(builtins), "lib": lib}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, Array, combs, pullback
-from ppl.backend.fields import OfProgram, Pull
+from ppl.backend.solver_functions import ProgramField, Pull
 from ppl.stdlib.laplace.own import Curve
 from ppl.stdlib.solvers.field import Draws, Floats
 
@@ -36,12 +36,12 @@ class OwnLikelihood:
     """f(theta, ...) of the program; `field` has its further arguments."""
 
     name: str
-    field: OfProgram
+    field: ProgramField
 
     def at(self, draws: Draws, at_leaves: Sequence[Any] = ()) -> Scalars:
         """f of theta at the draws; `at_leaves` are its other arguments, or else their plain values."""
         shared = self.field.at_points(at_leaves or [leaf.plain for leaf in self.field.leaves], draws)
-        return lambda theta: self.field.forms.traced(theta, *shared)
+        return lambda theta: self.field.function.traced(theta, *shared)
 
     def curve(self, theta: Floats, draws: Draws, block: int) -> Curve:
         f = self.at(draws)

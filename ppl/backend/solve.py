@@ -11,8 +11,8 @@ from autograd.tracer import isbox
 
 from ppl.arrays import Namespace, record
 from ppl.backend.constraint_checks import DrawsRejected
-from ppl.backend.fields import Each, Forms, OfProgram, Placed, leaves
 from ppl.backend.own_likelihood import OwnLikelihood
+from ppl.backend.solver_functions import Each, Placed, ProgramField, SolverFunction, leaves
 from ppl.errors import Rejection
 from ppl.stdlib.laplace import own
 from ppl.stdlib.solvers import initial_value, quadrature, roots
@@ -22,7 +22,7 @@ from ppl.stdlib.solvers.runge_kutta import DormandPrince, Radau, Scales
 Pull = Callable[[Floats], tuple[Sequence[Floats], Sequence[Any]]]
 """From the adjoint of an answer (draws, ...) those of the inputs (draws, ...), and those that f pulls."""
 Run = Callable[..., tuple[Floats, Pull]]
-Solver = Callable[[Namespace, str, Forms, Sequence[Any], Sequence[Any]], Any]
+Solver = Callable[[Namespace, str, SolverFunction, Sequence[Any], Sequence[Any]], Any]
 
 EXPLICIT, IMPLICIT = DormandPrince(), Radau()
 MOST_TRIES, MOST_TRIES_EACH = 500, 10
@@ -33,7 +33,7 @@ TIGHTER = 0.01
 
 def solve(
     xp: Namespace,
-    forms: Callable[[str], Forms],
+    functions: Callable[[str], SolverFunction],
     solver: str,
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -48,7 +48,7 @@ def solve(
         DrawsRejected: some of them have no answer; each says why when it is solved alone.
     """
     each = [Each(a) if m else a for a, m in zip_longest((*args, *settings), lifted)]
-    return SOLVERS[solver](xp, solver, forms(f.__name__), each[: len(args)], each[len(args) :])
+    return SOLVERS[solver](xp, solver, functions(f.__name__), each[: len(args)], each[len(args) :])
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Problem:
     `solved` raises Rejection for one draw that has no answer, DrawsRejected for some of many.
     """
 
-    forms: Forms
+    function: SolverFunction
     placed: Placed
     inputs: tuple[Any, ...]
     shared: tuple[Any, ...]
@@ -70,7 +70,7 @@ class Problem:
         traced = [leaf for leaf in inputs if isbox(leaf.value)]
         differentiated = [i for i, leaf in enumerate(shared) if isbox(leaf.value)]
         draws = next((len(leaf.plain) for leaf in (*inputs, *shared) if leaf.each), 0)
-        field = OfProgram(self.forms, self.placed, self.shared, tuple(differentiated))
+        field = ProgramField(self.function, self.placed, self.shared, tuple(differentiated))
         answers, pull = run(field, *(leaf.broadcast(draws or 1) for leaf in inputs))
         unsolved = np.flatnonzero(~np.isfinite(answers).reshape(len(answers), -1).all(axis=1))
         if unsolved.size:
@@ -93,7 +93,7 @@ def ode(
     defaults: tuple[float, float, float],
     xp: Namespace,
     solver: str,
-    forms: Forms,
+    function: SolverFunction,
     args: Sequence[Any],
     settings: Sequence[Any],
 ) -> Any:
@@ -102,7 +102,7 @@ def ode(
     relative, absolute, most_steps = tolerances or defaults
     scales = Scales(float(tighter(np, relative)), tighter(np, absolute))
 
-    def run(f: OfProgram, t0: Floats, y0: Floats, ts: Floats) -> tuple[Floats, Pull]:
+    def run(f: ProgramField, t0: Floats, y0: Floats, ts: Floats) -> tuple[Floats, Pull]:
         y0 = np.where(in_order(t0, ts)[:, None], y0, np.nan)
         outputs = ts.shape[1]
         most = min(most_steps * outputs, MOST_TRIES + MOST_TRIES_EACH * outputs)
@@ -121,7 +121,7 @@ def ode(
 
         return states, pull
 
-    return Problem(forms, by_time, (t0, y0, ts), tuple(shared)).solved(xp, run)
+    return Problem(function, by_time, (t0, y0, ts), tuple(shared)).solved(xp, run)
 
 
 def tighter(xp: Any, tolerance: Any) -> Any:
@@ -155,10 +155,12 @@ def complaint(solver: str, path: initial_value.Trajectory, most: float) -> str:
 # --- Equations and integrals ---------------------------------------------------------------------
 
 
-def root(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
+def root(
+    xp: Namespace, solver: str, function: SolverFunction, args: Sequence[Any], settings: Sequence[Any]
+) -> Any:
     guess, *shared = args
 
-    def run(f: OfProgram, guess: Floats) -> tuple[Floats, Pull]:
+    def run(f: ProgramField, guess: Floats) -> tuple[Floats, Pull]:
         found = roots.root(f, guess)
         if len(guess) == 1 and not np.isfinite(found).all():
             raise Rejection(
@@ -166,18 +168,20 @@ def root(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings
             )
         return found, lambda g: ((np.zeros_like(guess),), roots.adjoints(f, found, g))
 
-    return Problem(forms, alone, (guess,), tuple(shared)).solved(xp, run)
+    return Problem(function, alone, (guess,), tuple(shared)).solved(xp, run)
 
 
 def alone(t: Any, y: Any) -> tuple[Any, ...]:
     return (y,)
 
 
-def integral(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
+def integral(
+    xp: Namespace, solver: str, function: SolverFunction, args: Sequence[Any], settings: Sequence[Any]
+) -> Any:
     low, high, *shared = args
     (tolerance,) = settings or (INTEGRAL_TOLERANCE,)
 
-    def run(f: OfProgram, low: Floats, high: Floats) -> tuple[Floats, Pull]:
+    def run(f: ProgramField, low: Floats, high: Floats) -> tuple[Floats, Pull]:
         forwards = (low < high) | ((low == high) & np.isfinite(low))
         rule = quadrature.rule(f, low, np.where(forwards, high, low), tolerance)
         values = np.where(forwards, rule.value, np.nan)
@@ -185,7 +189,7 @@ def integral(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], sett
             raise Rejection(f"`{solver}` from {low[0]:g} to {high[0]:g} {fault(bool(forwards[0]))}")
         return values, lambda g: quadrature.adjoints(f, rule, g)
 
-    return Problem(forms, by_complement, (low, high), tuple(shared)).solved(xp, run)
+    return Problem(function, by_complement, (low, high), tuple(shared)).solved(xp, run)
 
 
 def fault(forwards: bool) -> str:
@@ -201,11 +205,13 @@ def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:
 # --- Laplace's approximation ---------------------------------------------------------------------
 
 
-def marginal(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
+def marginal(
+    xp: Namespace, solver: str, function: SolverFunction, args: Sequence[Any], settings: Sequence[Any]
+) -> Any:
     """log p(y) where the function of the program is log p(y | theta, ...), theta ~ normal(0, K)."""
     k, *shared = args
 
-    def run(f: OfProgram, k: Floats) -> tuple[Floats, Pull]:
+    def run(f: ProgramField, k: Floats) -> tuple[Floats, Pull]:
         like, found = approximated(solver, f, k, settings)
 
         def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
@@ -217,14 +223,16 @@ def marginal(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], sett
 
         return found.value, pull
 
-    return Problem(forms, alone, (k,), tuple(shared)).solved(xp, run)
+    return Problem(function, alone, (k,), tuple(shared)).solved(xp, run)
 
 
-def latent(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
+def latent(
+    xp: Namespace, solver: str, function: SolverFunction, args: Sequence[Any], settings: Sequence[Any]
+) -> Any:
     """The mode of theta as the first column, and F beside it: Laplace's covariance of theta is F F'."""
     k, *shared = args
 
-    def run(f: OfProgram, k: Floats) -> tuple[Floats, Pull]:
+    def run(f: ProgramField, k: Floats) -> tuple[Floats, Pull]:
         _, found = approximated(solver, f, k, settings)
         mode = np.where(np.isfinite(found.value)[:, None], found.theta, np.nan)
 
@@ -233,11 +241,11 @@ def latent(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settin
 
         return np.concatenate([mode[:, :, None], found.factor], axis=2), pull
 
-    return Problem(forms, alone, (k,), tuple(shared)).solved(xp, run)
+    return Problem(function, alone, (k,), tuple(shared)).solved(xp, run)
 
 
 def approximated(
-    solver: str, f: OfProgram, k: Floats, settings: Sequence[Any]
+    solver: str, f: ProgramField, k: Floats, settings: Sequence[Any]
 ) -> tuple[OwnLikelihood, own.Approximation]:
     """Raises Rejection where sizes do not fit, or the only draw has no mode."""
     tolerance, most_steps, block, *start = settings

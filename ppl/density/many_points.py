@@ -324,7 +324,7 @@ def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
     for tried in range(BATCH.points_tried):
         sizes = Sizes(code)
         builtins = {**BUILTINS, "range": sizes.range}
-        solving = sizes.solving(partial(solve, NUMPY, code.forms))
+        solving = sizes.solving(partial(solve, NUMPY, code.solver_function))
         module = load(code, NUMPY, sizes.wrap, builtins, solve=solving)
         with np.errstate(all="ignore"), suppress(PPLError), located(module):
             module.log_joint(d, rng.normal(size=dim) if tried else np.zeros(dim), True)

@@ -117,7 +117,7 @@ BACKEND = (
     f"{_LOOPS}::test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
 )
-_SOLVER_FILES = tuple(f"ppl/backend/{name}.py" for name in ("fields", "draws", "solve"))
+_SOLVER_FILES = tuple(f"ppl/backend/{name}.py" for name in ("solver_functions", "solve"))
 DERIVATIVES = ("with_partials", "with_vjps")
 GROUPS = {
     "psis": Group(_inference("diagnose/psis"), _tests("inference", "psis")),

@@ -23,7 +23,7 @@ Placed = Callable[[Any, Any], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
-class Forms:
+class SolverFunction:
     """One function of the program: for plain numbers, for many points, and for many on a tape.
 
     `varies` says which arguments of the last two have one value for each point.
@@ -100,10 +100,10 @@ def _added_at(g: Array, rows: Draws, shape: tuple[int, ...]) -> Array:
 
 
 @dataclass(frozen=True)
-class OfProgram:
+class ProgramField:
     """f(t, y, *shared), shared being the same for all points or one for each draw."""
 
-    forms: Forms
+    function: SolverFunction
     placed: Placed
     shared: tuple[Any, ...]
     differentiated: tuple[int, ...] = ()
@@ -116,7 +116,7 @@ class OfProgram:
     @cached_property
     def wanted_each(self) -> list[bool]:
         """Of which leaves the function for many points takes one value for each."""
-        own = self.forms.varies[len(self.forms.varies) - len(self.shared) :]
+        own = self.function.varies[len(self.function.varies) - len(self.shared) :]
         return [varies for x, varies in zip(self.shared, own, strict=True) for _ in leaves(x)]
 
     def values(self, t: Floats, y: Floats, draws: Draws) -> Floats:
@@ -125,9 +125,9 @@ class OfProgram:
     def of(self, draws: Draws) -> Rate:
         if len(draws) == 1:
             of_draw = self._of_draw(draws[0])
-            return lambda t, y: flat(self.forms.plain(*self.placed(t[0], y[0]), *of_draw), (1, -1))
+            return lambda t, y: flat(self.function.plain(*self.placed(t[0], y[0]), *of_draw), (1, -1))
         at_points = self.at_points([leaf.plain for leaf in self.leaves], draws)
-        return lambda t, y: flat(self.forms.many(*self.placed(t, y), *at_points), y.shape)
+        return lambda t, y: flat(self.function.many(*self.placed(t, y), *at_points), y.shape)
 
     def _of_draw(self, draw: int) -> Any:
         if self._same is not None:
@@ -158,13 +158,15 @@ class OfProgram:
             values[i] = box
         return values
 
-    def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Tapes":
-        return Tapes(self._tape(t, y, draws), y.shape)
+    def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Linearised":
+        return Linearised(self._tape(t, y, draws), y.shape)
 
     def _tape(self, t: Floats, y: Floats, draws: Draws) -> Pull:
         def run(traced: list[Array]) -> Array:
             state, *boxes = traced
-            return self.forms.traced(*self.placed(t, state), *self.at_points(self.values_with(boxes), draws))
+            return self.function.traced(
+                *self.placed(t, state), *self.at_points(self.values_with(boxes), draws)
+            )
 
         end, pull = pullback(run, [y, *self.differentiated_values])
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
@@ -184,7 +186,7 @@ def at_each(leaf: Leaf, x: Any, draws: Draws, wanted: bool) -> Any:
 
 
 @dataclass(frozen=True)
-class Tapes:
+class Linearised:
     """f about m points with n values each, on one tape."""
 
     through: Pull
