@@ -31,7 +31,7 @@ class Module:
         except KeyError:
             raise AttributeError(name) from None
 
-    def place_of(self, error: BaseException) -> Span | None:
+    def span_of(self, error: BaseException) -> Span | None:
         """Where in the program an exception came from: the innermost emitted line on its way."""
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.file]
         spans = [self.emitted.spans[f.lineno - 1] for f in frames if f.lineno is not None]

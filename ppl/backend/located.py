@@ -34,18 +34,18 @@ def located(module: Module) -> Iterator[None]:
     try:
         yield
     except Rejection as error:
-        place = module.place_of(error)
-        raise Rejection(f"{place.describe()}\n{error}" if place else str(error)) from None
+        span = module.span_of(error)
+        raise Rejection(f"{span.describe()}\n{error}" if span else str(error)) from None
     except (MemoryError, RecursionError) as error:
-        place = module.place_of(error)
-        if place is None:
+        span = module.span_of(error)
+        if span is None:
             raise
-        raise InferenceError(f"{place.describe()}\n{not_traceable(error)}", "PPL977") from None
+        raise InferenceError(f"{span.describe()}\n{not_traceable(error)}", "PPL977") from None
     except (IndexError, ValueError, ArithmeticError) as error:
-        place = module.place_of(error)
-        if place is None:
+        span = module.span_of(error)
+        if span is None:
             raise
-        raise InferenceError(f"{place.describe()}\n{in_words(module, error)}", "PPL973") from error
+        raise InferenceError(f"{span.describe()}\n{in_words(module, error)}", "PPL973") from error
 
 
 def not_traceable(error: MemoryError | RecursionError) -> str:

@@ -119,7 +119,7 @@ class Density(Functions):
         try:
             density = module.log_joint(shape.with_arguments(arguments), u, jacobian)
         except Exception as error:
-            error.place = module.place_of(error)  # type: ignore[attr-defined]
+            error.span = module.span_of(error)  # type: ignore[attr-defined]
             raise
         return trace.guarded(jnp.asarray(density, dtype=float))
 

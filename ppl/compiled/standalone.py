@@ -75,7 +75,7 @@ def standalone(posterior: LogDensity) -> str:
         try:
             found = module.log_joint(shape.with_arguments(given), u, True)
         except Exception as error:
-            error.place = module.place_of(error)  # type: ignore[attr-defined]
+            error.span = module.span_of(error)  # type: ignore[attr-defined]
             raise
         return trace.guarded(jax.numpy.asarray(found, dtype=float))
 

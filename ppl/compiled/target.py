@@ -270,8 +270,8 @@ def first_traceable(
 
 def reason(error: Exception) -> str:
     """Why JAX cannot, with the line of the program."""
-    place: Span | None = getattr(error, "place", None)
-    return f"line {place.line}, {why(error)}" if place else why(error)
+    span: Span | None = getattr(error, "span", None)
+    return f"line {span.line}, {why(error)}" if span else why(error)
 
 
 def why(error: Exception) -> str:

@@ -23,10 +23,10 @@ def explained(model: CompiledProgram, d: Data, u: Floats) -> str:
 
 
 def explained_value(model: CompiledProgram, d: Data, u: Floats) -> str:
-    found, place = trouble(model, d, u)
+    found, span = trouble(model, d, u)
     if found is None:
         return ""
-    where = f"{place.describe()}\n" if place else ""
+    where = f"{span.describe()}\n" if span else ""
     if not isinstance(found, NotFinite):
         return f"{where}{found}"
     elsewhere, _ = trouble(model, d, u + 0.01 * (1 + np.abs(u)))
@@ -44,7 +44,7 @@ def trouble(model: CompiledProgram, d: Data, u: Floats) -> tuple[Exception | Non
         with np.errstate(all="ignore"):
             module.log_joint(d, u, True)
     except (PPLError, ArithmeticError, IndexError, ValueError) as error:
-        return error, module.place_of(error)
+        return error, module.span_of(error)
     return None, None
 
 

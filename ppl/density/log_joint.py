@@ -204,5 +204,5 @@ class LogJoint:
         try:
             yield
         except MemoryError as error:
-            place = f"{self.sizes.place.describe()}\n" if self.sizes.place else ""
+            place = f"{self.sizes.span.describe()}\n" if self.sizes.span else ""
             raise InferenceError(f"{place}{not_traceable(error)}", MEMORY) from None

@@ -266,12 +266,12 @@ class Sizes:
     """The size of the largest array that library functions make, or go through number by number.
 
     `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops;
-    `calls` are all of functions, `place` is the statement that makes the largest array.
+    `calls` are all of functions, `span` is the statement that makes the largest array.
     """
 
     code: Code | None = None
     largest: int = 1
-    place: Span | None = None
+    span: Span | None = None
     solved: int = 0
     steps: int = 0
     calls: int = 0
@@ -285,7 +285,7 @@ class Sizes:
             size = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
             size = max(size, gone_through(binding, args))
             if size > self.largest:
-                self.largest, self.place = size, place_of(self.code, sys._getframe(1))
+                self.largest, self.span = size, span_of(self.code, sys._getframe(1))
             if work is not None:
                 self.solved += work(*args)
             return value
@@ -311,7 +311,7 @@ class Sizes:
         return whole
 
 
-def place_of(code: Code | None, frame: FrameType) -> Span | None:
+def span_of(code: Code | None, frame: FrameType) -> Span | None:
     """The statement that a frame of the emitted code is at; None for another frame."""
     if code is None or frame.f_code.co_filename != code.compiled.co_filename:
         return None

@@ -62,14 +62,14 @@ def linear(e: ir.Expr, as_variable: Callable[[ir.Index], bool] = lambda entry: F
             return None
 
 
-def place_of(item: ir.IndexItem) -> Linear | None:
+def linear_index(item: ir.IndexItem) -> Linear | None:
     """The one entry that an index picks, in this form."""
     return linear(item.index) if isinstance(item, ir.At) else None
 
 
 def is_numbered_by(item: ir.IndexItem, v: str, changes: Callable[[str], bool]) -> bool:
     """Whether an index is a variable or its negative plus what does not change: x[n], x[N + 1 - n]."""
-    at = place_of(item)
+    at = linear_index(item)
     return at is not None and abs(at.slope(v)) == 1 and not any(changes(n) for n, _ in at.terms if n != v)
 
 

@@ -11,7 +11,7 @@ from math import nan
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import is_numbered_by, place_of
+from ppl.ir.linear import is_numbered_by, linear_index
 from ppl.ir.passes.batch import (
     Batch,
     Dependent,
@@ -735,7 +735,7 @@ def differ_by_constant(
 
     It may be the variable of a loop around the batch, not of one inside.
     """
-    places = ((place_of(x), place_of(y)) for x, y in zip(one, other, strict=False))
+    places = ((linear_index(x), linear_index(y)) for x, y in zip(one, other, strict=False))
     return any(
         here
         and there

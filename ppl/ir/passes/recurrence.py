@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import Linear, int_sum, is_numbered_by, linear, place_of
+from ppl.ir.linear import Linear, int_sum, is_numbered_by, linear, linear_index
 from ppl.ir.names import Fresh
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.inline import rename
@@ -165,7 +165,7 @@ class Window:
 
     def lag(self, item: ir.IndexItem) -> int | None:
         """How many steps before an entry was set; None when that varies."""
-        at = place_of(item)
+        at = linear_index(item)
         if at is None:
             return None
         behind = self.place + -at
@@ -181,7 +181,7 @@ def entries_of(name: str, body: Stmts, v: str) -> Window | None:
     item = firsts[0]
     if len(reads) != len(mentions) or not isinstance(item, ir.At) or any(i != item for i in firsts):
         return None
-    place = place_of(item)
+    place = linear_index(item)
     if place is None or not is_numbered_by(item, v, assigned_names(body).__contains__):
         return None
     t = mentions[0].type if mentions else REAL
