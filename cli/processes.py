@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import typer
 
-from ppl.compiled.launched import launched
+from ppl.jax_backend.launched import launched
 
 
 class Joined(NamedTuple):
@@ -36,7 +36,7 @@ def joined(hosts: int | None, coordinator: str | None, processes: int | None, pr
             return ALONE
         processes, process, coordinator = found or (hosts, None, None)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # XLA's log, before it is imported: no warnings
-    from ppl.compiled.joining import join
+    from ppl.jax_backend.joining import join
 
     return Joined(together=True, first=join(coordinator, processes, process))
 
@@ -44,15 +44,15 @@ def joined(hosts: int | None, coordinator: str | None, processes: int | None, pr
 def end_together(together: bool) -> None:
     """Wait for the other processes, so that none is missed."""
     if together:
-        from ppl.compiled.processes import leave
+        from ppl.jax_backend.processes import leave
 
         leave()
 
 
 def end_others(end: SystemExit) -> None:
     """Where this is one process of a run on many, and has not waited for the others, they end with it."""
-    if "ppl.compiled.processes" in sys.modules:
-        from ppl.compiled.processes import end_early
+    if "ppl.jax_backend.processes" in sys.modules:
+        from ppl.jax_backend.processes import end_early
 
         error = end.__context__
         end_early(int(end.code or 0), (str(error or "").strip() or "interrupted").splitlines()[0])

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from ppl.compile import compile_model as compile_model
-    from ppl.compiled.joining import join as join
     from ppl.errors import ArgumentError as ArgumentError
     from ppl.errors import DataError as DataError
     from ppl.errors import InferenceError as InferenceError
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ppl.errors import Rejection as Rejection
     from ppl.errors import UnknownName as UnknownName
     from ppl.errors import UnknownSetting as UnknownSetting
+    from ppl.jax_backend.joining import join as join
     from ppl.model import Model as Model
     from ppl.posterior import Posterior as Posterior
     from ppl.results.calibration.sbc import Calibration as Calibration
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PUBLIC = {
     "compile_model": "ppl.compile",
-    "join": "ppl.compiled.joining",
+    "join": "ppl.jax_backend.joining",
     "Model": "ppl.model",
     "Posterior": "ppl.posterior",
     "Fit": "ppl.results.fits.fit",

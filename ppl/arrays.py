@@ -1,7 +1,7 @@
 """The namespace `xp` that emitted code and the standard library compute with.
 
 `NUMPY` is for what depends on data alone, for draws and for tests; `AUTOGRAD` records a tape; the one of JAX
-is in compiled/namespace.py.  A function of the standard library takes the namespace first and never asks
+is in jax_backend/namespace.py.  A function of the standard library takes the namespace first and never asks
 which one it got:
 
     def log1p_exp(xp, x):

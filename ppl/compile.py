@@ -49,7 +49,7 @@ def compile_model(
         -0.9189385332046727
     """
     c = compilation(program, positive_transform, without, library, most_entries)
-    model = compiled(c)
+    model = build_model(c)
     for lint in lints(*c.checked):
         if lint.likely:
             warn_caller(lint.describe(), ModelWarning)
@@ -58,10 +58,10 @@ def compile_model(
 
 def model_of(program: Source | SourceText, positive_transform: str = "log") -> Model:
     """As `compile_model`, without its warnings: commands show them in their own way."""
-    return compiled(compilation(program, positive_transform))
+    return build_model(compilation(program, positive_transform))
 
 
-def compiled(c: Compilation) -> Model:
+def build_model(c: Compilation) -> Model:
     """The model of a compilation.
 
     Raises:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from ppl.compile import Source, compilation, compiled
-from ppl.compiled.not_traceable import NotTraceable
+from ppl.compile import Source, build_model, compilation
 from ppl.data import Inputs
 from ppl.density.statement_costs import cost_lines
 from ppl.discrete import refused
@@ -16,6 +15,7 @@ from ppl.extras import extra
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.forms import VALUES, form_named
 from ppl.ir.printer import print_program as print_ir
+from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.model import Model
 from ppl.phases import Compilation, depth_refused, run_phases
 from ppl.posterior import Posterior
@@ -54,12 +54,12 @@ def show_stage(
     c, of_form = compilation(program, without=without), form_named(form)
     if stage == "python" and not of_form.runs:
         raise ArgumentError(f"the form {form!r} is not run by itself; print its stage 'ir'")
-    posterior = None if data is None else compiled(c).condition(data)
+    posterior = None if data is None else build_model(c).condition(data)
     if posterior:
         c = posterior.model.compilation
     with depth_refused(c):
         if stage == "jax":
-            return _jax(posterior or compiled(c).condition(_no_data(c)))
+            return _jax(posterior or build_model(c).condition(_no_data(c)))
         if stage != "ast" and c.discrete and c.discrete.waits:
             raise refused.waits(c.discrete.names, c.discrete.parameters[0].span)
         stage_text = text(c, run_phases(c, phase, of_form))
@@ -78,7 +78,7 @@ def _no_data(c: Compilation) -> Given:
 def _jax(posterior: Posterior) -> str:
     """The log density as a function of JAX that stands alone."""
     extra("jax", 'The stage "jax"', *requirements("jax"))
-    from ppl.compiled.standalone import standalone
+    from ppl.jax_backend.standalone import standalone
 
     try:
         return standalone(posterior)

@@ -54,7 +54,7 @@ def names(tmp_path_factory):
 
 @every("module", [name for name in MODULES if not has_examples(name)])
 def test_every_other_module_can_be_imported(module):
-    if module.startswith("ppl.compiled.") and not importlib.util.find_spec("jax"):
+    if module.startswith("ppl.jax_backend.") and not importlib.util.find_spec("jax"):
         return
     importlib.import_module(module)
 
@@ -63,7 +63,7 @@ def test_every_other_module_can_be_imported(module):
 def test_examples(module, names, monkeypatch):
     folder, given = names
     monkeypatch.chdir(folder)
-    if module.startswith("ppl.compiled."):
+    if module.startswith("ppl.jax_backend."):
         pytest.importorskip("jax")
     found = importlib.import_module(module)
     failures = []

@@ -7,6 +7,7 @@ import ppl
 from ppl.backend import load as loading
 from ppl.density import compiled_program
 from ppl.ir.forms import FORMS, form_named
+from ppl.ir.passes import table
 from ppl.stages import show_stage
 
 PROGRAM = """
@@ -79,3 +80,10 @@ def test_a_pass_that_cannot_be_left_out_is_refused(without: str, why: str) -> No
 def test_a_form_that_does_not_run_has_no_python() -> None:
     with pytest.raises(ValueError, match="is not run"):
         show_stage(PROGRAM, "python", "loops")
+
+
+def test_a_pass_is_called_as_its_constant() -> None:
+    passes = {name: each for name, each in vars(table).items() if isinstance(each, table.Pass)}
+    assert {name: each.name for name, each in passes.items()} == {
+        name: name.lower().replace("_", "-") for name in passes
+    }

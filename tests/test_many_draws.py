@@ -17,7 +17,7 @@ from ppl.density import many_points
 from ppl.density.log_density import COST
 from ppl.density.many_points import BATCH, MEMORY, Found, Scalar, in_batches, one_by_one
 from ppl.ir import nodes as ir
-from ppl.ir.forms import OF_POINTS
+from ppl.ir.forms import POINTS_KERNELS
 from ppl.ir.walk import walk
 from ppl.stdlib import batching
 
@@ -704,7 +704,7 @@ def test_what_all_draws_share_is_computed_once(monkeypatch: pytest.MonkeyPatch) 
           target += s + p;
         }
     """).condition({"N": 3})
-    assert not any(isinstance(n, ir.For) for n in walk(posterior.model.program(OF_POINTS).model))
+    assert not any(isinstance(n, ir.For) for n in walk(posterior.model.program(POINTS_KERNELS).model))
     assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(4, 3)))
 
 

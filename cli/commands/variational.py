@@ -150,7 +150,7 @@ def variational(
         options = replace(options, sharded=True)
     compiled = model_of(model, positive_transform=positive_transform.value)
     if together and as_names(arrays):
-        from ppl.compiled.mesh import with_own_rows
+        from ppl.jax_backend.mesh import with_own_rows
 
         whole = inputs_from([*(data or []), *whole_files(arrays)])
         inputs = with_own_rows(compiled, whole, as_names(arrays), options.device)

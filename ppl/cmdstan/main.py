@@ -76,7 +76,7 @@ def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any
     from ppl.cmdstan.methods import run
     from ppl.cmdstan.outputs import require_own_outputs
     from ppl.cmdstan.profile import profiled
-    from ppl.cmdstan.stored import compiled as model_of
+    from ppl.cmdstan.stored import stored_model
     from ppl.fitting.memory_needed import require_memory_of_rows
     from ppl.fitting.posterior_target import parameters_of
 
@@ -86,7 +86,7 @@ def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any
     config = Config(f"{name}_model", arguments, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
     values = config.values
     require_own_outputs(values, program, arguments.get("output.profile_file"))
-    model = model_of(program, compiled, values["ppl.positive_transform"] == "softplus")
+    model = stored_model(program, compiled, values["ppl.positive_transform"] == "softplus")
     with profiled(model, arguments.get("output.profile_file")) as timed:
         data = values["data.file"] or {}
         posterior = timed.condition(data, seed=values["random.seed"])

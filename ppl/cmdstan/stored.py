@@ -16,13 +16,13 @@ from ppl.backend.load import Code
 from ppl.backend.stored import NotStored, decoded, encoded
 from ppl.distribution import VERSION
 from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.forms import DRAWS, GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form
+from ppl.ir.forms import DRAWS, GRADIENT, POINTS_KERNELS, POINTS_PROPTO, PROPTO, VALUES, Form
 from ppl.ir.nodes import Program
 from ppl.model import Model
 from ppl.phases import Compilation
 from ppl.source import read_source
 
-FORMS = (VALUES, GRADIENT, PROPTO, OF_POINTS, PROPTO_OF_POINTS, DRAWS)
+FORMS = (VALUES, GRADIENT, PROPTO, POINTS_KERNELS, POINTS_PROPTO, DRAWS)
 """The forms that CmdStan's methods run."""
 FACTS = ("calls_by_row", "calls_of_a_step", "solves_equations")
 """Properties of a model that are found by its passes."""
@@ -66,23 +66,23 @@ def stored(model: Model) -> str:
 
 
 def _record(model: Model) -> dict[str, Any]:
-    forms, missing = {}, []
+    forms, unavailable = {}, []
     for form in FORMS:
         try:
             forms[form.name] = encoded(model.code(form).emitted)
         except DrawByDraw:
-            missing.append(form.name)
+            unavailable.append(form.name)
     return {
         "package": package(),
         "lowered": encoded(model.lowered),
         "forms": forms,
-        "missing": missing,
+        "unavailable": unavailable,
         "facts": {name: getattr(model, name) for name in FACTS},
         "most_entries": model.compilation.most_entries,
     }
 
 
-def compiled(program: str | Path, text: str, softplus: bool) -> Model:
+def stored_model(program: str | Path, text: str, softplus: bool) -> Model:
     """The model of a program: as `text`, which is that of `stored`, has it, or compiled.
 
     Raises:
@@ -95,7 +95,7 @@ def compiled(program: str | Path, text: str, softplus: bool) -> Model:
 
         return model_of(program, positive_transform="softplus" if softplus else "log")
     model = Model(Stored(source, softplus, most_entries=record["most_entries"], record=record))
-    model.missing.update(record["missing"])
+    model.unavailable.update(record["unavailable"])
     vars(model).update(record["facts"])
     return model
 

@@ -61,10 +61,10 @@ class CompiledProgram:
     modules: dict[tuple[str, str], Module] = field(
         init=False, default_factory=dict, repr=False, compare=False
     )
-    missing: set[str] = field(init=False, default_factory=set, repr=False, compare=False)
-    """Forms for many draws that the program does not have."""
-    compiled: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
-    """What ppl/compiled made of the program, which is made once."""
+    unavailable: set[str] = field(init=False, default_factory=set, repr=False, compare=False)
+    """Names of forms for many draws that the program does not have."""
+    jax_cache: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
+    """What ppl/jax_backend makes of the program, once."""
 
     def __repr__(self) -> str:
         data = f"data {', '.join(self.data_schema)}" if self.data_schema else "no data"
@@ -124,12 +124,12 @@ class CompiledProgram:
             self.modules[key] = self.bind(form, xp)
         return self.modules[key]
 
-    def over(self, form: Form, xp: Namespace) -> Module | None:
+    def load_over_draws(self, form: Form, xp: Namespace) -> Module | None:
         """A form for many draws bound to a namespace; None where the program has none."""
         try:
-            return None if form.name in self.missing else self.load(form, xp)
+            return None if form.name in self.unavailable else self.load(form, xp)
         except DrawByDraw:
-            self.missing.add(form.name)
+            self.unavailable.add(form.name)
             return None
 
     def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
@@ -155,7 +155,7 @@ class CompiledProgram:
     @cached_property
     def over_draws(self) -> Module | None:
         """The module in NumPy that computes the variables of many draws at once, if the program allows it."""
-        return self.over(DRAWS, NUMPY)
+        return self.load_over_draws(DRAWS, NUMPY)
 
     # --- What the program is ---
 

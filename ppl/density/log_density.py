@@ -79,7 +79,7 @@ class LogDensity:
     earlier: "Earlier | None" = field(default=None, repr=False)
     """What an earlier fit knows, in place of the prior; then the data are those of new rows."""
     targets: dict[Any, Any] = field(init=False, default_factory=dict, repr=False)
-    """The targets of compiled/ that were asked for: by Jacobian, device and haste, or by rows and device."""
+    """The targets by JAX, once made: by Jacobian, device and fast compilation, or by rows and device."""
     log_joints: "dict[tuple[bool, bool], LogJoint | UpdatedJoint]" = field(
         init=False, default_factory=dict, repr=False
     )

@@ -29,7 +29,7 @@ from ppl.density.many_points import (
 )
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, Rejection
-from ppl.ir.forms import GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form, points_of
+from ppl.ir.forms import GRADIENT, POINTS_KERNELS, POINTS_PROPTO, PROPTO, VALUES, Form, points_of
 from ppl.memory import ARRAY_SIZES, available
 
 Floats = NDArray[np.float64]
@@ -50,8 +50,8 @@ class Forms:
         return cls(form, form, points_of(form))
 
 
-TARGET = Forms(VALUES, GRADIENT, OF_POINTS)
-UNNORMALISED = Forms(PROPTO, PROPTO, PROPTO_OF_POINTS)
+TARGET = Forms(VALUES, GRADIENT, POINTS_KERNELS)
+UNNORMALISED = Forms(PROPTO, PROPTO, POINTS_PROPTO)
 """Less the constants that Stan drops after `~` and in lupdf."""
 
 
@@ -146,7 +146,7 @@ class LogJoint:
 
     def batched(self, gradient: bool, moving: Moving = None) -> Batched | None:
         """What finds values, and gradients, at all points of a batch; None where that cannot be."""
-        module = self.model.over(self.forms.many, AUTOGRAD if gradient else NUMPY)
+        module = self.model.load_over_draws(self.forms.many, AUTOGRAD if gradient else NUMPY)
         if module is None or not self.d.places:
             return None
         if gradient:
@@ -182,7 +182,7 @@ class LogJoint:
         That is measured once, at a few of them, and only if it could matter: a line of emitted code makes
         some four arrays in every step of the loops around it, and so does a call.
         """
-        module = self.model.over(self.forms.many, NUMPY)
+        module = self.model.load_over_draws(self.forms.many, NUMPY)
         if batched is None or module is None or n < BATCH.fewest_points:
             return n
         arrays = 4 * (len(module.emitted.spans) * (1 + self.sizes.steps) + self.sizes.calls)

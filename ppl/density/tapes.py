@@ -8,7 +8,7 @@ from ppl.arrays import AUTOGRAD, Array, Namespace, TapeNode, values_and_grads
 from ppl.backend.constraint_checks import DrawsRejected
 from ppl.errors import Rejection
 from ppl.tracing.namespace import TRACING
-from ppl.tracing.tape import Gradient, compiled
+from ppl.tracing.tape import Gradient, compiled_gradient
 
 MOST_SHAPES = 32
 """Compiled tapes that are held at a time, of as many different numbers of points."""
@@ -56,6 +56,6 @@ class Tapes:
                 return self.with_value and self.with_value.compiled.get(shape)
             while len(self.compiled) >= MOST_SHAPES:
                 self.compiled.pop(next(iter(self.compiled)))
-            self.compiled[shape] = compiled(self.function(TRACING), xs, self.with_value is None, self.moving)
-            self.traceable = self.compiled[shape] is not None
+            found = compiled_gradient(self.function(TRACING), xs, self.with_value is None, self.moving)
+            self.compiled[shape], self.traceable = found, found is not None
         return self.compiled[shape]

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ppl.compiled.not_traceable import NotTraceable
 from ppl.cores import cores_of
 from ppl.data.blocks import is_mapped
 from ppl.density.log_density import LogDensity
@@ -20,6 +19,7 @@ from ppl.fitting.two_backends import TwoBackends
 from ppl.inference.objective.target import Target
 from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.settings import SampleSettings, Settings
+from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.memory import ARRAY_SIZES, available
 
 T = TypeVar("T", bound=Target)
@@ -95,7 +95,7 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
 def by_jax(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; what "auto" leaves to autograd, because JAX cannot run it, says so in its `note`."""
     try:
-        found = compiled(target, settings)
+        found = jax_target(target, settings)
     except NotTraceable as why:
         if settings.backend == "jax":
             raise refusal(why) from None
@@ -112,10 +112,10 @@ def by_both(target: PosteriorTarget, compiled: Target) -> Target:
     return TwoBackends(target, compiled)
 
 
-def compiled(target: PosteriorTarget, settings: Settings) -> Target:
+def jax_target(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX; NotTraceable where that cannot run the program."""
     device = ready(settings)
-    from ppl.compiled.target import compiled_target
+    from ppl.jax_backend.target import compiled_target
 
     quick = (settings.quick_jit or target.posterior.model.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
@@ -126,7 +126,7 @@ def compiled(target: PosteriorTarget, settings: Settings) -> Target:
 def if_traceable(target: PosteriorTarget, settings: Settings) -> Target:
     """The target by JAX, if that can run the program."""
     try:
-        return compiled(target, settings)
+        return jax_target(target, settings)
     except NotTraceable:
         return target
 
@@ -136,7 +136,7 @@ def rows_on_backend(posterior: LogDensity, settings: Settings) -> Target:
     if settings.backend != "jax":
         return posterior.by_rows(settings.rows)
     device = ready(settings)
-    from ppl.compiled.batches import compiled_by_rows
+    from ppl.jax_backend.batches import compiled_by_rows
 
     rows = settings.rows
     try:
@@ -152,7 +152,7 @@ def sharded(posterior: LogDensity, settings: Settings, jacobian: bool = True) ->
         InferenceError: JAX is not there, or the rows cannot be spread; the message says why.
     """
     ready(settings)
-    from ppl.compiled.mesh import batches_over_mesh, mesh_of, over_mesh
+    from ppl.jax_backend.mesh import batches_over_mesh, mesh_of, over_mesh
 
     rows, quick, few = settings.rows, settings.quick_jit, settings.minibatch is not None
     mesh = mesh_of(settings.device)
@@ -178,7 +178,7 @@ def cached(posterior: LogDensity, key: Hashable, make: Callable[[], T]) -> T:
 def ready(settings: Settings) -> Any:
     """The device that JAX is to use; InferenceError where there is none, or no JAX."""
     require_jax()
-    from ppl.compiled.device import device_of, make_ready
+    from ppl.jax_backend.device import device_of, make_ready
 
     make_ready()
     return device_of(settings.device)

@@ -174,7 +174,7 @@ def journal_of(options: CheckpointOptions | None, posterior: LogDensity, setting
     left, writes = options.resume and options.path.exists(), True
     text = options.path.read_text("utf-8", errors="replace") if left else None
     if settings.sharded:
-        from ppl.compiled.processes import from_first, is_first
+        from ppl.jax_backend.processes import from_first, is_first
 
         text = from_first(text)
         writes = is_first()
@@ -219,7 +219,7 @@ def require_same_run(posterior: LogDensity, settings: Settings) -> None:
     Raises:
         InferenceError: one has; it is named.
     """
-    from ppl.compiled.processes import require_same
+    from ppl.jax_backend.processes import require_same
 
     require_same(**{name: repr(value) for name, value in _owner(posterior, settings).items()})
 

@@ -10,19 +10,19 @@ from functools import cached_property
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
 from ppl.ir.passes.table import (
+    COMMON_SUBEXPRESSIONS,
     CONTRACTIONS,
     COUNTERS,
     COVARIANCES,
     DEAD_CODE,
     DEAD_STORES,
     DRAWS_AXIS,
-    FUSE,
-    HOIST,
-    INDUCTION,
+    FUSE_REGRESSIONS,
+    HOIST_DATA,
+    INDUCTION_VARIABLES,
     INLINE,
     PREPARE_NORMALISERS,
     PRIVATISE,
-    SHARE,
     SOLVER_FUNCTIONS,
     SPLIT_NORMALISERS,
     STEP_INVARIANTS,
@@ -97,7 +97,7 @@ LOOPS = Form(
     "loops",
     "Iterations are made independent where possible; loops are still loops.",
     LOWERED,
-    (INLINE, TUPLE_PARTS, INDUCTION, PRIVATISE, CONTRACTIONS, COUNTERS),
+    (INLINE, TUPLE_PARTS, INDUCTION_VARIABLES, PRIVATISE, CONTRACTIONS, COUNTERS),
     runs=False,
 )
 TIDY = (WHOLE_ARRAYS, DEAD_CODE, DEAD_STORES, ZERO_BASED, STEP_INVARIANTS)
@@ -109,7 +109,7 @@ VALUES = Form(
     "values",
     "The log density at a point, the data, the layout, and the variables of one draw, in NumPy.",
     ARRAYS,
-    (HOIST, SHARE, PREPARE_NORMALISERS),
+    (HOIST_DATA, COMMON_SUBEXPRESSIONS, PREPARE_NORMALISERS),
 )
 KERNELS = Form(
     "kernels",
@@ -117,7 +117,9 @@ KERNELS = Form(
     VALUES,
     (COVARIANCES, SPLIT_NORMALISERS),
 )
-GRADIENT = Form("gradient", "The log density at a point with its gradient, under autograd.", KERNELS, (FUSE,))
+GRADIENT = Form(
+    "gradient", "The log density at a point with its gradient, under autograd.", KERNELS, (FUSE_REGRESSIONS,)
+)
 MASKED = Form(
     "masked",
     "Loops are operations on arrays; branches on parameters are computed for all entries.",
@@ -126,7 +128,7 @@ MASKED = Form(
     runs=False,
 )
 FOR_JAX = Form(
-    "compiled",
+    "jax",
     "The log density as JAX compiles it.",
     MASKED,
     (*VALUES.passes, *KERNELS.passes, STRUCTURED_JUMPS),
@@ -135,7 +137,7 @@ FOR_JAX = Form(
 PROPTO = Form("propto", "The log density less its constants, as Stan has it.", VALUES, (), propto=True)
 
 
-ARRAYS_OF_POINTS = Form(
+POINTS_ARRAYS = Form(
     "points-arrays",
     "Loops, and the draws around them, are operations on arrays.",
     LOOPS,
@@ -153,10 +155,10 @@ def points_of(form: Form) -> Form:
     passes = form.all_passes[len(ARRAYS.all_passes) :]
     meaning = f"The form {form.name} at many points."
     name = f"points-{form.name}"
-    return Form(name, meaning, ARRAYS_OF_POINTS, passes, propto=form.propto, over_draws=True)
+    return Form(name, meaning, POINTS_ARRAYS, passes, propto=form.propto, over_draws=True)
 
 
-OF_POINTS, PROPTO_OF_POINTS = points_of(KERNELS), points_of(PROPTO)
+POINTS_KERNELS, POINTS_PROPTO = points_of(KERNELS), points_of(PROPTO)
 DRAWS = Form(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
@@ -169,7 +171,7 @@ DRAWS = Form(
 def rows_of(size: str) -> Form:
     """The terms of any subset of the rows that `size` counts."""
     meaning = f"The terms of a subset of the rows that {size} counts, for minibatches."
-    return Form(f"rows:{size}", meaning, ARRAYS, (row_terms_of(size), HOIST, SHARE))
+    return Form(f"rows:{size}", meaning, ARRAYS, (row_terms_of(size), HOIST_DATA, COMMON_SUBEXPRESSIONS))
 
 
 def rows_on_sides(size: str, sides: tuple[tuple[int, bool], ...]) -> Form:
@@ -187,20 +189,20 @@ def rows_on_sides(size: str, sides: tuple[tuple[int, bool], ...]) -> Form:
 def rest_of(size: str) -> Form:
     """The terms that depend on none of them."""
     meaning = f"The terms of the target that do not depend on the rows that {size} counts."
-    return Form(f"rest:{size}", meaning, ARRAYS, (rest_terms_of(size), HOIST, SHARE))
+    return Form(f"rest:{size}", meaning, ARRAYS, (rest_terms_of(size), HOIST_DATA, COMMON_SUBEXPRESSIONS))
 
 
-def compiled(form: Form) -> Form:
+def for_jax(form: Form) -> Form:
     """A form as JAX compiles it."""
     meaning = f"{form.meaning[:-1]}, as JAX compiles it."
-    return Form(f"compiled {form.name}", meaning, form, (STRUCTURED_JUMPS,), by_functions=True)
+    return Form(f"jax-{form.name}", meaning, form, (STRUCTURED_JUMPS,), by_functions=True)
 
 
 FORMS: Mapping[str, Form] = {
     form.name: form
     for form in (
         *(LOWERED, LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO),
-        *(ARRAYS_OF_POINTS, OF_POINTS, PROPTO_OF_POINTS, DRAWS),
+        *(POINTS_ARRAYS, POINTS_KERNELS, POINTS_PROPTO, DRAWS),
     )
 }
 """By name; beside these are those of SPLITS, as rows:SIZE, for each size that counts rows of the data."""

@@ -31,7 +31,7 @@ ARITHMETIC = {
 """The value and the adjoint of each operand, as autograd has them."""
 
 
-def compiled(
+def compiled_gradient(
     f: Callable[[list[Array]], Array],
     xs: Sequence[Array],
     with_value: bool = True,

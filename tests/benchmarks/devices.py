@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 import ppl
-from ppl.compiled.device import device_of, make_ready
-from ppl.compiled.not_traceable import NotTraceable
-from ppl.compiled.target import compiled_target
+from ppl.jax_backend.device import device_of, make_ready
+from ppl.jax_backend.not_traceable import NotTraceable
+from ppl.jax_backend.target import compiled_target
 from tests.benchmarks.clock import head, row
 
 LOGISTIC = """

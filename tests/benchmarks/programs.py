@@ -76,10 +76,10 @@ def on_backend(posterior: ppl.Posterior, backend: str, rows: Any = None) -> Any:
     """The target of all rows or of some; None where the program is out of the backend's reach."""
     whole = posterior if rows is None else posterior.by_rows()
     if backend == "jax":
-        from ppl.compiled.batches import compiled_by_rows
-        from ppl.compiled.device import make_ready
-        from ppl.compiled.not_traceable import NotTraceable
-        from ppl.compiled.target import compiled_target
+        from ppl.jax_backend.batches import compiled_by_rows
+        from ppl.jax_backend.device import make_ready
+        from ppl.jax_backend.not_traceable import NotTraceable
+        from ppl.jax_backend.target import compiled_target
 
         make_ready()
         try:

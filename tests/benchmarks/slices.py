@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import ppl
-from ppl.fitting.backend import compiled
+from ppl.fitting.backend import jax_target
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.run.settings import Settings
 from tests.benchmarks.clock import head, machine, row
@@ -85,7 +85,7 @@ def table(rows: int) -> Iterator[str]:
         model = model_of(name)
         (whole,), two = halves(model, y, x, 1), halves(model, y, x, 2)
         u = np.full(whole.param_unc_num(), 0.1)
-        by_jax = compiled(PosteriorTarget(whole), Settings(backend="jax"))
+        by_jax = jax_target(PosteriorTarget(whole), Settings(backend="jax"))
         with ThreadPoolExecutor(2) as pool:
             ways: dict[str, Callable[[], Any]] = {
                 "autograd": lambda p=whole, u=u: p.log_density_gradient(u),

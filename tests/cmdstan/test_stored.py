@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ppl.backend.stored import at, decoded, encoded
-from ppl.cmdstan.stored import FORMS, Stored, compiled, stored
+from ppl.cmdstan.stored import FORMS, Stored, stored, stored_model
 from ppl.compile import compile_model
 from ppl.ir.draw_by_draw import DrawByDraw
 
@@ -36,7 +36,7 @@ def test_what_is_read_back_is_what_was_written(program):
 def test_a_model_read_back_computes_the_same():
     (program, data) = (MODELS / "eight_schools" / f"eight_schools.{end}" for end in ("model", "data.json"))
     model = compile_model(program)
-    again = compiled(program, stored(model), softplus=False)
+    again = stored_model(program, stored(model), softplus=False)
     assert type(again.compilation) is Stored and again.calls_by_row == model.calls_by_row
     u = np.linspace(-1, 1, 10)
     one, other = (m.condition(data) for m in (model, again))
@@ -50,7 +50,7 @@ def test_a_model_read_back_computes_the_same():
 def test_another_version_compiles_the_program():
     program = "parameters { real x; } model { x ~ normal(0, 1); }"
     record = {**json.loads(stored(compile_model(program))), "package": "another"}
-    assert type(compiled(program, json.dumps(record), softplus=True).compilation) is not Stored
+    assert type(stored_model(program, json.dumps(record), softplus=True).compilation) is not Stored
 
 
 def test_no_compilation_is_kept_of_sums_and_of_functions_made_for_a_program():

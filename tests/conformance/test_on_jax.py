@@ -15,8 +15,8 @@ import ppl
 
 jax = pytest.importorskip("jax")
 
-from ppl.compiled.not_traceable import NotTraceable  # noqa: E402
-from ppl.compiled.target import CompiledTarget, compiled_target  # noqa: E402
+from ppl.jax_backend.not_traceable import NotTraceable  # noqa: E402
+from ppl.jax_backend.target import CompiledTarget, compiled_target  # noqa: E402
 
 UNKNOWN = "JAX cannot trace it"
 OUT_OF_REACH = {

@@ -283,7 +283,7 @@ def test_the_same_under_jax(name: str) -> None:
     text, data = PROGRAMS[name]
     posterior = ppl.compile_model(text).condition(data)
     u = point(posterior, 1)
-    from ppl.compiled.target import compiled_target
+    from ppl.jax_backend.target import compiled_target
 
     value, gradient = compiled_target(posterior).log_density_gradient(u)
     wanted, slopes = posterior.log_density_gradient(u)

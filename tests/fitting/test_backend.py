@@ -180,7 +180,7 @@ model {
 
 def test_annealing_takes_the_faster_of_two_densities() -> None:
     pytest.importorskip("jax")
-    from ppl.compiled.target import CompiledTarget
+    from ppl.jax_backend.target import CompiledTarget
 
     rows = backend.JAX_PAYS.annealed_width
     y = np.random.default_rng(1).normal(size=rows)
@@ -287,7 +287,7 @@ model { k ~ lognormal(0, 1); s ~ exponential(1); y ~ normal(z[, 1], s); }
 
 
 def test_an_equation_is_solved_by_jax_at_one_point_and_by_numpy_at_many() -> None:
-    compiled = pytest.importorskip("ppl.compiled.target", reason="needs jax", exc_type=ImportError)
+    compiled = pytest.importorskip("ppl.jax_backend.target", reason="needs jax", exc_type=ImportError)
     data = {"ts": [0.5, 1.0, 2.0], "y": [1.2, 0.8, 0.2]}
     posterior = ppl.compile_model(SOLVED).condition(data)
     target = backend.on_backend(PosteriorTarget(posterior), Settings())

@@ -28,7 +28,7 @@ from ppl.model import Model
 from ppl.posterior import Posterior
 from ppl.source import SourceText
 from ppl.tracing.namespace import TRACING
-from ppl.tracing.tape import compiled as compiled_gradient
+from ppl.tracing.tape import compiled_gradient
 
 POINTS = 4
 VALUE, GRADIENT, DIFFERENCE = 1e-9, 1e-7, 1e-4
@@ -211,7 +211,7 @@ def at_many(case: Case, p: Posterior) -> Iterator[Comparison]:
 def compiled_tapes(case: Case) -> Iterator[Comparison]:
     """Tapes compiled at one point give the bits of autograd's at others."""
     p = case.posterior
-    if p.model.over(ir_forms.OF_POINTS, AUTOGRAD) and case.dim:
+    if p.model.load_over_draws(ir_forms.POINTS_KERNELS, AUTOGRAD) and case.dim:
         for n in (2, POINTS):
             yield from compiled_tape(p.log_joint().tapes_at_many(), p.d.blocks(case.points[:n]))
     for u in case.points[1:]:
@@ -391,8 +391,8 @@ def compiled(case: Case) -> Iterator[Comparison]:
     """Under JAX, where the program is within its reach."""
     import jax
 
-    from ppl.compiled.not_traceable import NotTraceable
-    from ppl.compiled.target import compiled_target
+    from ppl.jax_backend.not_traceable import NotTraceable
+    from ppl.jax_backend.target import compiled_target
 
     if not usable(case.values[0]):
         return

@@ -6,7 +6,7 @@ from laws.batches import assert_as_alone
 from laws.passes import assert_same, lowered, model_of, posterior, reference
 
 from ppl.ir import nodes as ir
-from ppl.ir.forms import ARRAYS, ARRAYS_OF_POINTS, DRAWS
+from ppl.ir.forms import ARRAYS, DRAWS, POINTS_ARRAYS
 from ppl.ir.walk import walk, without
 
 PROGRAM = """
@@ -38,7 +38,7 @@ SCANS = {
 @pytest.mark.parametrize("model", SCANS.values(), ids=SCANS)
 def test_a_scan_gives_what_the_loop_gives(model: str) -> None:
     text = PROGRAM.format(model)
-    forms = (ARRAYS.of(lowered(text)), ARRAYS_OF_POINTS.of(lowered(text)))
+    forms = (ARRAYS.of(lowered(text)), POINTS_ARRAYS.of(lowered(text)))
     assert not [n for p in forms for n in p.model if isinstance(n, ir.For)], "the loop remains"
     assert_same(posterior(text, DATA), reference(text, DATA), U)
     assert_as_alone(model_of(text).condition(DATA), np.random.default_rng(1).normal(0.0, 0.5, (6, 2)))

@@ -58,7 +58,7 @@ def test_many_points_are_as_one(posterior: ppl.Posterior) -> None:
 
 def test_jax_gives_the_same(posterior: ppl.Posterior) -> None:
     pytest.importorskip("jax")
-    from ppl.compiled.target import compiled_target
+    from ppl.jax_backend.target import compiled_target
 
     (u,) = points(posterior, 1)
     value, gradient = compiled_target(posterior).log_density_gradient(u)
@@ -134,8 +134,8 @@ def test_solvers_have_derivatives_in_complex_arguments(solver: str) -> None:
 
 def test_an_equation_under_jax_too() -> None:
     pytest.importorskip("jax")
-    from ppl.compiled.device import make_ready
-    from ppl.compiled.target import compiled_target
+    from ppl.jax_backend.device import make_ready
+    from ppl.jax_backend.target import compiled_target
 
     make_ready()
     posterior, u = ppl.compile_model(EQUATIONS["ode_rk45"]).condition({}), np.array([0.1])

@@ -127,8 +127,8 @@ def test_a_loop_over_data_sets() -> None:
 
 def test_jax_says_that_it_cannot() -> None:
     pytest.importorskip("jax")
-    from ppl.compiled.not_traceable import NotTraceable
-    from ppl.compiled.target import compiled_target
+    from ppl.jax_backend.not_traceable import NotTraceable
+    from ppl.jax_backend.target import compiled_target
 
     program = FUNCTIONS + f"model {{ target += {written('neg_binomial_2_log') % '_lpmf'}; }}"
     with pytest.raises(NotTraceable, match="JAX cannot trace it"):

@@ -368,8 +368,8 @@ def test_the_place_of_what_has_no_third_derivative_is_in_the_likelihood() -> Non
 
 def test_jax_says_that_it_cannot() -> None:
     pytest.importorskip("jax")
-    from ppl.compiled.not_traceable import NotTraceable
-    from ppl.compiled.target import compiled_target
+    from ppl.jax_backend.not_traceable import NotTraceable
+    from ppl.jax_backend.target import compiled_target
 
     with pytest.raises(NotTraceable):
         compiled_target(posterior_of(CALLS["counts"]))

@@ -16,9 +16,9 @@ PRELOADED = (
     "pyarrow.dataset",
     "ppl.cli.main",
     "ppl.cli.commands.variational",
-    "ppl.compiled.joining",
-    "ppl.compiled.processes",
-    "ppl.compiled.target",
+    "ppl.jax_backend.joining",
+    "ppl.jax_backend.processes",
+    "ppl.jax_backend.target",
     "ppl.fitting.driver",
     "ppl.results.fits.fit",
 )

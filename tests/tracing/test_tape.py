@@ -9,7 +9,7 @@ from ppl.density.many_points import filled
 from ppl.density.tapes import CALLS_BEFORE
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.tracing.namespace import TRACING
-from ppl.tracing.tape import compiled
+from ppl.tracing.tape import compiled_gradient
 from ppl.tracing.tracer import MOST_TRACED
 
 INDEX = np.array([0, 2, 2, 1])
@@ -70,8 +70,8 @@ def points(rng: np.random.Generator) -> list[np.ndarray]:
 @pytest.mark.parametrize("name", TRACEABLE)
 def test_the_bits_are_those_of_the_tape(name: str) -> None:
     f, rng = TRACEABLE[name], np.random.default_rng(1)
-    gradient = compiled(lambda v: f(TRACING, *v), points(rng))
-    alone = compiled(lambda v: f(TRACING, *v), points(rng), with_value=False)
+    gradient = compiled_gradient(lambda v: f(TRACING, *v), points(rng))
+    alone = compiled_gradient(lambda v: f(TRACING, *v), points(rng), with_value=False)
     assert gradient is not None and alone is not None
     for _ in range(3):
         xs = points(rng)
@@ -87,9 +87,9 @@ def test_the_bits_are_those_of_the_tape(name: str) -> None:
 @pytest.mark.parametrize("name", TRACEABLE)
 def test_gradients_in_some_arguments_are_those_in_all(name: str, with_value: bool) -> None:
     f, xs = TRACEABLE[name], points(np.random.default_rng(1))
-    whole = compiled(lambda v: f(TRACING, *v), xs)
+    whole = compiled_gradient(lambda v: f(TRACING, *v), xs)
     for k in range(2):
-        alone = compiled(lambda v: f(TRACING, *v), xs, with_value, [k])
+        alone = compiled_gradient(lambda v: f(TRACING, *v), xs, with_value, [k])
         assert whole is not None and alone is not None
         found, expected = alone(*xs)[1], whole(*xs)[1]
         np.testing.assert_array_equal(found[k], expected[k])
@@ -101,7 +101,7 @@ def test_derivatives_in_constants_are_not_computed() -> None:
     factors = [lambda xp, ans, *xs, k=k: asked.append(k) or xs[1 - k] for k in range(2)]
     product = with_partials(*factors)(lambda xp, x, s: x * s)
     xs = points(np.random.default_rng(1))
-    gradient = compiled(lambda v: TRACING.np.sum(product(TRACING, *v)), xs, moving=[1])
+    gradient = compiled_gradient(lambda v: TRACING.np.sum(product(TRACING, *v)), xs, moving=[1])
     assert gradient is not None
     asked.clear()
     np.testing.assert_array_equal(gradient(*xs)[1][1], xs[0].sum())
@@ -110,12 +110,14 @@ def test_derivatives_in_constants_are_not_computed() -> None:
 
 @pytest.mark.parametrize("name", UNTRACEABLE)
 def test_what_depends_on_a_value_otherwise_is_not_traced(name: str) -> None:
-    assert compiled(lambda v: UNTRACEABLE[name](TRACING, *v), points(np.random.default_rng(2))) is None
+    assert (
+        compiled_gradient(lambda v: UNTRACEABLE[name](TRACING, *v), points(np.random.default_rng(2))) is None
+    )
 
 
 def test_arguments_stay_as_they_are() -> None:
     xs = points(np.random.default_rng(3))
-    gradient = compiled(lambda v: TRACING.np.sum(TRACING.put(v[0], 1, v[1]) + v[0][INDEX[:3]]), xs)
+    gradient = compiled_gradient(lambda v: TRACING.np.sum(TRACING.put(v[0], 1, v[1]) + v[0][INDEX[:3]]), xs)
     before = [x.copy() for x in xs]
     first, second = gradient(*xs), gradient(*xs)
     for a, b, c, d in zip(xs, before, first[1], second[1], strict=True):
@@ -205,7 +207,7 @@ def test_what_only_the_value_needs_is_left_out() -> None:
         return xp.np.exp(x)
 
     x = np.array([1.0, 2.0])
-    alone = compiled(lambda xs: square.summed(TRACING, exp(TRACING, xs[0])), [x], with_value=False)
+    alone = compiled_gradient(lambda xs: square.summed(TRACING, exp(TRACING, xs[0])), [x], with_value=False)
     assert alone is not None
     computed.clear()
     value, (gradient,) = alone(x)
@@ -270,7 +272,7 @@ def test_an_index_picks_its_own_entries_of_arrays_of_other_shapes() -> None:
         return f
 
     xs = [np.random.default_rng(1).normal(size=shape) for shape in ((3, 5), (3, 3))]
-    gradient = compiled(total(TRACING), xs)
+    gradient = compiled_gradient(total(TRACING), xs)
     assert gradient is not None
     value, parts = gradient(*xs)
     expected, expected_parts = values_and_grads(total(AUTOGRAD), xs)
@@ -297,7 +299,7 @@ def test_steps_that_call_a_function_for_each_entry_have_their_gradients() -> Non
     """They are differentiated on a tape of autograd's, inside what is traced."""
     p = ppl.compile_model(RECURSION).condition({"N": 4})
     function, xs = p.log_joint().tapes.function, p.d.blocks(np.array([0.3, -0.2]))
-    gradient = compiled(function(TRACING), xs)
+    gradient = compiled_gradient(function(TRACING), xs)
     assert gradient is not None
     (value, (found,)), (expected, (exact,)) = gradient(*xs), values_and_grads(function(AUTOGRAD), xs)
     assert value == expected and (exact != 0).all()

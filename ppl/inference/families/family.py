@@ -18,7 +18,7 @@ class Family(Protocol):
     A family holds no state: `params` is one flat vector of length `size`, passed to every method, so that
     step rules and stopping rules need not know what is in it. Shapes: z (n, noise_dim), u (n, dim).
 
-    What takes an `xp` is computed with it, params and all: ppl.compiled.iterations compiles it as it
+    What takes an `xp` is computed with it, params and all: ppl.jax_backend.iterations compiles it as it
     stands. What does not depend on params may stay NumPy.
     """
 

@@ -11,7 +11,7 @@ State = TypeVar("State")
 class StepRule(Protocol[State]):
     """A pure rule that climbs: nothing is mutated, the state goes in and comes out.
 
-    ppl.compiled.iterations compiles the step as it stands: what is more than arithmetic is left to `xp`,
+    ppl.jax_backend.iterations compiles the step as it stands: what is more than arithmetic is left to `xp`,
     and no branch depends on an array.
     """
 

@@ -34,7 +34,7 @@ TUPLE_PARTS = Pass(
     "A local tuple, or array of tuples, that is set and read by items becomes one variable per item.",
     late("tuple_parts", "tuple_parts"),
 )
-INDUCTION = Pass(
+INDUCTION_VARIABLES = Pass(
     "induction-variables",
     "An int that grows by a constant in every iteration becomes a formula in the loop variable.",
     late("induction_variables", "replace_induction_variables"),
@@ -90,12 +90,12 @@ STEP_INVARIANTS = Pass(
     "Computations on index sets that are the same in every step of a recurrence are done once.",
     late("step_invariants", "hoist_step_invariants"),
 )
-HOIST = Pass(
+HOIST_DATA = Pass(
     "hoist-data",
     "Expressions that depend on data only are computed once, when the data are read.",
     late("hoist_data", "hoist_data"),
 )
-SHARE = Pass(
+COMMON_SUBEXPRESSIONS = Pass(
     "common-subexpressions",
     "An expression that occurs more than once in the log joint is computed once.",
     late("common_subexpressions", "eliminate_common_subexpressions"),
@@ -115,7 +115,7 @@ SPLIT_NORMALISERS = Pass(
     "A density over rows becomes its kernel and the terms that were prepared.",
     late("split_normalisers", "split_normalisers"),
 )
-FUSE = Pass(
+FUSE_REGRESSIONS = Pass(
     "fuse-regressions",
     "A linear predictor and its density become one generalised linear model.",
     late("fuse_regressions", "fuse_regressions"),
@@ -178,7 +178,7 @@ def rest_terms_of(size: str) -> Pass:
 PASSES: tuple[Pass, ...] = (
     INLINE,
     TUPLE_PARTS,
-    INDUCTION,
+    INDUCTION_VARIABLES,
     PRIVATISE,
     CONTRACTIONS,
     COUNTERS,
@@ -189,12 +189,12 @@ PASSES: tuple[Pass, ...] = (
     DEAD_STORES,
     ZERO_BASED,
     STEP_INVARIANTS,
-    HOIST,
-    SHARE,
+    HOIST_DATA,
+    COMMON_SUBEXPRESSIONS,
     PREPARE_NORMALISERS,
     COVARIANCES,
     SPLIT_NORMALISERS,
-    FUSE,
+    FUSE_REGRESSIONS,
     SOLVER_FUNCTIONS,
     STRUCTURED_JUMPS,
     DRAWS_AXIS,

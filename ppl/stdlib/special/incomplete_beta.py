@@ -3,7 +3,7 @@
 SciPy gives the values.  Logs that underflow and the derivatives in a and b come from the continued fraction
 of NIST Digital Library of Mathematical Functions 8.17.22, differentiated term by term as in Boik &
 Robison-Cox (1998, J. Stat. Software 3:1); where it converges slowly, I(a, b, x) = 1 - I(b, a, 1 - x).  Under
-JAX the values come from there too (compiled/incomplete.py).
+JAX the values come from there too (jax_backend/incomplete.py).
 
 Every function takes y = 1 - x beside x, because one of the two is exact where the other has lost its digits.
 Derivatives are taken along x; y is held to be determined by it.

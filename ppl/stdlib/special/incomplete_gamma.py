@@ -3,7 +3,7 @@
 SciPy gives the values.  Logs that underflow and every derivative in a come from the series of P (NIST
 Digital Library of Mathematical Functions 8.7.1) where x < a + 1 and from the continued fraction of Q (8.9.2)
 elsewhere, each differentiated term by term; of large shapes from an expansion (large_shape.py), as the values
-do, since SciPy's lower tail stops after 2000 terms. Under JAX all values do (compiled/incomplete.py).
+do, since SciPy's lower tail stops after 2000 terms. Under JAX all values do (jax_backend/incomplete.py).
 """
 
 from typing import Any

@@ -49,7 +49,7 @@ def test_ordered_probit_keeps_its_digits(eta, width, log_chance, slope, of_lower
 
 def test_under_jax_too():
     jax = pytest.importorskip("jax")
-    from ppl.compiled.namespace import JAX
+    from ppl.jax_backend.namespace import JAX
 
     eta, width, log_chance, slope, of_lower = np.array(PROBIT).T
     c = np.stack([np.zeros_like(width), width], axis=-1)

@@ -1,0 +1,167 @@
+"""A posterior seen a few rows at a time, the rows gathered by compiled code; see density/rows.py."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.backend.text import python_name
+from ppl.density.rows import ByRows
+from ppl.inference.run.fused_steps import Place
+from ppl.inference.run.optimise import Algorithm, Run
+from ppl.ir.forms import for_jax, rest_of
+from ppl.ir.passes.split_rows import RowSplit
+from ppl.jax_backend.data import Shape, split
+from ppl.jax_backend.density import Density, Functions
+from ppl.jax_backend.not_traceable import NotTraceable
+from ppl.jax_backend.target import CompiledTarget, first_traceable
+from ppl.jax_backend.traceable import Trace
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+CACHED_ROWS = 2**19
+"""How many numbers an array of the rows evaluated together may have: longer ones leave the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchDensity(Functions):
+    """The rest of the target plus n_rows / B times the row terms of B rows, `at_once` of them at a time.
+
+    The shape is that of the data that have rows, that of the rest, and the number of rows; the arguments are
+    those of both and the rows (B,).
+    """
+
+    rows: Density
+    rest: Density
+    split: RowSplit
+    at_once: int
+
+    def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
+        of_rows, of_rest, n_rows = shape
+        whole, rest_arguments, rows = arguments
+        rest = self.rest.log_joint(of_rest, jacobian, rest_arguments, u)
+        return rest + n_rows / rows.shape[0] * self.row_terms(of_rows, n_rows, whole, rows, u)
+
+    def row_terms(self, shape: Shape, n_rows: int, whole: list[Any], rows: Any, u: Any) -> Any:
+        """The terms of these rows, summed, `at_once` rows after the other."""
+        terms, many = partial(self.some_terms, shape, n_rows, whole, u), rows.shape[0]
+        if many <= self.at_once:
+            return terms(rows)
+        blocks, rest = jnp.split(rows, [many - many % self.at_once])
+        sums = jax.lax.map(jax.checkpoint(terms), blocks.reshape(-1, self.at_once))
+        return sums.sum() + (terms(rest) if rest.size else 0.0)
+
+    def some_terms(
+        self, shape: Shape, n_rows: int, whole: list[Any], u: Any, rows: Any, at: Any = None
+    ) -> Any:
+        """The terms of rows (B,), which are the entries `at` (B,) of the data, or those of their numbers."""
+        d, trace = shape.with_arguments(whole), Trace()
+        read = [(name, axis) for name, axis in self.split.data if hasattr(d, python_name(name))]
+        cut = {name: jnp.take(d.of(name), rows if at is None else at, axis=axis) for name, axis in read}
+        counts = {self.split.total: n_rows, "rows": rows}
+        d = d.with_values({self.split.size: rows.shape[0], **cut}, **counts)
+        module = self.rows.module(trace)
+        module.prepare(d)
+        return trace.guarded(jnp.asarray(module.log_joint(d, u, False), dtype=float))
+
+    def on_rows(self, arguments: Any, rows: Any) -> Any:
+        whole, rest, _ = arguments
+        return whole, rest, jnp.asarray(rows)
+
+    def at(self, arguments: Any, k: Any) -> Any:
+        whole, rest, rows = arguments
+        return whole, rest, rows[k]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledByRows:
+    """A compiled target that splits by rows (inference.subsampling.Subsampled).
+
+    `target` is that of any batch of the minibatch.ByRows; it is asked for on the rows that are wanted.
+    """
+
+    target: CompiledTarget
+    batches: ByRows
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.batches.n_rows)
+
+    @property
+    def dim(self) -> int:
+        return self.target.dim
+
+    @property
+    def width(self) -> int:
+        """How many numbers an evaluation works through, about."""
+        return int(self.batches.width)
+
+    @property
+    def whole(self) -> CompiledTarget:
+        """The target of all rows."""
+        return self.minibatch(np.arange(self.n_rows))
+
+    def log_density(self, u: Floats) -> float:
+        return self.whole.log_density(u)
+
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
+        return self.whole.log_density_gradient(u)
+
+    def log_densities(self, us: Floats) -> Floats:
+        return self.whole.log_densities(us)
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        return self.whole.log_density_gradients(us)
+
+    def explain(self, u: Floats) -> str:
+        return self.target.explain(u)
+
+    def minibatch(self, rows: Rows) -> CompiledTarget:
+        """The target in which only these rows count."""
+        target = self.target
+        with jax.enable_x64(True), jax.default_device(target.device):
+            arguments = target.density.on_rows(target.arguments, rows)
+        width = self.batches.width_of(min(len(rows), rows_at_once(self.batches)))
+        return replace(target, arguments=arguments, width=width)
+
+    def fused_steps(
+        self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
+    ) -> Run | None:
+        """The run `count` iterations on, each on its own rows; see `fused_steps.FusedSteps`."""
+        return self.target.fused_steps(algorithm, run, noise, count, place, rows)
+
+
+def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
+    """The rows of a density.rows.ByRows, compiled by JAX for a device.
+
+    Raises:
+        NotTraceable: JAX cannot run the program, or its data stay on disk; the message says why.
+    """
+    if batches.row_bytes:
+        raise NotTraceable("the data stay on disk")
+    model = batches.posterior.model
+    forms = batches.rows, rest_of(batches.split.size)
+    of_rows, of_rest = (Density(model.code(for_jax(form))) for form in forms)
+    density = BatchDensity(of_rows, of_rest, batches.split, rows_at_once(batches))
+    names = of_rows.code.emitted.loads
+    n_rows, posterior = batches.n_rows, batches.posterior
+
+    def place_data(baked: str) -> tuple[Any, Any]:
+        of_rows, whole = split(posterior.d, names, baked)
+        of_rest, rest = split(batches.rest.d, density.rest.reads, baked)
+        arguments = jax.device_put((whole, rest, np.arange(min(2, n_rows))), device)
+        return (of_rows, of_rest, n_rows), arguments
+
+    shape, arguments = first_traceable(density, place_data, batches.dim, True, device)
+    target = CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device)
+    return CompiledByRows(target, batches)
+
+
+def rows_at_once(batches: ByRows) -> int:
+    """How many rows are evaluated together."""
+    return max(1, CACHED_ROWS // int(batches.row_width))

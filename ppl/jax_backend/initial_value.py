@@ -1,0 +1,258 @@
+"""Initial value problems in compiled code: the methods and the steps of stdlib/solvers/initial_value.py.
+
+All draws go through one loop, each with steps of its own; a round of it takes one step of some draws that are
+on the way, so that what one needs many of costs the others nothing.  Every step is kept, so that a loop back
+over them gives the adjoints of the steps taken, their lengths held fixed.  Arrays have the draws along their
+first axis.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
+
+from ppl.jax_backend.namespace import is_traced
+from ppl.jax_backend.runge_kutta import Method, Tolerance
+from ppl.stdlib.solvers.initial_value import MOST_AT_LIMIT, MOST_REFUSED, factors, first_lengths
+
+Traced = Any
+NO_STEP_TAKEN, ON_THE_WAY = -2, -1
+"""In place of the output that a step ends at: none was taken, or one that ends before the next output."""
+DRAWS_A_ROUND = 64
+"""Steps that are taken together: fewer do not fill the arrays, more wait for the last draws on the way."""
+
+
+class Steps(NamedTuple):
+    """Where steps begin, their lengths, and the outputs that they end at, (draws, tries); y has n more."""
+
+    t: Traced
+    y: Traced
+    h: Traced
+    reached: Traced
+
+
+class Now(NamedTuple):
+    """Where draws are: `done` outputs behind them, after steps `tried`, the last of them `refused`.
+
+    Some steps were `at_limit`.
+    """
+
+    t: Traced
+    y: Traced
+    h: Traced
+    done: Traced
+    tried: Traced
+    refused: Traced
+    at_limit: Traced
+
+
+class Path(NamedTuple):
+    """Where all draws are, the states (draws, outputs, n) that they have come by, and the steps there."""
+
+    now: Now
+    states: Traced
+    steps: Steps
+
+
+class Problem(NamedTuple):
+    """One problem for each draw: tolerances, the most steps, and what the equation gets beside t and y."""
+
+    start: Traced
+    t0: Traced
+    times: Traced
+    relative: Traced
+    absolute: Traced
+    most: Traced
+    shared: tuple[Traced, ...]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """The explicit method, and for draws that do not come to the end by it the implicit one, less tight.
+
+    `rate(t, y, shared)` is the equation of one draw, which may try so many steps.
+    """
+
+    rate: Callable[..., Traced]
+    explicit: Method
+    implicit: Method
+    tighter: Callable[[Traced], Traced]
+    tries: int
+
+    def forward(self, problem: Problem) -> tuple[Traced, Traced, Steps]:
+        """The states (draws, outputs, n), which draws took the implicit method, and the steps."""
+        draws, n = problem.start.shape
+        nothing = Steps(
+            jnp.zeros((draws, self.tries)),
+            jnp.zeros((draws, self.tries, n)),
+            jnp.zeros((draws, self.tries)),
+            jnp.full((draws, self.tries), NO_STEP_TAKEN),
+        )
+        tight = problem._replace(
+            relative=self.tighter(problem.relative), absolute=self.tighter(problem.absolute)
+        )
+        first = self._path(self.explicit, tight, nothing, jnp.ones(draws, dtype=bool))
+        left = first.now.done < problem.times.shape[1]
+        second = self._path(self.implicit, problem, first.steps, left)
+        return jnp.where(left[:, None, None], second.states, first.states), left, second.steps
+
+    def _path(self, method: Method, problem: Problem, steps: Steps, active: Traced) -> Path:
+        draws, outputs = problem.times.shape
+        zeros = jnp.zeros(draws, dtype=int)
+        h = jnp.where(active, self._first_lengths(method, problem), 0.0)
+        now = Now(problem.t0, problem.start, h, zeros, zeros, zeros, zeros)
+        states = jnp.full((draws, outputs, problem.start.shape[1]), jnp.nan)
+        steps = steps._replace(reached=jnp.where(active[:, None], NO_STEP_TAKEN, steps.reached))
+        found: Path = jax.lax.while_loop(
+            lambda path: jnp.any(self._on_the_way(problem, path.now)),
+            partial(self._round, method, problem),
+            Path(now, states, steps),
+        )
+        return found
+
+    def _on_the_way(self, problem: Problem, now: Now) -> Traced:
+        stuck = (now.at_limit >= MOST_AT_LIMIT) | (now.refused >= MOST_REFUSED) | ~(now.h > 0)
+        return (now.done < problem.times.shape[1]) & (now.tried < problem.most) & ~stuck
+
+    def _round(self, method: Method, problem: Problem, path: Path) -> Path:
+        """One step of the first draws on the way; where these are few, the places left count for none."""
+        draws, outputs = problem.times.shape
+        on_the_way = self._on_the_way(problem, path.now)
+        some = jnp.nonzero(on_the_way, size=min(draws, DRAWS_A_ROUND), fill_value=draws)[0]
+        mine, now = jax.tree_util.tree_map(lambda x: x.at[some].get(mode="clip"), (problem, path.now))
+        next_time = jnp.take_along_axis(mine.times, now.done[:, None], axis=1, mode="clip")[:, 0]
+        length = jnp.minimum(now.h, next_time - now.t)
+
+        def step(t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
+            return method.step(partial(self._rate, shared), t, y, h, tolerance)
+
+        end, error, at_limit = jax.vmap(step)(now.t, now.y, length, tolerance_of(mine), mine.shared)
+        good = error <= 1
+        whole = good & (length == next_time - now.t)
+        t = jnp.where(whole, next_time, jnp.where(good, now.t + length, now.t))
+        longer = length * factors(jnp, error, method.order)
+        h = jnp.where(whole, jnp.maximum(now.h, longer), longer)
+        after = Now(
+            t,
+            jnp.where(good[:, None], end, now.y),
+            jnp.where(t + h > t, h, 0.0),
+            now.done + whole,
+            now.tried + 1,
+            jnp.where(good, 0, now.refused + 1),
+            now.at_limit + (good & at_limit),
+        )
+        reached = jnp.where(whole, now.done, jnp.where(good, ON_THE_WAY, NO_STEP_TAKEN))
+        return Path(
+            put((some,), path.now, after),
+            put((some, jnp.where(whole, now.done, outputs)), path.states, end),
+            put((some, now.tried), path.steps, Steps(now.t, now.y, length, reached)),
+        )
+
+    def _first_lengths(self, method: Method, problem: Problem) -> Traced:
+        def one(t: Traced, y: Traced, tolerance: Tolerance, shared: Traced) -> Traced:
+            return first_lengths(jnp, partial(self._rate, shared), tolerance.norm, method.order, t, y)
+
+        return jax.vmap(one)(problem.t0, problem.start, tolerance_of(problem), problem.shared)
+
+    def _rate(self, shared: Traced, t: Traced, y: Traced) -> Traced:
+        return self.rate(t, y, shared)
+
+    def backward(
+        self, differentiated: Sequence[int], problem: Problem, implicit: Traced, steps: Steps, g: Traced
+    ) -> tuple[Traced, tuple[Traced, ...]]:
+        """The adjoints of the start and of the wanted arguments of the equation, from those of the states."""
+        shared = [jnp.zeros_like(problem.shared[i]) for i in differentiated]
+        adjoint = jnp.zeros(problem.start.shape)
+        for method, mine in ((self.explicit, ~implicit), (self.implicit, implicit)):
+            taken = (steps.reached > NO_STEP_TAKEN) & mine[:, None]
+            adjoint, shared = self._back(
+                method, tuple(differentiated), problem, steps, taken, g, adjoint, shared
+            )
+        return adjoint, tuple(shared)
+
+    def _back(
+        self,
+        method: Method,
+        differentiated: tuple[int, ...],
+        problem: Problem,
+        steps: Steps,
+        taken: Traced,
+        g: Traced,
+        adjoint: Traced,
+        shared: Sequence[Traced],
+    ) -> tuple[Traced, list[Traced]]:
+        every = jnp.arange(len(g))
+        last = jnp.max(jnp.where(taken, jnp.arange(self.tries), -1))
+
+        def pulled(a: Traced, t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
+            found = method.solved(partial(self._rate, shared), t, y, h, tolerance)
+
+            def end(y: Traced, *chosen: Traced) -> Traced:
+                filled = list(shared)
+                for i, x in zip(differentiated, chosen, strict=True):
+                    filled[i] = x
+                return method.end(partial(self._rate, filled), t, y, h, found)
+
+            return jax.vjp(end, y, *(shared[i] for i in differentiated))[1](a)
+
+        def back(at: Any) -> Any:
+            k, adjoint, sums = at
+            t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
+            here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
+            to_start, *to_shared = jax.vmap(pulled)(
+                adjoint + here, t, y, h, tolerance_of(problem), tuple(problem.shared)
+            )
+            mine = jnp.take(taken, k, axis=1)
+            sums = [s + jnp.where(widened(mine, x), x, 0.0) for s, x in zip(sums, to_shared, strict=True)]
+            return k - 1, jnp.where(mine[:, None], to_start, adjoint), sums
+
+        at = (last, adjoint, list(shared))
+        _, adjoint, sums = jax.lax.while_loop(lambda at: at[0] >= 0, back, at)
+        return adjoint, sums
+
+
+def tolerance_of(problem: Problem) -> Tolerance:
+    return Tolerance(problem.relative, problem.absolute)
+
+
+def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:
+    """Arrays with new values at some places; a place beyond an array is none."""
+    return jax.tree_util.tree_map(lambda x, each: x.at[at].set(each, mode="drop"), into, new)
+
+
+def widened(which: Traced, x: Traced) -> Traced:
+    return which.reshape(which.shape + (1,) * (x.ndim - 1))
+
+
+def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f of arrays with draws along their first axis, for which those of an outer batch are only more draws.
+
+    So the loop inside runs until the last draw is done, and no draw that is done is copied to stay as it is.
+    The constants of f are arguments of the code: inside of a branch JAX takes them as such, and batches them
+    where the condition is batched, with the same in every row.
+    """
+
+    def call(*args: Traced) -> Any:
+        code, shapes = jax.make_jaxpr(f, return_shape=True)(*args)
+        structure = jax.tree_util.tree_structure(shapes)
+        assert not any(map(is_traced, code.consts)), "what is solved for reads arguments alone"
+
+        def of_draws(constants: Sequence[Traced], args: Sequence[Traced]) -> Any:
+            leaves = jax.core.eval_jaxpr(code.jaxpr, constants, *jax.tree_util.tree_leaves(args))
+            return jax.tree_util.tree_unflatten(structure, leaves)
+
+        many: Any = custom_vmap(of_draws)
+        many.def_vmap(lambda size, batched, constants, args: mapped(size, batched[1], args))
+        return many(code.consts, args)
+
+    def mapped(size: int, batched: Sequence[bool], args: Sequence[Traced]) -> tuple[Any, Any]:
+        each = (a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True))
+        found = call(*(x.reshape(size * x.shape[1], *x.shape[2:]) for x in each))
+        chunks = jax.tree_util.tree_map(lambda x: x.reshape(size, len(x) // size, *x.shape[1:]), found)
+        return chunks, jax.tree_util.tree_map(lambda _: True, found)
+
+    return call

@@ -1,0 +1,123 @@
+"""Iterations of variational inference as one compiled loop.
+
+What an iteration does is written once, in ppl.inference: here it is traced with the namespace of JAX.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ppl.inference.estimators.reparameterised import elbo_gradient
+from ppl.inference.numerics.triangular import times, transposed_times
+from ppl.inference.run.optimise import State, stepped
+from ppl.jax_backend.equal_parts import largest_part
+from ppl.jax_backend.jit import CompileProfile, jitted
+from ppl.jax_backend.namespace import JAX
+from ppl.jax_backend.state import packed, unpacked
+
+Traced = Any
+LogDensities = Callable[[Traced, Traced], tuple[Traced, Traced]]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of an algorithm that are in the compiled code (optimise.Parts); the step size is an argument.
+
+    `key` tells step rules apart, some of which hold arrays; so many draws are evaluated `batch_size`.
+    """
+
+    family: Any
+    averaging: Any
+    step_rule: Any = field(compare=False)
+    key: Any
+    batch_size: int
+
+    @classmethod
+    def of(cls, algorithm: Any, most: int) -> "Parts":
+        """With as many draws together as may be, at most so many, and as often."""
+        batch_size = largest_part(algorithm.grad_samples, most)
+        rule = algorithm.step_rule
+        named = {f.name: np.asarray(getattr(rule, f.name)) for f in fields(rule) if f.name != "eta"}
+        key = (type(rule), *((name, a.shape, a.tobytes()) for name, a in named.items()))
+        return cls(algorithm.family, algorithm.averaging, rule, key, batch_size)
+
+    def with_eta(self, eta: Traced) -> "Parts":
+        """At that step size; None for a rule that finds its own."""
+        return self if eta is None else replace(self, step_rule=replace(self.step_rule, eta=eta))
+
+
+class Ahead(NamedTuple):
+    """The iterations to take: their step size, the noise (k, n, noise_dim), and how many of the k."""
+
+    eta: Traced
+    noise: Traced
+    count: Traced
+
+
+def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead) -> Traced:
+    """The iterations ahead, or those before a number is not finite.
+
+    From and to the arrays of a packed state. `densities(u, k)` gives values (n,) and gradients (n, dim) at
+    the rows of u, in iteration k.
+    """
+    parts, family = parts.with_eta(ahead.eta), parts.family
+    zeros = np.zeros(family.size)
+    like = State(0, zeros, zeros, zeros, parts.step_rule.init(zeros), 0.0)
+
+    def once(at: tuple[Traced, Traced]) -> tuple[Traced, Traced]:
+        k, before = at
+        s, z = unpacked(before, like), ahead.noise[k]
+        values, gradients = densities(family.transform(s.params, z, JAX), k)
+        state = stepped(parts, s, elbo_gradient(family, s.params, z, gradients, JAX), values.mean(), JAX)
+        after = packed(state, jnp)
+        fine = jnp.isfinite(values).all() & jnp.isfinite(gradients).all() & jnp.isfinite(state.params).all()
+        # One that fails ends the loop, where it began.
+        chosen = jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
+        return jnp.where(fine, k + 1, ahead.count), chosen
+
+    def going(at: tuple[Traced, Traced]) -> Traced:
+        return at[0] < ahead.count
+
+    return jax.lax.while_loop(going, once, (jnp.zeros_like(ahead.count), arrays))[1]
+
+
+def jitted_iterations(
+    at_a_point: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], profile: CompileProfile
+) -> Callable[..., Traced]:
+    """`iterate`, compiled, for a density that gives its value and gradient as one array (1 + dim,).
+
+    It is a function of (shape, jacobian, arguments, u); iteration k has the arguments at(arguments, k).
+    """
+
+    def run(
+        parts: Parts,
+        shape: Any,
+        jacobian: bool,
+        arguments: list[Traced],
+        place: Traced,
+        arrays: Traced,
+        ahead: Ahead,
+    ) -> Traced:
+        def of_batch(u: Traced, k: Traced) -> Traced:
+            return jax.vmap(partial(at_a_point, shape, jacobian, at(arguments, k)))(u)
+
+        def densities(v: Traced, k: Traced) -> tuple[Traced, Traced]:
+            u = v if place is None else place.centre + times(place.factor, v)
+            if parts.batch_size < len(u):
+                batches = u.reshape(-1, parts.batch_size, u.shape[1])
+                found = jax.lax.map(partial(of_batch, k=k), batches).reshape(len(u), -1)
+            else:
+                found = of_batch(u, k)
+            values, gradients = found[:, 0], found[:, 1:]
+            if place is None:
+                return values, gradients
+            return values + place.log_jacobian, transposed_times(place.factor, gradients)
+
+        return iterate(parts, densities, arrays, ahead)
+
+    return jitted(run, 0, 1, 2, profile=profile)

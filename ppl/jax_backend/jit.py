@@ -1,0 +1,49 @@
+"""How functions are compiled: `jax.jit`, with what is asked of XLA."""
+
+from collections.abc import Callable
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import jax
+
+NOTHING: dict[str, Any] = {}
+IN_ORDER = {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
+"""An order of steps that leaves few to run beside each other: of a small program, to hand them to other
+threads would take longer than they do."""
+FAST_COMPILATION = {**IN_ORDER, "xla_cpu_use_fusion_emitters": False}
+"""Compiled in two thirds of the time, to run up to a sixth slower."""
+FASTEST_COMPILATION = {**FAST_COMPILATION, "xla_backend_optimization_level": 0}
+"""Compiled in a third of the time, to run a fifth slower, or three times so where there are many rows."""
+
+
+class CompileProfile(Enum):
+    """How code is compiled, by what it is for; the values are the options of XLA."""
+
+    LARGE_ARRAYS = NOTHING
+    STANDARD = IN_ORDER
+    FAST = FAST_COMPILATION
+    FASTEST = FASTEST_COMPILATION
+
+
+def jitted(
+    f: Callable[..., Any], *static: int, profile: CompileProfile = CompileProfile.STANDARD
+) -> Callable[..., Any]:
+    """f compiled when it is first called; the arguments at the places `static` are part of the code."""
+    found: Callable[..., Any] = jax.jit(f, static_argnums=static, compiler_options=understood(profile))
+    return found
+
+
+def understood(profile: CompileProfile) -> dict[str, Any]:
+    """The options of a profile that this version of XLA knows: JAX 0.11.1 dropped that of fusion emitters."""
+    return {name: value for name, value in profile.value.items() if is_known(name, value)}
+
+
+@cache
+def is_known(name: str, value: Any) -> bool:
+    """Whether XLA has an option and a value for it: it refuses others when it compiles."""
+    try:
+        jax.jit(lambda: 0, compiler_options={name: value})()
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True

@@ -1,0 +1,311 @@
+"""The namespace of JAX: emitted code and the standard library, traced once and compiled.
+
+Import this file late: it imports jax, which only the extra "jax" installs and which takes a second.
+
+What is computed from numbers known while tracing stays NumPy, so that sizes and data that were not made
+arguments can steer control flow.  A `Node` keeps its own derivatives; what it computes in plain NumPy, a
+series summed until it is exact, runs on the host.
+"""
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg
+import jax.scipy.special
+import numpy as np
+import scipy.linalg
+import scipy.special
+
+from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, State, Step, Vjp, inexact, without_share
+from ppl.jax_backend import gamma, special
+from ppl.jax_backend.hosted import hosted
+from ppl.jax_backend.incomplete import VALUES
+from ppl.jax_backend.lapack import in_turn
+
+UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
+"""What a function in plain NumPy raises when it is given a tracer; the last, where JAX lacks a function."""
+
+
+def is_traced(x: Any) -> bool:
+    """Whether a value, or something in a list of them, is known only when the compiled code runs."""
+    if isinstance(x, list | tuple):
+        return any(map(is_traced, x))
+    return isinstance(x, jax.Array)
+
+
+class TracedModule:
+    """A module of JAX beside the one of NumPy or SciPy, which computes what is not traced."""
+
+    def __init__(self, traced: Any, plain: Any, own: dict[str, Callable[..., Array]] | None = None):
+        self._traced, self._plain, self._own = traced, plain, own or {}
+
+    def __getattr__(self, name: str) -> Any:
+        plain = getattr(self._plain, name)
+        if isinstance(plain, ModuleType):
+            setattr(self, name, TracedModule(getattr(self._traced, name), plain))
+            return getattr(self, name)
+        if not callable(plain) or isinstance(plain, type):
+            return plain
+        traced = self._own.get(name) or getattr(self._traced, name)
+
+        def call(*args: Any, **settings: Any) -> Any:
+            known = not any(map(is_traced, (*args, *settings.values())))
+            return plain(*args, **settings) if known else traced(*args, **settings)
+
+        setattr(self, name, call)
+        return call
+
+
+def _cholesky(a: Array) -> Array:
+    """From the lower triangle alone, as LAPACK reads it."""
+    return jnp.linalg.cholesky(a, symmetrize_input=False)
+
+
+def _solve_triangular(a: Array, b: Array, *, lower: bool, trans: int, check_finite: bool) -> Array:
+    return jax.scipy.linalg.solve_triangular(a, b, lower=lower, trans=trans)
+
+
+def _matmul(a: Array, b: Array) -> Array:
+    """The product; XLA's own of a vector and a tall matrix takes three times as long as that of the parts."""
+    parts = _parts(jnp.shape(b)[0]) if jnp.ndim(a) == 1 and jnp.ndim(b) == 2 else 1
+    if parts == 1:
+        return jnp.matmul(a, b)
+    vectors, matrices = a.reshape(parts, -1), b.reshape(parts, -1, b.shape[1])
+    return jnp.sum(jnp.einsum("pn,pnk->pk", vectors, matrices), axis=0)
+
+
+def _parts(rows: int) -> int:
+    """A number of equal parts, none of more than 2^14 rows; 1 where there is none."""
+    return next((k for k in range(-(-rows >> 14), rows >> 11) if rows % k == 0), 1)
+
+
+def _expit(x: Array) -> Array:
+    """1 / (1 + exp(-x)), of the exponential that log_add.softplus takes too, so that it is taken once."""
+    ratio = jnp.exp(-jnp.abs(x))
+    return jnp.where(x >= 0.0, 1.0, ratio) / (1.0 + ratio)
+
+
+def _expit_slope(x: Array) -> Array:
+    return _expit(x) * _expit(-x)
+
+
+def _put(x: Array, index: Any, value: Array) -> Array:
+    if is_traced((x, value)) or is_traced(index):
+        x = jnp.asarray(x)
+        return x.at[index].set(_each_last(x, index, value) if _holds_arrays(index) else value)
+    out = np.array(x)
+    out[index] = value
+    return out
+
+
+def _holds_arrays(index: Any) -> bool:
+    return any(
+        np.ndim(i) for i in (index if isinstance(index, tuple) else (index,)) if not isinstance(i, slice)
+    )
+
+
+def _each_last(x: Array, index: Any, value: Array) -> Array:
+    """The value that is set last at every place: of a place that is set twice, a GPU sets either.
+
+    On a CPU, where XLA sets them in order, it is the value as it is.
+    """
+    whole = jnp.broadcast_to(value, jax.eval_shape(lambda: x[index]).shape)
+    return jax.lax.platform_dependent(cpu=lambda: whole, default=lambda: last_of_each(x, index, whole))
+
+
+def last_of_each(x: Array, index: Any, value: Array) -> Array:
+    """At each of the places of `x` the last of the values for it."""
+    order = jnp.arange(value.size).reshape(value.shape)
+    last = jnp.zeros(x.shape, order.dtype).at[index].max(order)
+    return value.ravel()[last[index]]
+
+
+def _flip(x: Array, *, axis: int) -> Array:
+    """The reverse of a value that XLA does not look into: it aborts on that of a scatter made a map."""
+    return jnp.flip(jax.lax.optimization_barrier(x), axis=axis)
+
+
+def _bincount(x: Array, *, weights: Array, minlength: int) -> Array:
+    return jnp.bincount(x, weights=weights, length=minlength)
+
+
+def _plain(x: Array) -> Array:
+    return jax.lax.stop_gradient(x) if is_traced(x) else x
+
+
+def _add_all(*scalars: Array) -> Array:
+    total = sum(scalars)
+    is_real = jnp.issubdtype(jnp.result_type(total), jnp.floating)
+    return total if is_real else 1.0 * total  # both sides of a branch have values of one type
+
+
+# --- Functions with known derivatives -----------------------------------------------------------------
+
+
+def _apply(node: Node, args: tuple[Array, ...]) -> Array:
+    """The function as JAX sees it: its derivatives are the node's."""
+    traced = [i for i, a in enumerate(args) if is_traced(a)]
+    if not traced:
+        return NUMPY.node(node, args)
+    vjps = {i: vjp for i in traced if (vjp := _vjp_of(node, i, args[i]))}
+
+    def whole(primals: Sequence[Array]) -> list[Array]:
+        filled = list(args)
+        for i, a in zip(traced, primals, strict=True):
+            filled[i] = a
+        return filled
+
+    def value(*primals: Array) -> Array:
+        return _traced_or_hosted(VALUES.get(node.value, node.value), whole(primals))
+
+    def forward(*primals: Array) -> tuple[Array, Any]:
+        each, filled = value(*primals), whole(primals)
+        partials = {i: vjp.partial for i, vjp in vjps.items() if isinstance(vjp, Slope)}
+        slopes = {i: _traced_or_hosted(partial, [each, *filled]) for i, partial in partials.items()}
+        return each, (slopes, primals, each)
+
+    def backward(saved: Any, g: Array) -> tuple[Array | None, ...]:
+        slopes, primals, each = saved
+        filled = whole(primals)
+
+        def adjoint(i: int, vjp: Any) -> Array:
+            if i in slopes:
+                share = vjp.spread(JAX, g)
+                return without_share(JAX, share, share * slopes[i])
+            return _traced_or_hosted(vjp, [g, each, *filled])
+
+        found = {i: _summed_to(filled[i], adjoint(i, vjp)) for i, vjp in vjps.items()}
+        return tuple(found.get(i) for i in traced)
+
+    function = jax.custom_vjp(value)
+    function.defvjp(forward, backward)
+    return node.reduced(JAX, function(*(args[i] for i in traced)))
+
+
+def _vjp_of(node: Node, i: int, arg: Array) -> Vjp | None:
+    """The vjp of argument i; None where it has no adjoint."""
+    continuous = jnp.issubdtype(jnp.asarray(arg).dtype, jnp.inexact)
+    return node.vjps[i] if continuous and i < len(node.vjps) else None
+
+
+def _summed_to(target: Array, adjoint: Array) -> Array:
+    """The adjoint summed over the axes along which `target` was broadcast."""
+    shape, found = jnp.shape(target), jnp.shape(adjoint)
+    if not shape and found:
+        return _total(adjoint)
+    if len(found) < len(shape) or any(a < t for a, t in zip(found[::-1], shape[::-1], strict=False)):
+        return jnp.broadcast_to(adjoint, shape)
+    extra = len(found) - len(shape)
+    narrow = [k + extra for k, size in enumerate(shape) if size == 1 and found[k + extra] != 1]
+    return jnp.reshape(jnp.sum(adjoint, axis=(*range(extra), *narrow)), shape)
+
+
+def _total(x: Array) -> Array:
+    """The sum as a product with ones: of a plain sum XLA computes the terms anew for every sum of them."""
+    return jnp.dot(jnp.ravel(x), jnp.ones(x.size))
+
+
+def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
+    """f(xp, *args) traced where it is written against `xp` throughout, else computed on the host."""
+    try:
+        return jnp.asarray(f(JAX, *args))
+    except UNTRACEABLE:
+        return hosted(lambda *plain: inexact(f(NUMPY, *plain)), args)
+
+
+STEPS_AT_A_TIME = 4
+"""Of what is repeated until it has settled; of more XLA computes the same terms many times over."""
+
+# --- Branches and recurrences ------------------------------------------------------------------------------
+
+
+def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> Array:
+    if not is_traced(condition):
+        return value() if np.any(condition) else otherwise
+    otherwise = jnp.asarray(otherwise)
+    return jax.lax.cond(jnp.any(condition), lambda: jnp.asarray(value(), otherwise.dtype), lambda: otherwise)
+
+
+def _settle(steps: Sequence[Step], start: State, most: int) -> State:
+    """Some rounds at a time, which XLA makes one piece of code: what has settled is looked at after them."""
+    rounds = -(-STEPS_AT_A_TIME // len(steps))
+
+    def some(m: Array, state: State) -> tuple[State, Array]:
+        unsettled: Array = True
+        for k in range(rounds):
+            for step in steps:
+                state, unsettled = step(m + k, *state)
+        return state, jnp.any(unsettled)
+
+    def after(at: tuple[Array, Array, State]) -> tuple[Array, Array, State]:
+        m, _, state = at
+        state, unsettled = some(m, state)
+        return m + rounds, unsettled, tuple(map(jnp.asarray, state))
+
+    def goes_on(at: tuple[Array, Array, State]) -> Array:
+        m, unsettled, _ = at
+        return unsettled & (m * len(steps) < most)
+
+    zero = jnp.asarray(0)
+    ends = jax.eval_shape(lambda: some(zero, start)[0])
+    wide = tuple(jnp.broadcast_to(jnp.asarray(x, e.dtype), e.shape) for x, e in zip(start, ends, strict=True))
+    found: State = jax.lax.while_loop(goes_on, after, (zero, jnp.asarray(True), wide))[2]
+    return found
+
+
+def _scan(
+    step: Callable[..., tuple[Array, ...]], start: Sequence[Array], entries: Sequence[Array]
+) -> tuple[Array, ...]:
+    """Every state after each step, the step compiled once."""
+
+    def one(state: tuple[Array, ...], entry: tuple[Array, ...]) -> tuple[Any, Any]:
+        after = tuple(jnp.asarray(x, dtype=float) for x in step(*state, *entry))
+        return after, after
+
+    first = tuple(jnp.asarray(x, dtype=float) for x in start)
+    found: tuple[Array, ...] = jax.lax.scan(one, first, tuple(map(jnp.asarray, entries)))[1]
+    return found
+
+
+_LAPACK = (
+    *(jnp.linalg.solve, jnp.linalg.inv, jnp.linalg.det, jnp.linalg.slogdet),
+    *(jnp.linalg.eigh, jnp.linalg.eigvalsh, jnp.linalg.qr, jnp.linalg.svd),
+)
+LINALG = {"cholesky": in_turn(_cholesky, products=1), **{f.__name__: in_turn(f) for f in _LAPACK}}
+
+OWN_SPECIAL: dict[str, Callable[..., Array]] = {
+    "expit": gamma.with_slope(_expit, _expit_slope),
+    "log_ndtr": special.log_ndtr,
+    "erfcx": special.erfcx,
+    "erfcinv": special.erfcinv,
+    "ndtri_exp": special.ndtri_exp,
+    "owens_t": special.owens_t,
+    "gammaln": gamma.gammaln,
+    "digamma": gamma.digamma,
+}
+"""Special functions in place of those of JAX, or that it lacks."""
+
+JAX = Namespace(
+    "jax",
+    TracedModule(jnp, np, {"bincount": _bincount, "flip": _flip, "matmul": _matmul}),
+    TracedModule(
+        jax.scipy.special,
+        scipy.special,
+        OWN_SPECIAL,
+    ),
+    TracedModule(jnp.linalg, np.linalg, LINALG),
+    TracedModule(
+        jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular, products=1)}
+    ),
+    _put,
+    lambda x: x,
+    _plain,
+    _add_all,
+    _apply,
+    _rarely,
+    _settle,
+    _scan,
+)

@@ -1,0 +1,288 @@
+"""A posterior as inference sees it, computed by JAX."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.density.log_density import LogDensity
+from ppl.errors import PPLError
+from ppl.inference.objective.subsampling import Rows
+from ppl.inference.objective.target import Kinds
+from ppl.inference.run.fused_steps import Place
+from ppl.inference.run.optimise import Algorithm, Run
+from ppl.jax_backend.data import BAKED, split
+from ppl.jax_backend.density import Functions, density_of, prepared
+from ppl.jax_backend.iterations import Ahead, Parts
+from ppl.jax_backend.jit import CompileProfile
+from ppl.jax_backend.not_traceable import NotTraceable
+from ppl.jax_backend.state import packed, unpacked
+from ppl.source import Span
+
+Floats = NDArray[np.float64]
+
+UNTRACEABLE = (
+    NotTraceable,
+    PPLError,
+    jax.errors.JAXTypeError,
+    IndexError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    NotImplementedError,
+)
+"""What tracing a program raises that does with numbers what JAX cannot."""
+
+Sizes = tuple[tuple[int, int], ...]
+"""Numbers of points to evaluate together, the best first, and how large an array for all of them may be.
+
+Other numbers of points are cut and filled up to it.  Beyond 2^18 numbers arrays leave the cache; a few points
+still share one reading of a matrix.  Beyond 2^21 they are evaluated one by one, to spare memory.
+"""
+GRADIENT_BATCHES: Sizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
+"""Points in a batch of gradients, and the numbers that the largest array of one may have."""
+VALUE_BATCHES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**21), (2, 2**21))
+"""The same of values. An ELBO is of 100 draws where nothing else is asked for, so that none of them is to
+fill up.
+"""
+
+
+@dataclass(frozen=True)
+class TargetLimits:
+    """When compiling a loop pays."""
+
+    interpreted_iterations: int = 2_000
+    """Iterations that take as long one by one as it takes to compile a loop of them, of a small program whose
+    q has at most `interpreted_params` parameters.
+    """
+
+    interpreted_params: int = 1_000
+    """Parameters of such a q."""
+
+    solver_speedup: int = 20
+    """How often a compiled solver is done in the time of one in NumPy, for which the work is counted."""
+
+    concurrent_width: int = 2**17
+    """Numbers that the largest array of an evaluation must have for its steps to be run beside each other."""
+
+    threaded_batch: int = 2**14
+    """Numbers in an array of a batch from which on batches are worth a thread each: a millisecond or so."""
+
+
+COMPILED = TargetLimits()
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledTarget:
+    """A posterior's log density by compiled code (inference.target.Target), in double precision.
+
+    `width` is about the size of the largest array of an evaluation. One that is `quick` leaves uncompiled
+    what a single fit would hardly pay for: a loop of few iterations, values apart from gradients. Batches of
+    points are evaluated on so many `cores` at once, the same whatever their number.
+
+    Example:
+        >>> target = compiled_target(posterior)
+        >>> value, gradient = target.log_density_gradient(np.zeros(target.dim))
+    """
+
+    posterior: LogDensity
+    density: Functions
+    shape: Any
+    arguments: Any
+    width: int
+    jacobian: bool = True
+    device: Any = None
+    cores: int = 1
+
+    @property
+    def quick(self) -> bool:
+        return self.density.profile is CompileProfile.FAST
+
+    @property
+    def kinds(self) -> Kinds:
+        return self.posterior.kinds
+
+    @property
+    def width_at_once(self) -> int:
+        """The same of what a device evaluates."""
+        return self.width
+
+    @property
+    def dim(self) -> int:
+        return self.posterior.param_unc_num()
+
+    def log_density(self, u: Floats) -> float:
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
+        found = self._call(self.density.gradient, u)
+        return float(found[0]), found[1:]
+
+    def log_densities(self, us: Floats) -> Floats:
+        """The log density at each row of `us`, (n, dim) -> (n,)."""
+        if self.quick or len(us) == 1:
+            return self.log_density_gradients(us)[0]
+        return self._at_each(self.density.values, us, VALUE_BATCHES)
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        """Log density (n,) and gradient (n, dim) at each row of `us`."""
+        if len(us) == 1:  # a batch would be filled up with it
+            value, gradient = self.log_density_gradient(us[0])
+            return np.array([value]), gradient[None]
+        found = self._at_each(self.density.gradients, us, GRADIENT_BATCHES).reshape(len(us), 1 + self.dim)
+        return found[:, 0], found[:, 1:]
+
+    def gradients_alone(self, us: Floats) -> Floats:
+        """The gradient (n, dim) alone at each row of `us`; of small programs it hardly pays to compile it."""
+        if is_small(self.width) or len(us) == 1:
+            return self.log_density_gradients(us)[1]
+        found = self._at_each(self.density.gradients_alone, us, GRADIENT_BATCHES)
+        return found.reshape(len(us), self.dim)
+
+    def fused_steps(
+        self,
+        algorithm: Algorithm,
+        run: Run,
+        noise: Floats,
+        count: int,
+        place: Place | None,
+        rows: Rows | None = None,
+    ) -> Run | None:
+        """The run up to `count` iterations on; see `ppl.inference.run.fused_steps.FusedSteps`."""
+        hardly_pays = (
+            run.iteration < COMPILED.interpreted_iterations and run.params.size <= COMPILED.interpreted_params
+        )
+        if self.quick and hardly_pays:
+            return None
+        eta = getattr(algorithm.step_rule, "eta", None)
+        parts = Parts.of(algorithm, max(1, GRADIENT_BATCHES[-1][1] // self.width_at_once))
+        with jax.enable_x64(True), jax.default_device(self.device):
+            arguments = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
+            call = partial(self.density.iterate, parts, self.shape, self.jacobian, arguments, place)
+            arrays = [np.array(a) for a in call(packed(run.state), Ahead(eta, noise, count))]
+        ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, run.state))
+        return run._replace(**ahead._asdict())
+
+    def explain(self, u: Floats) -> str:
+        return self.posterior.explain(u)
+
+    def _at_each(self, function: Any, us: Floats, sizes: Sizes) -> Floats:
+        """What it gives for each row, in batches of the first size that may be, or of one.
+
+        The last batch is filled up by its first point.
+        """
+        size = next((size for size, most in sizes if size * self.width_at_once <= most), 1)
+        parts = [us[k : k + size] for k in range(0, len(us), size)]
+        if parts and len(parts[-1]) < size:
+            missing = size - len(parts[-1])
+            parts[-1] = np.concatenate([parts[-1], np.repeat(parts[-1][:1], missing, axis=0)])
+        found = self._of_each(function, parts, size)
+        return np.concatenate(found)[: len(us)] if found else np.zeros(0)
+
+    def _of_each(self, function: Any, parts: list[Floats], size: int) -> list[Floats]:
+        """What it gives for each batch; in threads, which compiled code leaves to run beside each other.
+
+        The first batch is alone, for it may have to be compiled.
+        """
+        cores = min(self.cores, len(parts) - 1)
+        if cores < 2 or size * self.width_at_once < COMPILED.threaded_batch:
+            return [self._call(function, part) for part in parts]
+        first, *others = parts
+        with ThreadPoolExecutor(cores) as threads:
+            return [self._call(function, first), *threads.map(partial(self._call, function), others)]
+
+    def _call(self, function: Any, u: Floats) -> Floats:
+        with jax.enable_x64(True), jax.default_device(self.device):
+            return np.array(function(self.shape, self.jacobian, self.arguments, np.asarray(u, dtype=float)))
+
+
+def _on_host(x: Any) -> Any:
+    """A plain number where there is but one."""
+    return x if x.ndim else x.item()
+
+
+def compiled_target(
+    posterior: LogDensity, jacobian: bool = True, device: Any = None, quick: bool = False
+) -> CompiledTarget:
+    """The posterior compiled by JAX for a device, with as little of its data inside the code as will do.
+
+    A small one is `quick` if it may be (see CompiledTarget).
+
+    Raises:
+        NotTraceable: JAX cannot run the program; the message says why, and where.
+        PPLError: the program cannot be run with these data at all.
+    """
+    posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
+    dim = posterior.param_unc_num()
+    density = density_of(posterior.model).by_profile[profile_for(posterior.width, quick)]
+
+    def place_data(baked: str) -> tuple[Any, Any]:
+        shape, arguments = split(prepared(posterior.model, posterior.prepared), density.reads, baked)
+        return shape, jax.device_put(arguments, device)
+
+    shape, arguments = first_traceable(density, place_data, dim, jacobian, device)
+    width = posterior.width + posterior.sizes.solved // COMPILED.solver_speedup
+    return CompiledTarget(posterior, density, shape, arguments, width, jacobian, device)
+
+
+def profile_for(width: int, quick: bool) -> CompileProfile:
+    """How to compile a density whose largest array is of `width` numbers, and which may be `quick`."""
+    if width >= COMPILED.concurrent_width:
+        return CompileProfile.LARGE_ARRAYS
+    return CompileProfile.FAST if quick and is_small(width) else CompileProfile.STANDARD
+
+
+def is_small(width: int) -> bool:
+    """Whether gradients of that width are evaluated as many at a time as any."""
+    return GRADIENT_BATCHES[0][0] * width <= GRADIENT_BATCHES[0][1]
+
+
+def first_traceable(
+    density: Functions,
+    place_data: Callable[[str], tuple[Any, Any]],
+    dim: int,
+    jacobian: bool = True,
+    device: Any = None,
+) -> tuple[Any, Any]:
+    """The first shape, with its arguments, under which the density can be traced on a device.
+
+    `place_data(baked)` gives them, where they are to lie, for each of `data.BAKED`.
+
+    Raises:
+        NotTraceable: as `compiled_target`.
+    """
+    errors: list[Exception] = []
+    for baked in BAKED:
+        try:
+            with jax.enable_x64(True), jax.default_device(device):
+                shape, arguments = place_data(baked)
+                density.traced(shape, jacobian, arguments, np.zeros(dim))
+            return shape, arguments
+        except UNTRACEABLE as error:
+            errors.append(error)
+    raise NotTraceable(reason(errors[-1])) from errors[-1]
+
+
+def reason(error: Exception) -> str:
+    """Why JAX cannot, with the line of the program."""
+    span: Span | None = getattr(error, "span", None)
+    return f"line {span.line}, {why(error)}" if span else why(error)
+
+
+def why(error: Exception) -> str:
+    match error:
+        case NotTraceable():
+            return str(error)
+        case jax.errors.TracerBoolConversionError():
+            return "a branch depends on parameters"
+        case jax.errors.TracerIntegerConversionError() | jax.errors.NonConcreteBooleanIndexError():
+            return "a size or a range depends on parameters"
+        case PPLError():
+            return "it is rejected for all parameters"
+        case _:
+            return f"JAX cannot trace it ({type(error).__name__})"
