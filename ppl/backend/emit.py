@@ -64,10 +64,10 @@ def emit_variants(w: Writer, p: ir.Program, by_functions: bool) -> None:
     while written < len(w.variants):
         (name, data), new_name = list(w.variants.items())[written]
         f = functions[name]
-        w.fixed = frozenset(arg for arg, is_data in zip(f.args, data, strict=True) if is_data)
+        w.data_arguments = frozenset(arg for arg, is_data in zip(f.args, data, strict=True) if is_data)
         emit_function(w, replace(f, name=new_name), by_functions)
         written += 1
-    w.fixed = frozenset()
+    w.data_arguments = frozenset()
 
 
 def emit_function(w: Writer, f: ir.Function, by_functions: bool = False) -> None:

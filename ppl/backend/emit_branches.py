@@ -167,6 +167,6 @@ def sums_of(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> tuple[str, ...]:
                 found |= {*implicit} & {*SUMS}
             case ir.Apply(callee=ir.Callee(implicit="jacobian")):
                 found.add("jacobian")
-            case ir.Say() if w.has_target:
+            case ir.Message() if w.has_target:
                 found.add("target")
     return tuple(what for what in SUMS if what in found)

@@ -112,7 +112,7 @@ def condition(w: Writer, e: ir.Expr) -> str:
 
 def user_call(w: Writer, e: ir.CallUser) -> str:
     args = [expr(w, a) for a in e.args]
-    name = variant(w, e) if e.drops is not None and w.propto else e.name
+    name = variant(w, e) if e.data_if is not None and w.propto else e.name
     arguments = ", ".join([*args, *e.implicit])
     if e.batch == "whole":
         return f"{name}({arguments})"
@@ -141,7 +141,7 @@ def application(w: Writer, e: ir.Apply) -> str:
 
 def call_text(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str], each: bool = False) -> str:
     """A call, or one for each entry along its axes; a density may leave out the terms of data alone."""
-    drops = e.drops is not None and w.propto
+    drops = e.data_if is not None and w.propto
     constant = drops and all(are_data(w, e))
     name = less_constants(w, e, mode) if drops and not constant else bound_name(w, e, mode)
     implicit: list[str] = [*implicit_arguments_of(e)]
@@ -278,8 +278,8 @@ def variant(w: Writer, e: ir.CallUser) -> str:
 
 
 def are_data(w: Writer, e: ir.Apply | ir.CallUser) -> tuple[bool, ...]:
-    """Whether each argument of what drops constants has no gradient."""
-    return tuple(when is not None and when <= w.fixed for when in e.drops or ())
+    """Whether each argument of a density that drops constants is data in the function being written."""
+    return tuple(when is not None and when <= w.data_arguments for when in e.data_if or ())
 
 
 # --- Indexing ------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def statement(w: Writer, s: ir.Stmt) -> None:
             emit_branches.give_back(w, [] if value is None else [expr(w, value)])
         case ir.Jump(word=word):
             w.line(word)
-        case ir.Say(what=what, args=args):
+        case ir.Message(what=what, args=args):
             texts = [repr(a.value) if isinstance(a, ir.Text) else expr(w, a) for a in args]
             w.line(f"lib.{what}({', '.join(texts)})")
         case ir.CheckDeclared():

@@ -60,7 +60,7 @@ class Writer:
     spans: list[Span | None] = field(default_factory=list)
     bindings: dict[str, Binding] = field(default_factory=dict)
     propto: bool = False
-    fixed: frozenset[str] = frozenset()
+    data_arguments: frozenset[str] = frozenset()
     """Arguments of the function being written that are data."""
     changing: frozenset[str] = frozenset()
     """Variables that the function being written changes in place: of others a view does for a copy."""

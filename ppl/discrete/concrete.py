@@ -14,9 +14,10 @@ import numpy as np
 from ppl.discrete import refused
 from ppl.discrete.evaluate import NotKnown, known_value, scalar
 from ppl.discrete.normal import inner
-from ppl.discrete.parameters import Discrete, Names
+from ppl.discrete.parameters import Discrete
 from ppl.discrete.syntax import Stmts, code, indexed, integer, mentions, one, rewrite, substituted, variable
 from ppl.frontend import ast
+from ppl.frontend.fresh_names import FreshNames
 from ppl.source import Span
 
 MOST_STATEMENTS = 5_000
@@ -34,7 +35,7 @@ class Concrete:
     """`parameters` are the program's, `scalars` those of each entry by name and index from 1."""
 
     parameters: dict[str, Discrete]
-    names: Names
+    names: FreshNames
     values: Mapping[str, Any]
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     scalars: dict[tuple[str, tuple[int, ...]], Discrete] = field(default_factory=dict)

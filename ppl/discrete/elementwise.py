@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ppl.discrete.affine import minus, plus, tidy
-from ppl.discrete.parameters import Discrete, Names
+from ppl.discrete.parameters import Discrete
 from ppl.discrete.syntax import Stmts, code, expr, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Function
 from ppl.stdlib.signatures import Match, parse_signature
@@ -30,7 +31,7 @@ class Elementwise:
 
     facts: Facts
     parameters: dict[str, Discrete]
-    names: Names
+    names: FreshNames
     touches: Touches
     lengths: dict[str, ast.Expr]
 

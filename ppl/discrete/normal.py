@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ppl.discrete import refused
 from ppl.discrete.elementwise import Elementwise
-from ppl.discrete.parameters import Discrete, Names
+from ppl.discrete.parameters import Discrete
 from ppl.discrete.syntax import (
     Stmts,
     assigned,
@@ -24,6 +24,7 @@ from ppl.discrete.syntax import (
 )
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts, UserMatch
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.walk import walk
 from ppl.stdlib.signatures import Match
 from ppl.types import INT, rank
@@ -97,7 +98,7 @@ class Normal:
 
     facts: Facts
     parameters: dict[str, Discrete]
-    names: Names
+    names: FreshNames
     dependent: set[str]
     lengths: dict[str, ast.Expr]
     """The first size of each container of the model block."""

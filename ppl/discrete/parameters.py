@@ -55,29 +55,3 @@ def as_discrete(d: ast.Declaration) -> Discrete:
     assert isinstance(d.type, ast.SizedType) and d.type.bounds is not None
     bounds = dict(d.type.bounds.items)
     return Discrete(d.name, d.type.dims, bounds["lower"], bounds["upper"], d.span)
-
-
-@dataclass
-class Names:
-    """Names that the program does not have."""
-
-    taken: set[str]
-    only_loops: frozenset[str] = frozenset()
-    """Names of loop variables that nothing else is called by."""
-    entry: str = ""
-    """The loop variable of statements that are taken entry by entry, once there is one."""
-
-    def of_entries(self) -> str:
-        """A name for a loop over entries, the same for all: they do not stand in one another."""
-        if not self.entry:
-            self.entry = self.fresh("n")
-            self.only_loops |= {self.entry}
-        return self.entry
-
-    def fresh(self, base: str) -> str:
-        name, k = base, 1
-        while name in self.taken:
-            k += 1
-            name = f"{base}_{k}"
-        self.taken.add(name)
-        return name

@@ -17,7 +17,7 @@ from ppl.discrete.emit import SUM, Emit, Way
 from ppl.discrete.evaluate import known_value
 from ppl.discrete.live import live, without_target
 from ppl.discrete.normal import Normal, dependent_names
-from ppl.discrete.parameters import Discrete, Names, discrete_parameters, is_discrete
+from ppl.discrete.parameters import Discrete, discrete_parameters, is_discrete
 from ppl.discrete.steps import Cannot, Step, planned, smallest
 from ppl.discrete.syntax import Stmts, copied, indexed, integer, rewrite, written
 from ppl.discrete.terms import Parameters, terms
@@ -25,6 +25,7 @@ from ppl.discrete.transformed import divided, plain_declarations
 from ppl.discrete.whole import with_increments
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.walk import walk
 from ppl.memory import MOST_TABLE_ENTRIES
 
@@ -95,7 +96,7 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
     """
     parameters = discrete_parameters(p.parameters)
     by_name = {d.name: d for d in parameters}
-    names = names_of(p)
+    names = FreshNames.of(p)
     independent, dependent = divided(p.transformed_parameters, set(by_name))
     body = (*plain_declarations(dependent), *p.model)
     body = Normal(facts, by_name, names, dependent_names(body, set(by_name)), lengths(body)).body(body)
@@ -142,7 +143,7 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
     return Summed(copied(program), parameters, steps, why, tuple(tilts.items()))
 
 
-def with_other_names(body: Stmts, names: Names) -> Stmts:
+def with_other_names(body: Stmts, names: FreshNames) -> Stmts:
     """The statements with names of their own for what they declare: those of the model block are taken."""
     declared = {n.name for n in walk(body) if isinstance(n, ast.Declaration)}
     new = {name: names.fresh(f"{name}_drawn") for name in sorted(declared)}
@@ -175,7 +176,7 @@ Weighted = tuple[Discrete, ast.Expr | None]
 
 
 def eliminated(
-    body: Stmts, parameters: Mapping[str, Weighted], names: Names, setting: Setting
+    body: Stmts, parameters: Mapping[str, Weighted], names: FreshNames, setting: Setting
 ) -> tuple[Stmts, list[Emit]]:
     """The statements with tables and sums in place of the terms, the cheapest parameter summed out first.
 
@@ -203,20 +204,6 @@ def check_size(step: Step, most: int) -> None:
         raise refused.too_large(step.together, count, most, step.parameter.span)
 
 
-def names_of(p: ast.Program) -> Names:
-    """The names the program has, and those that only loops have."""
-    loops = {n.variable for n in walk(p) if isinstance(n, ast.For | ast.ForEach)}
-    others: set[str] = set()
-    for n in walk(p):
-        match n:
-            case ast.Declaration(name=name) | ast.Argument(name=name) | ast.FunctionDef(name=name):
-                others.add(name)
-            case ast.Call(name=name) | ast.Tilde(distribution=name):
-                others.add(name)
-    each = {n.variable for n in walk(p) if isinstance(n, ast.ForEach)}
-    return Names(loops | others, frozenset(loops - others - each))
-
-
 def lengths(body: Sequence[ast.Statement]) -> dict[str, ast.Expr]:
     """The first size of each local container."""
     out = {}
@@ -228,7 +215,7 @@ def lengths(body: Sequence[ast.Statement]) -> dict[str, ast.Expr]:
     return out
 
 
-def next_step(body: Stmts, left: Parameters, names: Names) -> Step:
+def next_step(body: Stmts, left: Parameters, names: FreshNames) -> Step:
     """The elimination that is cheapest now."""
     found = terms(body, left)
     steps, reasons = [], []

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ppl.discrete.affine import affine, known, plus, tidy
-from ppl.discrete.parameters import Discrete, Names
+from ppl.discrete.parameters import Discrete
 from ppl.discrete.syntax import mentions, substituted, text_of, variable
 from ppl.discrete.terms import Parameters, Ref, Term, with_values
 from ppl.frontend import ast
+from ppl.frontend.fresh_names import FreshNames
 
 FURTHEST = 1
 """How many steps back an entry of a chain may look."""
@@ -75,7 +76,7 @@ class Step:
         return tuple(dict.fromkeys((self.parameter.name, *(n.parameter.name for n in self.neighbours))))
 
 
-def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Names) -> Step:
+def planned(name: str, found: Sequence[Term], parameters: Parameters, names: FreshNames) -> Step:
     """How to sum out a parameter given all terms that touch it.
 
     Raises:
@@ -108,7 +109,7 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Nam
     )
 
 
-def partial_scopes(step: Step, names: Names) -> dict[tuple[int, ...], str]:
+def partial_scopes(step: Step, names: FreshNames) -> dict[tuple[int, ...], str]:
     """A table for each set of neighbours that a term touches, short of all: one axis more costs little."""
     every = tuple(range(len(step.neighbours)))
     if len(every) < 2:
@@ -215,7 +216,7 @@ def covers(t: Term, indices: tuple[ast.Expr, ...], d: Discrete, along: int | Non
 # --- Entries of other parameters -----------------------------------------------------------------
 
 
-def index_names(d: Discrete, found: Sequence[Term], names: Names) -> tuple[str, ...]:
+def index_names(d: Discrete, found: Sequence[Term], names: FreshNames) -> tuple[str, ...]:
     """A name for each index: the loop variable that all terms have for it, or one of its own."""
     out: list[str] = []
     for k in range(len(d.dims)):
@@ -227,7 +228,7 @@ def index_names(d: Discrete, found: Sequence[Term], names: Names) -> tuple[str, 
 
 
 def meeting(
-    d: Discrete, found: Sequence[Term], at: tuple[str, ...], along: int | None, names: Names
+    d: Discrete, found: Sequence[Term], at: tuple[str, ...], along: int | None, names: FreshNames
 ) -> tuple[Neighbour, ...]:
     """The entries of other parameters that an entry meets, in terms of its own indices."""
     near: dict[str, Neighbour] = {}

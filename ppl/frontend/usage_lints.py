@@ -22,7 +22,7 @@ from ppl.types import INT
 PROPER = frozenset(c.keyword for c in CONSTRAINTS if c.bounded)
 """Constrained types with a finite volume, on which a flat prior is a proper one."""
 
-Names = set[Symbol]
+Symbols = set[Symbol]
 
 
 # --- Priors --------------------------------------------------------------------------------------
@@ -47,9 +47,9 @@ def is_proper(t: ast.DeclaredType) -> bool:
     return isinstance(t, ast.SizedType) and (t.keyword in PROPER or bounds == {"lower", "upper"})
 
 
-def given_a_density(program: ast.Program, facts: Facts) -> Names:
+def given_a_density(program: ast.Program, facts: Facts) -> Symbols:
     """What stands on the left of a `~`, before the bar of a density, or is added to the target as it is."""
-    found: Names = set()
+    found: Symbols = set()
     for node in statements((*program.transformed_parameters, *program.model)):
         match node:
             case ast.Tilde(left=left):
@@ -61,7 +61,7 @@ def given_a_density(program: ast.Program, facts: Facts) -> Names:
     return found
 
 
-def added(value: ast.Expr, facts: Facts) -> Names:
+def added(value: ast.Expr, facts: Facts) -> Symbols:
     """The variables of a summand; of a density only its variate."""
     densities = [e for e in walk(value) if isinstance(e, ast.Call) and is_density(e)]
     parameters = {v for e in densities for v in variables(e.args[1:])}
@@ -72,9 +72,9 @@ def is_density(e: ast.Call) -> bool:
     return suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
 
 
-def with_sources(program: ast.Program, facts: Facts, names: Names) -> Names:
+def with_sources(program: ast.Program, facts: Facts, names: Symbols) -> Symbols:
     """With the variables that these are computed from."""
-    sources: dict[Symbol, Names] = {}
+    sources: dict[Symbol, Symbols] = {}
     for target, value in definitions((*program.transformed_parameters, *program.model)):
         for symbol in symbols(target, facts):
             sources.setdefault(symbol, set()).update(symbols(value, facts))
@@ -96,7 +96,7 @@ def definitions(body: Iterable[ast.Statement]) -> Iterator[tuple[ast.Node, ast.E
                 yield node, value
 
 
-def symbols(root: ast.Node | Iterable[ast.Node], facts: Facts) -> Names:
+def symbols(root: ast.Node | Iterable[ast.Node], facts: Facts) -> Symbols:
     """What is declared here, or the variables that occur here."""
     if isinstance(root, ast.Declaration):
         return {facts.symbols[root]}

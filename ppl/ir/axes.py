@@ -24,7 +24,7 @@ from ppl.stdlib.functions.sizes import cols, count, length, rows
 from ppl.stdlib.record import Impl
 from ppl.types import Tuple, axes_of, core, entry, rank
 
-Names = tuple[str | None, ...]
+AxisNames = tuple[str | None, ...]
 """The names of the axes of a value, its own too, the outermost first; None where one is not known."""
 
 SIZES: Mapping[Impl, int] = {batching.batch_size: 0, length: 0, count: 0, rows: -2, cols: -1}
@@ -43,7 +43,7 @@ class Known:
     """
 
     changing: frozenset[str] = frozenset()
-    axes: dict[str, Names] = field(default_factory=dict)
+    axes: dict[str, AxisNames] = field(default_factory=dict)
     sizes: dict[str, str | None] = field(default_factory=dict)
     loops: dict[str, str | None] = field(default_factory=dict)
     """The names of the sizes of loops, by those of their axes."""
@@ -122,7 +122,7 @@ class Known:
                 (axis,) = axes_of(e.type)
                 self.loops[axis] = size if self.loops.get(axis, size) == size else None
 
-    def own(self, e: ir.Expr) -> Names:
+    def own(self, e: ir.Expr) -> AxisNames:
         """The names of a value's own axes, of a variable read whole or in part; else none is known."""
         match e:
             case ir.Index(items=(ir.Between(lower=lower, upper=upper),)) if lower and upper:
@@ -207,7 +207,7 @@ def axes_text(axes: Sequence[str]) -> str:
     return ", ".join(axes) or "nothing"
 
 
-def agreed(a: Names, b: Names) -> Names:
+def agreed(a: AxisNames, b: AxisNames) -> AxisNames:
     """What is known either way."""
     if len(a) != len(b):
         return ()

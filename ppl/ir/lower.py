@@ -17,7 +17,7 @@ from ppl.types import INT, NAMED, REAL, Tuple, Type, array_of, element_type, is_
 
 def lower(program: ast.Program, facts: Facts) -> ir.Program:
     """The resolved program."""
-    c = Lowering(facts, fixed=dict.fromkeys(data_names(program), frozenset()))
+    c = Lowering(facts, data_if=dict.fromkeys(data_names(program), frozenset()))
     name_functions(c, program.functions)
     found = ir.Program(
         functions=tuple(lower_function(c, f) for f in program.functions if f.body is not None),
@@ -83,8 +83,8 @@ def lower_function(c: Lowering, f: ast.FunctionDef) -> ir.Function:
 def inside(c: Lowering, names: Sequence[str], f: UserFunction) -> Lowering:
     """Within a function: its locals have a gradient as soon as one of its arguments has."""
     real = [not data and element_type(t) != INT for data, t in zip(f.data_only, f.args, strict=True)]
-    fixed = {name: frozenset({name} if free else ()) for name, free in zip(names, real, strict=True)}
-    return replace(c, fixed=fixed, local=frozenset().union(*fixed.values()))
+    data_if = {name: frozenset({name} if free else ()) for name, free in zip(names, real, strict=True)}
+    return replace(c, data_if=data_if, local=frozenset().union(*data_if.values()))
 
 
 # --- Declarations --------------------------------------------------------------------------------

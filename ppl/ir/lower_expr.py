@@ -51,9 +51,10 @@ class Lowering:
     facts: Facts
     functions: dict[UserFunction, str] = field(default_factory=dict)
     temporaries: int = 0
-    fixed: Mapping[str, ir.Fixed] = field(default_factory=dict)
-    """When each name that can be data is; any other real variable is `local`."""
-    local: ir.Fixed = None
+    data_if: Mapping[str, ir.DataIf] = field(default_factory=dict)
+    """When data, or the arguments of the function that is being lowered, are data."""
+    local: ir.DataIf = None
+    """When any other real variable is data."""
 
     def fresh(self, hint: str) -> str:
         """A name no program can have: names may not end in two underscores; nor a pass, which counts anew."""
@@ -299,8 +300,8 @@ def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:
 def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr], drops: bool = False) -> ir.CallUser:
     f = called.function
     promoted = tuple(promote(a, t) for a, t in zip(args, f.args, strict=True))
-    implicit, fixed = implicit_arguments(f.name), fixed_each(c, promoted) if drops else None
-    return ir.CallUser(c.functions[f], promoted, f.returns, implicit, drops=fixed)
+    implicit, when = implicit_arguments(f.name), data_if_each(c, promoted) if drops else None
+    return ir.CallUser(c.functions[f], promoted, f.returns, implicit, data_if=when)
 
 
 def implicit_arguments(name: str) -> tuple[str, ...]:
@@ -309,7 +310,7 @@ def implicit_arguments(name: str) -> tuple[str, ...]:
 
 
 def apply(
-    called: Match, args: Sequence[ir.Expr], t: Type, drops: tuple[ir.Fixed, ...] | None = None
+    called: Match, args: Sequence[ir.Expr], t: Type, data_if: tuple[ir.DataIf, ...] | None = None
 ) -> ir.Apply:
     """The call of an overload, its int arguments made real where its signature says real."""
     if not isinstance(called.callee.record, Distribution):
@@ -317,7 +318,7 @@ def apply(
         real = [p.base == REAL or (p.base == "T" and core(t) != INT) for p in patterns]
         args = [as_real(a) if r else a for a, r in zip(args, real, strict=True)]
         args = [as_complex(a, p, t) for a, p in zip(args, patterns, strict=True)]
-    return ir.Apply(library_callee(called), tuple(args), t, drops=drops)
+    return ir.Apply(library_callee(called), tuple(args), t, data_if=data_if)
 
 
 def as_complex(e: ir.Expr, pattern: Pattern, result: Type) -> ir.Expr:
@@ -348,22 +349,22 @@ def call(c: Lowering, called: Called, args: Sequence[ir.Expr], t: Type, drops: b
     """A call whose arguments are already lowered."""
     if isinstance(called, UserMatch):
         return user_call(c, called, args, drops)
-    return apply(called, args, t, fixed_each(c, args) if drops else None)
+    return apply(called, args, t, data_if_each(c, args) if drops else None)
 
 
-def fixed_each(c: Lowering, args: Sequence[ir.Expr]) -> tuple[ir.Fixed, ...]:
-    return tuple(fixed(c, a) for a in args)
+def data_if_each(c: Lowering, args: Sequence[ir.Expr]) -> tuple[ir.DataIf, ...]:
+    return tuple(data_if(c, a) for a in args)
 
 
-def fixed(c: Lowering, e: ir.Expr) -> ir.Fixed:
-    """When an expression has no gradient: it is made of ints and of data alone."""
+def data_if(c: Lowering, e: ir.Expr) -> ir.DataIf:
+    """When an expression is data: its real variables are."""
     needs: frozenset[str] = frozenset()
     if element_type(e.type) == INT:
         return needs
     for n in walk(e):
         match n:
             case ir.Var(name=name, type=t) if element_type(t) != INT:
-                when = c.fixed.get(name, c.local)
+                when = c.data_if.get(name, c.local)
             case ir.TargetSoFar():
                 when = None
             case _:

@@ -74,9 +74,9 @@ def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
         case ast.Continue():
             return (ir.Jump("continue", s.span),)
         case ast.Print(args=args):
-            return (ir.Say("print", lower_message(c, args), s.span),)
+            return (ir.Message("print", lower_message(c, args), s.span),)
         case ast.Reject(args=args, fatal=fatal):
-            return (ir.Say("fatal_error" if fatal else "reject", lower_message(c, args), s.span),)
+            return (ir.Message("fatal_error" if fatal else "reject", lower_message(c, args), s.span),)
         case ast.Skip():
             return ()
 

@@ -15,8 +15,8 @@ from ppl.types import INT, Type, axes_of, entry, rank
 DRAW = "draw__"
 """The axis of the draws."""
 
-Fixed = frozenset[str] | None
-"""When a value has no gradient: once these arguments of its function have none; None is never."""
+DataIf = frozenset[str] | None
+"""The arguments of the enclosing function that must be data for a value to be data; None if it never is."""
 
 
 def union(*axes: tuple[str, ...]) -> tuple[str, ...]:
@@ -84,8 +84,8 @@ class Apply:
     callee: Callee
     args: tuple["Expr", ...]
     type: Type
-    drops: tuple[Fixed, ...] | None = None
-    """Of an unnormalised density, which may leave constants out: when each argument has no gradient."""
+    data_if: tuple[DataIf, ...] | None = None
+    """Of a density that drops constants under `propto`: when each argument is data. None of other calls."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -114,8 +114,8 @@ class CallUser:
     implicit: tuple[str, ...] = ()
     """What the function gets besides its arguments: "target", "jacobian", "rng"."""
     batch: Literal["whole", "none", "shards"] = "whole"
-    drops: tuple[Fixed, ...] | None = None
-    """As for Apply, () where it takes no argument: what the function adds up may leave constants out."""
+    data_if: tuple[DataIf, ...] | None = None
+    """As of Apply, for the densities in the function; () if it takes no argument."""
 
 
 @dataclass(frozen=True)
@@ -408,8 +408,8 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Say:
-    """print, reject or fatal_error."""
+class Message:
+    """A print, reject or fatal_error statement."""
 
     what: Literal["print", "reject", "fatal_error"]
     args: tuple[Expr | Text, ...]
@@ -439,7 +439,7 @@ Stmt = Union[
     Profile,
     Return,
     Jump,
-    Say,
+    Message,
     CheckDeclared,
 ]
 

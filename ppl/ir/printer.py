@@ -81,7 +81,7 @@ def statement(s: ir.Stmt) -> list[str]:
             return ["return" if value is None else f"return {expr(value)}"]
         case ir.Jump(word=word):
             return [word]
-        case ir.Say(what=what, args=args):
+        case ir.Message(what=what, args=args):
             texts = (repr(a.value) if isinstance(a, ir.Text) else expr(a) for a in args)
             return [f"{what}({', '.join(texts)})"]
         case ir.CheckDeclared(declared=declared):

@@ -77,7 +77,7 @@ class Checks:
             if self.is_of_data((a, b)) and not is_same(a, b):
                 n, m = not_negative(a), not_negative(b)
                 message = (ir.Text("Sizes do not match: ["), n, ir.Text("] and ["), m, ir.Text("]."))
-                yield ir.If(binary("!=", n, m, INT), (ir.Say("reject", message, span),), (), span)
+                yield ir.If(binary("!=", n, m, INT), (ir.Message("reject", message, span),), (), span)
 
     def is_of_data(self, node: object) -> bool:
         return used_names(node) <= self.of_data and not any(map(is_effect, walk(node)))

@@ -166,7 +166,7 @@ def may_end(body: Sequence[ir.Stmt], unknown: Names, inside: bool = False) -> bo
     """Whether a jump, a return or a rejection stands under an unknown branch."""
     for s in body:
         match s:
-            case ir.Jump() | ir.Return() | ir.Say(what="reject" | "fatal_error"):
+            case ir.Jump() | ir.Return() | ir.Message(what="reject" | "fatal_error"):
                 if inside:
                     return True
             case ir.If(condition=condition, then=then, otherwise=otherwise):

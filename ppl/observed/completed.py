@@ -8,11 +8,10 @@ Partially Known Parameters".
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from ppl.discrete.parameters import Names
-from ppl.discrete.rewrite import names_of
 from ppl.discrete.syntax import Stmts, code, copied, indexed, integer, loops, mentions, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.walk import walk
 from ppl.observed.flow import Exprs
 from ppl.observed.predictive import with_names
@@ -69,7 +68,7 @@ def completed(
     Raises:
         ModelError: values of that type cannot be parameters, or are read before the parameters are.
     """
-    names = names_of(p)
+    names = FreshNames.of(p)
     found = tuple(completion(d, names) for d in p.data if d.name in missing)
     if not found:
         return p, ()
@@ -107,7 +106,7 @@ def completed(
     return copied(made), found
 
 
-def completion(d: ast.Declaration, names: Names) -> Completion:
+def completion(d: ast.Declaration, names: FreshNames) -> Completion:
     """ModelError where the missing values of a variable cannot be parameters."""
     t = d.type
     if not isinstance(t, ast.SizedType) or t.keyword not in KEYWORDS:
@@ -131,7 +130,7 @@ def places(c: Completion) -> tuple[ast.Declaration, ...]:
     return (ast.Declaration(span, one, c.count, span), *declarations)
 
 
-def bounded_part(c: Completion, facts: Facts, names: Names, k: str) -> tuple[Stmts, ast.Declaration]:
+def bounded_part(c: Completion, facts: Facts, names: FreshNames, k: str) -> tuple[Stmts, ast.Declaration]:
     """The parameter, and before it its bounds, where each entry has its own."""
     span, body, items = c.span, Stmts(), []
     for word, bound in c.type.bounds.items if c.type.bounds else ():
@@ -165,7 +164,7 @@ def flagged(c: Completion, flags: str, k: str) -> Stmts:
     return (declared, *c.for_each(k, "a = 1;", a=indexed(flags, c.index(k), c.span)))
 
 
-def held(c: Completion, flags: str, names: Names) -> Stmts:
+def held(c: Completion, flags: str, names: FreshNames) -> Stmts:
     """No value but the given one has a density, where one is given."""
     span = c.span
     heads = [(names.fresh("i"), integer(1, span), n) for n in c.type.dims]

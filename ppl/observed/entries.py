@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ppl.discrete.normal import normalised
-from ppl.discrete.parameters import Names
 from ppl.discrete.syntax import Stmts, code, expr, integer, loops, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Called, Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.observed.flow import Exprs
 from ppl.observed.places import Places
 from ppl.source import Span
@@ -71,7 +71,7 @@ class Entries:
 
     facts: Facts
     places: Places
-    names: Names
+    names: FreshNames
 
     def of(self, s: ast.Tilde | ast.Call, own: Sequence[int] = ()) -> Drawn:
         """The statement, or density, entry by entry, or as it stands where it has no such form.

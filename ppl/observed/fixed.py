@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ppl.discrete.normal import inner
-from ppl.discrete.parameters import Names
 from ppl.discrete.syntax import Stmts, code, mentions, one, rewrite, text_of, written
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.walk import walk
 from ppl.observed.entries import indexed
 from ppl.observed.flow import Exprs, symbols_read
@@ -46,7 +46,7 @@ class Fixing:
 
     facts: Facts
     rows: frozenset[str]
-    names: Names
+    names: FreshNames
     values: dict[str, Exprs] = field(default_factory=dict)
 
     def body(self, statements: Sequence[ast.Statement], heads: tuple[ast.For, ...] = ()) -> Pair:

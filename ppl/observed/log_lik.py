@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field, replace
 
 from ppl.discrete.live import live
-from ppl.discrete.rewrite import names_of
 from ppl.discrete.syntax import Stmts, code, copied, indexed, rewrite
 from ppl.frontend import ast
 from ppl.frontend.declarations import SQUARE
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
 from ppl.observed.densities import log_density, normalised_in
 from ppl.observed.entries import Drawn
@@ -57,7 +57,7 @@ def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> 
     Raises:
         ModelError: a term belongs to no row of one variable; says which, and what to write.
     """
-    names = names_of(program)
+    names = FreshNames.of(program)
     flow = flow_of(program, facts)
     reader = LogLikReader(facts, flow, names, outcomes_of(program, flow))
     body = reader.body(program.model, Around())

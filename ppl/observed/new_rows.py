@@ -6,13 +6,13 @@ from functools import cached_property
 from math import prod
 
 from ppl.discrete.live import live
-from ppl.discrete.parameters import Names, is_discrete
-from ppl.discrete.rewrite import names_of
+from ppl.discrete.parameters import is_discrete
 from ppl.discrete.syntax import Stmts, code, copied, expr, rewrite, text_of
 from ppl.forward.draw_statements import PLAIN
 from ppl.forward.program import as_tilde, is_ready
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
 from ppl.observed.entries import Drawn, indexed
 from ppl.observed.fixed import Fixing, Pair, refuse_of_each_other, without
@@ -56,8 +56,8 @@ class NewRows:
         return frozenset(text_of(self.sizes[name][0]) for name in self.outcomes if self.sizes[name])
 
     @cached_property
-    def names(self) -> Names:
-        return names_of(self.program)
+    def names(self) -> FreshNames:
+        return FreshNames.of(self.program)
 
     @property
     def data(self) -> tuple[ast.Declaration, ...]:

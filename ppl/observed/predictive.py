@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from ppl.discrete.live import live
 from ppl.discrete.parameters import has_discrete
-from ppl.discrete.rewrite import names_of
 from ppl.discrete.syntax import Stmts, code, copied, expr, mentions, one, rewrite, text_of
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
 from ppl.frontend.scope import Block, Symbol
 from ppl.observed.entries import AXES, Drawn, Entries, indexed, own_axes_of
@@ -53,7 +53,7 @@ def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) 
     Raises:
         ModelError: a term of data is no draw; says which, and what to write.
     """
-    names = names_of(program)
+    names = FreshNames.of(program)
     flow = flow_of(program, facts)
     outcomes = outcomes_of(program, flow)
     quantities = {name: names.fresh(f"{name}_rep") for name in data_order(program) if name in outcomes}

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.discrete.live import live
-from ppl.discrete.rewrite import names_of
 from ppl.discrete.syntax import Stmts, code, copied, integer, rewrite, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
 from ppl.frontend.walk import walk
 from ppl.observed.densities import is_mass
@@ -48,7 +48,7 @@ def priors_of(program: ast.Program, facts: Facts) -> Priors | None:
     }
     if not found:
         return None
-    names = names_of(program)
+    names = FreshNames.of(program)
     quantity, numbers = names.fresh("log_prior"), {key: k for k, key in enumerate(found, 1)}
 
     def added(n: Any) -> Stmts | None:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ppl.discrete.normal import inner
-from ppl.discrete.parameters import Names
 from ppl.discrete.syntax import Stmts, expr, integer, loops, one, substituted, text_of, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.scope import Symbol
 from ppl.frontend.walk import parts, variables, walk
 from ppl.observed.entries import Drawn, Entries, indexed
@@ -69,7 +69,7 @@ class Reader(ABC):
 
     facts: Facts
     flow: Flow
-    names: Names
+    names: FreshNames
     outcomes: frozenset[str]
 
     @abstractmethod

@@ -46,8 +46,8 @@ class Function:
     overloads: tuple[Overload, ...]
 
 
-Names = tuple[str, ...]
-Constant = tuple[Names, Impl] | tuple[Names, Impl, Names]
+ArgumentNames = tuple[str, ...]
+Constant = tuple[ArgumentNames, Impl] | tuple[ArgumentNames, Impl, ArgumentNames]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Parts:
 
     kernel: Impl
     term: Impl
-    of: Names
+    of: ArgumentNames
 
 
 @dataclass(frozen=True)

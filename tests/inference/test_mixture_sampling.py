@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from toy_targets import HalfSpace, line
 
-from ppl.inference.diagnose.mixture_sampling import Batch, integral, log_weights, missed
+from ppl.inference.diagnose.mixture_sampling import Proposal, integral, log_weights, missed
 from ppl.inference.numerics.gaussian import Gaussian
 
 
@@ -16,7 +16,7 @@ def log_of(found):
 def batch(target, at, sd, n=1000, seed=0):
     """n draws of N(at, sd^2) over one dimension, for the target."""
     z = np.random.default_rng(seed).standard_normal((n, 1))
-    return Batch.of(Gaussian(np.array([at]), np.array([[sd]])), target, z)
+    return Proposal.of(Gaussian(np.array([at]), np.array([[sd]])), target, z)
 
 
 def test_a_batch_knows_its_draws_the_target_there_and_its_own_density():

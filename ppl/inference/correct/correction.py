@@ -21,7 +21,7 @@ from ppl.inference.correct.hamiltonian import HMC
 from ppl.inference.correct.population import WeightQuality, is_light, population
 from ppl.inference.correct.reference import Reference
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
-from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
+from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.inference.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
@@ -189,10 +189,10 @@ def is_enough(ess: float, n: int) -> bool:
     return ess >= min(CORRECTION.enough_ess, CORRECTION.enough_share * n)
 
 
-def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -> Batch:
+def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -> Proposal:
     """Draws of a Gaussian, else of q's, in coordinates where that is standard."""
     by = by or Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
-    return Batch.of(by, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
+    return Proposal.of(by, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
 
 
 def is_affordable(target: Target) -> bool:
@@ -252,7 +252,7 @@ def from_mixture(
     found = population(scaled, first, weights, len(proposals.u), rng, listen)
     if found is None:
         return None
-    batch = Batch(found.u, found.log_p, found.mixture.log_density)
+    batch = Proposal(found.u, found.log_p, found.mixture.log_density)
     if others and missed(batch, *others) > MODE_SEARCH.mode_mass:
         return None
     chosen = balanced(found.u, found.weights.log_weights, n, rng)

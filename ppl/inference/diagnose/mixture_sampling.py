@@ -19,7 +19,7 @@ CLEAR_STANDARD_ERRORS = 3.0
 
 
 @dataclass(frozen=True)
-class Batch:
+class Proposal:
     """Draws u (n, dim) of one distribution, the log densities (n,) of the target there, and its own density.
 
     `log_density` gives the log of the distribution's density at points (m, dim), (m,).
@@ -30,14 +30,14 @@ class Batch:
     log_density: Callable[[Array], Array]
 
     @classmethod
-    def of(cls, gaussian: Gaussian, target: Target, z: Array) -> "Batch":
+    def of(cls, gaussian: Gaussian, target: Target, z: Array) -> "Proposal":
         """Where standard noise z (n, dim) lands under a Gaussian."""
         u = gaussian.draws(z)
         log_p = log_densities(target, u)
         return cls(u, np.where(np.isfinite(log_p), log_p, -np.inf), gaussian.log_densities)
 
 
-def log_weights(batches: Sequence[Batch]) -> list[Array]:
+def log_weights(batches: Sequence[Proposal]) -> list[Array]:
     """log p/g at the draws of each batch, (n,) each, where g is the mixture of all in proportion to their
     draws.
 
@@ -47,7 +47,7 @@ def log_weights(batches: Sequence[Batch]) -> list[Array]:
     return [each.log_p - log_density(each.u) for each in batches]
 
 
-def density_of(batches: Sequence[Batch]) -> Callable[[Array], Array]:
+def density_of(batches: Sequence[Proposal]) -> Callable[[Array], Array]:
     """The log density of the mixture of all, in proportion to their draws."""
     counts = np.array([len(batch.u) for batch in batches])
     shares = np.log(counts / counts.sum())[:, None]
@@ -67,7 +67,7 @@ class Integral(NamedTuple):
     scale: float
 
 
-def integral(batches: Sequence[Batch]) -> Integral:
+def integral(batches: Sequence[Proposal]) -> Integral:
     """By the draws of all batches; the error is that within each of them, for their numbers are given."""
     weights = log_weights(batches)
     scale = max(float(each.max()) for each in weights)
@@ -80,7 +80,7 @@ def integral(batches: Sequence[Batch]) -> Integral:
     return Integral(value, float(np.sqrt(variance)) / count, scale)
 
 
-def missed(q: Batch, *beside: Batch, clear: bool = True) -> float:
+def missed(q: Proposal, *beside: Proposal, clear: bool = True) -> float:
     """Which share of the target's integral the draws of q do not see, but those of other distributions do.
 
     Zero where both lie over the same mass, in whatever proportion, and, if it must be `clear`, where the

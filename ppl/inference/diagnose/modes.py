@@ -14,7 +14,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.tempering import systematic
-from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
+from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.inference.initialise.ascent import ascend
 from ppl.inference.initialise.pathfinder import PATHFINDING, pathfinder
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
@@ -137,7 +137,7 @@ class MissedRegions:
         return (*(mode.gaussian for mode in self.modes), *self.others)
 
 
-def find_missed_regions(scaled: Scaled, q: Batch, rng: np.random.Generator) -> MissedRegions:
+def find_missed_regions(scaled: Scaled, q: Proposal, rng: np.random.Generator) -> MissedRegions:
     """What there is beside q, whose draws are given in coordinates where it is standard."""
     with np.errstate(all="ignore"):
         wide, distant = overdispersed_gaussians(scaled, rng)
@@ -160,13 +160,15 @@ def find_missed_regions(scaled: Scaled, q: Batch, rng: np.random.Generator) -> M
         return MissedRegions(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
 
 
-def overdispersed_gaussians(scaled: Scaled, rng: np.random.Generator) -> tuple[list[Gaussian], list[Batch]]:
+def overdispersed_gaussians(
+    scaled: Scaled, rng: np.random.Generator
+) -> tuple[list[Gaussian], list[Proposal]]:
     """q, standard here, made wider and wider, and draws of each."""
-    limits, wide, distant = MODE_SEARCH, list[Gaussian](), list[Batch]()
+    limits, wide, distant = MODE_SEARCH, list[Gaussian](), list[Proposal]()
     n = limits.more_draws if scaled.dim <= limits.few_dimensions else limits.draws
     for k in range(1, limits.scales + 1):
         wide.append(Gaussian(np.zeros(scaled.dim), np.full(scaled.dim, limits.widening**k)))
-        distant.append(Batch.of(wide[-1], scaled, rng.standard_normal((n, scaled.dim))))
+        distant.append(Proposal.of(wide[-1], scaled, rng.standard_normal((n, scaled.dim))))
         share = np.isfinite(distant[-1].log_p).mean()
         if share < limits.share_with_density:
             break
@@ -183,7 +185,7 @@ def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
     yield from solved(scaled.factor, uniform)
 
 
-def heaviest(q: Batch, distant: Sequence[Batch], rng: np.random.Generator) -> Iterator[Array]:
+def heaviest(q: Proposal, distant: Sequence[Proposal], rng: np.random.Generator) -> Iterator[Array]:
     """Some of the distant draws, in proportion to their importance, where they see what q does not."""
     if missed(q, *distant, clear=False) > MODE_SEARCH.mode_mass:
         weights = np.concatenate(log_weights([q, *distant])[1:])
@@ -205,14 +207,14 @@ def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> I
 
 
 def share_of(
-    gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator, clear: bool = True
+    gaussian: Gaussian, scaled: Scaled, q: Proposal, rng: np.random.Generator, clear: bool = True
 ) -> float:
     """The share of the posterior that lies under a Gaussian and not where q does."""
-    there = Batch.of(gaussian, scaled, rng.standard_normal((MODE_SEARCH.draws, scaled.dim)))
+    there = Proposal.of(gaussian, scaled, rng.standard_normal((MODE_SEARCH.draws, scaled.dim)))
     return missed(q, there, clear=clear)
 
 
-def is_narrow_peak(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> bool:
+def is_narrow_peak(gaussian: Gaussian, scaled: Scaled, q: Proposal, rng: np.random.Generator) -> bool:
     """Whether the peak of q's own mode is so narrow that draws of q hardly come upon it, and has mass."""
     narrow = np.linalg.norm(gaussian.factor, -2) <= MODE_SEARCH.narrow_sd
     return bool(narrow) and share_of(gaussian, scaled, q, rng, clear=False) > MODE_SEARCH.missed_mass
@@ -257,7 +259,7 @@ def curved(scaled: Scaled, peak: Peak) -> Gaussian | None:
         return None
 
 
-def outside(q: Batch, wide: Sequence[Gaussian], distant: Sequence[Batch]) -> Iterator[Gaussian]:
+def outside(q: Proposal, wide: Sequence[Gaussian], distant: Sequence[Proposal]) -> Iterator[Gaussian]:
     """Those of the widened Gaussians that see mass which q does not."""
     if not missed(q, *distant) > MODE_SEARCH.missed_mass:
         return

@@ -6,7 +6,7 @@ import numpy as np
 
 from ppl.inference.correct.population import StudentTs, fitted, is_reliable, moments, most_count
 from ppl.inference.correct.tempering import effective_size
-from ppl.inference.diagnose.mixture_sampling import Batch, log_weights
+from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.skewed import SinhArcsinh, SkewedTs
@@ -116,7 +116,7 @@ def about_peak(peak: Peak) -> Mixture:
     return SkewedTs(plain, one_over(correlations), SinhArcsinh.of_halves(marginal.centre, below, above))
 
 
-def overdispersed_batches(near: Batch, marginal: Marginal, rng: np.random.Generator) -> list[Batch]:
+def overdispersed_batches(near: Proposal, marginal: Marginal, rng: np.random.Generator) -> list[Proposal]:
     """Draws of wider and wider Gaussians about those of a mixture.
 
     The log marginal there is Laplace's, and -inf where by that a draw would count for nothing.
@@ -124,7 +124,7 @@ def overdispersed_batches(near: Batch, marginal: Marginal, rng: np.random.Genera
     centre = spread_of(near.u)
     wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in range(1, OUTER.scales + 1)]
     far = [each.draws(rng.standard_normal((OUTER.distant_draws, marginal.dim))) for each in wide]
-    level = [Batch(u, np.zeros(len(u)), each.log_densities) for u, each in zip(far, wide, strict=True)]
+    level = [Proposal(u, np.zeros(len(u)), each.log_densities) for u, each in zip(far, wide, strict=True)]
     weights, *distant = log_weights([near, *level])
     least = weights.max() - OUTER.negligible - np.concatenate(distant)
     heights = marginal.log_densities(np.concatenate(far), least)

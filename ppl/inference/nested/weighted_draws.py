@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.correct.population import is_reliable
-from ppl.inference.diagnose.mixture_sampling import Batch, density_of, missed
+from ppl.inference.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.block_draws import BlockDraws, with_trends
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
@@ -130,9 +130,9 @@ class Round(NamedTuple):
     about: Array
     unsure: NDArray[np.bool_]
 
-    def batch(self, outer: Indices) -> Batch:
+    def batch(self, outer: Indices) -> Proposal:
         """The outer coordinates, with log marginals that are right on average."""
-        return Batch(self.u[:, outer], finite(self.log_p - self.log_given), self.mixture.log_density)
+        return Proposal(self.u[:, outer], finite(self.log_p - self.log_given), self.mixture.log_density)
 
 
 def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Drawn:
@@ -189,13 +189,13 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
     """
     outer = marginal.inner.structure.outer
     batches = [each.batch(outer) for each in rounds]
-    near = Batch(
+    near = Proposal(
         np.concatenate([each.u for each in batches]),
         np.concatenate([each.log_p for each in batches]),
         density_of(batches),
     )
 
-    def estimated(far: Batch) -> Batch:
+    def estimated(far: Proposal) -> Proposal:
         seen, log_p = np.isfinite(far.log_p), far.log_p.copy()
         if seen.any():
             none = np.full(int(seen.sum()), -np.inf)

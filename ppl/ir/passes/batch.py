@@ -124,11 +124,11 @@ Entry = tuple[str, tuple[ir.IndexItem, ...]]
 
 
 @dataclass(frozen=True)
-class Ways:
+class LiftOptions:
     """How loops may become arrays.
 
-    Branches on variables that are `unknown`, which may differ from point to point, have masks, no index sets,
-    where these are given. Random numbers may be drawn in `any_order`; entries may be grouped `by_size`.
+    Branches on `unknown` variables, which may differ from point to point, get masks; None gives index sets.
+    Random numbers may be drawn in `any_order`; entries may be grouped `by_size`. `fresh` makes names.
     """
 
     fresh: Fresh = field(default_factory=fresh_names)
@@ -171,7 +171,7 @@ class Lifting:
     """
 
     span: Span
-    ways: Ways
+    options: LiftOptions
     out: list[ir.Stmt] = field(default_factory=list)
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = field(default_factory=dict)
     fails_if_empty: bool = False
@@ -193,7 +193,7 @@ class Lifting:
     """Whether these are the bounds of a parameter, which stand before any statement."""
 
     def fresh(self, hint: str) -> str:
-        return self.ways.fresh(hint)
+        return self.options.fresh(hint)
 
     def name(self, hint: str, value: ir.Expr) -> ir.Var:
         """A new variable with this value."""

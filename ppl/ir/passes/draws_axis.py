@@ -10,7 +10,7 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.passes.batch import Batch, Dependent, Draws, Lifting, OneAxis, Ways, helper
+from ppl.ir.passes.batch import Batch, Dependent, Draws, Lifting, LiftOptions, OneAxis, helper
 from ppl.ir.passes.inline import NotInlinable, has_return, returns_as_assignments
 from ppl.ir.passes.iterations import declared, run
 from ppl.ir.passes.jumps import has_exit, with_exit_flags
@@ -104,10 +104,10 @@ class Functions:
         self.alone.append((span, reason))
 
 
-def functions_of(p: ir.Program, ways: Ways | None = None, scans: bool = True) -> Functions:
+def functions_of(p: ir.Program, options: LiftOptions | None = None, scans: bool = True) -> Functions:
     """Its functions, none lifted yet."""
     plain = {f.name: f for f in p.functions}
-    return Functions(plain, Vectorise(plain, unknown_in(p, True), ways or Ways(), scans=scans))
+    return Functions(plain, Vectorise(plain, unknown_in(p, True), options or LiftOptions(), scans=scans))
 
 
 def lifting(
@@ -120,7 +120,7 @@ def lifting(
     types |= {s.name: s.value.type for s in walk_statements(body) if isinstance(s, ir.Assign) and s.declares}
     draws = Draws(root, varying_names(body, {*start}), made, types, v.loops)
     span = body[0].span if body else next(iter(made.plain.values())).span if made.plain else None
-    return Lifting(span, v.ways, once=set_once(body), draws=draws)  # type: ignore[arg-type]
+    return Lifting(span, v.options, once=set_once(body), draws=draws)  # type: ignore[arg-type]
 
 
 def root_of(c: Lifting) -> Batch:
@@ -153,7 +153,7 @@ def left_together(made: Functions, body: Stmts, start: set[str]) -> Stmts:
         decides = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
         return has_exit(s) and (varies(decides, names) or parts(names, s.body))
 
-    return with_exit_flags(body, made.vectorise.ways.fresh, diverges)
+    return with_exit_flags(body, made.vectorise.options.fresh, diverges)
 
 
 def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:

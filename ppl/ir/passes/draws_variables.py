@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.passes.batch import Dependent, Lifting, OneAxis, Ways
+from ppl.ir.passes.batch import Dependent, Lifting, LiftOptions, OneAxis
 from ppl.ir.passes.draws_axis import (
     COUNT,
     Functions,
@@ -42,7 +42,11 @@ def lifted_variables(p: ir.Program) -> tuple[ir.Program, list[Note]]:
         DrawByDraw: a block has what cannot be lifted over draws; the message says why.
     """
     refuse(p)
-    made, notes, types = functions_of(p, Ways(any_order=True), scans=False), list[Note](), declared_types(p)
+    made, notes, types = (
+        functions_of(p, LiftOptions(any_order=True), scans=False),
+        list[Note](),
+        declared_types(p),
+    )
     names = {d.name for d in p.parameters}
     body = left_together(made, p.transformed_parameters, names)
     c = lifting(made, body, names, types)
@@ -68,7 +72,7 @@ def lifted_variables(p: ir.Program) -> tuple[ir.Program, list[Note]]:
 def refuse(p: ir.Program) -> None:
     """DrawByDraw, where draws must keep their order."""
     body = (*p.transformed_parameters, *p.generated_quantities)
-    if any(isinstance(n, ir.Say) and n.what == "print" for n in walk((body, p.functions))):
+    if any(isinstance(n, ir.Message) and n.what == "print" for n in walk((body, p.functions))):
         raise DrawByDraw("the lines that one draw prints must stay together")
 
 

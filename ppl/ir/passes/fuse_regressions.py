@@ -121,7 +121,7 @@ class Fusion:
         name = model.name + node.callee.name[node.callee.name.rindex("_l") :]
         callee = ir.Callee(name, model.log_density, "whole", "sum", family=model)
         args = (y, predictor.x, predictor.alpha, predictor.beta, *rest)
-        return ir.Apply(callee, args, REAL, drops=node.drops)
+        return ir.Apply(callee, args, REAL, data_if=node.data_if)
 
     def is_whole(self, e: ir.Apply) -> bool:
         """Whether it is one sum over a list of rows; in a batch each row is as the family takes it.

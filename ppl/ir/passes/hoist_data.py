@@ -32,7 +32,7 @@ from ppl.types import INT, Tuple, core
 
 Names = frozenset[str]
 EFFECTS = (
-    *(ir.Increment, ir.Say, ir.CallVoid, ir.Solve, ir.TargetSoFar),
+    *(ir.Increment, ir.Message, ir.CallVoid, ir.Solve, ir.TargetSoFar),
     *(ir.Profile, ir.Return, ir.CheckDeclared),
 )
 MAY_FAIL = (ir.Index, ir.Gather, ir.Apply, ir.CallUser)
@@ -187,19 +187,19 @@ def mentions(body: Sequence[ir.Stmt]) -> Counter[str]:
 def pure_functions(functions: Sequence[ir.Function]) -> Names:
     """Those that neither print nor reject, and call none that do."""
     names = {f.name for f in functions}
-    effects = ir.Say | ir.CallVoid | ir.Solve | ir.Increment
+    effects = ir.Message | ir.CallVoid | ir.Solve | ir.Increment
     given = {f.name for f in functions if f.gets}
 
     def has_effect(n: Any) -> bool:
         return isinstance(n, effects) or (
-            isinstance(n, ir.CallUser) and (n.drops is not None or n.name in given)
+            isinstance(n, ir.CallUser) and (n.data_if is not None or n.name in given)
         )
 
     return frozenset(names - given - functions_where(functions, has_effect))
 
 
 def is_pure_call(call: ir.CallUser, pure: Names) -> bool:
-    return call.name in pure and call.drops is None
+    return call.name in pure and call.data_if is None
 
 
 def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names, pure: Names) -> Names:
@@ -232,8 +232,8 @@ def is_early(n: Any, known: Names, pure: Names) -> bool:
             return name in known
         case ir.CallUser():
             return is_pure_call(n, pure)
-        case ir.Apply(callee=callee, drops=drops):
-            return not callee.implicit and drops is None
+        case ir.Apply(callee=callee, data_if=data_if):
+            return not callee.implicit and data_if is None
         case _:
             return not isinstance(n, EFFECTS)
 

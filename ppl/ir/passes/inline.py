@@ -126,8 +126,8 @@ class Inline:
                 values[name] = passed
                 out.append(ir.Assign(passed.name, arg, span, declares=True))
         names = {name: self.fresh(name) for name in sorted(assigned_names(f.body))}
-        fixed = None if call.drops is None else dict(zip(f.args, call.drops, strict=True))
-        renamed = folded(tuple(rename(passed_on(s, fixed), names, values) for s in f.body))
+        given = None if call.data_if is None else dict(zip(f.args, call.data_if, strict=True))
+        renamed = folded(tuple(rename(passed_on(s, given), names, values) for s in f.body))
         if result is None:
             return (*out, *inner.statements(without_final_return(renamed)))
         if always_last(renamed):
@@ -193,21 +193,21 @@ def ends_in(body: Sequence[ir.Stmt], is_end: Callable[[ir.Stmt], bool]) -> bool:
     return bool(body) and is_end(body[-1])
 
 
-def passed_on(node: Any, fixed: Mapping[str, ir.Fixed] | None) -> Any:
-    """The node with what its densities may drop as the caller sees it: nothing, unless the call drops."""
-    node = with_parts(node, lambda part: passed_on(part, fixed))
-    if not isinstance(node, ir.Apply | ir.CallUser) or node.drops is None:
+def passed_on(node: Any, given: Mapping[str, ir.DataIf] | None) -> Any:
+    """The node, with `data_if` in arguments of the caller; None if the call drops no constants."""
+    node = with_parts(node, lambda part: passed_on(part, given))
+    if not isinstance(node, ir.Apply | ir.CallUser) or node.data_if is None:
         return node
-    drops = None if fixed is None else tuple(seen(needs, fixed) for needs in node.drops)
-    return replace(node, drops=drops)
+    data_if = None if given is None else tuple(seen(needs, given) for needs in node.data_if)
+    return replace(node, data_if=data_if)
 
 
-def seen(needs: ir.Fixed, fixed: Mapping[str, ir.Fixed]) -> ir.Fixed:
-    """When a value has no gradient, in arguments of the caller instead of the function called."""
+def seen(needs: ir.DataIf, given: Mapping[str, ir.DataIf]) -> ir.DataIf:
+    """When a value is data, in arguments of the caller instead of those of the function called."""
     if needs is None:
         return None
     out: frozenset[str] = frozenset()
-    for when in (fixed[name] for name in needs):
+    for when in (given[name] for name in needs):
         if when is None:
             return None
         out |= when

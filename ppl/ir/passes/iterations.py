@@ -17,8 +17,8 @@ from ppl.ir.passes.batch import (
     Dependent,
     Entry,
     Lifting,
+    LiftOptions,
     OneAxis,
-    Ways,
     any_axes,
     axis_of_range,
     count_of,
@@ -79,36 +79,36 @@ from ppl.types import (
 
 Stmts = tuple[ir.Stmt, ...]
 Around = tuple[Lifting, Batch] | None
-"""What a loop that stands in no other is run in: many draws, or nothing."""
+"""The attempt and the batch of all draws around an outermost loop; None for one draw."""
 Sides = frozenset[frozenset[str]]
 
 
-def loop_as_arrays(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
+def loop_as_arrays(s: ir.For, options: LiftOptions, around: Around = None) -> Stmts:
     """The loop as statements on arrays; `around` is the batch of all draws, if there are many.
 
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
-    c, batch = attempt(s, ways, around)
+    c, batch = attempt(s, options, around)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     if around is not None:  # what fails for no iterations fails for no draws, too
         around[0].fails_if_empty |= c.fails_if_empty
     return tuple(c.out)
 
 
-def attempt(s: ir.For, ways: Ways, around: Around = None) -> tuple[Lifting, Batch]:
+def attempt(s: ir.For, options: LiftOptions, around: Around = None) -> tuple[Lifting, Batch]:
     """An attempt to run all iterations of an outermost loop at once, and their batch."""
-    inside = None if ways.unknown is None else unknown_names((s,), ways.unknown)
-    c, b = new_attempt(s, replace(ways, unknown=inside), around)
+    inside = None if options.unknown is None else unknown_names((s,), options.unknown)
+    c, b = new_attempt(s, replace(options, unknown=inside), around)
     batch = nest(c, b, s)  # its bounds are known before it changes anything
     enter(c, s)
     return c, batch
 
 
-def new_attempt(s: ir.For, ways: Ways, around: Around) -> tuple[Lifting, Batch]:
+def new_attempt(s: ir.For, options: LiftOptions, around: Around) -> tuple[Lifting, Batch]:
     """An attempt without statements so far, and the batch around the loop."""
     outer, b = around or (None, Batch({}, {}))
-    return Lifting(s.span, ways, draws=outer.draws if outer else None), b
+    return Lifting(s.span, options, draws=outer.draws if outer else None), b
 
 
 def enter(c: Lifting, s: ir.For) -> None:
@@ -159,7 +159,7 @@ def run(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> None:
     body = without_continue(body)
     for k, s in enumerate(body):
         c.span = s.span
-        if c.ways.by_size and (sizes := sizes_to_group_by(b, body[k:])):
+        if c.options.by_size and (sizes := sizes_to_group_by(b, body[k:])):
             return by_size(c, b, body[k:], sizes)
         run_statement(c, b, s)
     return None
@@ -213,7 +213,7 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
             repeat(c, b, s)
         case ir.Profile(body=body):
             c.out.append(replace(s, body=c.aside(lambda: run(c, b, body))))
-        case ir.Say(what="reject", args=args):
+        case ir.Message(what="reject", args=args):
             c.fails_if_empty = True
             c.out.append(replace(s, args=tuple(message_part(c, b, a) for a in args)))
         case ir.Jump(word=word) if not b.is_root:
@@ -237,7 +237,7 @@ def run_at_root(c: Lifting, b: Batch, s: ir.Stmt) -> None:
             c.out.append(replace(s, call=made))
         case ir.CheckDeclared():
             check_declared(c, b, s)
-        case ir.Say(what="fatal_error", args=args):
+        case ir.Message(what="fatal_error", args=args):
             c.out.append(replace(s, args=tuple(message_part(c, b, a) for a in args)))
         case _:
             raise Dependent("the lines that one draw prints must stay together")

@@ -79,7 +79,7 @@ def returning_last(body: Stmts) -> Stmts:
 
 def is_end(s: ir.Stmt) -> bool:
     """Whether the function ends in a statement."""
-    return isinstance(s, ir.Return) or (isinstance(s, ir.Say) and s.what != "print")
+    return isinstance(s, ir.Return) or (isinstance(s, ir.Message) and s.what != "print")
 
 
 @dataclass

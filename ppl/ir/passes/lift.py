@@ -225,7 +225,7 @@ def lift_arguments(c: Lifting, b: Batch, e: ir.Apply | ir.CallUser, effect: str)
     Random numbers may be drawn in any order, if they may at all; of the target there is one for each draw.
     """
     args, implicit = lift_all(c, b, e.args), implicit_arguments_of(e)
-    if not all(c.ways.any_order if each == "rng" else b.is_root for each in implicit):
+    if not all(c.options.any_order if each == "rng" else b.is_root for each in implicit):
         raise Dependent(f"`{name_of(e)}` {effect}")
     return one_of_each(args, b) if "rng" in implicit else args
 
@@ -598,7 +598,7 @@ def subset_at(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
 
 def has_mask(c: Lifting, b: Batch, condition: ir.Expr) -> bool:
     """Whether a branch has a mask: compiled code knows not which way entries go."""
-    return c.ways.unknown is not None and (is_masked(b) or varies(condition, c.ways.unknown))
+    return c.options.unknown is not None and (is_masked(b) or varies(condition, c.options.unknown))
 
 
 def is_masked(b: Batch) -> bool:

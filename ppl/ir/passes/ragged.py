@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, helper
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, LiftOptions, helper
 from ppl.ir.passes.iterations import Around, Stmts, attempt, by_group, loop_as_arrays, remaining_loop, run
 from ppl.ir.passes.lift import may_fail, to_batch
 from ppl.ir.passes.widths import reached
@@ -20,7 +20,7 @@ from ppl.stdlib import batching
 from ppl.types import INT
 
 
-def arrays_by_width(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
+def arrays_by_width(s: ir.For, options: LiftOptions, around: Around = None) -> Stmts:
     """The statements that do what a loop over segments does.
 
     Raises:
@@ -29,13 +29,13 @@ def arrays_by_width(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
     segments = tuple(dict.fromkeys(segments_of(s)))
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
-    c, batch = attempt(s, replace(ways, by_size=True), around)
+    c, batch = attempt(s, replace(options, by_size=True), around)
     batch = replace(batch, ranges=frozenset(segments), segments=frozenset(segments))
     c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)
 
 
-def arrays_by_size(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
+def arrays_by_size(s: ir.For, options: LiftOptions, around: Around = None) -> Stmts:
     """The same where sizes are known only inside: iterations are grouped where they ask for them.
 
     Raises:
@@ -43,7 +43,7 @@ def arrays_by_size(s: ir.For, ways: Ways, around: Around = None) -> Stmts:
     """
     if not any(isinstance(n, ir.Between | ir.Declare) for n in walk(s.body)):
         raise Dependent("nothing has a size")
-    return loop_as_arrays(s, replace(ways, by_size=True), around)
+    return loop_as_arrays(s, replace(options, by_size=True), around)
 
 
 def segments_of(s: ir.For) -> Iterator[ir.Between]:

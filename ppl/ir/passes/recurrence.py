@@ -37,7 +37,7 @@ from ppl.types import (
 
 Stmts = tuple[ir.Stmt, ...]
 EFFECTS = (
-    *(ir.Say, ir.CallVoid, ir.While, ir.Jump),
+    *(ir.Message, ir.CallVoid, ir.While, ir.Jump),
     *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),
 )
 

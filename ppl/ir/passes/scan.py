@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, any_axes, first_entry, helper
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, LiftOptions, any_axes, first_entry, helper
 from ppl.ir.passes.fission import Fission
 from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import Around, enter, nest, new_attempt, run
@@ -35,7 +35,7 @@ Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
 
 
-def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) -> Stmts:
+def scanned(r: Recurrence, options: LiftOptions, finish: Finish, around: Around = None) -> Stmts:
     """The statements that do what the loop does; `finish` runs the passes over the loops of statements.
 
     Around it are many draws, or nothing.
@@ -43,8 +43,8 @@ def scanned(r: Recurrence, ways: Ways, finish: Finish, around: Around = None) ->
     Raises:
         Dependent: the body cannot run as arrays even when the state is known.
     """
-    inside = None if ways.unknown is None else unknown_names(r.body, {*ways.unknown, *own_names(r)})
-    c, b = new_attempt(r.loop, Ways(ways.fresh, inside), around)
+    inside = None if options.unknown is None else unknown_names(r.body, {*options.unknown, *own_names(r)})
+    c, b = new_attempt(r.loop, LiftOptions(options.fresh, inside), around)
     require_one_length(c, b, r)
     batch = nest(c, b, r.loop)
     head, c.out = c.out, []
@@ -186,7 +186,7 @@ def at_once(
     axes = (*lead(c, r), b.axis)
     values = ir.Var(r.loop.variable, over_axes(INT, b.axis))
     own = {s.var.name for s in r.states} | set(found)
-    inner = Lifting(c.span, Ways(c.ways.fresh), draws=c.draws)
+    inner = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws)
     body, last = own_copy(c, body, r, own)
     enter_body(inner, body, r)
     locals_ = {name: axes_of(value.type) for name, value in found.items() if name != r.loop.variable}
@@ -208,10 +208,10 @@ def of_draws(
     }
     locals_ |= {s.var.name: axes for s in r.states}
     at = Batch(b.parent.indices, {}, locals_, b.parent, draws=b.draws)
-    inner = Lifting(c.span, Ways(c.ways.fresh), once=set_once(body), draws=c.draws)
+    inner = Lifting(c.span, LiftOptions(c.options.fresh), once=set_once(body), draws=c.draws)
     run(inner, at, body)
     last = tuple(spread(at, lift(inner, at, e), axes) for e in after)
-    begin = Lifting(c.span, Ways(c.ways.fresh), draws=c.draws)
+    begin = Lifting(c.span, LiftOptions(c.options.fresh), draws=c.draws)
     start = [spread(b.parent, lift(begin, b.parent, s.start), axes) for s in r.states]
     c.out += begin.out
     return tuple(inner.out), last, tuple(named(c, e) for e in start)

@@ -73,7 +73,7 @@ class Splitting:
         if term is None:
             return None
         kernel = replace(e.callee, name=f"{name}_kernel_{e.callee.name[-4:]}", impl=parts.kernel, family=None)
-        return replace(e, callee=kernel, args=(self.real(e.args[0], s), *e.args[1:]), drops=None), term
+        return replace(e, callee=kernel, args=(self.real(e.args[0], s), *e.args[1:]), data_if=None), term
 
     def has_an_entry_a_row(self, e: ir.Apply) -> bool:
         """Whether y is data, with a number of its own for each term of the sum.

@@ -17,7 +17,7 @@ from ppl.source import Span
 from ppl.types import INT, entry, rank
 
 Stmts = tuple[ir.Stmt, ...]
-EFFECTS = (ir.Increment, ir.CallVoid, ir.Say, ir.TargetSoFar)
+EFFECTS = (ir.Increment, ir.CallVoid, ir.Message, ir.TargetSoFar)
 
 
 Axes = tuple[tuple[str, int], ...]

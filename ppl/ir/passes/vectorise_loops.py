@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, LiftOptions
 from ppl.ir.passes.inline import Inline, NotInlinable
 from ppl.ir.passes.iterations import Around, Stmts, loop_as_arrays, remaining_loop, run_statement
 from ppl.ir.passes.jumps import with_exit_flags
@@ -47,7 +47,7 @@ class Vectorise:
 
     functions: dict[str, ir.Function]
     unknown: Collection[str]
-    ways: Ways = field(default_factory=Ways)
+    options: LiftOptions = field(default_factory=LiftOptions)
     notes: list[Note] = field(default_factory=list)
     scans: bool = True
     around: Around = None
@@ -91,13 +91,15 @@ class Vectorise:
     def inside(self, f: ir.Function) -> "Vectorise":
         """The same, of a function whose arguments may differ from point to point."""
         unknown = unknown_names(f.body, f.args)
-        masks = self.ways.unknown is not None
-        return replace(self, unknown=unknown, ways=replace(self.ways, unknown=unknown if masks else None))
+        masks = self.options.unknown is not None
+        return replace(
+            self, unknown=unknown, options=replace(self.options, unknown=unknown if masks else None)
+        )
 
     def ended_early(self, s: ir.For) -> Stmts | None:
         """The loop as arrays if data decide where it ends early, else None."""
         try:
-            search, loop = until_break(s, self.ways.fresh, self.unknown)
+            search, loop = until_break(s, self.options.fresh, self.unknown)
             return (*search, *self.as_arrays(loop))
         except Dependent:
             return None
@@ -110,29 +112,29 @@ class Vectorise:
         """The loop as a scan, or None if it is no recurrence."""
         inside = replace(self, notes=[], scans=False)
 
-        def make(loop: ir.For, ways: Ways, around: Around) -> Stmts:
+        def make(loop: ir.For, options: LiftOptions, around: Around) -> Stmts:
             if around is not None and around[0].draws is not None:
                 draws = replace(around[0].draws, loop=inside.loops)
                 around = replace(around[0], draws=draws), around[1]
             finish = replace(inside, around=around).statements
-            return scanned(recurrence(loop, ways.fresh), ways, finish, around)
+            return scanned(recurrence(loop, options.fresh), options, finish, around)
 
         return self.inlined_or_not(s, make)
 
-    def inlined_or_not(self, s: ir.For, make: Callable[[ir.For, Ways, Around], Stmts]) -> Stmts | None:
+    def inlined_or_not(self, s: ir.For, make: Callable[[ir.For, LiftOptions, Around], Stmts]) -> Stmts | None:
         """What `make` returns for the loop with its functions inlined, or as it is; None if both fail."""
         for functions in (self.functions, {}):
             try:
-                return make(self.inlined(s, functions), self.ways, self.around)
+                return make(self.inlined(s, functions), self.options, self.around)
             except (Dependent, NotInlinable):
                 continue
         return None
 
     def inlined(self, s: ir.For, functions: dict[str, ir.Function]) -> ir.For:
-        fresh = self.ways.fresh
+        fresh = self.options.fresh
         functions = {n: replace(f, body=with_exit_flags(f.body, fresh)) for n, f in functions.items()}
         invariant = frozenset(used_names(s.body) - assigned_names((s,)))
-        inline = Inline(functions, fresh, with_rng=self.ways.any_order, invariant=invariant)
+        inline = Inline(functions, fresh, with_rng=self.options.any_order, invariant=invariant)
         found = replace(s, body=in_parts(with_exit_flags(inline.statements(s.body), fresh), fresh))
         if self.around is not None and (draws := self.around[0].draws) is not None:
             draws.varying |= varying_names((found,), draws.varying)
@@ -143,8 +145,8 @@ class Vectorise:
         with suppress(Dependent, NotInlinable):
             inlined = self.inlined(s, self.functions)
             if inlined.body != s.body:
-                return loop_as_arrays(inlined, self.ways, self.around)
-        return loop_as_arrays(s, self.ways, self.around)
+                return loop_as_arrays(inlined, self.options, self.around)
+        return loop_as_arrays(s, self.options, self.around)
 
     def of_functions(self, functions: Sequence[ir.Function]) -> tuple[ir.Function, ...]:
         """Functions as they are called with what all draws share."""
@@ -169,8 +171,8 @@ def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Not
     """
     unknown = unknown_in(p, generated=True)
     plain = Vectorise({f.name: f for f in p.functions}, unknown, scans=False)
-    ways = replace(plain.ways, unknown=unknown if masks else None)  # the same names, and notes
-    v = replace(plain, scans=True, ways=ways)
+    options = replace(plain.options, unknown=unknown if masks else None)  # the same names, and notes
+    v = replace(plain, scans=True, options=options)
     out = replace(
         p,
         functions=v.of_functions(p.functions),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.discrete.parameters import Names
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.tables import is_identifier
 from ppl.late import stats
 from ppl.results.doctor.advice import LOCATIONS, bracketed, with_term
@@ -53,7 +53,7 @@ def mixed(s: Statement, zero: str) -> Lines | str:
         return Lines((mixture(s.left, s.args),))
     if s.site is None or not s.site.size:
         return f"for each n, with the arguments of row n, write `{mixture(s.left + '[n]', s.args)}`"
-    names, size = Names(set(s.site.taken)), s.site.size
+    names, size = FreshNames(set(s.site.taken)), s.site.size
     n, local, args = names.fresh("n"), list[str](), list[str]()
     for arg, of_type in zip(s.args, s.site.types, strict=True):
         if of_type in (INT, REAL):

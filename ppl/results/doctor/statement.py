@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ppl.discrete.parameters import Names
-from ppl.discrete.rewrite import names_of
 from ppl.frontend import ast
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import expression
 from ppl.source import SourceText, Span
@@ -30,7 +29,7 @@ class Site:
     @cached_property
     def taken(self) -> frozenset[str]:
         """The names that the program has."""
-        return frozenset(names_of(self.program).taken)
+        return frozenset(FreshNames.of(self.program).taken)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Statement:
 
     def fresh(self, name: str) -> str:
         """The name, with a number if the program has it."""
-        return Names(set(self.site.taken if self.site else ())).fresh(name)
+        return FreshNames(set(self.site.taken if self.site else ())).fresh(name)
 
 
 def restated(s: Statement, distribution: str, args: Sequence[str]) -> Statement:

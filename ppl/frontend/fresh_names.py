@@ -1,0 +1,46 @@
+"""Fresh names for what is added to a program."""
+
+from dataclasses import dataclass
+
+from ppl.frontend import ast
+from ppl.frontend.walk import walk
+
+
+@dataclass
+class FreshNames:
+    """Names that the program does not have."""
+
+    taken: set[str]
+    only_loops: frozenset[str] = frozenset()
+    """Names of loop variables that nothing else is called by."""
+    entry: str = ""
+    """The loop variable of statements that are taken entry by entry, once there is one."""
+
+    @classmethod
+    def of(cls, p: ast.Program) -> "FreshNames":
+        """Beside all names of a program."""
+        loops = {n.variable for n in walk(p) if isinstance(n, ast.For | ast.ForEach)}
+        others: set[str] = set()
+        for n in walk(p):
+            match n:
+                case ast.Declaration(name=name) | ast.Argument(name=name) | ast.FunctionDef(name=name):
+                    others.add(name)
+                case ast.Call(name=name) | ast.Tilde(distribution=name):
+                    others.add(name)
+        each = {n.variable for n in walk(p) if isinstance(n, ast.ForEach)}
+        return cls(loops | others, frozenset(loops - others - each))
+
+    def of_entries(self) -> str:
+        """A name for a loop over entries, the same for all: they do not stand in one another."""
+        if not self.entry:
+            self.entry = self.fresh("n")
+            self.only_loops |= {self.entry}
+        return self.entry
+
+    def fresh(self, base: str) -> str:
+        name, k = base, 1
+        while name in self.taken:
+            k += 1
+            name = f"{base}_{k}"
+        self.taken.add(name)
+        return name
