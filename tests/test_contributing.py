@@ -126,7 +126,6 @@ FAMILIES = (
     Distribution(
         name="triangle",
         meaning="a triangle around zero",
-        discrete=False,
         signatures=("reals | reals",),
         args=(("y", "real"), ("width", "positive")),
         log_density=log_density,

@@ -40,11 +40,10 @@ def kumaraswamy_rng(generator: np.random.Generator, a: Array, b: Array) -> Array
 KUMARASWAMY = Distribution(
     name="kumaraswamy",
     meaning="Kumaraswamy with shapes a and b",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "open_unit"), ("a", "positive"), ("b", "positive")),
     log_density=log_kumaraswamy,
-    cdf=kumaraswamy_cdf,
+    cdfs=(kumaraswamy_cdf, None, None),
     rng=kumaraswamy_rng,
     constants=((("b",), lambda xp, b: xp.np.log(b)),),
 )

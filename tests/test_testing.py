@@ -23,10 +23,12 @@ from ppl.stdlib.distributions.multi_normal import MULTI_NORMAL
 from ppl.stdlib.distributions.poisson import POISSON
 from ppl.testing import check_constraint, check_distribution, check_function
 
+NO_CDFS = (None, None, None)
+
 
 def test_right_records_pass():
     check_distribution(KUMARASWAMY)
-    check_distribution(replace(KUMARASWAMY, cdf=None))
+    check_distribution(replace(KUMARASWAMY, cdfs=NO_CDFS))
     check_distribution(POISSON, reference=lambda rate: scipy.stats.poisson(rate))
     check_function(SQUASH)
     check_function(ENERGY)
@@ -62,16 +64,19 @@ def swapped(generator, a, b):
             {"log_density": half},
             "the density integrates to one.\nit is 0.5 at a = ",
         ),
-        ({"log_density": half, "cdf": None, "rng": None}, "the density integrates to one"),
+        ({"log_density": half, "cdfs": NO_CDFS, "rng": None}, "the density integrates to one"),
         (
             {"log_density": wrong_slope},
             "kumaraswamy: law does not hold: the gradient is the finite difference",
         ),
         ({"log_density": wrong_slope}, "log_density in a"),
-        ({"cdf": lambda xp, y, a, b: kumaraswamy_cdf(xp, y, b, a)}, "the slope of the cdf is the density"),
+        (
+            {"cdfs": (lambda xp, y, a, b: kumaraswamy_cdf(xp, y, b, a), None, None)},
+            "the slope of the cdf is the density",
+        ),
         ({"rng": shared}, "one draw for each entry of the arguments"),
         ({"rng": swapped}, "draws follow the cdf"),
-        ({"rng": swapped, "cdf": None}, "draws follow the cdf"),
+        ({"rng": swapped, "cdfs": NO_CDFS}, "draws follow the cdf"),
         ({"args": (("x", "open_unit"), *KUMARASWAMY.args[1:])}, "the variate is called 'x'"),
         ({"constants": ((("b",), lambda xp, b: xp.np.log(-b)),)}, "constants are finite terms"),
     ],

@@ -132,7 +132,7 @@ def distribution_callees(d: Distribution) -> Iterable[Callee]:
         yield callee(
             d, suffix, "density", [f"({', '.join(parts)}) => real" for parts in joint], d.log_density
         )
-    for suffix, impl in (("cdf", d.cdf), ("lcdf", d.lcdf), ("lccdf", d.lccdf)):
+    for suffix, impl in zip(("cdf", "lcdf", "lccdf"), d.cdfs, strict=True):
         if impl is not None:
             yield callee(d, suffix, "cdf", [f"({', '.join(parts)}) => real" for parts in joint], impl)
     if d.rng is not None:

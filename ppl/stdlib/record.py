@@ -84,7 +84,8 @@ class Distribution:
     args         (name, support) of the variate and each parameter; supports as in supports.py
     log_density  (xp, y, *args): elementwise with broadcasting when univariate; otherwise one value for
                  each leading index.  -inf outside the support, nan for a parameter outside its domain.
-    cdf          (xp, y, *args), elementwise; lcdf, lccdf are its logs, each accurate in its own tail
+    cdfs         cdf, lcdf, lccdf or None, each (xp, y, *args), elementwise; the logs of the cdf and of its
+                 complement are accurate each in its own tail
     rng          (rng, *args): a draw, or with leading axes one for each of their entries.  Each
                  argument is (*lead, *core): no core where elementwise, else the axes that `cores` names for
                  it or its type has, array axes aside.  The leads broadcast, and the result is (*lead, *core
@@ -106,13 +107,10 @@ class Distribution:
 
     name: str
     meaning: str
-    discrete: bool
     signatures: tuple[str, ...]
     args: tuple[tuple[str, str], ...]
     log_density: Impl
-    cdf: Impl | None = None
-    lcdf: Impl | None = None
-    lccdf: Impl | None = None
+    cdfs: tuple[Impl | None, ...] = (None, None, None)
     rng: Impl | None = None
     rng_signatures: tuple[str, ...] = ()
     rng_args: tuple[tuple[str, str], ...] = ()
@@ -121,6 +119,23 @@ class Distribution:
     parts: Parts | None = None
     batch: LeadingAxis = "elementwise"
     cores: tuple[int, ...] = ()
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the variate is of ints."""
+        return any("int" in signature.partition("|")[0] for signature in self.signatures)
+
+    @property
+    def cdf(self) -> Impl | None:
+        return self.cdfs[0]
+
+    @property
+    def lcdf(self) -> Impl | None:
+        return self.cdfs[1]
+
+    @property
+    def lccdf(self) -> Impl | None:
+        return self.cdfs[2]
 
 
 def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: LeadingAxis = "none") -> Function:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array
+from ppl.arrays import NUMPY
 from ppl.stdlib.constraints.sentences import first_element, first_false, position
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -130,10 +130,6 @@ def _structured(keyword: str, must_be: str, axes: int) -> Support:
     return Support(keyword, must_be, partial(constraint.contains, NUMPY), sample, False, axes, wrong)
 
 
-def _is_cutpoints(x: Array) -> Array:
-    return ORDERED.contains(x) & np.isfinite(x).all(axis=-1) & (x.shape[-1] > 0)
-
-
 ORDERED = _structured("ordered", "strictly increasing", 1)
 
 STRUCTURED = (
@@ -144,7 +140,7 @@ STRUCTURED = (
         ORDERED,
         name="cutpoints",
         must_be="strictly increasing and finite, and one at least",
-        contains=_is_cutpoints,
+        contains=lambda x: ORDERED.contains(x) & np.isfinite(x).all(axis=-1) & (x.shape[-1] > 0),
     ),
     _structured("cov_matrix", "symmetric positive definite", 2),
     _structured("corr_matrix", "a correlation matrix", 2),

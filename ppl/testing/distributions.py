@@ -79,10 +79,6 @@ def is_univariate(d: Distribution) -> bool:
 # --- Points ----------------------------------------------------------------------------------------
 
 
-def sample_parameters(d: Distribution, rng: np.random.Generator) -> Parameters:
-    return [SUPPORTS[support].sample(rng, ()).item() for _, support in d.args[1:]]
-
-
 def sample_variate(d: Distribution, rng: np.random.Generator, parameters: Sequence[Any]) -> float | int:
     if d.rng is not None:
         drawn: float | int = np.asarray(d.rng(rng, *parameters)).item()
@@ -95,7 +91,7 @@ def sample_points(d: Distribution, n: int, seed: int = 1) -> Points:
     """n points (y, *parameters) of positive density, one array of shape (n,) for each argument."""
     rng, points = np.random.default_rng(seed), []
     for _ in range(1000):
-        parameters = sample_parameters(d, rng)
+        parameters = [SUPPORTS[support].sample(rng, ()).item() for _, support in d.args[1:]]
         if np.isnan(d.log_density(NUMPY, 0, *parameters)):
             continue
         point = [sample_variate(d, rng, parameters), *parameters]

@@ -79,4 +79,4 @@ def test_tails_at_far_parameters(name, parameters):
 def test_a_wrong_tail_is_noticed(wrong, message):
     d = FAMILY["std_normal"]
     with np.errstate(all="ignore"), pytest.raises(AssertionError, match=message):
-        assert_tails(replace(d, lcdf=wrong(d.lcdf)), (), 0.0, ends)
+        assert_tails(replace(d, cdfs=(d.cdf, wrong(d.lcdf), d.lccdf)), (), 0.0, ends)

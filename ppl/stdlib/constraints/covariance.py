@@ -16,14 +16,9 @@ from ppl.stdlib.constraints.conditions import (
     SYMMETRIC,
     Members,
 )
-from ppl.stdlib.constraints.layout import Places, lower_by_rows, place, squared
+from ppl.stdlib.constraints.layout import lower_by_rows, place, squared
 from ppl.stdlib.constraints.record import Constraint, Page, Shape
 from ppl.stdlib.functions.symmetric import cholesky_decompose
-
-
-def _diagonal(places: Places) -> np.ndarray:
-    """Which of the elements at `places` lie on the diagonal."""
-    return np.flatnonzero(places[0] == places[1])
 
 
 def _factor_adjoint(xp: Namespace, g: Array, ans: Array, u: Array, shape: Shape) -> Array:
@@ -48,7 +43,7 @@ def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Ar
 
 def unconstrain_cholesky(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     places = lower_by_rows(shape)
-    diagonal = _diagonal(places)
+    diagonal = np.flatnonzero(places[0] == places[1])
     elements = x[(..., *places)]
     return xp.put(elements, (..., diagonal), xp.np.log(elements[..., diagonal]))
 

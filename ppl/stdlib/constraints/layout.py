@@ -56,11 +56,7 @@ def place(xp: Namespace, values: Array, shape: Shape, places: Places) -> Array:
     return xp.put(np.zeros((*values.shape[:-1], *shape)), (..., *places), values)
 
 
-def _squared_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array) -> Array:
-    return xp.np.matmul(g + xp.np.swapaxes(g, -1, -2), lower)
-
-
-@with_vjps(_squared_adjoint)
+@with_vjps(lambda xp, g, ans, lower: xp.np.matmul(g + xp.np.swapaxes(g, -1, -2), lower))
 def squared(xp: Namespace, lower: Array) -> Array:
     """L L'."""
     return xp.np.matmul(lower, xp.np.swapaxes(lower, -1, -2))

@@ -33,11 +33,6 @@ def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return xp.np.concatenate([x[..., :1], _log_steps(xp, x)], axis=-1)
 
 
-def constrain_positive(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
-    """x_1 = exp(u_1), x_k = x_{k-1} + exp(u_k)."""
-    return xp.np.cumsum(xp.np.exp(u), axis=-1), u
-
-
 def unconstrain_positive(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return xp.np.concatenate([xp.np.log(x[..., :1]), _log_steps(xp, x)], axis=-1)
 
@@ -73,7 +68,7 @@ POSITIVE_ORDERED = Constraint(
     meaning="an increasing vector of positive numbers",
     arguments=(),
     free_shape=flat_shape,
-    constrain=constrain_positive,
+    constrain=lambda xp, u, shape: (xp.np.cumsum(xp.np.exp(u), axis=-1), u),
     unconstrain=unconstrain_positive,
     contains=POSITIVE_MEMBERS.contains,
     check=POSITIVE_MEMBERS.check,

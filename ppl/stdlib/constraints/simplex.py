@@ -19,11 +19,7 @@ def _log_weights(xp: Namespace, u: Array) -> Array:
     return z - xp.np.log(xp.np.sum(xp.np.exp(z), axis=-1, keepdims=True))
 
 
-def _weights_adjoint(xp: Namespace, g: Array, x: Array, u: Array) -> Array:
-    return contract(xp, x * (g - xp.np.sum(g * x, axis=-1, keepdims=True)))
-
-
-@with_vjps(_weights_adjoint)
+@with_vjps(lambda xp, g, x, u: contract(xp, x * (g - xp.np.sum(g * x, axis=-1, keepdims=True))))
 def _weights(xp: Namespace, u: Array) -> Array:
     return xp.np.exp(_log_weights(xp, u))
 
@@ -39,10 +35,6 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
 
 def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return contract(xp, xp.np.log(x))
-
-
-def constrain_rows(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
-    return constrain(xp, unflatten(xp, u, _free_rows(shape)), shape[1:])
 
 
 def unconstrain_rows(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
@@ -99,7 +91,7 @@ ROW_STOCHASTIC_MATRIX = Constraint(
     meaning="a matrix whose rows are simplexes",
     arguments=(),
     free_shape=lambda shape: (math.prod(_free_rows(shape)),),
-    constrain=constrain_rows,
+    constrain=lambda xp, u, shape: constrain(xp, unflatten(xp, u, _free_rows(shape)), shape[1:]),
     unconstrain=unconstrain_rows,
     contains=ROWS.contains,
     check=ROWS.check,

@@ -3,10 +3,6 @@
 Stan Functions Reference, "Bernoulli distribution" and "Bernoulli distribution, logit parameterization".
 """
 
-from typing import Any
-
-import numpy as np
-
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.late import special
 from ppl.stdlib.record import Distribution, guarded, log_support, supported
@@ -46,10 +42,6 @@ def lccdf(xp: Namespace, y: Array, theta: Array) -> Array:
     return guarded(xp, _is_chance(theta), supported(xp, y < 1, value))
 
 
-def rng(rng: np.random.Generator, theta: Any) -> Any:
-    return rng.binomial(1, theta)
-
-
 def _sign(y: Array) -> Array:
     return 2.0 * y - 1.0
 
@@ -59,31 +51,23 @@ def logit_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
     return log_support(xp, _is_outcome(y)) - softplus(xp, -_sign(y) * alpha)
 
 
-def logit_rng(rng: np.random.Generator, alpha: Any) -> Any:
-    return rng.binomial(1, special.expit(alpha))
-
-
 BERNOULLI = Distribution(
     name="bernoulli",
     meaning="one with chance theta, otherwise zero",
-    discrete=True,
     signatures=("ints | reals",),
     args=(("y", "binary"), ("theta", "unit_interval")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, theta: rng.binomial(1, theta),
 )
 
 BERNOULLI_LOGIT = Distribution(
     name="bernoulli_logit",
     meaning="one with log-odds alpha, otherwise zero",
-    discrete=True,
     signatures=("ints | reals",),
     args=(("y", "binary"), ("alpha", "real")),
     log_density=logit_log_density,
-    rng=logit_rng,
+    rng=lambda rng, alpha: rng.binomial(1, special.expit(alpha)),
 )
 
 FAMILIES = (BERNOULLI, BERNOULLI_LOGIT)

@@ -47,29 +47,18 @@ lcdf = _through(incomplete_beta.log_lower, -math.inf, 0.0)
 lccdf = _through(incomplete_beta.log_upper, 0.0, -math.inf)
 
 
-def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return rng.beta(alpha, beta)
-
-
 def _by_proportion(of_shapes: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, mu, kappa: of_shapes(xp, y, mu * kappa, (1.0 - mu) * kappa)
-
-
-def proportion_rng(rng: np.random.Generator, mu: Any, kappa: Any) -> Any:
-    return rng.beta(np.multiply(mu, kappa), np.multiply(np.subtract(1.0, mu), kappa))
 
 
 BETA = Distribution(
     name="beta",
     meaning="beta with shapes alpha and beta",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "unit_interval"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, alpha, beta: rng.beta(alpha, beta),
     constants=(
         (("alpha",), lambda xp, alpha: -xp.special.gammaln(alpha)),
         (("beta",), lambda xp, beta: -xp.special.gammaln(beta)),
@@ -82,13 +71,11 @@ BETA = Distribution(
 BETA_PROPORTION = Distribution(
     name="beta_proportion",
     meaning="beta with mean mu and precision kappa",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "unit_interval"), ("mu", "open_unit"), ("kappa", "positive")),
     log_density=_by_proportion(log_density),
-    lcdf=_by_proportion(lcdf),
-    lccdf=_by_proportion(lccdf),
-    rng=proportion_rng,
+    cdfs=(None, _by_proportion(lcdf), _by_proportion(lccdf)),
+    rng=lambda rng, mu, kappa: rng.beta(np.multiply(mu, kappa), np.multiply(np.subtract(1.0, mu), kappa)),
     constants=(
         (("kappa",), lambda xp, kappa: xp.special.gammaln(kappa)),
         (

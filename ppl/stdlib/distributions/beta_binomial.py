@@ -64,13 +64,10 @@ def rng(rng: np.random.Generator, trials: Any, alpha: Any, beta: Any) -> Any:
 BETA_BINOMIAL = Distribution(
     name="beta_binomial",
     meaning="successes in N trials whose chance of success is beta(alpha, beta)",
-    discrete=True,
     signatures=("ints | ints, reals, reals",),
     args=(("y", "count"), ("N", "trials"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
+    cdfs=(cdf, lcdf, lccdf),
     rng=rng,
     constants=((("y", "N"), _log_coefficient),),
 )

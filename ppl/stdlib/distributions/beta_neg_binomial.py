@@ -131,13 +131,10 @@ def rng(rng: np.random.Generator, r: Any, alpha: Any, beta: Any) -> Any:
 BETA_NEG_BINOMIAL = Distribution(
     name="beta_neg_binomial",
     meaning="failures before r successes whose chance of success is beta(alpha, beta)",
-    discrete=True,
     signatures=("ints | reals, reals, reals",),
     args=(("y", "count"), ("r", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
+    cdfs=(cdf, lcdf, lccdf),
     rng=rng,
     constants=((("y",), lambda xp, y: -_log_factorial(xp, y)),),
 )

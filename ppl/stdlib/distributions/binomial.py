@@ -7,8 +7,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, Parts, guarded, supported
 from ppl.stdlib.special import incomplete_beta
@@ -58,10 +56,6 @@ lcdf = _through(incomplete_beta.log_upper, -math.inf, 0.0)
 lccdf = _through(incomplete_beta.log_lower, 0.0, -math.inf)
 
 
-def rng(rng: np.random.Generator, trials: Any, theta: Any) -> Any:
-    return rng.binomial(trials, theta)
-
-
 @with_partials(None, None, _score)
 def kernel(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
     value = xp.special.xlogy(y, theta) + xp.special.xlog1py(trials - y, -theta)
@@ -96,14 +90,11 @@ CONSTANTS = ((("y", "N"), log_coefficient),)
 BINOMIAL = Distribution(
     name="binomial",
     meaning="successes in N trials, each with chance theta",
-    discrete=True,
     signatures=("ints | ints, reals",),
     args=(("y", "count"), ("N", "trials"), ("theta", "unit_interval")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, trials, theta: rng.binomial(trials, theta),
     constants=CONSTANTS,
     parts=Parts(kernel, term, ("y", "N")),
 )
@@ -111,7 +102,6 @@ BINOMIAL = Distribution(
 BINOMIAL_LOGIT = Distribution(
     name="binomial_logit",
     meaning="successes in N trials, each with log-odds alpha",
-    discrete=True,
     signatures=("ints | ints, reals",),
     args=(("y", "count"), ("N", "trials"), ("alpha", "real")),
     log_density=logit_log_density,

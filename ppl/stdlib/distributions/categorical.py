@@ -41,14 +41,9 @@ def rng(rng: np.random.Generator, theta: Any) -> Any:
     return 1 + np.sum(reached[..., :-1] <= level, axis=-1)
 
 
-def logit_rng(generator: np.random.Generator, beta: Any) -> Any:
-    return rng(generator, special.softmax(beta, axis=-1))
-
-
 CATEGORICAL = Distribution(
     name="categorical",
     meaning="a category with probabilities theta",
-    discrete=True,
     signatures=("ints | vector",),
     args=(("y", "category"), ("theta", "simplex")),
     log_density=log_density,
@@ -60,11 +55,10 @@ CATEGORICAL = Distribution(
 CATEGORICAL_LOGIT = Distribution(
     name="categorical_logit",
     meaning="a category with probabilities softmax(beta)",
-    discrete=True,
     signatures=("ints | vector",),
     args=(("y", "category"), ("beta", "real")),
     log_density=logit_log_density,
-    rng=logit_rng,
+    rng=lambda generator, beta: rng(generator, special.softmax(beta, axis=-1)),
     rng_signatures=("(vector) => int",),
     batch="leading",
 )

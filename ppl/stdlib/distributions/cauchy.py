@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.distributions.cumulative import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, validity
 from ppl.stdlib.special.constants import LOG_PI
@@ -33,25 +33,17 @@ def standard_lcdf(xp: Namespace, z: Array) -> Array:
     return log_probability(xp, standard_cdf(xp, z), standard_cdf(xp, -z))
 
 
-def standard_lccdf(xp: Namespace, z: Array) -> Array:
-    return standard_lcdf(xp, -z)
-
-
 def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    size = np.broadcast_shapes(np.shape(mu), np.shape(sigma))
-    return mu + sigma * rng.standard_cauchy(size)
+    return mu + sigma * rng.standard_cauchy(np.broadcast(mu, sigma).shape)
 
 
 CAUCHY = Distribution(
     name="cauchy",
     meaning="Cauchy with location mu and scale sigma",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
-    cdf=location_scale(standard_cdf),
-    lcdf=location_scale(standard_lcdf),
-    lccdf=location_scale(standard_lccdf),
+    cdfs=location_scale(standard_cdf, standard_lcdf, lambda xp, z: standard_lcdf(xp, -z)),
     rng=rng,
     constants=(
         ((), lambda xp: -LOG_PI),

@@ -45,7 +45,6 @@ def rng(rng: np.random.Generator, alpha: Any) -> Any:
 DIRICHLET = Distribution(
     name="dirichlet",
     meaning="a simplex with concentrations alpha",
-    discrete=False,
     signatures=("vectors | vectors",),
     args=(("theta", "simplex"), ("alpha", "positive")),
     log_density=log_density,

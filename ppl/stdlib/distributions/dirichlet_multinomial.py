@@ -39,7 +39,6 @@ def rng(rng: np.random.Generator, alpha: Any, trials: Any) -> Any:
 DIRICHLET_MULTINOMIAL = Distribution(
     name="dirichlet_multinomial",
     meaning="multinomial counts with probabilities that are dirichlet(alpha)",
-    discrete=True,
     signatures=("array[] int | vector",),
     args=(("y", "count"), ("alpha", "positive")),
     log_density=log_density,

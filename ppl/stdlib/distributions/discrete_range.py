@@ -1,9 +1,5 @@
 """The uniform distribution over a range of ints.  Stan Functions Reference, "Discrete range distribution"."""
 
-from typing import Any
-
-import numpy as np
-
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.record import Distribution, Relation, guarded, supported
 
@@ -32,21 +28,14 @@ def lccdf(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
     return xp.np.log(_share(xp, upper - y + 0.0, lower, upper))
 
 
-def rng(rng: np.random.Generator, lower: Any, upper: Any) -> Any:
-    return rng.integers(lower, upper, endpoint=True)
-
-
 DISCRETE_RANGE = Distribution(
     name="discrete_range",
     meaning="every int from lower to upper alike",
-    discrete=True,
     signatures=("ints | ints, ints",),
     args=(("y", "int"), ("lower", "lower_int"), ("upper", "upper_int")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, lower, upper: rng.integers(lower, upper, endpoint=True),
     relations=(Relation("upper", "at least lower", lambda lower, upper: upper >= lower),),
 )
 

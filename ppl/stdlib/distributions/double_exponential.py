@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.distributions.cumulative import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.constants import LOG_TWO
@@ -23,10 +23,6 @@ from ppl.stdlib.special.constants import LOG_TWO
 )
 def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     return guarded(xp, sigma > 0, -xp.np.abs((y - mu) / sigma) - xp.np.log(sigma) - LOG_TWO)
-
-
-def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return rng.laplace(mu, sigma)
 
 
 def _weight(xp: Namespace, z: Array, tau: Array) -> Array:
@@ -73,10 +69,6 @@ def skew_standard_lccdf(xp: Namespace, z: Array, tau: Array) -> Array:
     return skew_standard_lcdf(xp, -z, 1.0 - tau)
 
 
-def standard_cdf(xp: Namespace, z: Array) -> Array:
-    return skew_standard_cdf(xp, z, 0.5)
-
-
 def standard_lcdf(xp: Namespace, z: Array) -> Array:
     return skew_standard_lcdf(xp, z, 0.5)
 
@@ -94,14 +86,11 @@ def skew_rng(rng: np.random.Generator, mu: Any, sigma: Any, tau: Any) -> Any:
 DOUBLE_EXPONENTIAL = Distribution(
     name="double_exponential",
     meaning="double exponential (Laplace) with location mu and scale sigma",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
-    cdf=location_scale(standard_cdf),
-    lcdf=location_scale(standard_lcdf),
-    lccdf=location_scale(standard_lccdf),
-    rng=rng,
+    cdfs=location_scale(lambda xp, z: skew_standard_cdf(xp, z, 0.5), standard_lcdf, standard_lccdf),
+    rng=lambda rng, mu, sigma: rng.laplace(mu, sigma),
     constants=(
         ((), lambda xp: -LOG_TWO),
         (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
@@ -111,13 +100,10 @@ DOUBLE_EXPONENTIAL = Distribution(
 SKEW_DOUBLE_EXPONENTIAL = Distribution(
     name="skew_double_exponential",
     meaning="double exponential with location mu, scale sigma and P(y < mu) = tau",
-    discrete=False,
     signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive"), ("tau", "unit_interval")),
     log_density=skew_log_density,
-    cdf=location_scale(skew_standard_cdf),
-    lcdf=location_scale(skew_standard_lcdf),
-    lccdf=location_scale(skew_standard_lccdf),
+    cdfs=location_scale(skew_standard_cdf, skew_standard_lcdf, skew_standard_lccdf),
     rng=skew_rng,
     constants=(
         ((), lambda xp: LOG_TWO),

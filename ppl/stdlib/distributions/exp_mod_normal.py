@@ -86,13 +86,10 @@ def rng(rng: np.random.Generator, mu: Any, sigma: Any, rate: Any) -> Any:
 EXP_MOD_NORMAL = Distribution(
     name="exp_mod_normal",
     meaning="a normal(mu, sigma) plus an exponential(lambda)",
-    discrete=False,
     signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive"), ("lambda", "positive")),
     log_density=log_density,
-    cdf=_in_standard_form(standard_cdf),
-    lcdf=_in_standard_form(standard_lcdf),
-    lccdf=_in_standard_form(standard_lccdf),
+    cdfs=tuple(map(_in_standard_form, (standard_cdf, standard_lcdf, standard_lccdf))),
     rng=rng,
     constants=(
         ((), lambda xp: -math.log(2.0)),

@@ -1,7 +1,6 @@
 """The exponential distribution.  Stan Functions Reference, "Exponential distribution"."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -37,21 +36,14 @@ def lccdf(xp: Namespace, y: Array, beta: Array) -> Array:
     return guarded(xp, beta > 0, -beta * xp.np.where(y >= 0, y, 0.0))
 
 
-def rng(rng: np.random.Generator, beta: Any) -> Any:
-    return rng.exponential(np.divide(1.0, beta))
-
-
 EXPONENTIAL = Distribution(
     name="exponential",
     meaning="exponential with inverse scale beta",
-    discrete=False,
     signatures=("reals | reals",),
     args=(("y", "nonnegative"), ("beta", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, beta: rng.exponential(np.divide(1.0, beta)),
     constants=((("beta",), lambda xp, beta: xp.np.log(beta)),),
 )
 

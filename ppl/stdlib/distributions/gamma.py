@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.cumulative import above_zero, positive
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
@@ -28,46 +29,27 @@ def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, y > 0, value))
 
 
-def _through(tail: Callable[..., Any], at_zero: float) -> Callable[..., Any]:
-    """The function of (y, alpha, beta) that is `tail(xp, alpha, beta * y)` for y > 0, `at_zero` below."""
-
-    @reals
-    def function(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
-        inside = y > 0
-        value = tail(xp, alpha, beta * xp.np.where(inside, y, 1.0))
-        return guarded(xp, (alpha > 0) & (beta > 0), xp.np.where(inside, value, at_zero))
-
-    return function
-
-
-cdf = _through(incomplete_gamma.lower, 0.0)
-lcdf = _through(incomplete_gamma.log_lower, -math.inf)
-lccdf = _through(incomplete_gamma.log_upper, 0.0)
-
-
-def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return rng.gamma(alpha, np.divide(1.0, beta))
+CDFS = above_zero(
+    positive,
+    lambda xp, tail, y, alpha, beta: tail(xp, alpha, beta * y),
+    incomplete_gamma.lower,
+    incomplete_gamma.log_lower,
+    incomplete_gamma.log_upper,
+)
 
 
 def _chi_square(of_gamma: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, nu: of_gamma(xp, y, 0.5 * nu, 0.5)
 
 
-def chi_square_rng(rng: np.random.Generator, nu: Any) -> Any:
-    return rng.chisquare(nu)
-
-
 GAMMA = Distribution(
     name="gamma",
     meaning="gamma with shape alpha and inverse scale beta",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=CDFS,
+    rng=lambda rng, alpha, beta: rng.gamma(alpha, np.divide(1.0, beta)),
     constants=(
         (("alpha",), lambda xp, alpha: -xp.special.gammaln(alpha)),
         (("alpha", "beta"), lambda xp, alpha, beta: alpha * xp.np.log(beta)),
@@ -79,14 +61,11 @@ GAMMA = Distribution(
 CHI_SQUARE = Distribution(
     name="chi_square",
     meaning="chi-square with nu degrees of freedom",
-    discrete=False,
     signatures=("reals | reals",),
     args=(("y", "positive"), ("nu", "positive")),
     log_density=_chi_square(log_density),
-    cdf=_chi_square(cdf),
-    lcdf=_chi_square(lcdf),
-    lccdf=_chi_square(lccdf),
-    rng=chi_square_rng,
+    cdfs=tuple(map(_chi_square, CDFS)),
+    rng=lambda rng, nu: rng.chisquare(nu),
     constants=(
         (("nu",), lambda xp, nu: -0.5 * nu * math.log(2.0) - xp.special.gammaln(0.5 * nu)),
         (("y",), lambda xp, y: -0.5 * y),

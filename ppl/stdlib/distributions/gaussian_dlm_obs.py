@@ -35,7 +35,6 @@ def log_density(
 GAUSSIAN_DLM_OBS = Distribution(
     name="gaussian_dlm_obs",
     meaning="observations of a linear state space model with normal noise",
-    discrete=False,
     signatures=(
         "matrix | matrix, matrix, matrix, matrix, vector, matrix",
         "matrix | matrix, matrix, vector, matrix, vector, matrix",

@@ -104,14 +104,6 @@ def _binomial_logit(xp: Namespace, y: Array, n: Array, x: Array, alpha: Array, b
     return binomial.logit_log_density(xp, y, n, alpha + inner(xp, x, beta))
 
 
-def _ordered_logistic(xp: Namespace, y: Array, x: Array, beta: Array, c: Array) -> Array:
-    return ordered.logistic_log_density(xp, y, inner(xp, x, beta), c)
-
-
-def bernoulli_logit_rng(rng: np.random.Generator, x: Any, alpha: Any, beta: Any) -> Any:
-    return rng.binomial(1, special.expit(alpha + inner(NUMPY, x, beta)))
-
-
 def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:
     """What the family drops that does not depend on the linear predictor, row by row."""
     return tuple(
@@ -157,7 +149,6 @@ ROWS = (("x", "real"), ("alpha", "real"), ("beta", "real"))
 NORMAL_ID_GLM = Distribution(
     name="normal_id_glm",
     meaning="linear regression: normal(alpha + x beta, sigma)",
-    discrete=False,
     signatures=(
         *_signatures("real/vector", last=", real"),
         *_signatures("real/vector", last=", vector"),
@@ -172,11 +163,10 @@ NORMAL_ID_GLM = Distribution(
 BERNOULLI_LOGIT_GLM = Distribution(
     name="bernoulli_logit_glm",
     meaning="logistic regression: bernoulli_logit(alpha + x beta)",
-    discrete=True,
     signatures=_signatures("int/array[] int"),
     args=(("y", "binary"), *ROWS),
     log_density=_by_rows(bernoulli.logit_log_density),
-    rng=bernoulli_logit_rng,
+    rng=lambda rng, x, alpha, beta: rng.binomial(1, special.expit(alpha + inner(NUMPY, x, beta))),
     rng_signatures=(
         "(matrix, vector, vector) => array[] int",
         "(row_vector, vector, vector) => array[] int",
@@ -188,7 +178,6 @@ BERNOULLI_LOGIT_GLM = Distribution(
 POISSON_LOG_GLM = Distribution(
     name="poisson_log_glm",
     meaning="Poisson regression: poisson_log(alpha + x beta)",
-    discrete=True,
     signatures=_signatures("int/array[] int"),
     args=(("y", "count"), *ROWS),
     log_density=_by_rows(poisson.log_rate_log_density),
@@ -200,7 +189,6 @@ POISSON_LOG_GLM = Distribution(
 NEG_BINOMIAL_2_LOG_GLM = Distribution(
     name="neg_binomial_2_log_glm",
     meaning="negative binomial regression: neg_binomial_2_log(alpha + x beta, phi)",
-    discrete=True,
     signatures=_signatures("int/array[] int", last=", real"),
     args=(("y", "count"), *ROWS, ("phi", "positive")),
     log_density=_by_rows(neg_binomial.log_mean_log_density),
@@ -216,7 +204,6 @@ NEG_BINOMIAL_2_LOG_GLM = Distribution(
 BINOMIAL_LOGIT_GLM = Distribution(
     name="binomial_logit_glm",
     meaning="binomial regression: binomial_logit(n, alpha + x beta)",
-    discrete=True,
     signatures=tuple(
         dict.fromkeys(
             (
@@ -235,7 +222,6 @@ BINOMIAL_LOGIT_GLM = Distribution(
 CATEGORICAL_LOGIT_GLM = Distribution(
     name="categorical_logit_glm",
     meaning="softmax regression: categorical_logit(alpha + x beta)",
-    discrete=True,
     signatures=tuple(
         f"{y} | {x}, vector, matrix" for y in ("int", "array[] int") for x in ("row_vector", "matrix")
     ),
@@ -248,12 +234,11 @@ CATEGORICAL_LOGIT_GLM = Distribution(
 ORDERED_LOGISTIC_GLM = Distribution(
     name="ordered_logistic_glm",
     meaning="ordinal regression: ordered_logistic(x beta, c)",
-    discrete=True,
     signatures=tuple(
         f"{y} | {x}, vector, vector" for y in ("int", "array[] int") for x in ("row_vector", "matrix")
     ),
     args=(("y", "category"), ("x", "real"), ("beta", "real"), ("c", "ordered")),
-    log_density=_ordered_logistic,
+    log_density=lambda xp, y, x, beta, c: ordered.logistic_log_density(xp, y, inner(xp, x, beta), c),
     batch="none",
     cores=(0, 1, 1, 1),
 )

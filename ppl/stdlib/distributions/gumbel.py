@@ -1,11 +1,7 @@
 """The Gumbel distribution.  Stan Functions Reference, "Gumbel distribution"."""
 
-from typing import Any
-
-import numpy as np
-
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.distributions.cumulative import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.log_probability import log1m_exp
@@ -27,10 +23,6 @@ def log_density(xp: Namespace, y: Array, mu: Array, beta: Array) -> Array:
     return guarded(xp, beta > 0, -z - xp.np.exp(-z) - xp.np.log(beta))
 
 
-def standard_cdf(xp: Namespace, z: Array) -> Array:
-    return xp.np.exp(-xp.np.exp(-z))
-
-
 def standard_lcdf(xp: Namespace, z: Array) -> Array:
     return -xp.np.exp(-z)
 
@@ -41,21 +33,14 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return xp.np.where(near, inside, xp.np.where(z <= SURE, 0.0, -z))
 
 
-def rng(rng: np.random.Generator, mu: Any, beta: Any) -> Any:
-    return rng.gumbel(mu, beta)
-
-
 GUMBEL = Distribution(
     name="gumbel",
     meaning="Gumbel (largest extreme value) with location mu and scale beta",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("beta", "positive")),
     log_density=log_density,
-    cdf=location_scale(standard_cdf),
-    lcdf=location_scale(standard_lcdf),
-    lccdf=location_scale(standard_lccdf),
-    rng=rng,
+    cdfs=location_scale(lambda xp, z: xp.np.exp(-xp.np.exp(-z)), standard_lcdf, standard_lccdf),
+    rng=lambda rng, mu, beta: rng.gumbel(mu, beta),
     constants=((("beta",), lambda xp, beta: -xp.np.log(beta)),),
 )
 

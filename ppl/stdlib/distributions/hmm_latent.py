@@ -38,7 +38,6 @@ def rng(rng: np.random.Generator, log_omega: Any, gamma: Any, rho: Any) -> Any:
 HMM_LATENT = Distribution(
     name="hmm_latent",
     meaning="the path of hidden states given all observations",
-    discrete=True,
     signatures=(),
     args=(
         ("states", "category"),

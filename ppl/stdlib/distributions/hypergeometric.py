@@ -1,9 +1,5 @@
 """The hypergeometric distribution.  Stan Functions Reference, "Hypergeometric distribution"."""
 
-from typing import Any
-
-import numpy as np
-
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.record import Distribution, Relation, guarded, supported
 from ppl.stdlib.special.log_gamma_ratio import log_choose
@@ -23,18 +19,13 @@ def _log_choose(xp: Namespace, n: Array, k: Array) -> Array:
     return log_choose(xp, n, xp.np.clip(k, 0, n))
 
 
-def rng(rng: np.random.Generator, draws: Any, good: Any, bad: Any) -> Any:
-    return rng.hypergeometric(good, bad, draws)
-
-
 HYPERGEOMETRIC = Distribution(
     name="hypergeometric",
     meaning="successes in N draws without replacement from a successes and b failures",
-    discrete=True,
     signatures=("int | int, int, int",),
     args=(("y", "count"), ("N", "trials"), ("a", "trials"), ("b", "trials")),
     log_density=log_density,
-    rng=rng,
+    rng=lambda rng, draws, good, bad: rng.hypergeometric(good, bad, draws),
     rng_args=(("N", "size"), ("a", "size"), ("b", "size")),
     relations=(Relation("N", "at most a + b", lambda draws, good, bad: draws <= good + bad),),
 )

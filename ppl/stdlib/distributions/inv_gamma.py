@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.cumulative import above_zero, positive
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
@@ -29,21 +30,13 @@ def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, y > 0, value))
 
 
-def _through(tail: Callable[..., Any], at_zero: float) -> Callable[..., Any]:
-    """The function of (y, alpha, beta) that is `tail(xp, alpha, beta / y)` for y > 0, `at_zero` below."""
-
-    @reals
-    def function(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
-        inside = y > 0
-        value = tail(xp, alpha, beta / xp.np.where(inside, y, 1.0))
-        return guarded(xp, (alpha > 0) & (beta > 0), xp.np.where(inside, value, at_zero))
-
-    return function
-
-
-cdf = _through(incomplete_gamma.upper, 0.0)
-lcdf = _through(incomplete_gamma.log_upper, -math.inf)
-lccdf = _through(incomplete_gamma.log_lower, 0.0)
+CDFS = above_zero(
+    positive,
+    lambda xp, tail, y, alpha, beta: tail(xp, alpha, beta / y),
+    incomplete_gamma.upper,
+    incomplete_gamma.log_upper,
+    incomplete_gamma.log_lower,
+)
 
 
 def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
@@ -54,10 +47,6 @@ def _inv_chi_square(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, nu: of_inv_gamma(xp, y, 0.5 * nu, 0.5)
 
 
-def inv_chi_square_rng(rng: np.random.Generator, nu: Any) -> Any:
-    return np.divide(1.0, rng.chisquare(nu))
-
-
 def _scaled(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
     @reals
     def function(xp: Namespace, y: Array, nu: Array, s: Array) -> Array:
@@ -66,25 +55,13 @@ def _scaled(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def scaled_rng(rng: np.random.Generator, nu: Any, s: Any) -> Any:
-    size = np.broadcast_shapes(np.shape(nu), np.shape(s))
-    return nu * np.square(s) / rng.chisquare(nu, size)
-
-
-def _scaled_shape_term(xp: Namespace, nu: Array) -> Array:
-    return 0.5 * nu * xp.np.log(0.5 * nu) - xp.special.gammaln(0.5 * nu)
-
-
 INV_GAMMA = Distribution(
     name="inv_gamma",
     meaning="inverse gamma with shape alpha and scale beta",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
+    cdfs=CDFS,
     rng=rng,
     constants=(
         (("alpha",), lambda xp, alpha: -xp.special.gammaln(alpha)),
@@ -97,14 +74,11 @@ INV_GAMMA = Distribution(
 INV_CHI_SQUARE = Distribution(
     name="inv_chi_square",
     meaning="inverse chi-square with nu degrees of freedom",
-    discrete=False,
     signatures=("reals | reals",),
     args=(("y", "positive"), ("nu", "positive")),
     log_density=_inv_chi_square(log_density),
-    cdf=_inv_chi_square(cdf),
-    lcdf=_inv_chi_square(lcdf),
-    lccdf=_inv_chi_square(lccdf),
-    rng=inv_chi_square_rng,
+    cdfs=tuple(map(_inv_chi_square, CDFS)),
+    rng=lambda rng, nu: np.divide(1.0, rng.chisquare(nu)),
     constants=(
         (("nu",), lambda xp, nu: -0.5 * nu * math.log(2.0) - xp.special.gammaln(0.5 * nu)),
         (("y",), lambda xp, y: -xp.np.divide(0.5, y)),
@@ -114,16 +88,13 @@ INV_CHI_SQUARE = Distribution(
 SCALED_INV_CHI_SQUARE = Distribution(
     name="scaled_inv_chi_square",
     meaning="scaled inverse chi-square with nu degrees of freedom and scale s",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("nu", "positive"), ("s", "positive")),
     log_density=_scaled(log_density),
-    cdf=_scaled(cdf),
-    lcdf=_scaled(lcdf),
-    lccdf=_scaled(lccdf),
-    rng=scaled_rng,
+    cdfs=tuple(map(_scaled, CDFS)),
+    rng=lambda rng, nu, s: nu * np.square(s) / rng.chisquare(nu, np.broadcast(nu, s).shape),
     constants=(
-        (("nu",), _scaled_shape_term),
+        (("nu",), lambda xp, nu: 0.5 * nu * xp.np.log(0.5 * nu) - xp.special.gammaln(0.5 * nu)),
         (("nu", "s"), lambda xp, nu, s: nu * xp.np.log(s)),
         (("y", "nu"), lambda xp, y, nu: -(0.5 * nu + 1.0) * xp.np.log(y)),
     ),

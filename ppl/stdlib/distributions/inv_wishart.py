@@ -51,14 +51,6 @@ def rng(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
     return np.linalg.inv(wishart.rng(rng, nu, np.linalg.inv(scale)))
 
 
-def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
-    return np.linalg.cholesky(rng(generator, nu, squared(NUMPY, scale)))
-
-
-def _nu_term(xp: Namespace, nu: Array, w: Array) -> Array:
-    return -log_multivariate_gamma(xp, np.shape(w)[-1], 0.5 * nu)
-
-
 def _scale_term(xp: Namespace, nu: Array, scale: Array) -> Array:
     return 0.5 * nu * (log_determinant(xp, scale) - scale.shape[-1] * LOG_TWO)
 
@@ -66,7 +58,6 @@ def _scale_term(xp: Namespace, nu: Array, scale: Array) -> Array:
 INV_WISHART = Distribution(
     name="inv_wishart",
     meaning="the inverse of a matrix that is wishart(nu, inverse(S))",
-    discrete=False,
     signatures=("matrix | real, matrix",),
     args=(("W", "cov_matrix"), ("nu", "positive"), ("S", "cov_matrix")),
     log_density=log_density,
@@ -74,7 +65,7 @@ INV_WISHART = Distribution(
     rng_signatures=("(real, matrix) => matrix",),
     relations=(ENOUGH_DEGREES,),
     constants=(
-        (("nu",), _nu_term, ("W",)),
+        (("nu",), lambda xp, nu, w: -log_multivariate_gamma(xp, np.shape(w)[-1], 0.5 * nu), ("W",)),
         (("nu", "S"), _scale_term),
         (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, w, scale))),
     ),
@@ -84,11 +75,10 @@ INV_WISHART = Distribution(
 INV_WISHART_CHOLESKY = Distribution(
     name="inv_wishart_cholesky",
     meaning="the Cholesky factor of a matrix that is inv_wishart(nu, L_S L_S')",
-    discrete=False,
     signatures=("matrix | real, matrix",),
     args=(("L_W", "cholesky_factor_cov"), ("nu", "positive"), ("L_S", "cholesky_factor_cov")),
     log_density=cholesky_log_density,
-    rng=cholesky_rng,
+    rng=lambda generator, nu, scale: np.linalg.cholesky(rng(generator, nu, squared(NUMPY, scale))),
     rng_signatures=("(real, matrix) => matrix",),
     relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),

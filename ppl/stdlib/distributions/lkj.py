@@ -68,10 +68,6 @@ def _log_gamma_variates(rng: np.random.Generator, b: Array) -> Array:
     return logs
 
 
-def rng(rng: np.random.Generator, size: int, eta: Any) -> Any:
-    return squared(NUMPY, cholesky_rng(rng, size, eta))
-
-
 def _eta_term(xp: Namespace, eta: Array, omega: Array) -> Array:
     return log_normaliser(xp, eta, np.shape(omega)[-1])
 
@@ -79,11 +75,10 @@ def _eta_term(xp: Namespace, eta: Array, omega: Array) -> Array:
 LKJ_CORR = Distribution(
     name="lkj_corr",
     meaning="a correlation matrix with density proportional to |Omega|^(eta - 1)",
-    discrete=False,
     signatures=("matrix | real",),
     args=(("Omega", "corr_matrix"), ("eta", "positive")),
     log_density=log_density,
-    rng=rng,
+    rng=lambda rng, size, eta: squared(NUMPY, cholesky_rng(rng, size, eta)),
     rng_signatures=("(int, real) => matrix",),
     rng_args=(("K", "size"), ("eta", "positive")),
     constants=((("eta",), _eta_term, ("Omega",)),),
@@ -93,7 +88,6 @@ LKJ_CORR = Distribution(
 LKJ_CORR_CHOLESKY = Distribution(
     name="lkj_corr_cholesky",
     meaning="the Cholesky factor of a correlation matrix that is lkj_corr(eta)",
-    discrete=False,
     signatures=("matrix | real",),
     args=(("L", "cholesky_factor_corr"), ("eta", "positive")),
     log_density=cholesky_log_density,
@@ -107,7 +101,6 @@ LKJ_CORR_CHOLESKY = Distribution(
 LKJ_COV = Distribution(
     name="lkj_cov",
     meaning="a covariance with lognormal(mu, sigma) standard deviations and lkj_corr(eta) correlations",
-    discrete=False,
     signatures=("matrix | vector, vector, real",),
     args=(("y", "cov_matrix"), ("mu", "real"), ("sigma", "positive"), ("eta", "positive")),
     log_density=covariance_log_density,

@@ -37,18 +37,16 @@ def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
 
 
 def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    size = np.broadcast_shapes(np.shape(alpha), np.shape(beta))
-    return alpha * np.exp(np.divide(rng.logistic(size=size), beta))
+    return alpha * np.exp(np.divide(rng.logistic(size=np.broadcast(alpha, beta).shape), beta))
 
 
 LOGLOGISTIC = Distribution(
     name="loglogistic",
     meaning="log-logistic with scale alpha and shape beta",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdf=cdf,
+    cdfs=(cdf, None, None),
     rng=rng,
     constants=((("alpha", "beta"), lambda xp, alpha, beta: xp.np.log(beta) - beta * xp.np.log(alpha)),),
 )

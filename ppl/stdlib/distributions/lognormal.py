@@ -1,13 +1,8 @@
 """The lognormal distribution.  Stan Functions Reference, "Lognormal distribution"."""
 
-import math
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions import normal
+from ppl.stdlib.distributions.cumulative import above_zero
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
@@ -26,33 +21,20 @@ def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     return guarded(xp, sigma > 0, supported(xp, y > 0, value))
 
 
-def _through(standard: Callable[..., Any], at_zero: float) -> Callable[..., Any]:
-    """The function of (y, mu, sigma) that is `standard` of (log y - mu) / sigma, `at_zero` for y <= 0."""
-
-    @reals
-    def function(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
-        inside = y > 0
-        z = (xp.np.log(xp.np.where(inside, y, 1.0)) - mu) / sigma
-        return guarded(xp, sigma > 0, xp.np.where(inside, standard(xp, z), at_zero))
-
-    return function
-
-
-def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return rng.lognormal(mu, sigma)
-
-
 LOGNORMAL = Distribution(
     name="lognormal",
     meaning="the exponential of a normal(mu, sigma)",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "nonnegative"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
-    cdf=_through(normal.standard_cdf, 0.0),
-    lcdf=_through(normal.standard_lcdf, -math.inf),
-    lccdf=_through(normal.standard_lccdf, 0.0),
-    rng=rng,
+    cdfs=above_zero(
+        lambda mu, sigma: sigma > 0,
+        lambda xp, tail, y, mu, sigma: tail(xp, (xp.np.log(y) - mu) / sigma),
+        normal.standard_cdf,
+        normal.standard_lcdf,
+        normal.standard_lccdf,
+    ),
+    rng=lambda rng, mu, sigma: rng.lognormal(mu, sigma),
     constants=(  # Stan keeps the 2 pi of this one
         (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
         (("y",), lambda xp, y: -xp.np.log(y)),

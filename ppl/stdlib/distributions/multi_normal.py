@@ -94,10 +94,6 @@ def precision_log_density(xp: Namespace, y: Array, mu: Array, omega: Array) -> A
     return -0.5 * xp.np.sum(z * z, axis=-1) + log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
 
 
-def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return cholesky_rng(rng, mu, np.linalg.cholesky(sigma))
-
-
 def cholesky_rng(rng: np.random.Generator, mu: Any, lower: Any) -> Any:
     z = rng.standard_normal(np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1]))
     return mu + np.matmul(lower, z[..., None])[..., 0]
@@ -118,11 +114,10 @@ RNG_SIGNATURES = (
 MULTI_NORMAL = Distribution(
     name="multi_normal",
     meaning="multivariate normal with mean mu and covariance Sigma",
-    discrete=False,
     signatures=SIGNATURES,
     args=(("y", "real"), ("mu", "real"), ("Sigma", "cov_matrix")),
     log_density=log_density,
-    rng=rng,
+    rng=lambda rng, mu, sigma: cholesky_rng(rng, mu, np.linalg.cholesky(sigma)),
     rng_signatures=RNG_SIGNATURES,
     constants=(
         ((), _log_two_pi_term, ("y",)),
@@ -134,7 +129,6 @@ MULTI_NORMAL = Distribution(
 MULTI_NORMAL_CHOLESKY = Distribution(
     name="multi_normal_cholesky",
     meaning="multivariate normal with mean mu and covariance L L'",
-    discrete=False,
     signatures=SIGNATURES,
     args=(("y", "real"), ("mu", "real"), ("L", "cholesky_factor_cov")),
     log_density=cholesky_log_density,
@@ -147,7 +141,6 @@ MULTI_NORMAL_CHOLESKY = Distribution(
 MULTI_NORMAL_PREC = Distribution(
     name="multi_normal_prec",
     meaning="multivariate normal with mean mu and precision Omega",
-    discrete=False,
     signatures=SIGNATURES,
     args=(("y", "real"), ("mu", "real"), ("Omega", "cov_matrix")),
     log_density=precision_log_density,

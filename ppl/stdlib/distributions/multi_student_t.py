@@ -45,10 +45,6 @@ def _tail(xp: Namespace, square: Array, nu: Array, size: int) -> Array:
     return guarded(xp, nu > 0, xp.np.where(limit, normal, value))
 
 
-def rng(rng: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
-    return cholesky_rng(rng, nu, mu, np.linalg.cholesky(sigma))
-
-
 def cholesky_rng(rng: np.random.Generator, nu: Any, mu: Any, lower: Any) -> Any:
     shape = np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1], (*np.shape(nu), 1))
     half, scale = lifted(NUMPY, 0.5 * nu, 1), lifted(NUMPY, 2.0 / nu, 1)
@@ -72,11 +68,10 @@ T_RNG_SIGNATURES = tuple(s.replace("(", "(real, ", 1) for s in RNG_SIGNATURES)
 MULTI_STUDENT_T = Distribution(
     name="multi_student_t",
     meaning="multivariate Student-t with nu degrees of freedom, location mu and scale matrix Sigma",
-    discrete=False,
     signatures=SIGNATURES,
     args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("Sigma", "cov_matrix")),
     log_density=log_density,
-    rng=rng,
+    rng=lambda rng, nu, mu, sigma: cholesky_rng(rng, nu, mu, np.linalg.cholesky(sigma)),
     rng_signatures=T_RNG_SIGNATURES,
     constants=(*CONSTANTS, (("Sigma",), lambda xp, sigma: -0.5 * log_determinant(xp, sigma))),
     batch="leading",
@@ -85,7 +80,6 @@ MULTI_STUDENT_T = Distribution(
 MULTI_STUDENT_T_CHOLESKY = Distribution(
     name="multi_student_t_cholesky",
     meaning="multivariate Student-t with nu degrees of freedom, location mu and scale matrix L L'",
-    discrete=False,
     signatures=SIGNATURES,
     args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("L", "cholesky_factor_cov")),
     log_density=cholesky_log_density,

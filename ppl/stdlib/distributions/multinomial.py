@@ -3,8 +3,6 @@
 Stan Functions Reference, "Multinomial distribution" and "Multinomial distribution, logit parameterization".
 """
 
-from typing import Any
-
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
@@ -43,22 +41,13 @@ def logit_log_density(xp: Namespace, y: Array, gamma: Array) -> Array:
     return _counts(xp, y, log_coefficient(xp, y) + xp.np.sum(weighted, axis=-1))
 
 
-def rng(rng: np.random.Generator, theta: Any, trials: Any) -> Any:
-    return rng.multinomial(trials, theta / np.sum(theta, axis=-1, keepdims=True))
-
-
-def logit_rng(rng: np.random.Generator, gamma: Any, trials: Any) -> Any:
-    return rng.multinomial(trials, special.softmax(gamma, axis=-1))
-
-
 MULTINOMIAL = Distribution(
     name="multinomial",
     meaning="counts of categories with probabilities theta",
-    discrete=True,
     signatures=("array[] int | vector",),
     args=(("y", "count"), ("theta", "simplex")),
     log_density=log_density,
-    rng=rng,
+    rng=lambda rng, theta, trials: rng.multinomial(trials, theta / np.sum(theta, axis=-1, keepdims=True)),
     rng_signatures=("(vector, int) => array[] int",),
     rng_args=(("theta", "simplex"), ("N", "count")),
     constants=((("y",), log_coefficient),),
@@ -69,11 +58,10 @@ MULTINOMIAL = Distribution(
 MULTINOMIAL_LOGIT = Distribution(
     name="multinomial_logit",
     meaning="counts of categories with probabilities softmax(gamma)",
-    discrete=True,
     signatures=("array[] int | vector",),
     args=(("y", "count"), ("gamma", "real")),
     log_density=logit_log_density,
-    rng=logit_rng,
+    rng=lambda rng, gamma, trials: rng.multinomial(trials, special.softmax(gamma, axis=-1)),
     rng_signatures=("(vector, int) => array[] int",),
     rng_args=(("gamma", "real"), ("N", "count")),
     constants=((("y",), log_coefficient),),

@@ -46,12 +46,8 @@ def _kernel_slope(xp: Namespace, gap: Array, log_ratio: Array) -> Array:
     return xp.np.where(xp.np.abs(gap) < 0.01, series * gap * gap, log_ratio - gap)
 
 
-def _digamma_excess_each(xp: Namespace, y: Array, shape: Array) -> Array:
-    return digamma_excess(xp, shape, y)
-
-
 def _term_slope(xp: Namespace, y: Array, shape: Array) -> Array:
-    return of_counts(_digamma_excess_each, xp, y, shape)
+    return of_counts(lambda xp, y, shape: digamma_excess(xp, shape, y), xp, y, shape)
 
 
 def _log_ratio(xp: Namespace, y: Array, shape: Array) -> Array:
@@ -115,10 +111,6 @@ lcdf, mean_lcdf = _through(incomplete_beta.log_lower, -math.inf)
 lccdf, mean_lccdf = _through(incomplete_beta.log_upper, 0.0)
 
 
-def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return _counts(rng, "neg_binomial_rng", rng.gamma(alpha, np.divide(1.0, beta)))
-
-
 def _counts(rng: np.random.Generator, name: str, rate: Any) -> Any:
     """Poisson counts whose rates are gamma variates."""
     if not np.all(rate < MOST_RATE):
@@ -157,10 +149,6 @@ def mean_log_density(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
 def mean_kernel(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
     value = xp.special.xlogy(y, mu) + (phi + y) * _mean_ratio(xp, y, mu, phi)
     return guarded(xp, _is_positive(mu) & _is_positive(phi), value)
-
-
-def mean_rng(rng: np.random.Generator, mu: Any, phi: Any) -> Any:
-    return _counts(rng, "neg_binomial_2_rng", rng.gamma(phi, np.divide(mu, phi)))
 
 
 def _log_mean_gap(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
@@ -205,14 +193,11 @@ def log_mean_rng(rng: np.random.Generator, eta: Any, phi: Any) -> Any:
 NEG_BINOMIAL = Distribution(
     name="neg_binomial",
     meaning="a Poisson count whose rate is gamma(alpha, beta)",
-    discrete=True,
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, alpha, beta: _counts(rng, "neg_binomial_rng", rng.gamma(alpha, np.divide(1.0, beta))),
     constants=((("y", "alpha"), log_coefficient),),
     parts=Parts(kernel, term, ("y", "alpha")),
 )
@@ -220,14 +205,11 @@ NEG_BINOMIAL = Distribution(
 NEG_BINOMIAL_2 = Distribution(
     name="neg_binomial_2",
     meaning="a count with mean mu and variance mu + mu^2 / phi",
-    discrete=True,
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("mu", "positive"), ("phi", "positive")),
     log_density=mean_log_density,
-    cdf=mean_cdf,
-    lcdf=mean_lcdf,
-    lccdf=mean_lccdf,
-    rng=mean_rng,
+    cdfs=(mean_cdf, mean_lcdf, mean_lccdf),
+    rng=lambda rng, mu, phi: _counts(rng, "neg_binomial_2_rng", rng.gamma(phi, np.divide(mu, phi))),
     relations=(
         Relation(
             "mu",
@@ -245,7 +227,6 @@ NEG_BINOMIAL_2 = Distribution(
 NEG_BINOMIAL_2_LOG = Distribution(
     name="neg_binomial_2_log",
     meaning="a count with mean exp(eta) and variance exp(eta) + exp(2 eta) / phi",
-    discrete=True,
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("eta", "real"), ("phi", "positive")),
     log_density=log_mean_log_density,

@@ -1,11 +1,7 @@
 """The normal distribution and its standard form.  Stan Functions Reference, "Normal distribution"."""
 
-from typing import Any
-
-import numpy as np
-
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.distributions.cumulative import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
@@ -20,10 +16,6 @@ from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     z = (y - mu) / sigma
     return guarded(xp, sigma > 0, -0.5 * z * z - xp.np.log(sigma) - HALF_LOG_TWO_PI)
-
-
-def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return rng.normal(mu, sigma)
 
 
 @with_partials(lambda xp, ans, y: -y)
@@ -45,21 +37,14 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return standard_lcdf(xp, -z)
 
 
-def standard_rng(rng: np.random.Generator) -> float:
-    return rng.standard_normal()
-
-
 NORMAL = Distribution(
     name="normal",
     meaning="normal with mean mu and standard deviation sigma",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
-    cdf=location_scale(standard_cdf),
-    lcdf=location_scale(standard_lcdf),
-    lccdf=location_scale(standard_lccdf),
-    rng=rng,
+    cdfs=location_scale(standard_cdf, standard_lcdf, standard_lccdf),
+    rng=lambda rng, mu, sigma: rng.normal(mu, sigma),
     constants=(
         ((), lambda xp: -HALF_LOG_TWO_PI),
         (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
@@ -69,14 +54,11 @@ NORMAL = Distribution(
 STD_NORMAL = Distribution(
     name="std_normal",
     meaning="normal with mean 0 and standard deviation 1",
-    discrete=False,
     signatures=("reals |",),
     args=(("y", "real"),),
     log_density=standard_log_density,
-    cdf=standard_cdf,
-    lcdf=standard_lcdf,
-    lccdf=standard_lccdf,
-    rng=standard_rng,
+    cdfs=(standard_cdf, standard_lcdf, standard_lccdf),
+    rng=lambda rng: rng.standard_normal(),
     constants=(((), lambda xp: -HALF_LOG_TWO_PI),),
 )
 

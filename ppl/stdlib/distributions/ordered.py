@@ -108,9 +108,6 @@ def _family(log_chance: Callable[..., Array], slopes: Callable[..., Slopes]) -> 
         lower, upper = _cuts(xp, y, c)
         return slopes(xp, ans, y, c, eta - lower, eta - upper)
 
-    def eta_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, eta: Array, c: Array) -> Array:
-        return g * score(xp, ans, y, eta, c)[2]
-
     def cuts_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, eta: Array, c: Array) -> Array:
         below, above = (g * slope for slope in score(xp, ans, y, eta, c)[:2])
         size = c.shape[-1]
@@ -121,7 +118,7 @@ def _family(log_chance: Callable[..., Array], slopes: Callable[..., Slopes]) -> 
         below, above = lifted(xp, below, 1), lifted(xp, above, 1)
         return -xp.np.where(one_hot(xp, y - 1, size), below, xp.np.where(one_hot(xp, y, size), above, 0.0))
 
-    @with_vjps(None, eta_adjoint, cuts_adjoint)
+    @with_vjps(None, lambda xp, g, ans, y, eta, c: g * score(xp, ans, y, eta, c)[2], cuts_adjoint)
     def log_density(xp: Namespace, y: Array, eta: Array, c: Array) -> Array:
         lower, upper = _cuts(xp, y, c)
         inside = supported(
@@ -145,22 +142,13 @@ def _shape(eta: Any, c: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(np.shape(eta), np.shape(c)[:-1])
 
 
-def logistic_rng(rng: np.random.Generator, eta: Any, c: Any) -> Any:
-    return _category(rng.logistic(eta, size=_shape(eta, c)), c)
-
-
-def probit_rng(rng: np.random.Generator, eta: Any, c: Any) -> Any:
-    return _category(rng.normal(eta, size=_shape(eta, c)), c)
-
-
 ORDERED_LOGISTIC = Distribution(
     name="ordered_logistic",
     meaning="the interval between cutpoints c that a logistic variable around eta falls into",
-    discrete=True,
     signatures=("int | real, vector", "array[] int | vector, vector", "array[] int | vector, array[] vector"),
     args=(("y", "category"), ("eta", "real"), ("c", "ordered")),
     log_density=logistic_log_density,
-    rng=logistic_rng,
+    rng=lambda rng, eta, c: _category(rng.logistic(eta, size=_shape(eta, c)), c),
     rng_signatures=("(real, vector) => int",),
     rng_args=(("eta", "real"), ("c", "cutpoints")),
     batch="leading",
@@ -170,7 +158,6 @@ ORDERED_LOGISTIC = Distribution(
 ORDERED_PROBIT = Distribution(
     name="ordered_probit",
     meaning="the interval between cutpoints c that a normal variable around eta falls into",
-    discrete=True,
     signatures=(
         "int | real, vector",
         "array[] int | real, vector",
@@ -180,7 +167,7 @@ ORDERED_PROBIT = Distribution(
     ),
     args=(("y", "category"), ("eta", "real"), ("c", "ordered")),
     log_density=probit_log_density,
-    rng=probit_rng,
+    rng=lambda rng, eta, c: _category(rng.normal(eta, size=_shape(eta, c)), c),
     rng_signatures=("(real, vector) => int",),
     rng_args=(("eta", "real"), ("c", "cutpoints")),
     batch="leading",

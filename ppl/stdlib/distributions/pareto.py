@@ -42,8 +42,7 @@ def lcdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
 
 
 def rng(rng: np.random.Generator, y_min: Any, alpha: Any) -> Any:
-    size = np.broadcast_shapes(np.shape(y_min), np.shape(alpha))
-    return y_min * (1.0 + rng.pareto(alpha, size))
+    return y_min * (1.0 + rng.pareto(alpha, np.broadcast(y_min, alpha).shape))
 
 
 @reals
@@ -76,21 +75,13 @@ def type_2_lcdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) 
     return guarded(xp, (scale > 0) & (alpha > 0), supported(xp, inside, value))
 
 
-def type_2_rng(rng: np.random.Generator, mu: Any, scale: Any, alpha: Any) -> Any:
-    size = np.broadcast_shapes(np.shape(mu), np.shape(scale), np.shape(alpha))
-    return mu + scale * rng.pareto(alpha, size)
-
-
 PARETO = Distribution(
     name="pareto",
     meaning="Pareto above y_min with shape alpha",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("y_min", "positive"), ("alpha", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
+    cdfs=(cdf, lcdf, lccdf),
     rng=rng,
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
@@ -102,14 +93,11 @@ PARETO = Distribution(
 PARETO_TYPE_2 = Distribution(
     name="pareto_type_2",
     meaning="Pareto of type 2 above mu with scale lambda and shape alpha",
-    discrete=False,
     signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("lambda", "positive"), ("alpha", "positive")),
     log_density=type_2_log_density,
-    cdf=type_2_cdf,
-    lcdf=type_2_lcdf,
-    lccdf=type_2_lccdf,
-    rng=type_2_rng,
+    cdfs=(type_2_cdf, type_2_lcdf, type_2_lccdf),
+    rng=lambda rng, mu, scale, alpha: mu + scale * rng.pareto(alpha, np.broadcast(mu, scale, alpha).shape),
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
         (("lambda",), lambda xp, scale: -xp.np.log(scale)),

@@ -56,10 +56,6 @@ lcdf = _through(incomplete_gamma.log_upper, -math.inf)
 lccdf = _through(incomplete_gamma.log_lower, 0.0)
 
 
-def rng(rng: np.random.Generator, lam: Any) -> Any:
-    return rng.poisson(lam)
-
-
 @with_partials(None, lambda xp, ans, y, alpha: y - xp.np.exp(alpha))
 def log_rate_kernel(xp: Namespace, y: Array, alpha: Array) -> Array:
     value = xp.np.where(y == 0, 0.0, y * alpha) - xp.np.exp(alpha)
@@ -71,10 +67,6 @@ def log_rate_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
     return supported(xp, y >= 0, log_rate_kernel(xp, y, alpha) - log_factorial(xp, y))
 
 
-def log_rate_rng(rng: np.random.Generator, alpha: Any) -> Any:
-    return rng.poisson(np.exp(alpha))
-
-
 def term(xp: Namespace, times: Array, y: Array) -> Array:
     return supported(xp, y >= 0, -times * log_factorial(xp, y))
 
@@ -84,14 +76,11 @@ CONSTANTS = ((("y",), lambda xp, y: -log_factorial(xp, y)),)
 POISSON = Distribution(
     name="poisson",
     meaning="a count with mean lambda",
-    discrete=True,
     signatures=("ints | reals",),
     args=(("y", "count"), ("lambda", "nonnegative")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, lam: rng.poisson(lam),
     rng_args=(("lambda", "poisson_rate"),),
     constants=CONSTANTS,
     parts=Parts(kernel, term, ("y",)),
@@ -100,11 +89,10 @@ POISSON = Distribution(
 POISSON_LOG = Distribution(
     name="poisson_log",
     meaning="a count with mean exp(alpha)",
-    discrete=True,
     signatures=("ints | reals",),
     args=(("y", "count"), ("alpha", "real")),
     log_density=log_rate_log_density,
-    rng=log_rate_rng,
+    rng=lambda rng, alpha: rng.poisson(np.exp(alpha)),
     rng_args=(("alpha", "log_poisson_rate"),),
     constants=CONSTANTS,
     parts=Parts(log_rate_kernel, term, ("y",)),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.distributions.cumulative import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, LOG_TWO
@@ -78,10 +78,6 @@ def standard_lcdf(xp: Namespace, z: Array, alpha: Array) -> Array:
     return xp.rarely(deep, tail, value)
 
 
-def standard_lccdf(xp: Namespace, z: Array, alpha: Array) -> Array:
-    return standard_lcdf(xp, -z, -alpha)
-
-
 def _standard(xp: Namespace, z: Array, alpha: Array) -> Array:
     return log_density(xp, z, 0.0, 1.0, alpha)
 
@@ -95,13 +91,10 @@ def rng(rng: np.random.Generator, xi: Any, omega: Any, alpha: Any) -> Any:
 SKEW_NORMAL = Distribution(
     name="skew_normal",
     meaning="skew normal with location xi, scale omega and shape alpha",
-    discrete=False,
     signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("xi", "real"), ("omega", "positive"), ("alpha", "real")),
     log_density=log_density,
-    cdf=location_scale(standard_cdf),
-    lcdf=location_scale(standard_lcdf),
-    lccdf=location_scale(standard_lccdf),
+    cdfs=location_scale(standard_cdf, standard_lcdf, lambda xp, z, alpha: standard_lcdf(xp, -z, -alpha)),
     rng=rng,
     constants=(
         ((), lambda xp: -HALF_LOG_TWO_PI),

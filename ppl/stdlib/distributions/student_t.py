@@ -1,15 +1,14 @@
 """Student's t distribution.  Stan Functions Reference, "Student-t distribution"."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
-from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.distributions.cumulative import location_scale
 from ppl.stdlib.reals import as_real, reals
-from ppl.stdlib.record import Distribution, guarded, validity
+from ppl.stdlib.record import Distribution, Impl, guarded, validity
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.constants import HALF_LOG_PI
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta, log_rise
@@ -92,32 +91,27 @@ def standard_lccdf(xp: Namespace, z: Array, nu: Array) -> Array:
     return standard_lcdf(xp, -z, nu)
 
 
-def _reordered(of_standard: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of (y, nu, mu, sigma) that is `of_standard(xp, (y - mu) / sigma, nu)`."""
-    function = location_scale(of_standard)
+def _reordered(of_location_scale: Impl) -> Impl:
+    """The function of (y, nu, mu, sigma) from that of (y, mu, sigma, nu)."""
 
     def reordered(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
         nu = as_real(nu)
-        return guarded(xp, nu > 0, function(xp, y, mu, sigma, nu))
+        return guarded(xp, nu > 0, of_location_scale(xp, y, mu, sigma, nu))
 
     return reordered
 
 
 def rng(rng: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
-    size = np.broadcast_shapes(np.shape(nu), np.shape(mu), np.shape(sigma))
-    return mu + sigma * rng.standard_t(nu, size)
+    return mu + sigma * rng.standard_t(nu, np.broadcast(nu, mu, sigma).shape)
 
 
 STUDENT_T = Distribution(
     name="student_t",
     meaning="Student's t with nu degrees of freedom, location mu and scale sigma",
-    discrete=False,
     signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
-    cdf=_reordered(standard_cdf),
-    lcdf=_reordered(standard_lcdf),
-    lccdf=_reordered(standard_lccdf),
+    cdfs=tuple(map(_reordered, location_scale(standard_cdf, standard_lcdf, standard_lccdf))),
     rng=rng,
     constants=(
         ((), lambda xp: -HALF_LOG_PI),

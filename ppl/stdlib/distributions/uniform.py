@@ -1,9 +1,6 @@
 """The uniform distribution.  Stan Functions Reference, "Uniform distribution"."""
 
 import math
-from typing import Any
-
-import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.reals import reals
@@ -46,21 +43,14 @@ def _log_clipped(xp: Namespace, fraction: Array) -> Array:
     )
 
 
-def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return rng.uniform(alpha, beta)
-
-
 UNIFORM = Distribution(
     name="uniform",
     meaning="uniform between alpha and beta",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "real"), ("alpha", "real"), ("beta", "real")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, alpha, beta: rng.uniform(alpha, beta),
     relations=(Relation("beta", "greater than alpha", lambda alpha, beta: beta > alpha),),
     constants=((("alpha", "beta"), lambda xp, alpha, beta: -xp.np.log(beta - alpha)),),
 )

@@ -7,7 +7,6 @@ from y to pi, whatever mu is, as Stan's do.  With exp(-kappa) taken out of both,
 
 import math
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
@@ -112,21 +111,14 @@ def cdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
     return xp.np.exp(lcdf(xp, y, mu, kappa))
 
 
-def rng(rng: np.random.Generator, mu: Any, kappa: Any) -> Any:
-    return rng.vonmises(mu, kappa)
-
-
 VON_MISES = Distribution(
     name="von_mises",
     meaning="von Mises on the circle with location mu and concentration kappa",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "angle"), ("mu", "real"), ("kappa", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
-    rng=rng,
+    cdfs=(cdf, lcdf, lccdf),
+    rng=lambda rng, mu, kappa: rng.vonmises(mu, kappa),
     rng_args=(("mu", "real"), ("kappa", "nonnegative")),
     constants=(
         ((), lambda xp: -LOG_TWO_PI),

@@ -5,15 +5,15 @@ Rayleigh is the Weibull with alpha = 2 and scale sigma sqrt(2).  Stan Functions 
 continuous distributions".
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.cumulative import above_zero, positive
 from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import Distribution, Impl, guarded, supported
 from ppl.stdlib.special.constants import SQRT_TWO
 from ppl.stdlib.special.log_probability import log1m_exp
 
@@ -64,38 +64,31 @@ def rayleigh_log_density(xp: Namespace, y: Array, sigma: Array) -> Array:
     return guarded(xp, sigma > 0, supported(xp, y > 0, value))
 
 
-def _through(tail: Callable[..., Any], sign: float, at_zero: float) -> Callable[..., Any]:
-    """The function of (y, alpha, sigma) that is `tail` of (y / sigma)^(sign alpha), `at_zero` for y <= 0."""
-
-    @reals
-    def function(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
-        inside = y > 0
-        exponential = _power(xp, xp.np.where(inside, y, 1.0), sign * alpha, sigma)
-        value = xp.np.where(inside, tail(xp, exponential), at_zero)
-        return guarded(xp, (alpha > 0) & (sigma > 0), value)
-
-    return function
-
-
-def _above(xp: Namespace, e: Array) -> Array:
-    return xp.np.exp(-e)
-
-
 def _below(xp: Namespace, e: Array) -> Array:
     return -xp.np.expm1(-e)
-
-
-def _log_above(xp: Namespace, e: Array) -> Array:
-    return -e
 
 
 def _log_below(xp: Namespace, e: Array) -> Array:
     return log1m_exp(xp, -e)
 
 
-cdf = _through(_below, 1.0, 0.0)
-lcdf = _through(_log_below, 1.0, -math.inf)
-lccdf = _through(_log_above, 1.0, 0.0)
+def _above(xp: Namespace, e: Array) -> Array:
+    return xp.np.exp(-e)
+
+
+def _log_above(xp: Namespace, e: Array) -> Array:
+    return -e
+
+
+def _of_power(xp: Namespace, tail: Impl, y: Array, alpha: Array, sigma: Array) -> Array:
+    return tail(xp, _power(xp, y, alpha, sigma))
+
+
+def _of_inverse_power(xp: Namespace, tail: Impl, y: Array, alpha: Array, sigma: Array) -> Array:
+    return tail(xp, _power(xp, y, -alpha, sigma))
+
+
+CDFS = above_zero(positive, _of_power, _below, _log_below, _log_above)
 
 
 def _rayleigh(of_weibull: Callable[..., Any]) -> Callable[..., Any]:
@@ -103,29 +96,16 @@ def _rayleigh(of_weibull: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rng(rng: np.random.Generator, alpha: Any, sigma: Any) -> Any:
-    size = np.broadcast_shapes(np.shape(alpha), np.shape(sigma))
-    return sigma * rng.weibull(alpha, size)
-
-
-def frechet_rng(rng: np.random.Generator, alpha: Any, sigma: Any) -> Any:
-    size = np.broadcast_shapes(np.shape(alpha), np.shape(sigma))
-    return np.divide(sigma, rng.weibull(alpha, size))
-
-
-def rayleigh_rng(rng: np.random.Generator, sigma: Any) -> Any:
-    return rng.rayleigh(sigma)
+    return sigma * rng.weibull(alpha, np.broadcast(alpha, sigma).shape)
 
 
 WEIBULL = Distribution(
     name="weibull",
     meaning="Weibull with shape alpha and scale sigma",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "nonnegative"), ("alpha", "positive"), ("sigma", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
+    cdfs=CDFS,
     rng=rng,
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
@@ -137,14 +117,11 @@ WEIBULL = Distribution(
 FRECHET = Distribution(
     name="frechet",
     meaning="Fréchet with shape alpha and scale sigma",
-    discrete=False,
     signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("alpha", "positive"), ("sigma", "positive")),
     log_density=frechet_log_density,
-    cdf=_through(_above, -1.0, 0.0),
-    lcdf=_through(_log_above, -1.0, -math.inf),
-    lccdf=_through(_log_below, -1.0, 0.0),
-    rng=frechet_rng,
+    cdfs=above_zero(positive, _of_inverse_power, _above, _log_above, _log_below),
+    rng=lambda rng, alpha, sigma: np.divide(sigma, rng.weibull(alpha, np.broadcast(alpha, sigma).shape)),
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
         (("y", "alpha"), lambda xp, y, alpha: -(alpha + 1.0) * xp.np.log(y)),
@@ -155,14 +132,11 @@ FRECHET = Distribution(
 RAYLEIGH = Distribution(
     name="rayleigh",
     meaning="Rayleigh with scale sigma",
-    discrete=False,
     signatures=("reals | reals",),
     args=(("y", "positive"), ("sigma", "positive")),
     log_density=rayleigh_log_density,
-    cdf=_rayleigh(cdf),
-    lcdf=_rayleigh(lcdf),
-    lccdf=_rayleigh(lccdf),
-    rng=rayleigh_rng,
+    cdfs=tuple(map(_rayleigh, CDFS)),
+    rng=lambda rng, sigma: rng.rayleigh(sigma),
     constants=(
         (("sigma",), lambda xp, sigma: -2.0 * xp.np.log(sigma)),
         (("y",), lambda xp, y: xp.np.log(y)),

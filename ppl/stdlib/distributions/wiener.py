@@ -102,7 +102,6 @@ def log_density(
 WIENER = Distribution(
     name="wiener",
     meaning="time at which a diffusion between 0 and alpha hits alpha, plus tau",
-    discrete=False,
     signatures=(
         "reals | reals, reals, reals, reals",
         "real | real, real, real, real, real",

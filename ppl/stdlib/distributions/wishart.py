@@ -70,10 +70,6 @@ def rng(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
     return squared(NUMPY, lower)
 
 
-def _nu_term(xp: Namespace, nu: Array, w: Array) -> Array:
-    return log_normaliser(xp, nu, np.shape(w)[-1])
-
-
 def cholesky_nu_term(xp: Namespace, nu: Array, lower: Array) -> Array:
     """Stan drops no more than this of the two Cholesky parameterizations."""
     size = np.shape(lower)[-1]
@@ -87,7 +83,6 @@ ENOUGH_DEGREES = Relation(
 WISHART = Distribution(
     name="wishart",
     meaning="the scatter matrix of nu normal vectors with covariance S",
-    discrete=False,
     signatures=("matrix | real, matrix",),
     args=(("W", "cov_matrix"), ("nu", "positive"), ("S", "cov_matrix")),
     log_density=log_density,
@@ -95,7 +90,7 @@ WISHART = Distribution(
     rng_signatures=("(real, matrix) => matrix",),
     relations=(ENOUGH_DEGREES,),
     constants=(
-        (("nu",), _nu_term, ("W",)),
+        (("nu",), lambda xp, nu, w: log_normaliser(xp, nu, np.shape(w)[-1]), ("W",)),
         (("nu", "S"), lambda xp, nu, scale: -0.5 * nu * log_determinant(xp, scale)),
         (("W", "nu"), lambda xp, w, nu: 0.5 * (nu - w.shape[-1] - 1.0) * log_determinant(xp, w)),
         (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, scale, w))),
@@ -106,7 +101,6 @@ WISHART = Distribution(
 WISHART_CHOLESKY = Distribution(
     name="wishart_cholesky",
     meaning="the Cholesky factor of a matrix that is wishart(nu, L_S L_S')",
-    discrete=False,
     signatures=("matrix | real, matrix",),
     args=(("L_W", "cholesky_factor_cov"), ("nu", "positive"), ("L_S", "cholesky_factor_cov")),
     log_density=cholesky_log_density,

@@ -147,10 +147,6 @@ def eigendecompose_sym(xp: Namespace, a: Array) -> tuple[Array, Array]:
     return both[:-1] * _turned(xp, both[:-1]), both[-1]
 
 
-def eigenvectors_sym(xp: Namespace, a: Array) -> Array:
-    return eigendecompose_sym(xp, a)[0]
-
-
 # --- Schur form ----------------------------------------------------------------------------------
 
 
@@ -195,14 +191,6 @@ def complex_schur_decompose(xp: Namespace, a: Array) -> tuple[Array, Array]:
     both = _schur_node(xp, a)
     turn = _turned(xp, both[:n])
     return both[:n] * turn, conj(xp, turn)[:, None] * both[n:] * turn
-
-
-def complex_schur_decompose_u(xp: Namespace, a: Array) -> Array:
-    return complex_schur_decompose(xp, a)[0]
-
-
-def complex_schur_decompose_t(xp: Namespace, a: Array) -> Array:
-    return complex_schur_decompose(xp, a)[1]
 
 
 # --- Singular values -----------------------------------------------------------------------------
@@ -264,14 +252,6 @@ def svd(xp: Namespace, a: Array) -> tuple[Array, Array, Array]:
     return both[:rows] * turn, singular_values(xp, a), both[rows:-1] * turn
 
 
-def svd_u(xp: Namespace, a: Array) -> Array:
-    return svd(xp, a)[0]
-
-
-def svd_v(xp: Namespace, a: Array) -> Array:
-    return svd(xp, a)[2]
-
-
 def _of_squares(name: str, meaning: str, result: str, impl: Callable[..., object]) -> Function:
     """A function of a real or a complex square matrix."""
     return function(
@@ -303,13 +283,13 @@ FUNCTIONS: tuple[Function, ...] = (
         "complex_schur_decompose_u",
         "the unitary U of the Schur form A = U T U*",
         "complex_matrix",
-        complex_schur_decompose_u,
+        lambda xp, a: complex_schur_decompose(xp, a)[0],
     ),
     _of_squares(
         "complex_schur_decompose_t",
         "the upper triangular T of the Schur form A = U T U*",
         "complex_matrix",
-        complex_schur_decompose_t,
+        lambda xp, a: complex_schur_decompose(xp, a)[1],
     ),
 )
 
@@ -317,11 +297,11 @@ OVERLOADS: dict[str, tuple[Overload, ...]] = {
     name: (Overload(f"(complex_matrix) => {result}", impl),)
     for name, result, impl in (
         ("eigenvalues_sym", "complex_vector", eigenvalues_sym),
-        ("eigenvectors_sym", "complex_matrix", eigenvectors_sym),
+        ("eigenvectors_sym", "complex_matrix", lambda xp, a: eigendecompose_sym(xp, a)[0]),
         ("eigendecompose_sym", "tuple(complex_matrix, complex_vector)", eigendecompose_sym),
         ("singular_values", "vector", singular_values),
-        ("svd_U", "complex_matrix", svd_u),
-        ("svd_V", "complex_matrix", svd_v),
+        ("svd_U", "complex_matrix", lambda xp, a: svd(xp, a)[0]),
+        ("svd_V", "complex_matrix", lambda xp, a: svd(xp, a)[2]),
         ("svd", "tuple(complex_matrix, vector, complex_matrix)", svd),
     )
 }

@@ -3,15 +3,12 @@
 import math
 import sys
 
-from ppl.arrays import Namespace
 from ppl.stdlib.record import Function, function
 
 
 def _constant(name: str, meaning: str, value: float) -> Function:
-    def impl(xp: Namespace) -> float:
-        return value
 
-    return function(name, meaning, ("() => real", impl), batch="elementwise")
+    return function(name, meaning, ("() => real", lambda xp: value), batch="elementwise")
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -27,14 +27,6 @@ def by_columns(xp: Namespace, x: Array) -> Array:
     return flat(xp, transposed(xp, same(xp, x)))
 
 
-def as_column(xp: Namespace, x: Array) -> Array:
-    return xp.np.expand_dims(same(xp, x), -1)
-
-
-def as_row(xp: Namespace, x: Array) -> Array:
-    return xp.np.expand_dims(same(xp, x), -2)
-
-
 def fill(xp: Namespace, x: Array, rows: int, cols: int, by_column: int = 1) -> Array:
     """A rows by cols matrix of the elements of the list x."""
     size = x.shape[-1]
@@ -77,8 +69,8 @@ TO_MATRIX = Function(
     "to_matrix",
     "a matrix of the given elements, by columns unless the last argument is 0",
     (
-        Overload("(vector) => matrix", as_column, "leading"),
-        Overload("(row_vector) => matrix", as_row, "leading"),
+        Overload("(vector) => matrix", lambda xp, x: xp.np.expand_dims(same(xp, x), -1), "leading"),
+        Overload("(row_vector) => matrix", lambda xp, x: xp.np.expand_dims(same(xp, x), -2), "leading"),
         *[
             Overload(f"({kind}) => matrix", same, "leading")
             for kind in ("matrix", "array[] row_vector", "array[,] int", "array[,] real")

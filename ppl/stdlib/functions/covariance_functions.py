@@ -25,11 +25,7 @@ def _distances_left(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> 
     return 2.0 * (xp.np.sum(g, axis=-1)[..., None] * x - matrix_matrix(xp, g, y))
 
 
-def _distances_right(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> Array:
-    return _distances_left(xp, transposed(xp, g), ans, y, x)
-
-
-@with_vjps(_distances_left, _distances_right)
+@with_vjps(_distances_left, lambda xp, g, ans, x, y: _distances_left(xp, transposed(xp, g), ans, y, x))
 def squared_distances(xp: Namespace, x: Array, y: Array) -> Array:
     """(N, M), between points (N, D) and (M, D); never by expanding the square, which loses the zeros."""
     squares = ((x[..., :, None, d] - y[..., None, :, d]) ** 2 for d in range(x.shape[-1]))
@@ -56,10 +52,6 @@ def _positive(x: Array) -> Array:
 
 def _positive_finite(x: Array) -> Array:
     return (x > 0) & (x < math.inf)
-
-
-def _nonnegative_finite(x: Array) -> Array:
-    return (x >= 0) & (x < math.inf)
 
 
 def _if(xp: Namespace, domain: Domain, x: Array) -> Array:
@@ -193,7 +185,7 @@ def _periodic_cov(points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
 
 @with_partials(lambda xp, ans, sigma: 2.0 * sigma)
 def _squared_bias(xp: Namespace, sigma: Array) -> Array:
-    return _if(xp, _nonnegative_finite, sigma) ** 2
+    return _if(xp, lambda x: (x >= 0) & (x < math.inf), sigma) ** 2
 
 
 def _dot_prod_cov(points: Callable[[Array], Array]) -> tuple[Impl, Impl]:

@@ -24,10 +24,6 @@ def add_to_diag(xp: Namespace, m: Array, x: Array) -> Array:
     return m + xp.np.expand_dims(x, (-1, -2)) * np.eye(*m.shape[-2:])
 
 
-def symmetrize_from_lower_tri(xp: Namespace, m: Array) -> Array:
-    return xp.np.tril(m) + transposed(xp, xp.np.tril(m, -1))
-
-
 FUNCTIONS = (
     function(
         "diag_matrix", "the matrix with this diagonal", ("(vector) => matrix", diag_matrix), batch="leading"
@@ -43,7 +39,7 @@ FUNCTIONS = (
     function(
         "symmetrize_from_lower_tri",
         "the symmetric matrix with this lower triangle",
-        ("(matrix) => matrix", symmetrize_from_lower_tri),
+        ("(matrix) => matrix", lambda xp, m: xp.np.tril(m) + transposed(xp, xp.np.tril(m, -1))),
         batch="leading",
     ),
 )

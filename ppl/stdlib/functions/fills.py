@@ -30,10 +30,6 @@ def rep_matrix(xp: Namespace, x: Array, rows: int, cols: int) -> Array:
     return xp.np.expand_dims(x, (-1, -2)) * _ones("rep_matrix", rows, cols)
 
 
-def _rep_columns(xp: Namespace, x: Array, cols: int) -> Array:
-    return xp.np.expand_dims(x, -1) * _ones("rep_matrix", cols)
-
-
 def rep_rows(xp: Namespace, x: Array, rows: int) -> Array:
     return xp.np.expand_dims(x, -2) * _ones("rep_matrix", rows, 1)
 
@@ -89,14 +85,6 @@ def zeros(xp: Namespace, n: int) -> Array:
     return 0.0 * _ones("zeros", n)
 
 
-def ones_int(xp: Namespace, n: int) -> Array:
-    return ones(xp, n).astype(int)
-
-
-def zeros_int(xp: Namespace, n: int) -> Array:
-    return zeros(xp, n).astype(int)
-
-
 def identity_matrix(xp: Namespace, n: int) -> Array:
     require_size("identity_matrix", n)
     require_room((n, n), "what `identity_matrix` gives")
@@ -126,7 +114,7 @@ FUNCTIONS = (
         "rep_matrix",
         "a matrix of copies of x, which may be a real, a column or a row",
         ("(real, int, int) => matrix", rep_matrix),
-        ("(vector, int) => matrix", _rep_columns),
+        ("(vector, int) => matrix", lambda xp, x, cols: xp.np.expand_dims(x, -1) * _ones("rep_matrix", cols)),
         ("(row_vector, int) => matrix", rep_rows),
         batch="leading",
     ),
@@ -146,9 +134,9 @@ FUNCTIONS = (
         "one_hot_int_array", "n zeros with a one at k", ("(int, int) => array[] int", one_hot_int_array)
     ),
     *_of_reals("ones", "n ones", "int", ones),
-    function("ones_int_array", "n ones", ("(int) => array[] int", ones_int)),
+    function("ones_int_array", "n ones", ("(int) => array[] int", lambda xp, n: ones(xp, n).astype(int))),
     *_of_reals("zeros", "n zeros", "int", zeros),
-    function("zeros_int_array", "n zeros", ("(int) => array[] int", zeros_int)),
+    function("zeros_int_array", "n zeros", ("(int) => array[] int", lambda xp, n: zeros(xp, n).astype(int))),
     function("identity_matrix", "the n by n identity", ("(int) => matrix", identity_matrix)),
     function("uniform_simplex", "n equal shares of one", ("(int) => vector", uniform_simplex)),
 )

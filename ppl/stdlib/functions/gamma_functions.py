@@ -118,14 +118,6 @@ def _choose(n: int, k: int) -> int:
     return math.comb(n, k)
 
 
-def _rising(x: int, n: int) -> int:
-    return math.prod(range(x, x + n))
-
-
-def _falling(x: int, n: int) -> int:
-    return math.prod(range(x - n + 1, x + 1))
-
-
 def _factorial(
     name: str, meaning: str, on_ints: Callable[..., Array], impl: Callable[..., Array]
 ) -> Function:
@@ -155,13 +147,13 @@ FUNCTIONS: tuple[Function, ...] = (
     _factorial(
         "rising_factorial",
         "x (x + 1) ... (x + n - 1)",
-        _counting("rising_factorial", _rising),
+        _counting("rising_factorial", lambda x, n: math.prod(range(x, x + n))),
         rising_factorial,
     ),
     _factorial(
         "falling_factorial",
         "x (x - 1) ... (x - n + 1)",
-        _counting("falling_factorial", _falling),
+        _counting("falling_factorial", lambda x, n: math.prod(range(x - n + 1, x + 1))),
         falling_factorial,
     ),
     binary("log_rising_factorial", "lgamma(x + n) - lgamma(x)", log_rising_factorial),

@@ -80,10 +80,6 @@ def matrix_exp_multiply(xp: Namespace, a: Array, b: Array) -> Array:
     return matrix_matrix(xp, matrix_exp(xp, a), b)
 
 
-def scale_matrix_exp_multiply(xp: Namespace, t: Array, a: Array, b: Array) -> Array:
-    return matrix_exp_multiply(xp, t * a, b)
-
-
 def matrix_power(xp: Namespace, a: Array, n: int) -> Array:
     """A^n for n >= 0, nan unless all of A is finite."""
     if n < 0:
@@ -125,7 +121,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "scale_matrix_exp_multiply",
         "exp(t A) B",
-        ("(real, matrix, matrix) => matrix", scale_matrix_exp_multiply),
+        ("(real, matrix, matrix) => matrix", lambda xp, t, a, b: matrix_exp_multiply(xp, t * a, b)),
     ),
     function("matrix_power", "A^n", ("(matrix, int) => matrix", matrix_power)),
 )

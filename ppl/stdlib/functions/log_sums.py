@@ -50,21 +50,13 @@ def log_sum_exp_pair(xp: Namespace, x: Array, y: Array) -> Array:
     return log_add(xp, x, y)
 
 
-def _softmax_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:
-    return ans * (g - xp.np.sum(g * ans, axis=-1, keepdims=True))
-
-
-@with_vjps(_softmax_adjoint)
+@with_vjps(lambda xp, g, ans, x: ans * (g - xp.np.sum(g * ans, axis=-1, keepdims=True)))
 def softmax(xp: Namespace, x: Array) -> Array:
     weights = xp.np.exp(x - _peak(xp, x))
     return weights / xp.np.sum(weights, axis=-1, keepdims=True)
 
 
-def _log_softmax_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:
-    return g - xp.np.exp(ans) * xp.np.sum(g, axis=-1, keepdims=True)
-
-
-@with_vjps(_log_softmax_adjoint)
+@with_vjps(lambda xp, g, ans, x: g - xp.np.exp(ans) * xp.np.sum(g, axis=-1, keepdims=True))
 def log_softmax(xp: Namespace, x: Array) -> Array:
     require_some("log_softmax", x)
     return x - spread(xp, log_sum_exp(xp, x))

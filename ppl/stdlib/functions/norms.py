@@ -35,22 +35,6 @@ def distance(xp: Namespace, x: Array, y: Array) -> Array:
     return norm2(xp, x - y)
 
 
-def squared_distance(xp: Namespace, x: Array, y: Array) -> Array:
-    return dot_self(xp, x - y)
-
-
-def _squared_gap(xp: Namespace, x: Array, y: Array) -> Array:
-    return (x - y) * (x - y)
-
-
-def columns_dot_product(xp: Namespace, x: Array, y: Array) -> Array:
-    return xp.np.sum(x * y, axis=-2)
-
-
-def rows_dot_product(xp: Namespace, x: Array, y: Array) -> Array:
-    return xp.np.sum(x * y, axis=-1)
-
-
 def _elementwise(xp: Namespace, x: Array, y: Array) -> Array:
     return x * y
 
@@ -94,8 +78,8 @@ SQUARED_DISTANCE = Function(
     "squared_distance",
     "the squared Euclidean distance",
     (
-        Overload("(real, real) => real", _squared_gap, "elementwise"),
-        *[Overload(f"({a}, {b}) => real", squared_distance, "leading") for a, b in PAIRS],
+        Overload("(real, real) => real", lambda xp, x, y: (x - y) * (x - y), "elementwise"),
+        *[Overload(f"({a}, {b}) => real", lambda xp, x, y: dot_self(xp, x - y), "leading") for a, b in PAIRS],
     ),
 )
 
@@ -106,6 +90,6 @@ FUNCTIONS = (
     _reduction("norm2", "the Euclidean length", LISTS, norm2),
     SQUARED_DISTANCE,
     _of_pairs("distance", "the Euclidean distance", distance),
-    *_by_lines("column", "row_vector", columns_dot_product, _one, _elementwise),
-    *_by_lines("row", "vector", rows_dot_product, _elementwise, _one),
+    *_by_lines("column", "row_vector", lambda xp, x, y: xp.np.sum(x * y, axis=-2), _one, _elementwise),
+    *_by_lines("row", "vector", lambda xp, x, y: xp.np.sum(x * y, axis=-1), _elementwise, _one),
 )

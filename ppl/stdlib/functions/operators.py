@@ -103,10 +103,6 @@ def logical_or(xp: Namespace, a: Array, b: Array) -> Array:
 
 SCALINGS = tuple(s for c in CONTAINERS for s in (f"(real, {c}) => {c}", f"({c}, real) => {c}"))
 
-ADD = _arithmetic("add", "the sum", add, add)
-SUBTRACT = _arithmetic("subtract", "the difference", subtract, subtract)
-ELT_MULTIPLY = _arithmetic("elt_multiply", "the elementwise product", elt_multiply, elt_multiply)
-ELT_DIVIDE = _arithmetic("elt_divide", "the elementwise quotient", elt_divide, int_divide)
 MULTIPLY = and_complex(
     Function(
         "multiply",
@@ -145,38 +141,8 @@ DIVIDE = and_complex(
         ),
     )
 )
-MDIVIDE_LEFT = function(
-    "mdivide_left",
-    "A^-1 b, by solving",
-    ("(matrix, vector) => vector", solves.solve_vector),
-    ("(matrix, matrix) => matrix", solves.solve),
-    batch="leading",
-)
-INT_DIVIDE = function(
-    "int_divide", "the quotient truncated toward zero", ("(int, int) => int", int_divide), batch="elementwise"
-)
-MODULUS = function(
-    "modulus",
-    "the remainder, with the sign of the dividend",
-    ("(int, int) => int", modulus),
-    batch="elementwise",
-)
 REAL_POW = binary("pow", "x to the power y", power)
 POW = replace(REAL_POW, overloads=(*REAL_POW.overloads, *complex_elementary.OVERLOADS["pow"]))
-MINUS = function(
-    "minus",
-    "the negative",
-    ("(I) => I", minus),
-    ("(T) => T", minus),
-    ("(C) => C", minus),
-    batch="elementwise",
-)
-PLUS = function(
-    "plus",
-    "the argument itself",
-    *[(f"({t}) => {t}", plus) for t in ("int", "real", "complex", *CONTAINERS)],
-    batch="elementwise",
-)
 TRANSPOSE = and_complex(
     Function(
         "transpose",
@@ -187,69 +153,67 @@ TRANSPOSE = and_complex(
         ),
     )
 )
-LOGICAL_NEGATION = function(
-    "logical_negation", "1 if the argument is 0", ("(int) => int", logical_negation), batch="elementwise"
-)
-LOGICAL_AND = function(
-    "logical_and", "1 if neither is 0", ("(int, int) => int", logical_and), batch="elementwise"
-)
-LOGICAL_OR = function(
-    "logical_or", "1 if one is not 0", ("(int, int) => int", logical_or), batch="elementwise"
-)
-LOGICAL_EQ = _comparison("logical_eq", "1 if equal", lambda a, b: a == b, COMPLEX_TOO)
-LOGICAL_NEQ = _comparison("logical_neq", "1 if not equal", lambda a, b: a != b, COMPLEX_TOO)
-LOGICAL_LT = _comparison("logical_lt", "1 if less", lambda a, b: a < b)
-LOGICAL_LTE = _comparison("logical_lte", "1 if less or equal", lambda a, b: a <= b)
-LOGICAL_GT = _comparison("logical_gt", "1 if greater", lambda a, b: a > b)
-LOGICAL_GTE = _comparison("logical_gte", "1 if greater or equal", lambda a, b: a >= b)
 
 OPERATORS: dict[str, Function] = {
-    "+": ADD,
-    "-": SUBTRACT,
+    "+": _arithmetic("add", "the sum", add, add),
+    "-": _arithmetic("subtract", "the difference", subtract, subtract),
     "*": MULTIPLY,
     "/": Function("divide", DIVIDE.meaning, DIVIDE.overloads + MDIVIDE_RIGHT.overloads),
-    "%/%": INT_DIVIDE,
-    "%": MODULUS,
-    "\\": MDIVIDE_LEFT,
-    ".*": ELT_MULTIPLY,
-    "./": ELT_DIVIDE,
+    "%/%": function(
+        "int_divide",
+        "the quotient truncated toward zero",
+        ("(int, int) => int", int_divide),
+        batch="elementwise",
+    ),
+    "%": function(
+        "modulus",
+        "the remainder, with the sign of the dividend",
+        ("(int, int) => int", modulus),
+        batch="elementwise",
+    ),
+    "\\": function(
+        "mdivide_left",
+        "A^-1 b, by solving",
+        ("(matrix, vector) => vector", solves.solve_vector),
+        ("(matrix, matrix) => matrix", solves.solve),
+        batch="leading",
+    ),
+    ".*": _arithmetic("elt_multiply", "the elementwise product", elt_multiply, elt_multiply),
+    "./": _arithmetic("elt_divide", "the elementwise quotient", elt_divide, int_divide),
     "^": POW,
     ".^": POW,
-    "==": LOGICAL_EQ,
-    "!=": LOGICAL_NEQ,
-    "<": LOGICAL_LT,
-    "<=": LOGICAL_LTE,
-    ">": LOGICAL_GT,
-    ">=": LOGICAL_GTE,
-    "&&": LOGICAL_AND,
-    "||": LOGICAL_OR,
-    "unary -": MINUS,
-    "unary +": PLUS,
-    "unary !": LOGICAL_NEGATION,
+    "==": _comparison("logical_eq", "1 if equal", lambda a, b: a == b, COMPLEX_TOO),
+    "!=": _comparison("logical_neq", "1 if not equal", lambda a, b: a != b, COMPLEX_TOO),
+    "<": _comparison("logical_lt", "1 if less", lambda a, b: a < b),
+    "<=": _comparison("logical_lte", "1 if less or equal", lambda a, b: a <= b),
+    ">": _comparison("logical_gt", "1 if greater", lambda a, b: a > b),
+    ">=": _comparison("logical_gte", "1 if greater or equal", lambda a, b: a >= b),
+    "&&": function(
+        "logical_and", "1 if neither is 0", ("(int, int) => int", logical_and), batch="elementwise"
+    ),
+    "||": function("logical_or", "1 if one is not 0", ("(int, int) => int", logical_or), batch="elementwise"),
+    "unary -": function(
+        "minus",
+        "the negative",
+        ("(I) => I", minus),
+        ("(T) => T", minus),
+        ("(C) => C", minus),
+        batch="elementwise",
+    ),
+    "unary +": function(
+        "plus",
+        "the argument itself",
+        *[(f"({t}) => {t}", plus) for t in ("int", "real", "complex", *CONTAINERS)],
+        batch="elementwise",
+    ),
+    "unary !": function(
+        "logical_negation", "1 if the argument is 0", ("(int) => int", logical_negation), batch="elementwise"
+    ),
     "'": TRANSPOSE,
 }
 
 FUNCTIONS: tuple[Function, ...] = (
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
     DIVIDE,
-    ELT_MULTIPLY,
-    ELT_DIVIDE,
-    MDIVIDE_LEFT,
     MDIVIDE_RIGHT,
-    MODULUS,
-    POW,
-    MINUS,
-    PLUS,
-    TRANSPOSE,
-    LOGICAL_NEGATION,
-    LOGICAL_AND,
-    LOGICAL_OR,
-    LOGICAL_EQ,
-    LOGICAL_NEQ,
-    LOGICAL_LT,
-    LOGICAL_LTE,
-    LOGICAL_GT,
-    LOGICAL_GTE,
+    *dict.fromkeys(f for symbol, f in OPERATORS.items() if symbol not in ("/", "%/%")),
 )

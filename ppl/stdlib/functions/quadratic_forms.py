@@ -37,14 +37,6 @@ def quad_form_sym(xp: Namespace, a: Array, b: Array) -> Array:
     return 0.5 * (form + transposed(xp, form))
 
 
-def quad_form_sym_vector(xp: Namespace, a: Array, v: Array) -> Array:
-    return quad_form_vector(xp, symmetric_or_nan(xp, a), v)
-
-
-def trace_quad_form(xp: Namespace, a: Array, b: Array) -> Array:
-    return xp.np.sum(b * matrix_matrix(xp, a, b), axis=(-1, -2))
-
-
 def trace_gen_quad_form(xp: Namespace, d: Array, a: Array, b: Array) -> Array:
     return xp.np.sum(b * matrix_matrix(xp, matrix_matrix(xp, a, b), d), axis=(-1, -2))
 
@@ -60,10 +52,6 @@ def crossprod(xp: Namespace, m: Array) -> Array:
 
 def tcrossprod(xp: Namespace, m: Array) -> Array:
     return matrix_matrix(xp, m, transposed(xp, m))
-
-
-def multiply_lower_tri_self_transpose(xp: Namespace, m: Array) -> Array:
-    return tcrossprod(xp, xp.np.tril(m))
 
 
 FUNCTIONS: tuple[Function, ...] = (
@@ -98,7 +86,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "quad_form_sym",
         "B' A B for symmetric A",
-        ("(matrix, vector) => real", quad_form_sym_vector),
+        ("(matrix, vector) => real", lambda xp, a, v: quad_form_vector(xp, symmetric_or_nan(xp, a), v)),
         ("(matrix, matrix) => matrix", quad_form_sym),
         batch="leading",
     ),
@@ -106,7 +94,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "trace_quad_form",
         "the trace of B' A B",
         ("(matrix, vector) => real", quad_form_vector),
-        ("(matrix, matrix) => real", trace_quad_form),
+        ("(matrix, matrix) => real", lambda xp, a, b: xp.np.sum(b * matrix_matrix(xp, a, b), axis=(-1, -2))),
         batch="leading",
     ),
     function(
@@ -121,7 +109,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "multiply_lower_tri_self_transpose",
         "L L' for the lower triangle L of M",
-        ("(matrix) => matrix", multiply_lower_tri_self_transpose),
+        ("(matrix) => matrix", lambda xp, m: tcrossprod(xp, xp.np.tril(m))),
         batch="leading",
     ),
 )

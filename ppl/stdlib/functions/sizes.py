@@ -32,10 +32,6 @@ def cols(xp: Namespace, x: Array) -> int:
     return int(np.shape(x)[-1])
 
 
-def _dims(xp: Namespace, x: Array) -> Array:
-    return np.array(np.shape(x), dtype=int)
-
-
 def _dims_of_vectors(xp: Namespace, x: Array) -> Array:
     """A vector has one column, and Stan counts it."""
     return np.array((*np.shape(x), 1), dtype=int)
@@ -85,6 +81,6 @@ FUNCTIONS = (
         "the sizes of all dimensions, array dimensions first",
         *[(f"({kind}) => array[] int", _dims_of_vectors) for kind in _nested("vector")],
         *[(f"({kind}) => array[] int", _dims_of_row_vectors) for kind in _nested("row_vector")],
-        ("(E) => array[] int", _dims),
+        ("(E) => array[] int", lambda xp, x: np.array(np.shape(x), dtype=int)),
     ),
 )

@@ -35,10 +35,6 @@ def _cut_array(xp: Namespace, name: str, x: Array, start: int, count: int) -> Ar
     return xp.own(x[start - 1 : start - 1 + count])
 
 
-def _head_of_array(xp: Namespace, x: Array, n: int) -> Array:
-    return _cut_array(xp, "head", x, 1, n)
-
-
 def _tail_of_array(xp: Namespace, x: Array, n: int) -> Array:
     return _cut_array(xp, "tail", x, len(x) - n + 1, n)
 
@@ -51,18 +47,10 @@ def _reverse(xp: Namespace, x: Array) -> Array:
     return xp.own(flip(xp, x, -1))
 
 
-def _reverse_array(xp: Namespace, x: Array) -> Array:
-    return xp.own(flip(xp, x, 0))
-
-
 def block(xp: Namespace, x: Array, i: int, j: int, rows: int, cols: int) -> Array:
     require_span("block, rows", i, rows, x.shape[-2])
     require_span("block, columns", j, cols, x.shape[-1])
     return xp.own(x[..., i - 1 : i - 1 + rows, j - 1 : j - 1 + cols])
-
-
-def sub_col(xp: Namespace, x: Array, i: int, j: int, rows: int) -> Array:
-    return block(xp, x, i, j, rows, 1)[..., 0]
 
 
 def sub_row(xp: Namespace, x: Array, i: int, j: int, cols: int) -> Array:
@@ -148,10 +136,10 @@ APPEND_COL = function(
 )
 
 FUNCTIONS = (
-    _parts("head", "the first n elements", ", int", _head, _head_of_array),
+    _parts("head", "the first n elements", ", int", _head, lambda xp, x, n: _cut_array(xp, "head", x, 1, n)),
     _parts("tail", "the last n elements", ", int", _tail, _tail_of_array),
     _parts("segment", "n elements from the i-th on", ", int, int", _segment, _segment_of_array),
-    _parts("reverse", "the elements in reverse order", "", _reverse, _reverse_array),
+    _parts("reverse", "the elements in reverse order", "", _reverse, lambda xp, x: xp.own(flip(xp, x, 0))),
     APPEND_ROW,
     APPEND_COL,
     function(
@@ -168,7 +156,7 @@ FUNCTIONS = (
     function(
         "sub_col",
         "n elements of column j from row i on",
-        ("(matrix, int, int, int) => vector", sub_col),
+        ("(matrix, int, int, int) => vector", lambda xp, x, i, j, rows: block(xp, x, i, j, rows, 1)[..., 0]),
         batch="leading",
     ),
     function(

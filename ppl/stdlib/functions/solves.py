@@ -111,10 +111,6 @@ def lower_transposed_solve(xp: Namespace, lower: Array, b: Array) -> Array:
     return _triangular(xp, lower, b, 1)
 
 
-def lower_solve_vector(xp: Namespace, lower: Array, b: Array) -> Array:
-    return lower_solve(xp, lower, b[..., None])[..., 0]
-
-
 def mdivide_right_tri_low(xp: Namespace, b: Array, lower: Array) -> Array:
     """B L^-1 = (L' \\ B')'."""
     return transposed(xp, lower_transposed_solve(xp, lower, transposed(xp, b)))
@@ -128,7 +124,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "mdivide_left_tri_low",
         "L^-1 b for lower triangular L",
-        ("(matrix, vector) => vector", lower_solve_vector),
+        ("(matrix, vector) => vector", lambda xp, lower, b: lower_solve(xp, lower, b[..., None])[..., 0]),
         ("(matrix, matrix) => matrix", lower_solve),
         batch="leading",
     ),

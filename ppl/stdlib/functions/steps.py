@@ -75,10 +75,6 @@ def fmod(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.np.fmod(1.0 * x, y)
 
 
-def fma(xp: Namespace, x: Array, y: Array, z: Array) -> Array:
-    return 1.0 * x * y + z
-
-
 @with_partials(lambda xp, ans, x, n: xp.np.exp2(1.0 * n), None)
 def ldexp(xp: Namespace, x: Array, n: Array) -> Array:
     return x * xp.np.exp2(1.0 * n)
@@ -103,6 +99,6 @@ FUNCTIONS: tuple[Function, ...] = (
     binary("fmin", "the smaller of two, ignoring nan", fmin),
     binary("fdim", "x - y, but 0 if that is negative", fdim),
     binary("fmod", "the remainder of x / y, with the sign of x", fmod),
-    function("fma", "x y + z", ("(T, T, T) => T", fma), batch="elementwise"),
+    function("fma", "x y + z", ("(T, T, T) => T", lambda xp, x, y, z: 1.0 * x * y + z), batch="elementwise"),
     function("ldexp", "x 2^n", ("(T, I) => T", ldexp), batch="elementwise"),
 )

@@ -55,10 +55,6 @@ def inverse_of_factor(xp: Namespace, lower: Array) -> Array:
     return matrix_matrix(xp, transposed(xp, inverse_factor), inverse_factor)
 
 
-def inverse_spd(xp: Namespace, a: Array) -> Array:
-    return inverse_of_factor(xp, cholesky_decompose(xp, a))
-
-
 def log_determinant_spd(xp: Namespace, a: Array) -> Array:
     lower = cholesky_decompose(xp, a)
     return 2.0 * xp.np.sum(xp.np.log(xp.np.sum(lower * np.eye(lower.shape[-1]), axis=-1)), axis=-1)
@@ -77,10 +73,6 @@ def mdivide_right_spd(xp: Namespace, b: Array, a: Array) -> Array:
     return transposed(xp, mdivide_left_spd(xp, a, transposed(xp, b)))
 
 
-def mdivide_right_spd_row(xp: Namespace, b: Array, a: Array) -> Array:
-    return mdivide_left_spd_vector(xp, a, b)
-
-
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "cholesky_decompose",
@@ -92,7 +84,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "inverse_spd",
         "the inverse of a symmetric positive definite matrix",
-        ("(matrix) => matrix", inverse_spd),
+        ("(matrix) => matrix", lambda xp, a: inverse_of_factor(xp, cholesky_decompose(xp, a))),
         batch="leading",
     ),
     function(
@@ -111,7 +103,7 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "mdivide_right_spd",
         "b A^-1 for symmetric positive definite A",
-        ("(row_vector, matrix) => row_vector", mdivide_right_spd_row),
+        ("(row_vector, matrix) => row_vector", lambda xp, b, a: mdivide_left_spd_vector(xp, a, b)),
         ("(matrix, matrix) => matrix", mdivide_right_spd),
         batch="leading",
     ),

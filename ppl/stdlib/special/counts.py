@@ -31,13 +31,9 @@ def of_counts(f: Callable[..., Array], xp: Namespace, n: Array, *scalars: Array)
     return f(xp, n, *scalars)
 
 
-def _lgamma_next(xp: Namespace, n: Array) -> Array:
-    return xp.special.gammaln(n + 1.0)
-
-
 def log_factorial(xp: Namespace, n: Array) -> Array:
     """log n!"""
-    return of_counts(_lgamma_next, xp, n)
+    return of_counts(lambda xp, n: xp.special.gammaln(n + 1.0), xp, n)
 
 
 def distinct(xp: Namespace, n: Array) -> Array:
