@@ -86,13 +86,9 @@ def _jax(posterior: Posterior) -> str:
         raise ArgumentError(f"the program cannot be written as a function of JAX alone: {why}") from None
 
 
-def _program(c: Compilation, made: Any) -> str:
-    return print_ast(with_zero_products(*made) if c.discrete else made[0])
-
-
 STAGES: Mapping[str, tuple[str, Callable[[Compilation, Any], str]]] = {
     "ast": ("check", lambda c, made: print_ast(made[0])),
-    "program": ("sum out", _program),
+    "program": ("sum out", lambda c, made: print_ast(with_zero_products(*made) if c.discrete else made[0])),
     "ir": ("passes", lambda c, made: print_ir(made)),
     "python": ("emit", lambda c, made: made.emitted.text),
     "jax": ("emit", lambda c, made: ""),

@@ -160,7 +160,7 @@ def whole_mode(callee: ir.Callee) -> Mode:
 def bound_name(w: Writer, e: ir.Apply, mode: Mode, name: str = "", drops: tuple[int, ...] = ()) -> str:
     """The name in `lib` that the function of a call is bound to: its own, or another."""
     c = e.callee
-    axes = leading_axes(e, mode)
+    axes = len(axes_of(e.type)) if mode in ("rows", "products") else 0
     binding = Binding(c.impl, mode, c.implicit, c.family, drops, c.batch, cores(e), axes, outer(e))
     return w.bind(name or c.name, binding)
 
@@ -173,10 +173,6 @@ def outer(e: ir.Apply) -> int:
     fewer, more = (here, there) if len(here) < len(there) else (there, here)
     changes = [k for k, axis in enumerate(more) if axis not in fewer]
     return changes[0] if changes else len(there) - 1
-
-
-def leading_axes(e: ir.Apply, mode: Mode) -> int:
-    return len(axes_of(e.type)) if mode in ("rows", "products") else 0
 
 
 def cores(e: ir.Apply) -> tuple[int, ...]:

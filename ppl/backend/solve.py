@@ -121,16 +121,12 @@ def ode(
 
         return states, pull
 
-    return Problem(function, by_time, (t0, y0, ts), tuple(shared)).solved(xp, run)
+    return Problem(function, lambda t, y: (t, y), (t0, y0, ts), tuple(shared)).solved(xp, run)
 
 
 def tighter(xp: Any, tolerance: Any) -> Any:
     """A tolerance of the explicit method, which costs little to tighten unless it is tight already."""
     return xp.maximum(TIGHTER * xp.asarray(tolerance), xp.minimum(tolerance, TIGHT[0]))
-
-
-def by_time(t: Any, y: Any) -> tuple[Any, ...]:
-    return t, y
 
 
 def in_order(t0: Floats, ts: Floats) -> Any:

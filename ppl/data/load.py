@@ -98,10 +98,6 @@ def _read(path: Path) -> Inputs:
         raise DataError(f"{path}: cannot be read: {why}", code="PPL905") from None
 
 
-def _json(path: Path, packed: bool) -> Inputs:
-    return of_json(read_bytes(path, packed, begins=b"{"), str(path))
-
-
 def of_json(text: bytes, label: str) -> Inputs:
     """Data in JSON, which are from `label`.
 
@@ -134,20 +130,12 @@ def _parquet(path: Path, packed: bool) -> Inputs:
     return Inputs(values, str(path), columns=dict.fromkeys(values, Rows(len(table))))
 
 
-def _r_dump(path: Path, packed: bool) -> Inputs:
-    return Inputs(parse_r_dump(read_bytes(path, packed)), str(path))
-
-
-def _npz(path: Path, packed: bool) -> Inputs:
-    return Inputs(read_npz(path), str(path))
-
-
 READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {
-    ".json": _json,
+    ".json": lambda path, packed: of_json(read_bytes(path, packed, begins=b"{"), str(path)),
     ".csv": _csv,
-    ".npz": _npz,
+    ".npz": lambda path, packed: Inputs(read_npz(path), str(path)),
     ".parquet": _parquet,
-    ".r": _r_dump,
+    ".r": lambda path, packed: Inputs(parse_r_dump(read_bytes(path, packed)), str(path)),
 }
 """By suffix, without the .gz of a file that is packed."""
 KNOWN = ".json, .json.gz, .csv, .csv.gz, .npz, .parquet, .R"

@@ -49,15 +49,12 @@ def statement_costs(posterior: LogDensity, u: Floats) -> Costs:
     module = posterior.model.load(GRADIENT, AUTOGRAD)
     blocks = posterior.prepared.blocks(u)
 
-    def forward(blocks: Any) -> Any:
-        return module.log_joint(posterior.prepared, blocks, True)
-
     with np.errstate(all="ignore"):
         seconds = min(timed(lambda: posterior.log_density_gradient(u)) for _ in range(EFFORT.repeats))
         clock = LineClock(module.functions["log_joint"].__code__.co_filename)
         with clock.watching():
             for _ in range(EFFORT.repeats):
-                value_and_grads(forward, blocks)
+                value_and_grads(lambda blocks: module.log_joint(posterior.prepared, blocks, True), blocks)
     spans = posterior.model.code(GRADIENT).emitted.spans
     by_span: dict[Span, float] = defaultdict(float)
     for line, took in clock.seconds.items():

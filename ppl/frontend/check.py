@@ -74,7 +74,12 @@ def checked(program: ast.Program, parsed: Parsed, library: Library | None = None
         Context(Block.FUNCTIONS), program, facts=facts, lost=set(parsed.lost), errors=list(parsed.errors)
     )
     blocks = program_blocks(program)
-    c.later = global_names(blocks)
+    c.later = {
+        s.name: (f"the {block.value} block", s.span.line)
+        for block, statements in blocks
+        for s in statements
+        if isinstance(s, ast.Declaration) and block is not Block.MODEL
+    }
     check_functions(c, program.functions)
     for block, statements in blocks:
         check_block(c, block, statements)
@@ -91,18 +96,6 @@ def program_blocks(p: ast.Program) -> Sequence[tuple[Block, Sequence[ast.Stateme
         (Block.MODEL, p.model),
         (Block.GENERATED_QUANTITIES, p.generated_quantities),
     )
-
-
-def global_names(
-    blocks: Sequence[tuple[Block, Sequence[ast.Statement]]],
-) -> dict[str, tuple[str, int]]:
-    """Where each block's own variables are declared; the model block has only local ones."""
-    return {
-        s.name: (f"the {block.value} block", s.span.line)
-        for block, statements in blocks
-        for s in statements
-        if isinstance(s, ast.Declaration) and block is not Block.MODEL
-    }
 
 
 def check_block(c: Check, block: Block, statements: Sequence[ast.Statement]) -> None:

@@ -55,7 +55,7 @@ def expected(source: SourceText, offset: int, include_paths: Sequence[str | Path
         return None
     head = source.text[:offset]
     stop = Stop(plain(source, head), offset, accepted(replace(source, text=head), include_paths))
-    block = block_of(stop)
+    block = next((block for block in Block if block.value == stop.block), None)
     words = tuple(word for word in WORDS if any(stands_for(t, word) for t in stop.accepts))
     if names(stop):
         place = Place.DISTRIBUTION if stop.before.endswith("~") else Place.NOTHING
@@ -89,10 +89,6 @@ def plain(source: SourceText, text: str) -> Expanded:
     """The text alone, its includes left out."""
     own = replace(source, text=text)
     return Expanded(list(lines_between(own, 0, len(text))) or [Line("", own, 1)], text)
-
-
-def block_of(stop: Stop) -> Block | None:
-    return next((block for block in Block if block.value == stop.block), None)
 
 
 def in_comment(text: str, offset: int) -> bool:

@@ -62,9 +62,5 @@ def with_slope(f: Function, slope: Function) -> Function:
     return lambda x: made(jnp.asarray(x, dtype=float))
 
 
-def _trigamma(x: Array) -> Array:
-    return jax.scipy.special.polygamma(1, x)
-
-
-digamma = with_slope(_digamma, _trigamma)
+digamma = with_slope(_digamma, lambda x: jax.scipy.special.polygamma(1, x))
 gammaln = with_slope(_log_gamma, digamma)

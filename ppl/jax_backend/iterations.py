@@ -80,10 +80,7 @@ def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead)
         chosen = jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
         return jnp.where(fine, k + 1, ahead.count), chosen
 
-    def going(at: tuple[Traced, Traced]) -> Traced:
-        return at[0] < ahead.count
-
-    return jax.lax.while_loop(going, once, (jnp.zeros_like(ahead.count), arrays))[1]
+    return jax.lax.while_loop(lambda at: at[0] < ahead.count, once, (jnp.zeros_like(ahead.count), arrays))[1]
 
 
 def jitted_iterations(

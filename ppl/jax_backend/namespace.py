@@ -88,10 +88,6 @@ def _expit(x: Array) -> Array:
     return jnp.where(x >= 0.0, 1.0, ratio) / (1.0 + ratio)
 
 
-def _expit_slope(x: Array) -> Array:
-    return _expit(x) * _expit(-x)
-
-
 def _put(x: Array, index: Any, value: Array) -> Array:
     if is_traced((x, value)) or is_traced(index):
         x = jnp.asarray(x)
@@ -277,7 +273,7 @@ _LAPACK = (
 LINALG = {"cholesky": in_turn(_cholesky, products=1), **{f.__name__: in_turn(f) for f in _LAPACK}}
 
 OWN_SPECIAL: dict[str, Callable[..., Array]] = {
-    "expit": gamma.with_slope(_expit, _expit_slope),
+    "expit": gamma.with_slope(_expit, lambda x: _expit(x) * _expit(-x)),
     "log_ndtr": special.log_ndtr,
     "erfcx": special.erfcx,
     "erfcinv": special.erfcinv,

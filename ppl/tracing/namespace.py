@@ -75,10 +75,6 @@ class _RecordedNumpy(_Recorded):
         return self.stack([self.array(item) for item in x])
 
 
-def _put(x: Array, index: Any, value: Array) -> Array:
-    return applied(put_copy, x, index, value)
-
-
 @with_vjps(None)
 def detached(xp: Namespace, x: Array) -> Array:
     """The same value, without a derivative."""
@@ -100,7 +96,7 @@ TRACING = Namespace(
     _Recorded(LateModule("autograd.scipy.special")),
     _Recorded(anp_linalg),
     _Recorded(LateModule("autograd.scipy.linalg")),
-    _put,
+    lambda x, index, value: applied(put_copy, x, index, value),
     lambda x: x,
     _plain,
     _sum,

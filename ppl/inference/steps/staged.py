@@ -9,10 +9,6 @@ from ppl.arrays import NUMPY, Namespace
 from ppl.inference.objective.target import Array
 
 
-def _none() -> NDArray[np.intp]:
-    return np.array([], dtype=np.intp)
-
-
 @dataclass(frozen=True, eq=False)
 class Staged:
     """Step rho * rates * gradient, with rho = eta * factor^(stages finished) and `every` steps a stage.
@@ -25,7 +21,7 @@ class Staged:
     factor: float = 0.95
     every: int = 1000
     rates: float | Array = 1.0
-    positive: NDArray[np.intp] = field(default_factory=_none)
+    positive: NDArray[np.intp] = field(default_factory=lambda: np.array([], dtype=np.intp))
 
     def init(self, params: Array) -> int:
         """The state is the number of steps taken."""

@@ -198,10 +198,6 @@ def pure_functions(functions: Sequence[ir.Function]) -> Names:
     return frozenset(names - given - functions_where(functions, has_effect))
 
 
-def is_pure_call(call: ir.CallUser, pure: Names) -> bool:
-    return call.name in pure and call.data_if is None
-
-
 def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names, pure: Names) -> Names:
     """Variables that statements set from data alone, all of these before any that stays reads them."""
     names = names_after(body) - outputs
@@ -231,7 +227,7 @@ def is_early(n: Any, known: Names, pure: Names) -> bool:
         case ir.Var(name=name):
             return name in known
         case ir.CallUser():
-            return is_pure_call(n, pure)
+            return n.name in pure and n.data_if is None
         case ir.Apply(callee=callee, data_if=data_if):
             return not callee.implicit and data_if is None
         case _:
