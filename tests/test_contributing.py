@@ -129,7 +129,7 @@ FAMILIES = (
         signatures=("reals | reals",),
         args=(("y", "real"), ("width", "positive")),
         log_density=log_density,
-        rng=lambda generator, width: generator.triangular(-width, 0.0, width),
+        rng=lambda rng, width: rng.triangular(-width, 0.0, width),
     ),
 )
 """

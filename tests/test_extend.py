@@ -32,8 +32,8 @@ def kumaraswamy_cdf(xp: Namespace, y: Array, a: Array, b: Array) -> Array:
     return guarded(xp, (a > 0) & (b > 0), 1.0 - (1.0 - xp.np.clip(y, 0.0, 1.0) ** a) ** b)
 
 
-def kumaraswamy_rng(generator: np.random.Generator, a: Array, b: Array) -> Array:
-    u = generator.uniform(size=np.broadcast_shapes(np.shape(a), np.shape(b)))
+def kumaraswamy_rng(rng: np.random.Generator, a: Array, b: Array) -> Array:
+    u = rng.uniform(size=np.broadcast_shapes(np.shape(a), np.shape(b)))
     return (1.0 - u ** (1.0 / np.asarray(b))) ** (1.0 / np.asarray(a))
 
 

@@ -9,17 +9,17 @@ from ppl import InferenceError, compile_model
 from ppl.density.rows import ROW_SPLIT, by_rows
 from ppl.inference.recipes.result import ESTIMATED
 
-GENERATOR = np.random.default_rng(20)
+RNG = np.random.default_rng(20)
 N = 23
-GROUP = GENERATOR.integers(1, 5, N)
+GROUP = RNG.integers(1, 5, N)
 DATA = {
     "N": N,
     "J": 4,
     "K": 2,
     "group": GROUP,
-    "x": GENERATOR.normal(size=(N, 2)),
-    "y": GENERATOR.normal(size=N),
-    "k": GENERATOR.integers(0, 2, N),
+    "x": RNG.normal(size=(N, 2)),
+    "y": RNG.normal(size=N),
+    "k": RNG.integers(0, 2, N),
 }
 DECLARED = """
 data {
@@ -203,9 +203,9 @@ def test_a_fit_by_minibatches_lands_where_the_posterior_is(algorithm):
 
 
 def test_ard_finds_the_regressor_that_counts():
-    generator = np.random.default_rng(8)
-    x = generator.normal(size=(200, 6))
-    y = (x[:, 2] * 4 + generator.logistic(size=200) > 0).astype(int)
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(200, 6))
+    y = (x[:, 2] * 4 + rng.logistic(size=200) > 0).astype(int)
     program = """data { int N; int D; matrix[N, D] x; array[N] int<lower=0, upper=1> y; }
         parameters { vector[D] theta; }
         model { theta ~ normal(0, 1); y ~ bernoulli_logit(x * theta); }"""

@@ -8,13 +8,13 @@ import pytest
 from ppl import compile_model
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
-GENERATOR = np.random.default_rng(5)
+RNG = np.random.default_rng(5)
 DATA = {
     "K": 3,
     "N": 5,
-    "y": GENERATOR.normal(size=(5, 3)),
+    "y": RNG.normal(size=(5, 3)),
     "S": np.eye(3) + 0.2,
-    "x": GENERATOR.normal(size=(5, 3)),
+    "x": RNG.normal(size=(5, 3)),
     "k": [1, 2, 0, 3, 1],
     "v": [0.1, 0.2, 0.3, 0.4, 0.5],
 }

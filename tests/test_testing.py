@@ -49,12 +49,12 @@ def wrong_slope(xp, y, a, b):
     return log_kumaraswamy(xp, y, a, b)
 
 
-def shared(generator, a, b):
-    return kumaraswamy_rng(generator, np.ravel(a)[0], np.ravel(b)[0])
+def shared(rng, a, b):
+    return kumaraswamy_rng(rng, np.ravel(a)[0], np.ravel(b)[0])
 
 
-def swapped(generator, a, b):
-    return kumaraswamy_rng(generator, b, a)
+def swapped(rng, a, b):
+    return kumaraswamy_rng(rng, b, a)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ppl.types import Type, is_complex
 
 
 def matrix_domain(into: Callable[[Namespace, Any], Any]) -> Domain:
-    return Domain(lambda generator, shape: generator.normal(size=shape), into)
+    return Domain(lambda rng, shape: rng.normal(size=shape), into)
 
 
 def _mirrored(xp: Namespace, b: Any) -> Any:
@@ -63,7 +63,7 @@ DOMAINS: dict[str, tuple[Domain, ...]] = {
     "lmgamma": (exactly(2), interval(1.2, 3.0)),
     "hypergeometric_1F0": (UNIT, interval(-0.5, 0.5)),
     "hypergeometric_2F1": (UNIT, UNIT, UNIT, interval(-2.5, -0.5)),
-    "hypergeometric_3F2": (UNIT, Domain(lambda generator, shape: generator.uniform(0.5, 2.0, 2)), UNIT),
+    "hypergeometric_3F2": (UNIT, Domain(lambda rng, shape: rng.uniform(0.5, 2.0, 2)), UNIT),
     "cholesky_decompose": (POSITIVE_DEFINITE,),
     "inverse_spd": (POSITIVE_DEFINITE,),
     "log_determinant_spd": (POSITIVE_DEFINITE,),

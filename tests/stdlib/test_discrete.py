@@ -130,8 +130,8 @@ def test_hypergeometric_agrees_with_scipy():
     y, (draws, good, bad) = np.arange(-1, 14), (12, 8, 10)
     reference = scipy.stats.hypergeom(good + bad, good, draws)
     assert_allclose(hypergeometric.log_density(NUMPY, y, draws, good, bad), reference.logpmf(y), rtol=1e-12)
-    generator = np.random.default_rng(3)
-    several = [hypergeometric.HYPERGEOMETRIC.rng(generator, draws, good, bad) for _ in range(2000)]
+    rng = np.random.default_rng(3)
+    several = [hypergeometric.HYPERGEOMETRIC.rng(rng, draws, good, bad) for _ in range(2000)]
     assert np.mean(several) == pytest.approx(reference.mean(), abs=5 * reference.std() / 2000**0.5)
 
 

@@ -48,10 +48,10 @@ LKJ = ("lkj_corr", "lkj_corr_cholesky")
 
 def arguments(name: str, setting: int) -> list:
     """What one call takes; the settings differ in every argument but a size."""
-    family, generator = FAMILIES[name], np.random.default_rng(setting)
+    family, rng = FAMILIES[name], np.random.default_rng(setting)
     shapes = SHAPES.get(name, ((),) * (len(family.args) - 1))
     params = [
-        SUPPORTS[support].sample(generator, shape)
+        SUPPORTS[support].sample(rng, shape)
         for (_, support), shape in zip(family.args[1:], shapes, strict=True)
     ]
     if "wishart" in name:
@@ -124,8 +124,8 @@ ONCE, ROWS = 2000, 3000  # single calls, and rows of one call, for each setting
 @cache
 def one_by_one(name: str, settings: tuple[int, ...]) -> np.ndarray:
     args = [arguments(name, setting)[i] for i, setting in enumerate(settings)]
-    generator = np.random.default_rng(7)
-    return np.stack([FAMILIES[name].rng(generator, *args) for _ in range(ONCE)])
+    rng = np.random.default_rng(7)
+    return np.stack([FAMILIES[name].rng(rng, *args) for _ in range(ONCE)])
 
 
 def moments(draws: np.ndarray, middle: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -68,7 +68,8 @@ def test_the_formula_is_the_log_density(name):
     for k in range(3):
         point = {free(arg): value for arg, value in values(d, k).items()}
         _, formula, density = model.condition(point).param_constrain(np.zeros(1), include_gq=True)
-        assert np.isfinite(density) and formula == pytest.approx(density, rel=1e-9, abs=1e-9), point
+        assert np.isfinite(density), f"add a variate in the support of {name} to VARIATES"
+        assert formula == pytest.approx(density, rel=1e-9, abs=1e-9), point
 
 
 def free(text):

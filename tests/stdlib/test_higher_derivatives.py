@@ -131,12 +131,12 @@ def inside(support: str, direction: np.ndarray) -> np.ndarray:
 def test_of_multivariate_families(d: Distribution) -> None:
     """Along three directions of all arguments together."""
     assert d.rng is not None
-    given, generator = arguments(d.name, 0), np.random.default_rng(3)
-    y = np.asarray(d.rng(generator, *given))
+    given, rng = arguments(d.name, 0), np.random.default_rng(3)
+    y = np.asarray(d.rng(rng, *given))
     args = [y, *given[: len(d.args) - 1]]
     supports = [support for _, support in d.args]
     moves = [
-        [0.1 * inside(s, generator.normal(size=np.shape(a))) for s, a in zip(supports, args, strict=True)]
+        [0.1 * inside(s, rng.normal(size=np.shape(a))) for s, a in zip(supports, args, strict=True)]
         for _ in range(3)
     ]
     real = [i for i, s in enumerate(supports) if not SUPPORTS[s].discrete]

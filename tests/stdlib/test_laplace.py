@@ -12,7 +12,7 @@ from ppl.stdlib.laplace.marginal import EmbeddedLaplace, Rows, problem
 from ppl.stdlib.laplace.mode import NEWTON, modes
 
 LIMITS = (NEWTON.objective, NEWTON.most_steps)
-GENERATOR_SEED = 20261122
+SEED = 20261122
 BY_NAME = {like.name: like for like in LIKELIHOODS}
 COUNTS = {
     "poisson_log": [2, 0, 3, 5, 1],
@@ -82,7 +82,7 @@ def test_the_value_is_near_the_integral(like: Likelihood) -> None:
 def test_many_rows_make_the_approximation_an_integral() -> None:
     """In one dimension its error falls as one over the information: 1000 rows leave less than 1e-4."""
     like, k, m = BY_NAME["poisson_log"], np.array([[0.5]]), np.array([0.3])
-    y = np.random.default_rng(GENERATOR_SEED).poisson(2.0, size=1000)
+    y = np.random.default_rng(SEED).poisson(2.0, size=1000)
     theta = np.linspace(-1.0, 1.5, 20001)
     rows = y.sum() * (theta + m) - len(y) * np.exp(theta + m) + like.log_density(NUMPY, y, 0.0).sum() + len(y)
     joint = rows - 0.5 * theta**2 / 0.5 - 0.5 * np.log(2 * np.pi * 0.5)
@@ -120,7 +120,7 @@ def test_a_theta_without_rows_has_a_gradient(like: Likelihood) -> None:
         k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(3)
         return EmbeddedLaplace(like)(xp, *given(like), *rest, u[9:], k, *LIMITS)
 
-    u = np.random.default_rng(GENERATOR_SEED).normal(scale=0.5, size=12)
+    u = np.random.default_rng(SEED).normal(scale=0.5, size=12)
     _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
     steps = [1e-5 * e for e in np.eye(len(u))]
     differences = [(value(NUMPY, u + d) - value(NUMPY, u - d)) / 2e-5 for d in steps]
@@ -179,7 +179,7 @@ def test_a_singular_covariance_is_one() -> None:
 @EACH
 def test_leading_axes_are_a_loop(like: Likelihood) -> None:
     """Draws take their steps together: log p(y) and its derivatives are those of each by itself."""
-    rng, draws = np.random.default_rng(GENERATOR_SEED), 7
+    rng, draws = np.random.default_rng(SEED), 7
     scales = rng.uniform(0.2, 3.0, size=draws)
     m, rest = rng.normal(size=(draws, 2)), tuple(rng.uniform(0.5, 2.0, draws) for _ in dispersion(like))
 

@@ -22,11 +22,11 @@ from ppl.stdlib.functions.operators import OPERATORS
 TOPICS = (covariance_functions, decompositions, inverses, qr, quadratic_forms, solves, symmetric)
 RECORDS = {f.name: f for topic in TOPICS for f in topic.FUNCTIONS} | OPERATORS
 
-GENERATOR = np.random.default_rng(7)
-TALL, WIDE, SQUARE = (GENERATOR.normal(size=s) for s in ((4, 3), (3, 4), (4, 4)))
+RNG = np.random.default_rng(7)
+TALL, WIDE, SQUARE = (RNG.normal(size=s) for s in ((4, 3), (3, 4), (4, 4)))
 SPD = SQUARE @ SQUARE.T + np.eye(4)
 LOWER = np.tril(SQUARE) + 3.0 * np.eye(4)
-V, W = GENERATOR.normal(size=(2, 4))
+V, W = RNG.normal(size=(2, 4))
 
 
 def call(name, signature, *args, xp=NUMPY):
@@ -200,7 +200,7 @@ def test_empty_matrices():
     assert of("*", np.zeros((2, 0)), np.zeros((0, 3))).tolist() == [[0.0] * 3] * 2
 
 
-X, Y = GENERATOR.normal(size=(5, 2)), GENERATOR.normal(size=(3, 2))
+X, Y = RNG.normal(size=(5, 2)), RNG.normal(size=(3, 2))
 DISTANCE = np.sqrt(((X[:, None] - Y[None]) ** 2).sum(-1))
 SIGMA, LENGTH, PERIOD = 1.3, 0.7, 2.1
 R = DISTANCE / LENGTH

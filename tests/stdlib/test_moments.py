@@ -37,6 +37,7 @@ WHOLE = np.arange(0, 3000)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # outside the support
+@pytest.mark.filterwarnings("error::scipy.integrate.IntegrationWarning")  # of a moment that is infinite
 @pytest.mark.parametrize("name", MOMENTS)
 def test_mean_and_variance_are_those_of_the_density(name):
     d = BY_NAME[name]
@@ -78,8 +79,9 @@ def test_every_other_family_with_a_formula_has_moments():
     assert missing == WITHOUT.keys(), "add mean and variance to ppl/stdlib/distributions/moments.py"
 
 
-def test_conditions_bound_the_arguments_from_below():
+def test_every_condition_bounds_an_argument():
     for name, (_, _, *conditions, _) in MOMENTS.items():
         for condition in filter(None, conditions):
-            arg, _, bound = condition.partition(" > ")
-            assert arg in dict(BY_NAME[name].args) and VALUES.get(arg, OTHER) > float(bound)
+            arg, sign, bound = condition.split()
+            assert arg in dict(BY_NAME[name].args) and sign in "<>", f"{name}: {condition}"
+            assert (VALUES.get(arg, OTHER) < float(bound)) == (sign == "<"), f"add {arg} to VALUES"

@@ -1,4 +1,4 @@
-"""Every constraint of the language.  A new constraint is one file and one line here."""
+"""Every constraint of the language.  A new constraint is one file, its import and one line here."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -35,7 +35,7 @@ def logit_log_density(xp: Namespace, y: Array, beta: Array) -> Array:
     return pick(xp, log_softmax(xp, beta), y)
 
 
-def rng(rng: np.random.Generator, theta: Any) -> Any:
+def draw(rng: np.random.Generator, theta: Any) -> Any:
     reached = np.cumsum(theta, axis=-1)
     level = rng.uniform(size=(*reached.shape[:-1], 1)) * reached[..., -1:]
     return 1 + np.sum(reached[..., :-1] <= level, axis=-1)
@@ -47,7 +47,7 @@ CATEGORICAL = Distribution(
     signatures=("ints | vector",),
     args=(("y", "category"), ("theta", "simplex")),
     log_density=log_density,
-    rng=rng,
+    rng=draw,
     rng_signatures=("(vector) => int",),
     batch="leading",
 )
@@ -58,7 +58,7 @@ CATEGORICAL_LOGIT = Distribution(
     signatures=("ints | vector",),
     args=(("y", "category"), ("beta", "real")),
     log_density=logit_log_density,
-    rng=lambda generator, beta: rng(generator, special.softmax(beta, axis=-1)),
+    rng=lambda rng, beta: draw(rng, special.softmax(beta, axis=-1)),
     rng_signatures=("(vector) => int",),
     batch="leading",
 )

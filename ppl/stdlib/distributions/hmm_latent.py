@@ -31,7 +31,7 @@ def rng(rng: np.random.Generator, log_omega: Any, gamma: Any, rho: Any) -> Any:
     states: list[int] = []
     for p in reversed(filtered):
         chances = p * gamma[:, states[-1] - 1] if states else p
-        states.append(int(categorical.rng(rng, chances)))
+        states.append(int(categorical.draw(rng, chances)))
     return np.array(states[::-1])
 
 

@@ -47,7 +47,7 @@ def cholesky_log_density(xp: Namespace, lower: Array, nu: Array, scale: Array) -
     )
 
 
-def rng(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
+def draw(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
     return np.linalg.inv(wishart.rng(rng, nu, np.linalg.inv(scale)))
 
 
@@ -61,7 +61,7 @@ INV_WISHART = Distribution(
     signatures=("matrix | real, matrix",),
     args=(("W", "cov_matrix"), ("nu", "positive"), ("S", "cov_matrix")),
     log_density=log_density,
-    rng=rng,
+    rng=draw,
     rng_signatures=("(real, matrix) => matrix",),
     relations=(ENOUGH_DEGREES,),
     constants=(
@@ -78,7 +78,7 @@ INV_WISHART_CHOLESKY = Distribution(
     signatures=("matrix | real, matrix",),
     args=(("L_W", "cholesky_factor_cov"), ("nu", "positive"), ("L_S", "cholesky_factor_cov")),
     log_density=cholesky_log_density,
-    rng=lambda generator, nu, scale: np.linalg.cholesky(rng(generator, nu, squared(NUMPY, scale))),
+    rng=lambda rng, nu, scale: np.linalg.cholesky(draw(rng, nu, squared(NUMPY, scale))),
     rng_signatures=("(real, matrix) => matrix",),
     relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),

@@ -11,7 +11,7 @@ OF_NUMBER, OF_ELEMENTS, OF_VECTOR = "variance", "variance of each element", "cov
 
 
 class Moments(NamedTuple):
-    """Mean and variance of a family, the condition under which each is finite, and what the second is."""
+    """Mean and variance, the condition (`alpha > 1`) under which each is finite, and what the second is."""
 
     mean: str
     variance: str

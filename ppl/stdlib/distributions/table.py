@@ -1,4 +1,4 @@
-"""Every distribution of the language.  A new family is one file and one line here."""
+"""Every distribution of the language.  A new family is one file, its import and one line here."""
 
 from ppl.stdlib.distributions import (
     bernoulli,

@@ -53,9 +53,9 @@ SHAPES = {
 
 def arguments(family, seed=1):
     """One sample of every argument; degrees of freedom large enough, trials no fewer than successes."""
-    generator = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     values = [
-        SUPPORTS[support].sample(generator, shape)
+        SUPPORTS[support].sample(rng, shape)
         for (_, support), shape in zip(family.args, SHAPES[family.name], strict=True)
     ]
     if "wishart" in family.name:
@@ -313,8 +313,8 @@ def test_draws_have_mean_score_zero(name):
     """E[d log p(y | theta) / d theta] = 0 under y ~ p(y | theta)."""
     family = FAMILIES[name]
     args = arguments(family, seed=5)
-    generator = np.random.default_rng(6)
-    y = np.stack([family.rng(generator, *draw_arguments(name, args)) for _ in range(DRAWS)])
+    rng = np.random.default_rng(6)
+    y = np.stack([family.rng(rng, *draw_arguments(name, args)) for _ in range(DRAWS)])
     assert np.all(SUPPORTS[family.args[0][1]].contains(y[:50]))
     for which in range(1, len(args)):
         u, constrained = free_coordinates(family.args[which][1], np.asarray(args[which]))
@@ -343,8 +343,8 @@ def test_draws_for_an_array_of_locations(name):
 def test_draws_of_hidden_states():
     family = FAMILIES["hmm_latent"]
     args = arguments(family)
-    generator = np.random.default_rng(2)
-    draws = [tuple(family.rng(generator, *args[1:])) for _ in range(2000)]
+    rng = np.random.default_rng(2)
+    draws = [tuple(family.rng(rng, *args[1:])) for _ in range(2000)]
     for path in set(draws):
         p = np.exp(family.log_density(NUMPY, np.array(path), *args[1:]))
         assert abs(draws.count(path) / 2000 - p) < 4.5 * np.sqrt(p / 2000)
