@@ -147,6 +147,11 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "of rows in the model block. Vehtari, "
             "Gelman and Gabry (2017); at draws of q, Magnusson et al. (2019), ICML."
         ),
+        "q": (
+            "The approximation of the posterior p: the member of a family, such as mean-field, that the "
+            "fit has found on the unconstrained scale. Draws of q may be corrected towards p; the verdict "
+            "says how close the draws are."
+        ),
         "R-hat": (
             "The potential scale reduction factor: the disagreement of runs, or of the two halves of "
             "annealed draws with their two starts; 1 if they agree. Gelman and Rubin (1992); rank-normalised "

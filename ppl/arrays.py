@@ -436,8 +436,8 @@ def with_vjps(*vjps: Vjp | None) -> Callable[[Value], Node]:
 
 
 def no_derivative(xp: Namespace, g: Array, ans: Array, *args: Array) -> Array:
-    """The vjp of what is itself a derivative and has none."""
-    raise NotImplementedError("a derivative that is a series, and has none itself")
+    """The vjp of a derivative that is a series: it is not differentiated again."""
+    raise NotImplementedError("second derivatives of this function are not implemented")
 
 
 def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:

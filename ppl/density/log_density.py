@@ -441,7 +441,7 @@ class LogDensity:
         """
         module = self.model.over_draws
         if module is None:
-            raise ArgumentError("the program takes one draw at a time")
+            raise ArgumentError("the program takes one draw at a time: use param_constrain")
         us = self.checked_rows(us)
         draw = np.arange(1, len(us) + 1)
         with np.errstate(all="ignore"), located(module):

@@ -113,7 +113,7 @@ VALUES = Form(
 )
 KERNELS = Form(
     "kernels",
-    "The log density as its gradient and many points need it.",
+    "The log density of gradients and many points: kernels of densities, and terms prepared from the data.",
     VALUES,
     (COVARIANCES, SPLIT_NORMALISERS),
 )
@@ -134,7 +134,9 @@ FOR_JAX = Form(
     (*VALUES.passes, *KERNELS.passes, STRUCTURED_JUMPS),
     by_functions=True,
 )
-PROPTO = Form("propto", "The log density less its constants, as Stan has it.", VALUES, (), propto=True)
+PROPTO = Form(
+    "propto", "The log density without its constants, as after `~` in Stan.", VALUES, (), propto=True
+)
 
 
 POINTS_ARRAYS = Form(

@@ -172,8 +172,8 @@ class DrawingReader(Reader):
                 continue
             if symbol.name == name and (d.heads or not inside):
                 raise undrawn(
-                    f"`{name}` is drawn given itself; write a loop over its entries, and compute in it the "
-                    "values that each is drawn given",
+                    f"`{name}` is drawn given itself; write a loop over its entries that computes "
+                    "the values on which each entry depends",
                     span,
                 )
             if symbol.name != name and symbol.name not in self.drawn:

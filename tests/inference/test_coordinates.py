@@ -40,7 +40,7 @@ def test_elbo_is_the_same_in_both_coordinates(name):
     family, scaled = FAMILIES[name](3), Scaled(correlated(3), CENTRE, FACTORS["diagonal"])
     params = params_of(family, 3)
     inside = estimate_elbo(scaled, family, params, 20, np.random.default_rng(0))
-    carried = family.carry(params, CENTRE, scaled.factor)
+    carried = family.push_forward(params, CENTRE, scaled.factor)
     outside = estimate_elbo(scaled.target, family, carried, 20, np.random.default_rng(0))
     assert inside.value == pytest.approx(outside.value)
 
@@ -55,7 +55,7 @@ def test_a_fit_in_units_of_a_thousand_comes_back():
     wild = type(target)(units * target.mean, np.outer(units, units) * target.covariance)
     family, scaled = FAMILIES["fullrank"](3), Scaled(wild, np.zeros(3), units)
     fit = fit_fixed_draws(scaled, family, family.start(np.zeros(3)), np.random.default_rng(0))
-    params = family.carry(fit.params, scaled.centre, scaled.factor)
+    params = family.push_forward(fit.params, scaled.centre, scaled.factor)
     np.testing.assert_allclose(family.mean(params) / units, target.mean, atol=5e-3)
     np.testing.assert_allclose(
         family.covariance(params) / np.outer(units, units), target.covariance, atol=0.02

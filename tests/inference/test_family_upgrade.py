@@ -52,7 +52,7 @@ def stepped_up(centre, factor, params):
 
 def in_the_peak():
     family = FullRank(DIM)
-    return family.carry(family.start(np.zeros(DIM)), np.full(DIM, 3.9), 0.3 * np.eye(DIM))
+    return family.push_forward(family.start(np.zeros(DIM)), np.full(DIM, 3.9), 0.3 * np.eye(DIM))
 
 
 def test_full_rank_that_was_lost_is_climbed_again_from_mean_field():
@@ -64,7 +64,7 @@ def test_full_rank_that_was_lost_is_climbed_again_from_mean_field():
 
 def test_full_rank_that_fits_is_left_alone():
     family = FullRank(DIM)
-    params = family.carry(family.start(np.zeros(DIM)), np.zeros(DIM), WIDE.factor)
+    params = family.push_forward(family.start(np.zeros(DIM)), np.zeros(DIM), WIDE.factor)
     found, same = stepped_up(np.full(DIM, 0.5), 0.7 * np.eye(DIM), params)
     assert np.allclose(same.params, found.params, atol=0.2) and not any("nats" in n for n in same.notes)
 
@@ -100,7 +100,7 @@ def test_a_local_gaussian_whose_draws_can_be_resampled_is_not_maximised():
     target, family, zeros = Tailed(), MeanField(DIM), np.zeros(DIM)
     params = family.start(zeros)
     start = Start(zeros, Scaled(target, zeros, np.ones(DIM)), family, params, metric=np.eye(DIM))
-    narrow = family.carry(params, zeros, np.full(DIM, 0.7))
+    narrow = family.push_forward(params, zeros, np.full(DIM, 0.7))
     found = Refined(family, narrow, Outcome(Ending.CONVERGED, "so it seemed"))
     q = upgrade(target, start, found, np.random.default_rng(1), silent)
     u = q.family.transform(q.params, np.random.default_rng(2).normal(size=(4000, DIM)))
@@ -128,7 +128,9 @@ def mean_field_stepped_up(mean, scales):
     target, family = Strung(), MeanField(DIM)
     first = family.start(np.zeros(DIM))
     start = Start(np.zeros(DIM), Scaled(target, np.zeros(DIM), np.ones(DIM)), family, first)
-    found = Refined(family, family.carry(first, mean, scales), Outcome(Ending.CONVERGED, "so it seemed"))
+    found = Refined(
+        family, family.push_forward(first, mean, scales), Outcome(Ending.CONVERGED, "so it seemed")
+    )
     return upgrade(target, start, found, np.random.default_rng(1), silent)
 
 
@@ -144,7 +146,7 @@ def test_full_rank_lost_far_away_is_begun_again_from_a_mean_field_that_goes_on()
     target, family, zeros = Strung(), FullRank(DIM), np.zeros(DIM)
     centre, factor = np.array([800.0, 0.0, 0.3]), np.diag([1e-3, 1.0, 1.0])
     start = Start(zeros, Scaled(target, centre, factor), family, family.start(zeros))
-    lost = family.carry(family.start(zeros), centre, 0.1 * factor)
+    lost = family.push_forward(family.start(zeros), centre, 0.1 * factor)
     found = Refined(family, lost, Outcome(Ending.CONVERGED, "so it seemed"))
     better = upgrade(target, start, found, np.random.default_rng(1), silent)
     assert "rose by another" in better.notes[0] and "restarted from there" in better.notes[1]
@@ -166,7 +168,7 @@ def test_a_mean_is_moved_only_where_that_makes_the_draws_worth_more(tilt, kept):
     """q is 0.4 sds to the right of a Gaussian; weights that say so move it, others do not."""
     family, u = FullRank(DIM), np.random.default_rng(2).normal(size=(4000, DIM))
     off = np.array([0.4, 0.0, 0.0])
-    params = family.carry(family.start(np.zeros(DIM)), off, np.eye(DIM))
+    params = family.push_forward(family.start(np.zeros(DIM)), off, np.eye(DIM))
     found = Refined(family, params, Outcome(Ending.CONVERGED, "so it seemed"), True)
     log_ratios = tilt * u[:, 0] - 0.5 * tilt**2
     weighed = Weighed(u + off, log_ratios, psis(log_ratios))

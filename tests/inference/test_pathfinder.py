@@ -130,8 +130,8 @@ def test_a_fit_on_fixed_draws_from_there_is_the_posterior(logistic):
     found = pathfinder(logistic, np.zeros(4), rng())
     scaled, family = found.scale(logistic, dense=True), FAMILIES["fullrank"](4)
     fit = fit_fixed_draws(scaled, family, family.start(np.zeros(4)), rng())
-    params = family.carry(fit.params, scaled.centre, scaled.factor)
-    wide = family.carry(params, -0.2 * family.mean(params), np.full(4, 1.2))
+    params = family.push_forward(fit.params, scaled.centre, scaled.factor)
+    wide = family.push_forward(params, -0.2 * family.mean(params), np.full(4, 1.2))
     u = family.transform(wide, family.noise(20_000, rng()))
     weights = np.exp(psis(log_densities(logistic, u) - family.log_density(wide, u)).log_weights)
     mean = weights @ u

@@ -176,7 +176,7 @@ def test_the_control_variate_of_a_bound_is_the_same_function_in_other_coordinate
     scaled, params = Scaled(None, centre, factor), family.start(np.array([0.1, 0.2]), 0.8)
     v = rng.standard_normal((5, 2))
     here = InCoordinates(control, centre, factor)(scaled, family, params).values(v)
-    there = control(None, family, family.carry(params, centre, factor)).values(scaled.to_u(v))
+    there = control(None, family, family.push_forward(params, centre, factor)).values(scaled.to_u(v))
     assert_allclose(here, there + scaled.log_jacobian, rtol=1e-10)
 
 

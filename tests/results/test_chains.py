@@ -231,7 +231,7 @@ def test_names_of_cmdstanpy(posterior, chains):
     [
         (0, 0, 0, Level.GOOD, "the 4 chains agree (R-hat at most 1.00"),
         (0.3, 0, 0, Level.USABLE, "the chains have not mixed: R-hat is 1.0"),
-        (3, 0, 0, Level.POOR, "for b (at most 1.01 is wanted)"),
+        (3, 0, 0, Level.POOR, "for b (should be at most 1.01)"),
         (0, 3, 0, Level.USABLE, "3 of 4000 transitions diverged (0.075%)"),
         (0, 900, 0, Level.POOR, "raise delta"),
         (0, 0, 12, Level.GOOD, "12 of 4000 trajectories reached the maximum tree depth (10)"),
@@ -264,7 +264,7 @@ def test_advice_on_divergences_is_above_what_was_set(delta, advice):
 def test_few_draws_are_said_to_be_few():
     draws = np.random.default_rng(1).normal(size=(2, 60, 1))
     found = judged(["a"], draws, np.zeros((2, 60)), np.ones((2, 60)), 10)
-    assert found.level is Level.USABLE and "effective draws for a (at least 200 are wanted)" in found.sentence
+    assert found.level is Level.USABLE and "effective draws for a (should be at least 200)" in found.sentence
     constant = judged(["a"], np.ones((2, 60, 1)), np.zeros((2, 60)), np.ones((2, 60)), 10)
     assert constant.level is Level.UNKNOWN
 

@@ -72,7 +72,7 @@ class InCoordinates:
     def __call__(self, target: Target, family: Family, params: Array) -> Quadratic:
         assert isinstance(target, Scaled)
         a = self.factor
-        g = self.control(target.target, family, family.carry(params, self.centre, a))
+        g = self.control(target.target, family, family.push_forward(params, self.centre, a))
         here = self.centre[None]
         value, gradient = float(g.values(here)[0]) + target.log_jacobian, g.gradients(here)[0]
         return Quadratic(0 * self.centre, value, a.T @ gradient, a.T @ g.hessian @ a)
@@ -95,7 +95,7 @@ def search(target: Scaled, control: ControlVariate, exact: ExactBound, steps: in
         params, state = rule.step(state, params, gradient)
         average = averaging.update(average, params, k)
         spent += time.process_time() - began
-    whole = family.carry(average, target.centre, target.factor)
+    whole = family.push_forward(average, target.centre, target.factor)
     bound = exact.value(family.mean(whole), family.factor(whole))
     return Search(bound, spent, tuple(map(int, checks)), tuple(noise), seconds_a_draw(target, family, params))
 

@@ -60,9 +60,9 @@ class Diagonal:
         pull = -self.standard.score(z)
         return np.concatenate([pull, pull * z - 1], axis=1) / np.tile(self.factor(params), 2)
 
-    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+    def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
         if factor.ndim != 1:
-            raise ValueError("A diagonal family is carried by a diagonal alone.")
+            raise ValueError("A diagonal family is pushed forward only by a diagonal.")
         return np.concatenate([centre + factor * self.mean(params), factor * self.factor(params)])
 
     def mean(self, params: Array) -> Array:

@@ -72,7 +72,7 @@ class Family(Protocol):
         """Gradient of log q(u) in params, (n, size), with u held: its mean over q is zero."""
         ...
 
-    def carry(self, params: Floats, centre: Floats, factor: Floats) -> Floats:
+    def push_forward(self, params: Floats, centre: Floats, factor: Floats) -> Floats:
         """The params of centre + A v where v has `params`; A as in `coordinates.Scaled`.
 
         A family that ignores correlations takes A as a diagonal (dim,) only, and raises ValueError otherwise.

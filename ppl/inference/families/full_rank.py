@@ -71,7 +71,7 @@ class FullRank:
         in_factor = np.einsum("ni,nj->nij", pull, self._whiten(params, u)).reshape(len(u), -1)
         return np.concatenate([pull, in_factor[:, self._lower]], axis=1) - self.entropy_gradient(params)
 
-    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+    def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
         matrix = dense(factor)
         carried = (matrix @ self.factor(params)).ravel()[self._lower]
         return np.concatenate([centre + matrix @ self.mean(params), carried])

@@ -91,9 +91,9 @@ class LowRank:
         of_quadratic = np.concatenate([pull / self._s(params), y * pull, in_factor], axis=1)
         return of_quadratic - self.entropy_gradient(params)
 
-    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+    def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
         if factor.ndim != 1:
-            raise ValueError("A low-rank family is carried by a diagonal alone.")
+            raise ValueError("A low-rank family is pushed forward only by a diagonal.")
         omega, rest = params[self.dim : 2 * self.dim], params[2 * self.dim :]
         return np.concatenate([centre + factor * self.mean(params), np.log(factor) + omega, rest])
 

@@ -75,10 +75,10 @@ class Marginal:
         of_mean[:, self._at] = inside[:, : self.inner.dim]
         return np.concatenate([of_mean, inside[:, self.inner.dim :]], axis=1)
 
-    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+    def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
         if factor.ndim != 1:
-            raise ValueError("A family of a point and a Gaussian is carried by a diagonal alone.")
-        inside = self.inner.carry(self._inside(params), centre[self._at], factor[self._at])
+            raise ValueError("A family of a point and a Gaussian is pushed forward only by a diagonal.")
+        inside = self.inner.push_forward(self._inside(params), centre[self._at], factor[self._at])
         return np.concatenate([centre + factor * self.mean(params), inside[self.inner.dim :]])
 
     def mean(self, params: Array) -> Array:

@@ -57,9 +57,9 @@ class MeanField:
         pull = -self.standard.score(z)
         return np.concatenate([pull / self._s(params), pull * z - 1], axis=1)
 
-    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+    def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
         if factor.ndim != 1:
-            raise ValueError("A mean-field family is carried by a diagonal alone.")
+            raise ValueError("A mean-field family is pushed forward only by a diagonal.")
         return np.concatenate([centre + factor * self.mean(params), np.log(factor) + params[self.dim :]])
 
     def mean(self, params: Array) -> Array:

@@ -50,7 +50,7 @@ class Point:
     def params_score(self, params: Array, u: Array) -> Array:
         return np.zeros_like(u)
 
-    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+    def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
         return centre + (factor * params if factor.ndim == 1 else factor @ params)
 
     def mean(self, params: Array) -> Array:

@@ -70,7 +70,7 @@ class Start:
     def back(self, params: Array) -> Array:
         """Those params in the coordinates of the model."""
         if isinstance(self.target, Scaled):
-            return self.family.carry(params, self.target.centre, self.target.factor)
+            return self.family.push_forward(params, self.target.centre, self.target.factor)
         return params
 
 
@@ -143,10 +143,10 @@ def from_q(target: Target, family: Family, warm: Warm, scaled: bool) -> Start:
     full = isinstance(family, FullRank)
     factor = np.asarray(np.linalg.cholesky(q.covariance(warm.params)), dtype=float) if full else scales
     same = q == family and not full
-    params = family.carry(warm.params, -mean / scales, 1 / scales) if same else family.start(zeros)
+    params = family.push_forward(warm.params, -mean / scales, 1 / scales) if same else family.start(zeros)
     if scaled:
         return Start(mean, Scaled(target, mean, factor), family, params)
-    return Start(mean, target, family, family.carry(params, mean, factor))
+    return Start(mean, target, family, family.push_forward(params, mean, factor))
 
 
 def _by_factors(target: Target, family: Family, origin: Array, path: Pathfinder) -> Start:

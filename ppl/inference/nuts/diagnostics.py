@@ -76,7 +76,7 @@ class Judged:
                 level,
                 (
                     f"the chains have not mixed: R-hat is {self.worst(self.rhats):.3f} for {self.at_worst} "
-                    f"(at most {CHAINS.rhat:g} is wanted); run them longer, or rewrite the model"
+                    f"(should be at most {CHAINS.rhat:g}); run them longer, or rewrite the model"
                 ),
             )
         if self.least_ess < CHAINS.ess_a_chain * self.chains:
@@ -84,7 +84,7 @@ class Judged:
                 Level.USABLE,
                 (
                     f"there are only {self.least_ess:.0f} effective draws for {self.at_least} "
-                    f"(at least {CHAINS.ess_a_chain * self.chains} are wanted); run the chains longer"
+                    f"(should be at least {CHAINS.ess_a_chain * self.chains}); run the chains longer"
                 ),
             )
         if self.divergent:

@@ -22,7 +22,7 @@ class Scaled(Forwarding):
 
     `factor` is A: its diagonal (dim,), or a lower-triangular matrix (dim, dim) with a positive diagonal. The
     log-Jacobian of the map is in the density, so the ELBO of a family is the same in both coordinates;
-    `Family.carry` brings its params back.
+    `Family.push_forward` brings its params back.
     """
 
     target: Target

@@ -203,7 +203,7 @@ def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:
     if dim > MOST_CORRELATED:
         family, mean = MeanField(dim), weights @ draws.u
         sds = np.sqrt(weights @ (draws.u - mean) ** 2)
-        return family, family.carry(family.start(np.zeros(dim)), mean, sds)
+        return family, family.push_forward(family.start(np.zeros(dim)), mean, sds)
     mean, covariance = moments(draws.u, weights)
     full = FullRank(dim)
     return full, full.of(mean, np.linalg.cholesky(covariance))

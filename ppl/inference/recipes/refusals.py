@@ -53,6 +53,6 @@ def _of_no_use(chosen: Settings) -> Iterator[str]:
     if chosen.minibatch is not None:
         yield (
             f"{chosen.algorithm} needs all rows at once; minibatch = {chosen.minibatch} does not apply to "
-            "it. Minibatches need stochastic steps: auto, meanfield, fullrank, lowrank, ssvb and the dsvi "
-            "ones."
+            "it. Minibatches need stochastic steps: auto, meanfield, fullrank, lowrank, ssvb, dsvi, "
+            "dsvi-diagonal and dsvi-ard."
         )

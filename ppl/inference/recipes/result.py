@@ -66,8 +66,8 @@ RESULT = ResultLimits()
 OWN_EVIDENCE = (DrawSource.OF_MIXTURE, DrawSource.ANNEALED, DrawSource.NESTED)
 """Draws that the weights of q say nothing of."""
 ELSEWHERE = (
-    "The optimisation ended at a mode with almost no mass: the approximation is the Gaussian with the "
-    "curvature at the mode with the mass."
+    "The optimisation ended at a mode with almost no mass: the approximation is the Gaussian at the "
+    "mode that has the mass, with the curvature there."
 )
 ESTIMATED = (
     "Log densities of draws, k-hat and the ELBO are estimated: all rows of data give the linear part, a "
@@ -274,7 +274,7 @@ def at(elsewhere: Elsewhere) -> tuple[Family, Array]:
     """The Gaussian there as a q of full rank."""
     family = FullRank(len(elsewhere.mean))
     factor = np.asarray(np.linalg.cholesky(elsewhere.covariance), dtype=float)
-    return family, family.carry(family.start(np.zeros(family.dim)), elsewhere.mean, factor)
+    return family, family.push_forward(family.start(np.zeros(family.dim)), elsewhere.mean, factor)
 
 
 def result_with(

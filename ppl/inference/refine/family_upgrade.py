@@ -201,7 +201,7 @@ def _local(
         return None
     family = FullRank(target.dim, start.family.standard)
     factor = start.target.factor[:, None] * start.metric
-    params = family.carry(family.start(np.zeros(target.dim)), start.target.centre, factor)
+    params = family.push_forward(family.start(np.zeros(target.dim)), start.target.centre, factor)
     local = Refined(family, params, Outcome(Ending.COMPLETED, ""), at_maximum=True)
     try:
         return local, _weigh(target, local, rng, draws)
@@ -227,7 +227,7 @@ def _rescaled_again(
         family, params = found.family, found.params
         scaled = Scaled(target, family.mean(params), family.scales(params))
         fit = _maximised(scaled, family, family.start(zeros), rng, listen=listen)
-        params = family.carry(fit.params, scaled.centre, scaled.factor)
+        params = family.push_forward(fit.params, scaled.centre, scaled.factor)
         higher = Refined(family, params, fit.outcome, fit.outcome.converged, found.notes)
         now = _weigh(target, higher, rng)
         if not now.elbo > weighed.elbo + UPGRADE.least_rise:
@@ -262,7 +262,7 @@ def _by_mean_field(
     scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, found.family.standard)
     metric, first = guess.factor / sds[:, None], family.start(np.zeros(target.dim))
     fit = _maximised(scaled, family, first, own, listen=listen, metric=metric)
-    params = family.carry(fit.params, scaled.centre, scaled.factor)
+    params = family.push_forward(fit.params, scaled.centre, scaled.factor)
     narrow = Refined(family, params, fit.outcome, fit.outcome.converged)
     start, narrow, weighed = _rescaled_again(target, start, narrow, _weigh(target, narrow, own), own, listen)
     gain = weighed.elbo - elbo
@@ -289,7 +289,7 @@ def _full_rank(
     scaled = Scaled(target, found.family.mean(found.params), factor)
     first = family.start(np.zeros(target.dim))
     fit = _maximised(scaled, family, first, rng, listen=listen, entry=Entry(journal, "family upgrade"))
-    params = family.carry(fit.params, scaled.centre, scaled.factor)
+    params = family.push_forward(fit.params, scaled.centre, scaled.factor)
     return Refined(family, params, fit.outcome, fit.outcome.converged)
 
 

@@ -40,5 +40,5 @@ def with_response(start: Start, found: FixedDrawsFit, corrected: bool) -> Answer
     full = FullRank(start.family.dim)
     params = full.of(start.family.mean(found.params), factor)
     if isinstance(start.target, Scaled):
-        params = full.carry(params, start.target.centre, start.target.factor)
+        params = full.push_forward(params, start.target.centre, start.target.factor)
     return Answer(full, params, found.outcome)

@@ -135,13 +135,13 @@ DRAWS_AXIS = Pass(
     "draws-axis",
     "Every value of the log density that may differ from draw to draw gets an axis of the draws.",
     late("draws_axis", "draws_axis"),
-    required="it is what the form is for",
+    required="it makes the form",
 )
 VARIABLES_OF_DRAWS = Pass(
     "variables-of-draws",
     "Transformed parameters and generated quantities get an axis of the draws.",
     late("draws_variables", "variables_of_draws"),
-    required="it is what the form is for",
+    required="it makes the form",
 )
 
 
@@ -151,7 +151,7 @@ def one_side_of(sides: tuple[tuple[int, bool], ...]) -> Pass:
         "one-side",
         "Some branches on parameters take one side at every point.",
         late("one_side", "one_side", sides),
-        required="it is what the form is for",
+        required="it makes the form",
     )
 
 
@@ -161,7 +161,7 @@ def row_terms_of(size: str) -> Pass:
         "row-terms",
         "Only the terms of the target that depend on rows are kept, for any subset of rows.",
         late("split_rows", "row_terms", size),
-        required="it is what the form is for",
+        required="it makes the form",
     )
 
 
@@ -171,7 +171,7 @@ def rest_terms_of(size: str) -> Pass:
         "rest-terms",
         "Only the terms of the target that depend on no row are kept.",
         late("split_rows", "rest_terms", size),
-        required="it is what the form is for",
+        required="it makes the form",
     )
 
 

@@ -59,8 +59,8 @@ class EvidenceComparison(Ranked[OfEvidence]):
             named = f"{', '.join(close)} and {best.name}"
             return f"The difference between {named} is within {CLEAR_ERRORS:g} standard errors: draw more."
         return (
-            f"{best.name} has the highest evidence. It depends on the priors: with wider ones of what the "
-            "models do not share, it is lower."
+            f"{best.name} has the highest evidence. It depends on the priors: wider priors of parameters "
+            "that the models do not share lower it."
         )
 
 

@@ -10,12 +10,12 @@ def test_params_are_the_lower_triangle_by_rows():
     np.testing.assert_array_equal(FAMILY.factor(params), [[1, 0, 0], [2, 3, 0], [4, 5, 6]])
 
 
-def test_carry_by_a_triangle_maps_every_draw():
+def test_push_forward_by_a_triangle_maps_every_draw():
     rng = np.random.default_rng(1)
     params, centre, factor = rng.normal(size=9), rng.normal(size=3), np.tril(rng.normal(size=(3, 3)))
     z = rng.normal(size=(4, 3))
     expected = centre + FAMILY.transform(params, z) @ factor.T
-    np.testing.assert_allclose(FAMILY.transform(FAMILY.carry(params, centre, factor), z), expected)
+    np.testing.assert_allclose(FAMILY.transform(FAMILY.push_forward(params, centre, factor), z), expected)
 
 
 def test_the_sign_of_a_diagonal_entry_changes_nothing_about_q():

@@ -100,11 +100,11 @@ def test_pull_back_is_the_finite_difference_with_the_noise_held(family, params):
     np.testing.assert_allclose(family.pull_back(params, z, gradients), numeric, rtol=1e-5, atol=1e-6)
 
 
-def test_carry_maps_every_draw(family, params):
+def test_push_forward_maps_every_draw(family, params):
     centre, factor = np.array([1.0, -2.0, 3.0]), np.array([0.1, 1.0, 20.0])
     z = family.noise(4, np.random.default_rng(5))
     expected = centre + factor * family.transform(params, z)
-    np.testing.assert_allclose(family.transform(family.carry(params, centre, factor), z), expected)
+    np.testing.assert_allclose(family.transform(family.push_forward(params, centre, factor), z), expected)
 
 
 class Itself:
