@@ -108,7 +108,8 @@ def split_lines(p: ir.Program) -> list[str]:
 
 
 def split_by(split: RowSplit) -> list[str]:
-    rows, rest = ([f"  {statement_line(s)}" for s in terms] for terms in (split.terms, split.rest_terms))
+    lines = ([f"  {statement_line(s)}" for s in terms] for terms in (split.terms, split.rest_terms))
+    rows, rest = (list(dict.fromkeys(each)) for each in lines)
     return [
         f"With --minibatch --rows {split.size}, for the rows of a minibatch:",
         *rows,

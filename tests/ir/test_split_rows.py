@@ -8,6 +8,7 @@ from ppl import compile_model
 from ppl.density.rows import by_rows
 from ppl.ir.passes.one_side import sides_of
 from ppl.ir.passes.split_rows import split_rows
+from ppl.stages import show_stage
 
 DECLARED = "data { int N; int K; matrix[N, K] x; vector[N] y; }\nparameters { vector[K] b; }\nmodel {\n"
 X = np.random.default_rng(2).normal(size=(6, 2))
@@ -76,3 +77,9 @@ def test_branches_in_a_while_loop_have_no_side() -> None:
     body = "real q = k; while (q < 1) { if (q > 0) q += 1; else q = 0.5; } if (k > 0) target += -q;"
     text = f"parameters {{ real k; }} model {{ {body} }}"
     assert sides_of(lowered(text)) == [((1, True),)]
+
+
+def test_the_plan_names_a_line_of_two_terms_once() -> None:
+    data = "data { int N; vector[N] x; vector[N] y; } parameters { real a; }"
+    plan = show_stage(f"{data}\nmodel {{ x ~ normal(a, 1); y ~ normal(a, 2); }}", "plan")
+    assert plan.count(":2: model { x ~ normal(a, 1);") == 1
