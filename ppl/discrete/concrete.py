@@ -6,6 +6,7 @@ summed out one after the other in the order that keeps the tables small.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -13,9 +14,19 @@ import numpy as np
 
 from ppl.discrete import refused
 from ppl.discrete.evaluate import NotKnown, known_value, scalar
-from ppl.discrete.normal import inner
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.syntax import Stmts, code, indexed, integer, mentions, one, rewrite, substituted, variable
+from ppl.discrete.syntax import (
+    Stmts,
+    code,
+    indexed,
+    inner,
+    integer,
+    mentions,
+    rewrite,
+    substituted,
+    variable,
+    with_blocks,
+)
 from ppl.frontend import ast
 from ppl.frontend.fresh_names import FreshNames
 from ppl.source import Span
@@ -94,9 +105,7 @@ class Concrete:
             case ast.For(variable=name, lower=lower, upper=upper, body=body):
                 bounds = self.known_bounds(lower, upper, known)
                 if bounds is None:
-                    return (
-                        self.replaced(replace(s, body=one(self.body(inner(body), known), s.span)), known),
-                    )
+                    return self.not_unrolled(s, known)
                 out: Stmts = ()
                 for k in range(bounds[0], bounds[1] + 1):
                     out += self.scoped(self.body(inner(body), {**known, name: k}), s.span)
@@ -104,9 +113,7 @@ class Concrete:
             case ast.If(condition=condition, then=then, otherwise=otherwise):
                 chosen = self.known_condition(condition, known)
                 if chosen is None:
-                    other = None if otherwise is None else one(self.body(inner(otherwise), known), s.span)
-                    made = replace(s, then=one(self.body(inner(then), known), s.span), otherwise=other)
-                    return (self.replaced(made, known),)
+                    return self.not_unrolled(s, known)
                 branch = then if chosen else otherwise
                 return self.scoped(self.body(inner(branch), known), s.span) if branch is not None else ()
             case ast.ForEach():
@@ -116,10 +123,13 @@ class Concrete:
             case _:
                 return (self.replaced(s, known),)
 
+    def not_unrolled(self, s: ast.Statement, known: Mapping[str, int]) -> Stmts:
+        return (self.replaced(with_blocks(s, partial(self.body, known=known)), known),)
+
     def for_each(self, s: ast.ForEach, known: Mapping[str, int]) -> Stmts:
         values = self.value(s.iterable, known)
         if values is None or np.asarray(values).dtype.kind != "i" or np.ndim(values) != 1:
-            return (self.replaced(replace(s, body=one(self.body(inner(s.body), known), s.span)), known),)
+            return self.not_unrolled(s, known)
         out: Stmts = ()
         for k in np.asarray(values).tolist():
             out += self.scoped(self.body(inner(s.body), {**known, s.variable: k}), s.span)
@@ -165,8 +175,7 @@ class Concrete:
                 case _:
                     return None
 
-        made: ast.Statement = rewrite(s, entry)
-        return made
+        return rewrite(s, entry)
 
     def picked(
         self, base: ast.Variable, indices: tuple[ast.Index, ...], known: Mapping[str, int], entry: Any

@@ -179,8 +179,7 @@ class Emit:
             for i, k in zip(r.known, s.at, strict=True)
             if isinstance(i, ast.Variable)
         }
-        value: ast.Expr = substituted(made.value, at)
-        return value
+        return substituted(made.value, at)
 
     def filling(self, terms: Sequence[Term]) -> Stmts:
         """The statements of terms that touch the same entries, for all values of these."""
@@ -437,8 +436,7 @@ def tidied(s: ast.Statement) -> ast.Statement:
     def index(n: ast.Node) -> ast.Node:
         return replace(n, value=tidy(n.value)) if isinstance(n, ast.SingleIndex) else n
 
-    made: ast.Statement = rewrite(s, lambda n: None, index)
-    return made
+    return rewrite(s, lambda n: None, index)
 
 
 def redirected(s: ast.Statement, target: ast.Expr) -> Stmts:

@@ -16,8 +16,7 @@ def without_target(body: Stmts) -> Stmts:
     def dropped(n: ast.Node) -> Stmts | None:
         return () if isinstance(n, EFFECTS) else None
 
-    out: Stmts = rewrite(body, dropped)
-    return out
+    return rewrite(body, dropped)
 
 
 def live(body: Stmts, then: Stmts | None) -> Stmts:

@@ -17,9 +17,9 @@ from ppl.discrete.syntax import (
     code,
     expr,
     mentions,
-    one,
     rewrite,
     substituted,
+    with_blocks,
     written,
 )
 from ppl.frontend import ast
@@ -119,11 +119,8 @@ class Normal:
                 return self.density(density_of(s, self.facts), self.facts.calls[s], s)
             case ast.TargetIncrement(value=value):
                 return self.increment(value, s)
-            case ast.For(body=body) | ast.ForEach(body=body):
-                return (replace(s, body=one(self.body(inner(body)), s.span)),)
-            case ast.If(then=then, otherwise=otherwise):
-                other = None if otherwise is None else one(self.body(inner(otherwise)), s.span)
-                return (replace(s, then=one(self.body(inner(then)), s.span), otherwise=other),)
+            case ast.For() | ast.ForEach() | ast.If():
+                return (with_blocks(s, self.body),)
             case ast.Block(statements=body):
                 return (replace(s, statements=self.body(body)),)
             case ast.Profile(statements=body):
@@ -182,8 +179,7 @@ class Normal:
                 case _:
                     return n
 
-        made: ast.Statement = rewrite(s, lambda n: None, joined)
-        return made
+        return rewrite(s, lambda n: None, joined)
 
     def marked(self, s: ast.Statement) -> ast.Statement:
         """Indices that pick several entries of a discrete parameter, `z[some]`, as `z[some[:]]`."""
@@ -195,8 +191,7 @@ class Normal:
                 case _:
                     return n
 
-        made: ast.Statement = rewrite(s, lambda n: None, mark)
-        return made
+        return rewrite(s, lambda n: None, mark)
 
     def several(self, i: ast.Index) -> ast.Index:
         match i:
@@ -225,8 +220,7 @@ class Normal:
                     values = [i.value for i in indices if isinstance(i, ast.SingleIndex)]
                     if len(values) == len(found.variables) == len(indices):
                         at = dict(zip(found.variables, values, strict=True))
-                        made: ast.Node = substituted(found.value, at)
-                        return made
+                        return substituted(found.value, at)
             return n
 
         out: Stmts = rewrite(rest, lambda n: None, entry)
@@ -251,10 +245,6 @@ class Normal:
                 seen.append(s)
             elif seen and any(mentions(m, written(s)) for m in seen):
                 raise refused.order(s)
-
-
-def inner(s: ast.Statement) -> Stmts:
-    return s.statements if isinstance(s, ast.Block) else (s,)
 
 
 def normalised(name: str) -> str:

@@ -157,8 +157,7 @@ def with_other_names(body: Stmts, names: FreshNames) -> Stmts:
             case _:
                 return n
 
-    made: Stmts = rewrite(body, lambda n: None, renamed)
-    return made
+    return rewrite(body, lambda n: None, renamed)
 
 
 def tilt_entry(d: Discrete, at: tuple[int, ...], tilts: Mapping[str, str]) -> ast.Expr | None:

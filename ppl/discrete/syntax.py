@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
@@ -12,6 +12,7 @@ from ppl.frontend.walk import walk
 from ppl.source import SourceText, Span
 
 Stmts = tuple[ast.Statement, ...]
+Tree = TypeVar("Tree")
 Part = ast.Expr | str | Stmts
 """What stands for a word of a template: an expression, another name, or for `word();` statements."""
 
@@ -38,7 +39,7 @@ def expr(text: str, span: Span, **parts: Part) -> ast.Expr:
     """The same for an expression."""
     (s,) = parsed(f"target += {text};")
     assert isinstance(s, ast.TargetIncrement)
-    return filled(s.value, span, parts)  # type: ignore[no-any-return]
+    return filled(s.value, span, parts)
 
 
 def integer(value: int, span: Span) -> ast.Expr:
@@ -73,7 +74,18 @@ def one(body: Stmts, span: Span) -> ast.Statement:
     return body[0] if len(body) == 1 and not isinstance(body[0], ast.Declaration) else ast.Block(span, body)
 
 
-def filled(node: Any, span: Span, parts: Mapping[str, Part]) -> Any:
+def with_blocks(s: ast.Statement, change: Callable[[Stmts], Stmts]) -> ast.Statement:
+    """The statement with `change` applied to the bodies of a loop, of branches."""
+    parts = {name: getattr(s, name, None) for name in ("body", "then", "otherwise")}
+    made = {name: one(change(inner(part)), s.span) for name, part in parts.items() if part is not None}
+    return replace(s, **made)  # type: ignore[arg-type]
+
+
+def inner(s: ast.Statement) -> Stmts:
+    return s.statements if isinstance(s, ast.Block) else (s,)
+
+
+def filled(node: Tree, span: Span, parts: Mapping[str, Part]) -> Tree:
     """A copy of a template's tree with its words replaced."""
 
     def word(n: ast.Node) -> Any:
@@ -99,7 +111,7 @@ def filled(node: Any, span: Span, parts: Mapping[str, Part]) -> Any:
     return rewrite(node, word, renamed)
 
 
-def rewrite(node: Any, f: Callable[[Any], Any], finish: Callable[[Any], Any] | None = None) -> Any:
+def rewrite(node: Tree, f: Callable[[Any], Any], finish: Callable[[Any], Any] | None = None) -> Tree:
     """The tree with `f` of every node, from the top, where not None; a statement may become several."""
     if isinstance(node, tuple):
         out: list[Any] = []
@@ -107,12 +119,11 @@ def rewrite(node: Any, f: Callable[[Any], Any], finish: Callable[[Any], Any] | N
             made = rewrite(item, f, finish)
             several = isinstance(made, tuple) and not isinstance(item, tuple)
             out += made if several else [made]
-        return tuple(out)
+        return tuple(out)  # type: ignore[return-value]
     if not isinstance(node, ast.Node):
         return node
-    found = f(node)
-    if found is not None:
-        return found
+    if (found := f(node)) is not None:
+        return found  # type: ignore[no-any-return]
     changes = {}
     for part in fields(node):
         value = getattr(node, part.name)
@@ -133,12 +144,12 @@ def same(a: Any, b: Any) -> bool:
     return all(x is y or same(x, y) for x, y in zip(a, b, strict=True))
 
 
-def copied(node: Any) -> Any:
+def copied(node: Tree) -> Tree:
     """The tree of nodes of its own: the checker hangs what it learns on each."""
     return rewrite(node, lambda n: None, lambda n: replace(n))
 
 
-def substituted(node: Any, values: Mapping[str, ast.Expr]) -> Any:
+def substituted(node: Tree, values: Mapping[str, ast.Expr]) -> Tree:
     """The tree with variables replaced by expressions."""
     return rewrite(node, lambda n: values.get(n.name) if isinstance(n, ast.Variable) else None)
 

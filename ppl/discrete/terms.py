@@ -133,5 +133,4 @@ def with_values(s: ast.Statement, parameters: Parameters, values: dict[str, ast.
             case _:
                 return None
 
-    made: ast.Statement = rewrite(s, value)
-    return made
+    return rewrite(s, value)

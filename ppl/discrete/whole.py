@@ -24,8 +24,7 @@ def with_increments(body: Stmts, names: set[str], facts: Facts) -> Stmts:
             return None
         return increments(n, facts) if is_whole(n, names) else None
 
-    made: Stmts = rewrite(body, within)
-    return made
+    return rewrite(body, within)
 
 
 def increments(s: ast.Statement, facts: Facts) -> ast.Statement:
@@ -43,5 +42,4 @@ def increments(s: ast.Statement, facts: Facts) -> ast.Statement:
             return replace(n, name=normalised(n.name))
         return n
 
-    made: ast.Statement = rewrite(rewrite(s, increment), lambda n: None, whole_density)
-    return made
+    return rewrite(rewrite(s, increment), lambda n: None, whole_density)

@@ -18,8 +18,7 @@ def normalised_in(e: ast.Expr) -> ast.Expr:
             return replace(n, name=n.name.replace("_lup", "_lp"))
         return n
 
-    made: ast.Expr = rewrite(e, lambda n: None, whole)
-    return made
+    return rewrite(e, lambda n: None, whole)
 
 
 def log_density(d: Drawn, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:

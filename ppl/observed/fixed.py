@@ -6,8 +6,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ppl.discrete.normal import inner
-from ppl.discrete.syntax import Stmts, code, mentions, one, rewrite, text_of, written
+from ppl.discrete.syntax import Stmts, code, inner, mentions, one, rewrite, text_of, written
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames

@@ -281,8 +281,7 @@ def with_names(body: Stmts, quantities: dict[str, str]) -> Stmts:
             case _:
                 return None
 
-    made: Stmts = rewrite(body, renamed)
-    return made
+    return rewrite(body, renamed)
 
 
 def declaration(d: ast.Declaration, name: str, sizes: Exprs) -> ast.Statement:

@@ -8,9 +8,9 @@ parameters alone is a prior, and left out.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from ppl.discrete.normal import inner
-from ppl.discrete.syntax import Stmts, expr, integer, loops, one, substituted, text_of, variable
+from ppl.discrete.syntax import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
@@ -99,13 +99,12 @@ class Reader(ABC):
                 return ()
             case ast.Print() | ast.Skip() | ast.JacobianIncrement():
                 return ()
-            case ast.For(body=body) | ast.ForEach(body=body) | ast.While(body=body):
+            case ast.For() | ast.ForEach() | ast.While():
                 within = replace(around, loops=(*around.loops, s))
-                return (replace(s, body=one(self.body(inner(body), within), s.span)),)
-            case ast.If(then=then, otherwise=otherwise):
+                return (with_blocks(s, partial(self.body, around=within)),)
+            case ast.If():
                 within = replace(around, branches=(*around.branches, s))
-                other = None if otherwise is None else one(self.body(inner(otherwise), within), s.span)
-                return (replace(s, then=one(self.body(inner(then), within), s.span), otherwise=other),)
+                return (with_blocks(s, partial(self.body, around=within)),)
             case ast.Block(statements=body):
                 return (replace(s, statements=self.body(body, around)),)
             case ast.Profile(statements=body):
