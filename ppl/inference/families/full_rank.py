@@ -8,29 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.inference.families.standard import NORMAL, Standard
+from ppl.inference.families.location_scale import LocationScale
 from ppl.inference.numerics.triangular import dense
 from ppl.late import linalg
 
 
 @dataclass(frozen=True)
-class FullRank:
+class FullRank(LocationScale):
     """Any covariance: u = mu + L z, which is v L L' for noise of variance v.
 
     L is lower triangular and free: a diagonal entry may become negative, which leaves q as it is, so the
     entropy takes log |L_kk|.
     """
 
-    dim: int
-    standard: Standard = NORMAL
-
     @property
     def size(self) -> int:
         return self.dim + self.dim * (self.dim + 1) // 2
-
-    @property
-    def noise_dim(self) -> int:
-        return self.dim
 
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         params = np.zeros(self.size)
@@ -42,9 +35,6 @@ class FullRank:
         """Parameters of the member with that mean (dim,) and that lower-triangular L (dim, dim)."""
         return np.concatenate([mu, factor.ravel()[self._lower]])
 
-    def noise(self, n: int, rng: np.random.Generator) -> Array:
-        return self.standard.noise(n, self.dim, rng)
-
     def transform(self, params: Array, z: Array, xp: Namespace = NUMPY) -> Array:
         return self.mean(params) + z @ self.factor(params, xp).T
 
@@ -53,14 +43,8 @@ class FullRank:
         in_factor = (gradients.T @ z).ravel()[self._lower]
         return xp.np.concatenate([gradients.sum(axis=0), in_factor]) / len(z)
 
-    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
-        return self.standard.entropy(self.dim) + self._log_det(params, xp)
-
     def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
         return xp.put(np.zeros(self.size), self.diagonal, 1 / params[self.diagonal])
-
-    def log_density(self, params: Array, u: Array) -> Array:
-        return self.standard.log_density(self._whiten(params, u)) - self._log_det(params)
 
     def score(self, params: Array, u: Array) -> Array:
         in_z = self.standard.score(self._whiten(params, u)).T
@@ -75,9 +59,6 @@ class FullRank:
         matrix = dense(factor)
         carried = (matrix @ self.factor(params)).ravel()[self._lower]
         return np.concatenate([centre + matrix @ self.mean(params), carried])
-
-    def mean(self, params: Array) -> Array:
-        return params[: self.dim]
 
     def scales(self, params: Array) -> Array:
         return np.sqrt(self.standard.variance * (self.factor(params) ** 2).sum(axis=1))

@@ -1,6 +1,5 @@
 """Doubly stochastic variational inference (Titsias and Lazaro-Gredilla 2014, Algorithms 1 and 2)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +14,7 @@ from ppl.inference.initialise.start import Init
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.optimising import averaging_of, maximise_elbo
+from ppl.inference.recipes.optimising import averaging_of, fit_by_steps, maximise_elbo
 from ppl.inference.recipes.parts import estimator_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.context import Context
@@ -43,12 +42,12 @@ DSVI = DSVISchedule()
 
 def dsvi(target: Target, init: Init, context: Context) -> Result:
     """Algorithm 1: a lower-triangular C with a positive diagonal. `eta` is rho_0; None searches for it."""
-    return _fit(target, FullRank(target.dim), init, context)
+    return fit_by_steps(target, with_noise(FullRank(target.dim), context.settings), _parts, init, context)
 
 
 def dsvi_diagonal(target: Target, init: Init, context: Context) -> Result:
     """Algorithm 1 with a diagonal C (eq. 9)."""
-    return _fit(target, Diagonal(target.dim), init, context)
+    return fit_by_steps(target, with_noise(Diagonal(target.dim), context.settings), _parts, init, context)
 
 
 def dsvi_ard(target: Target, init: Init, context: Context) -> Result:
@@ -67,38 +66,26 @@ def dsvi_ard(target: Target, init: Init, context: Context) -> Result:
         )
     settings = context.settings
     family = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings)
-    found = maximise_elbo(target.target, family, _parts(settings, family), init, context.begun_at_random())
+    found = maximise_elbo(target.target, family, _parts, init, context.begun_at_random())
     whole = target.with_prior(family.prior_variances(found.params))
     plain = with_noise(Diagonal(target.dim), settings)
     return result_of(whole, settings, plain, found.params, found.path, context.streams.draws, context.listen)
 
 
-def _fit(target: Target, plain: FullRank | Diagonal, init: Init, context: Context) -> Result:
-    settings, family = context.settings, with_noise(plain, context.settings)
-    found = maximise_elbo(target, family, _parts(settings, family), init, context)
-    return result_of(
-        target, settings, family, found.params, found.path, context.streams.draws, context.listen
+def _parts(settings: Settings, family: FullRank | Diagonal, eta: float) -> Algorithm:
+    """The parts of DSVI in the slots of the loop."""
+    return Algorithm(
+        family=family,
+        estimator=estimator_of(settings, reparameterised),
+        step_rule=step_rule_of(settings, partial(_rule, settings, family), eta),
+        stopping=stopping_of(settings, "rolling-bound"),
+        averaging=averaging_of(settings),
+        iterations=settings.iter,
+        grad_samples=settings.grad_samples,
+        elbo_samples=settings.elbo_samples,
+        eval_elbo=settings.eval_elbo,
+        rows=row_choice(settings.minibatch, settings.seed),
     )
-
-
-def _parts(settings: Settings, family: FullRank | Diagonal) -> Callable[[float], Algorithm]:
-    """The parts of DSVI in the slots of the loop, as a function of rho_0."""
-
-    def with_eta(eta: float) -> Algorithm:
-        return Algorithm(
-            family=family,
-            estimator=estimator_of(settings, reparameterised),
-            step_rule=step_rule_of(settings, partial(_rule, settings, family), eta),
-            stopping=stopping_of(settings, "rolling-bound"),
-            averaging=averaging_of(settings),
-            iterations=settings.iter,
-            grad_samples=settings.grad_samples,
-            elbo_samples=settings.elbo_samples,
-            eval_elbo=settings.eval_elbo,
-            rows=row_choice(settings.minibatch, settings.seed),
-        )
-
-    return with_eta
 
 
 def _rule(settings: Settings, family: FullRank | Diagonal, eta: float) -> Staged:

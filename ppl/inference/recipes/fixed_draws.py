@@ -17,21 +17,23 @@ from ppl.inference.run.journal import Entry, once
 
 def fixed_draws(target: Target, init: Init, context: Context) -> Result:
     """Mean-field, from Pathfinder's start; with `linear_response`, its covariance corrected."""
-    settings, streams = context.settings, context.streams
+    settings = context.settings
     family = with_noise(MeanField(target.dim), settings)
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context)
-        end = once(context.journal, "end", lambda: _end(start, context), streams.refine)
-        path = Path(
-            start=start.point,
-            outcome=end.outcome,
-            notes=[note for note in (start.note, *end.notes) if note],
-            at_maximum=end.at_maximum,
-        )
-        return result_of(target, settings, end.family, end.params, path, streams.draws, context.listen)
+        return from_start(target, start, context, settings.linear_response)
 
 
-def _end(start: Start, context: Context) -> Refined:
+def from_start(target: Target, start: Start, context: Context, corrected: bool) -> Result:
+    """The maximum of the ELBO on fixed draws; its covariance may be corrected by linear response."""
+    streams = context.streams
+    end = once(context.journal, "end", lambda: _end(start, context, corrected), streams.refine)
+    notes = [note for note in (start.note, *end.notes) if note]
+    path = Path(start=start.point, outcome=end.outcome, notes=notes, at_maximum=end.at_maximum)
+    return result_of(target, context.settings, end.family, end.params, path, streams.draws, context.listen)
+
+
+def _end(start: Start, context: Context, corrected: bool) -> Refined:
     if start.outcome:
         return unrefined(start, start.params, start.outcome)
     found = fit_fixed_draws(
@@ -43,4 +45,4 @@ def _end(start: Start, context: Context) -> Refined:
         metric=start.metric,
         entry=Entry(context.journal, "fixed draws"),
     )
-    return answer(start, found, context.settings.linear_response)
+    return answer(start, found, corrected)

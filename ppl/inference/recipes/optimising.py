@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import nan
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from ppl.inference.initialise.starting import Start, at_random, from_paths, from
 from ppl.inference.objective.subsampling import PURPOSE_START, row_choice
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.parts import etas_of
-from ppl.inference.recipes.result import Path
+from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
 from ppl.inference.run.journal import once
 from ppl.inference.run.optimise import Algorithm, Run, begin, optimise
@@ -38,19 +39,27 @@ class Maximised:
 def maximise_elbo(
     target: Target,
     family: Family,
-    with_eta: Callable[[float], Algorithm],
+    parts: Callable[..., Algorithm],
     init: Init,
     context: Context,
 ) -> Maximised:
-    """Start, choose a rate unless one is given, and run the loop with `with_eta` of it."""
+    """Start, choose a rate unless one is given, and run the loop with `parts(settings, family, rate)`."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context, NARROW_FIRST_SCALE, paths=1)
         etas = etas_of(context.settings, "staged", start.scaled)
         # A plain step is as large as its gradient: the noise that a rate must bear is that of the run itself.
-        loop = run_loop(with_eta, start, context, etas)
+        loop = run_loop(partial(parts, context.settings, family), start, context, etas)
     path = loop.path(start, loop.outcome, (start.note, loop.search.note))
     return Maximised(start.back(loop.run.average), path)
+
+
+def fit_by_steps(
+    target: Target, family: Family, parts: Callable[..., Algorithm], init: Init, context: Context
+) -> Result:
+    """The q that `maximise_elbo` finds, and its draws."""
+    found, rng = maximise_elbo(target, family, parts, init, context), context.streams.draws
+    return result_of(target, context.settings, family, found.params, found.path, rng, context.listen)
 
 
 def averaging_of(settings: Settings) -> Averaging:

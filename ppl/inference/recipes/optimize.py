@@ -5,6 +5,7 @@ and the mode of the rest maximise one ELBO, which is how MacKay's evidence proce
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,15 +14,14 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.initialise.mode import find_mode
 from ppl.inference.initialise.start import Init, start_points
-from ppl.inference.initialise.starting import Start, from_paths
+from ppl.inference.initialise.starting import from_paths
 from ppl.inference.objective.marginal import MarginalTarget
 from ppl.inference.objective.target import Target
+from ppl.inference.recipes.fixed_draws import from_start
 from ppl.inference.recipes.laplace import outcome_of
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.refine.fixed_draws import fit_fixed_draws
-from ppl.inference.refine.refinement import Refined, answer, unrefined
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import Entry, once
+from ppl.inference.run.journal import once
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 
@@ -45,36 +45,13 @@ def _type_two(target: MarginalTarget, init: Init, context: Context) -> Result:
 
     From Pathfinder's start rather than the joint mode, which for a scale with its effects lies at zero.
     """
-    settings, streams, listen = context.settings, context.streams, context.listen
+    streams = context.streams
     family = Marginal(target.dim, target.at)
     with np.errstate(all="ignore"):
         points = start_points(target, init, streams.start)
-        state = once(
-            context.journal,
-            "start",
-            lambda: from_paths(target, MeanField(target.dim), points, streams.pathfinder, listen).state,
-            streams.pathfinder,
-        )
-        start = replace(state.start(target, MeanField(target.dim)), family=family, metric=None)
+        plain, rng = MeanField(target.dim), streams.pathfinder
+        found = partial(from_paths, target, plain, points, rng, context.listen)
+        state = once(context.journal, "start", lambda: found().state, rng)
+        start = replace(state.start(target, plain), family=family, metric=None)
         begin = family.start(np.zeros(target.dim) if start.scaled else start.point)
-        end = once(
-            context.journal,
-            "end",
-            lambda: _end(replace(start, params=begin), context),
-            streams.refine,
-        )
-        path = Path(
-            start=start.point,
-            outcome=end.outcome,
-            notes=[note for note in (start.note, *end.notes) if note],
-            at_maximum=end.at_maximum,
-        )
-        return result_of(target, settings, family, end.params, path, streams.draws, listen)
-
-
-def _end(start: Start, context: Context) -> Refined:
-    if start.outcome:
-        return unrefined(start, start.params, start.outcome)
-    rng, entry = context.streams.refine, Entry(context.journal, "fixed draws")
-    found = fit_fixed_draws(start.target, start.family, start.params, rng, context.listen, entry=entry)
-    return answer(start, found, corrected=False)
+        return from_start(target, replace(start, params=begin), context, corrected=False)

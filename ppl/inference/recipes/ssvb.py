@@ -1,6 +1,5 @@
 """Variational Bayes with stochastic search (Paisley, Blei and Jordan 2012, Algorithm 1)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ppl.inference.estimators.stochastic_search import StochasticSearch
@@ -9,9 +8,9 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.optimising import averaging_of, maximise_elbo
+from ppl.inference.recipes.optimising import averaging_of, fit_by_steps
 from ppl.inference.recipes.parts import step_rule_of, stopping_of, with_noise
-from ppl.inference.recipes.result import Result, result_of
+from ppl.inference.recipes.result import Result
 from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
@@ -39,29 +38,20 @@ def ssvb(target: Target, init: Init, context: Context) -> Result:
     of the target for the Taylor expansion, so this is for few dimensions. `eta` is the first Robbins-Monro
     step; None searches for it.
     """
-    settings = context.settings
-    family = with_noise(FullRank(target.dim), settings)
-    found = maximise_elbo(target, family, _parts(settings, family), init, context)
-    return result_of(
-        target, settings, family, found.params, found.path, context.streams.draws, context.listen
+    return fit_by_steps(target, with_noise(FullRank(target.dim), context.settings), _parts, init, context)
+
+
+def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
+    """The parts of stochastic search in the slots of the loop."""
+    return Algorithm(
+        family=family,
+        estimator=StochasticSearch(variance=SSVB.gradient_variance, most=SSVB.most_draws),
+        step_rule=step_rule_of(settings, RobbinsMonro, eta),
+        stopping=stopping_of(settings, "rolling-bound"),
+        averaging=averaging_of(settings),
+        iterations=settings.iter,
+        grad_samples=settings.grad_samples,
+        elbo_samples=settings.elbo_samples,
+        eval_elbo=settings.eval_elbo,
+        rows=row_choice(settings.minibatch, settings.seed),
     )
-
-
-def _parts(settings: Settings, family: Family) -> Callable[[float], Algorithm]:
-    """The parts of stochastic search in the slots of the loop, as a function of the first step."""
-
-    def with_eta(eta: float) -> Algorithm:
-        return Algorithm(
-            family=family,
-            estimator=StochasticSearch(variance=SSVB.gradient_variance, most=SSVB.most_draws),
-            step_rule=step_rule_of(settings, RobbinsMonro, eta),
-            stopping=stopping_of(settings, "rolling-bound"),
-            averaging=averaging_of(settings),
-            iterations=settings.iter,
-            grad_samples=settings.grad_samples,
-            elbo_samples=settings.elbo_samples,
-            eval_elbo=settings.eval_elbo,
-            rows=row_choice(settings.minibatch, settings.seed),
-        )
-
-    return with_eta

@@ -24,7 +24,7 @@ from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.parts import by_rows, draws_within
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, for_many_points, width_of
-from ppl.inference.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws
+from ppl.inference.refine.fixed_draws import FIXED_DRAWS, fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, unrefined
 from ppl.inference.run.journal import NULL_JOURNAL, Entry, Journal
 from ppl.inference.run.outcome import Ending, Outcome
@@ -222,17 +222,16 @@ def _rescaled_again(
     In other units L-BFGS may end on a plateau, as where a scale of the model is so large or so small that the
     rest hardly matters.
     """
-    zeros, first = np.zeros(target.dim), weighed.elbo
+    first = weighed.elbo
     for _ in range(UPGRADE.most_maximisations):
         family, params = found.family, found.params
         scaled = Scaled(target, family.mean(params), family.scales(params))
-        fit = _maximised(scaled, family, family.start(zeros), rng, listen=listen)
-        params = family.push_forward(fit.params, scaled.centre, scaled.factor)
-        higher = Refined(family, params, fit.outcome, fit.outcome.converged, found.notes)
+        higher = replace(_maximised(scaled, family, rng, listen=listen), notes=found.notes)
         now = _weigh(target, higher, rng)
         if not now.elbo > weighed.elbo + UPGRADE.least_rise:
             break
-        start, found, weighed = Start(start.point, scaled, family, family.start(zeros)), higher, now
+        begin = family.start(np.zeros(target.dim))
+        start, found, weighed = Start(start.point, scaled, family, begin), higher, now
     if weighed.elbo > first:
         found = replace(found, notes=(*found.notes, AGAIN.format(weighed.elbo - first)))
     return start, found, weighed
@@ -260,10 +259,7 @@ def _by_mean_field(
     guess, own = Gaussian(start.target.centre, start.target.factor), rng.spawn(1)[0]
     sds = guess.precisions**-0.5
     scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, found.family.standard)
-    metric, first = guess.factor / sds[:, None], family.start(np.zeros(target.dim))
-    fit = _maximised(scaled, family, first, own, listen=listen, metric=metric)
-    params = family.push_forward(fit.params, scaled.centre, scaled.factor)
-    narrow = Refined(family, params, fit.outcome, fit.outcome.converged)
+    narrow = _maximised(scaled, family, own, listen=listen, metric=guess.factor / sds[:, None])
     start, narrow, weighed = _rescaled_again(target, start, narrow, _weigh(target, narrow, own), own, listen)
     gain = weighed.elbo - elbo
     if not gain > 0:
@@ -287,20 +283,19 @@ def _full_rank(
     if start.metric is not None and isinstance(start.target, Scaled):
         factor = start.target.factor[:, None] * start.metric
     scaled = Scaled(target, found.family.mean(found.params), factor)
-    first = family.start(np.zeros(target.dim))
-    fit = _maximised(scaled, family, first, rng, listen=listen, entry=Entry(journal, "family upgrade"))
-    params = family.push_forward(fit.params, scaled.centre, scaled.factor)
-    return Refined(family, params, fit.outcome, fit.outcome.converged)
+    return _maximised(scaled, family, rng, listen=listen, entry=Entry(journal, "family upgrade"))
 
 
-def _maximised(
-    target: Target, family: Family, params: Array, rng: np.random.Generator, **how: Any
-) -> FixedDrawsFit:
-    """`fit_fixed_draws`, whose Ctrl-C is passed on: half-way up is no better than where it began."""
-    fit = fit_fixed_draws(target, family, params, rng, **how)
+def _maximised(scaled: Scaled, family: Family, rng: np.random.Generator, **how: Any) -> Refined:
+    """The q that `fit_fixed_draws` finds from the standard one of these coordinates.
+
+    Ctrl-C is passed on: half-way up is no better than where it began.
+    """
+    fit = fit_fixed_draws(scaled, family, family.start(np.zeros(scaled.dim)), rng, **how)
     if fit.outcome.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
-    return fit
+    params = family.push_forward(fit.params, scaled.centre, scaled.factor)
+    return Refined(family, params, fit.outcome, fit.outcome.converged)
 
 
 def _move_mean(

@@ -1,17 +1,19 @@
 """The third stage: from where the loop ended to the maximum of the ELBO on fixed draws."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
+from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.starting import Start
+from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.inference.refine.fixed_elbo import negative_elbo
-from ppl.inference.refine.response import with_response
+from ppl.inference.refine.linear_response import linear_response
 from ppl.inference.run.journal import NULL_JOURNAL, Entry, Journal
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import Listener
@@ -74,9 +76,25 @@ def refine(
 
 
 def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Refined:
-    """The q that was found on fixed draws or, if `corrected`, that of its linear response."""
-    q = with_response(start, found, corrected)
-    return Refined(q.family, q.params, q.outcome, q.outcome.converged, q.notes)
+    """The q that was found on fixed draws or, if `corrected`, a full-rank one with the same mean and the
+    covariance of its linear response.
+    """
+    plain = Refined(start.family, start.back(found.params), found.outcome, found.outcome.converged)
+    if not corrected or found.outcome.ending is Ending.INTERRUPTED:
+        return plain
+    try:
+        covariance = linear_response(start.target, start.family, found.params, found.z)
+        factor = np.asarray(np.linalg.cholesky(covariance), dtype=float)
+    except (InferenceError, np.linalg.LinAlgError) as error:
+        return replace(plain, notes=(f"No correction by linear response: {error}.",))
+    except KeyboardInterrupt:
+        stopped = Outcome(Ending.INTERRUPTED, "interrupted in the linear response")
+        return replace(plain, outcome=stopped, at_maximum=False)
+    full = FullRank(start.family.dim)
+    params = full.of(start.family.mean(found.params), factor)
+    if isinstance(start.target, Scaled):
+        params = full.push_forward(params, start.target.centre, start.target.factor)
+    return replace(plain, family=full, params=params)
 
 
 def _or_infinite(loss: float) -> float:

@@ -22,7 +22,7 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 from ppl.inference.steps.averaging import Averaging
 from ppl.inference.steps.step_rule import StepRule
-from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, StoppingRule
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, StoppingRule, read
 
 STAGE = "loop"
 
@@ -185,7 +185,7 @@ def _check(
     elbo = estimate_elbo(target, algorithm.family, run.average, algorithm.elbo_samples, rng)
     bound = run.bounds / algorithm.eval_elbo
     checkpoint = Checkpoint(run.iteration, elbo.value, run.average, run.gradient, run.params, bound)
-    state, reading = algorithm.stopping.update(run.stopping_state, checkpoint)
+    state, reading = read(algorithm.stopping, run.stopping_state, checkpoint)
     run = run._replace(
         stopping_state=state,
         trace=(*run.trace, TracePoint(run.iteration, perf_counter() - began, elbo.value)),

@@ -1,13 +1,12 @@
 """Stop when the gradient of the ELBO is lost in its own noise."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ppl.inference.objective.target import Array
 from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
 
 GRADIENT_WINDOW = 10
 """Gradients whose mean is compared with the first."""
@@ -29,8 +28,6 @@ class GradientNorm:
         return ()
 
     def update(self, state: tuple[Array, ...], checkpoint: Checkpoint) -> tuple[tuple[Array, ...], Reading]:
-        if not math.isfinite(checkpoint.elbo):
-            return state, not_finite(checkpoint)
         first = state[0] if state else checkpoint.gradient
         latest = (*state[1:], checkpoint.gradient)[-self.window :]
         return (first, *latest), self._read(first, latest)

@@ -1,6 +1,5 @@
 """Stop when the path has become stationary and its average is known well (Dhaka et al. 2020, Algorithm 1)."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from ppl.inference.objective.target import Array
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.iterate_chain import mcse, split_rhat
-from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,6 @@ class IterateRhat:
         return ()
 
     def update(self, state: tuple[Array, ...], checkpoint: Checkpoint) -> tuple[tuple[Array, ...], Reading]:
-        if not math.isfinite(checkpoint.elbo):
-            return state, not_finite(checkpoint)
         state = (*state, checkpoint.iterate)
         return state, self._read(state) if len(state) >= ITERATE_RHAT.fewest_iterates else Reading()
 

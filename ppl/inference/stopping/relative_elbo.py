@@ -6,7 +6,7 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
 
 
 @dataclass(frozen=True)
@@ -62,15 +62,12 @@ class RelativeElbo:
         return RelativeElboState(0, math.nan, ())
 
     def update(self, state: RelativeElboState, checkpoint: Checkpoint) -> tuple[RelativeElboState, Reading]:
-        elbo = checkpoint.elbo
-        if not math.isfinite(elbo):
-            return state, not_finite(checkpoint)
         deltas = state.deltas
         if state.seen:
-            deltas = (*deltas, _relative_change(state.previous, elbo))[-self.window :]
+            deltas = (*deltas, _relative_change(state.previous, checkpoint.elbo))[-self.window :]
         seen = state.seen + 1
         suspect = state.suspect + 1 if _seems_to_diverge(seen, deltas) else 0
-        state = RelativeElboState(seen, elbo, deltas, suspect)
+        state = RelativeElboState(seen, checkpoint.elbo, deltas, suspect)
         return state, self._read(state) if deltas else Reading()
 
     def _read(self, state: RelativeElboState) -> Reading:

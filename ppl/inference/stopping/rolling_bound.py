@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, variance
 
 from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
 
 BOUND_WINDOW = 200
 """Iterations in a window, as in the paper (section B of the supplement)."""
@@ -32,8 +32,6 @@ class RollingBound:
         return ()
 
     def update(self, state: tuple[float, ...], checkpoint: Checkpoint) -> tuple[tuple[float, ...], Reading]:
-        if not math.isfinite(checkpoint.elbo):
-            return state, not_finite(checkpoint)
         state = (*state, checkpoint.bound)[-2 * self.window :]
         return state, self._read(state) if len(state) == 2 * self.window else Reading()
 

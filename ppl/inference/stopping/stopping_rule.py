@@ -45,11 +45,13 @@ class StoppingRule(Protocol[State]):
         ...
 
     def update(self, state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:
-        """Look at the next checkpoint."""
+        """Look at the next checkpoint, whose ELBO is finite."""
         ...
 
 
-def not_finite(checkpoint: Checkpoint) -> Reading:
-    """The reading with which every rule ends a run whose ELBO is not finite."""
+def read(rule: StoppingRule[State], state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:
+    """What a rule makes of a checkpoint; an ELBO that is not finite ends every run."""
+    if math.isfinite(checkpoint.elbo):
+        return rule.update(state, checkpoint)
     reason = f"the ELBO is {checkpoint.elbo} at iteration {checkpoint.iteration}"
-    return Reading(outcome=Outcome(Ending.DIVERGED, reason))
+    return state, Reading(outcome=Outcome(Ending.DIVERGED, reason))

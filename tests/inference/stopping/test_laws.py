@@ -11,7 +11,7 @@ from ppl.inference.stopping.gradient_norm import GradientNorm
 from ppl.inference.stopping.iterate_rhat import IterateRhat
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.stopping.rolling_bound import RollingBound
-from ppl.inference.stopping.stopping_rule import Checkpoint
+from ppl.inference.stopping.stopping_rule import Checkpoint, read
 
 ITERATIONS, EVERY = 10_000, 100
 
@@ -26,7 +26,7 @@ def heard(rule, checkpoints):
     """What the rule says at each checkpoint until it stops."""
     state, said = rule.init(), []
     for each in checkpoints:
-        state, reading = rule.update(state, each)
+        state, reading = read(rule, state, each)
         said.append(reading)
         if reading.outcome:
             break
