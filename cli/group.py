@@ -33,6 +33,13 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [plain_usage(piece) for piece in super().collect_usage_pieces(ctx)]
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Without the Python types of arguments, such as list[Path], that newer versions of Typer show."""
+        for argument in self.params:
+            if argument.param_type_name == "argument":
+                vars(argument)["display_type_rich"] = lambda ctx: None
+        super().format_options(ctx, formatter)
+
 
 def plain_usage(piece: str) -> str:
     """Return an argument without the braces and double brackets that some versions of Typer add."""

@@ -52,7 +52,7 @@ class Namespace:
       ..., returns the next state and which entries have not converged. It ends when all have converged, or
       after `most` steps. It cannot be differentiated.
     - `scan(step, start, entries)`, or None, runs step(*state, *entry) over the entries of arrays.
-    - `joint(forward, args)`, or None, is a function with all adjoints computed together, one entry of the
+    - `joint_vjp(forward, args)`, or None, is a function with all adjoints computed together, one entry of the
       tape: forward(plain, traced), with the arguments and the positions of the traced ones, returns the
       answer and the function from its adjoint to theirs.
     """
@@ -70,7 +70,7 @@ class Namespace:
     rarely: Callable[[Array, Callable[[], Array], Array], Array]
     settle: Callable[[Sequence["Step"], "State", int], "State"]
     scan: Callable[..., tuple[Array, ...]] | None = None
-    joint: Joint | None = None
+    joint_vjp: Joint | None = None
 
 
 class Traced:
@@ -266,7 +266,7 @@ AUTOGRAD = Namespace(
     _recorded,
     _rarely,
     _settle,
-    joint=_joint,
+    joint_vjp=_joint,
 )
 
 TapeNode: TypeAlias = VJPNode

@@ -37,9 +37,7 @@ def show(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(
-            help="Data, if the dependence of discrete parameters needs them; plan then measures a gradient."
-        ),
+        typer.Option(metavar="FILE", help="Data: for jax, for costs in plan, for discrete parameters."),
     ] = None,
 ) -> None:
     """Print a compiler stage of MODEL, or list functions.

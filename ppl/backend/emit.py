@@ -17,7 +17,7 @@ to a namespace, `d` holds the data and what was computed from them:
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ppl.backend.emit_branches import asking_functions
+from ppl.backend.emit_branches import functions_that_read_target
 from ppl.backend.emit_expr import expr, tuple_of
 from ppl.backend.emit_stmt import leaves, whole_body
 from ppl.backend.emitted import Emitted
@@ -34,7 +34,7 @@ def emit(p: ir.Program, propto: bool = False, by_functions: bool = False) -> Emi
     With `propto`, densities that may drop constants do; `by_functions`, branches of the log joint that
     parameters decide are functions (see emit_branches).
     """
-    w = Writer(asking=asking_functions(p.functions) if by_functions else frozenset())
+    w = Writer(target_readers=functions_that_read_target(p.functions) if by_functions else frozenset())
     for f in p.functions:
         emit_function(w, f, by_functions)
     emit_read_data(w, p)

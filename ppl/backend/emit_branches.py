@@ -117,21 +117,21 @@ def totals_of(sums: Sequence[str]) -> list[str]:
 def can_be_functions(w: Writer, s: ir.If | ir.While) -> bool:
     """Whether nothing inside jumps, returns from the midst, or asks for the target so far."""
     sides = (s.then, s.otherwise) if isinstance(s, ir.If) else (s.body,)
-    if asks_for_target(sides, w.asking) or any(jumps(s) for side in sides for s in side):
+    if reads_target(sides, w.target_readers) or any(jumps(s) for side in sides for s in side):
         return False
     returns = any(isinstance(n, ir.Return) for n in walk(sides))
     return not returns or (isinstance(s, ir.If) and all(ends_in(side, is_end) for side in sides))
 
 
-def asking_functions(functions: Sequence[ir.Function]) -> frozenset[str]:
+def functions_that_read_target(functions: Sequence[ir.Function]) -> frozenset[str]:
     """Those that read the target so far, themselves or by what they call."""
     return functions_where(functions, lambda n: isinstance(n, ir.TargetSoFar))
 
 
-def asks_for_target(body: Any, asking: Collection[str]) -> bool:
+def reads_target(body: Any, readers: Collection[str]) -> bool:
     """Whether `target()` is read in statements, or in functions that are known to do so."""
     calls = (
-        n.name in asking if isinstance(n, ir.CallUser) else isinstance(n, ir.TargetSoFar) for n in walk(body)
+        n.name in readers if isinstance(n, ir.CallUser) else isinstance(n, ir.TargetSoFar) for n in walk(body)
     )
     return any(calls)
 

@@ -87,12 +87,12 @@ def scan(
     if xp.scan is not None:
         read = lib.readable(fixed)
         return xp.scan(lambda *inputs: step(lib, *inputs, *read), start, entries)
-    if xp.joint is None or not on_tape:
+    if xp.joint_vjp is None or not on_tape:
         return tuple(side_by_side(s, each) for each in s.run(s.plain, start, entries, fixed))
     if not (fits_in_jacobians(s, start, entries) and on_one_tape(on_tape)):
         return tuple(xp.np.stack(each, axis=s.outer) for each in s.run(lib, start, entries, fixed))
     shapes = [np.shape(a)[s.outer :] for a in start]
-    return tuple(split(xp, packed_scan(xp.joint, s, start, entries, fixed), shapes))
+    return tuple(split(xp, packed_scan(xp.joint_vjp, s, start, entries, fixed), shapes))
 
 
 def side_by_side(s: Scan, each: Sequence[Array]) -> Array:

@@ -68,8 +68,8 @@ class Writer:
     """Functions wanted without their constants: by name and by which arguments are data."""
     unknown: frozenset[str] | None = None
     """Variables that may differ from point to point, where a branch on them is written as functions."""
-    asking: frozenset[str] = frozenset()
-    """Functions that ask for the target so far."""
+    target_readers: frozenset[str] = frozenset()
+    """Functions that call target()."""
     defined: frozenset[str] = frozenset()
     """Variables of the program that are set where the next statement stands."""
     has_target: bool = False

@@ -156,7 +156,7 @@ def sentence(posterior: LogDensity, lines: list[Floats]) -> str:
     return (
         f"The posterior is improper along {where}{more}: the log density is constant along it, so it cannot "
         "be normalised.\n"
-        f"Give {who} a proper prior, as in `{names[0]} ~ normal(0, 1);`, or fix it."
+        f"Give {who} a proper prior, as in `{names[0]} ~ normal(0, 1);`, or set it to a constant."
     )
 
 

@@ -18,20 +18,19 @@ from ppl.source import Span
 
 def plan(p: ir.Program) -> str:
     """The plan of a program as lowered, before any pass, a line for each decision."""
-    with_loops = LOOPS.of(p)
-    _, notes = vectorised(with_loops)
-    loops = loop_lines(notes) or ["no loops"]
-    done = VALUES.of(p)
+    with_loops, done = LOOPS.of(p), VALUES.of(p)
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(done.prepared) if isinstance(s, ir.Assign)]
-    further = [
-        *fused_lines(done),
-        "",
-        *draws_lines(with_loops),
-        "",
-        *values_lines(with_loops),
+    paragraphs = (
+        loop_lines(vectorised(with_loops)[1]) or ["no loops"],
+        ["Computed once, when the data are read:", *once]
+        if once
+        else ["Nothing is computed from data only."],
+        fused_lines(done),
+        draws_lines(with_loops),
+        values_lines(with_loops),
         *split_lines(p),
-    ]
-    return "\n".join([*loops, "", *prepared_lines(once), *further]) + "\n"
+    )
+    return "\n\n".join("\n".join(lines) for lines in paragraphs if lines) + "\n"
 
 
 def loop_lines(notes: Sequence[Note]) -> list[str]:
@@ -52,7 +51,7 @@ def loop_line(note: Note) -> str:
     elif note.scan:
         fate = f"a scan for its state, array operations for the rest: {note.reason}"
     else:
-        fate = f"stays a loop: {note.reason}" if note.reason else "array operations"
+        fate = f"remains a loop: {note.reason}" if note.reason else "array operations"
     return f"{statement_line(note.span)}\n  {fate}"
 
 
@@ -61,7 +60,7 @@ def fused_lines(p: ir.Program) -> list[str]:
     found = [
         s for s in walk(fuse_regressions(p).model) if isinstance(s, ir.Increment) and is_regression(s.value)
     ]
-    return ["", "One step of autograd:", *(f"  {statement_line(s.span)}" for s in found)] if found else []
+    return ["One step of autograd:", *(f"  {statement_line(s.span)}" for s in found)] if found else []
 
 
 def draws_lines(p: ir.Program) -> list[str]:
@@ -97,14 +96,14 @@ def values_lines(p: ir.Program) -> list[str]:
     return out
 
 
-def split_lines(p: ir.Program) -> list[str]:
+def split_lines(p: ir.Program) -> list[list[str]]:
     """For each size of the data, which terms `--minibatch` would take row by row along it.
 
     Whether they add up over rows is tried out once there are data.
     """
     resolved = ARRAYS.of(p)
     splits = [split_rows(resolved, size) for size in row_sizes(resolved)]
-    return [line for split in splits if split.terms for line in ("", *split_by(split))]
+    return [split_by(split) for split in splits if split.terms]
 
 
 def split_by(split: RowSplit) -> list[str]:
@@ -120,9 +119,3 @@ def split_by(split: RowSplit) -> list[str]:
 
 def statement_line(span: Span) -> str:
     return f"{span.source.name}:{span.line}: {span.source.line(span.line).strip()}"
-
-
-def prepared_lines(once: Sequence[str]) -> list[str]:
-    if not once:
-        return ["Nothing is computed from data only."]
-    return ["Computed once, when the data are read:", *once]

@@ -40,7 +40,7 @@ class Times:
     silence: int = 10
     """Without a heartbeat of a process until it counts as dead."""
 
-    asking: float = 1.0
+    polling: float = 1.0
     """Between two looks at who is alive."""
 
     notice: float = 3.0
@@ -115,7 +115,7 @@ def leave() -> None:
         client.wait_at_barrier("ppl/unwatched", 1000 * WAITS.joining)
         if global_state.process_id == 0:  # the store is here, and goes last
             while len(client.get_live_nodes(list(range(global_state.num_processes)))) > 1:
-                time.sleep(WAITS.asking / 10)
+                time.sleep(WAITS.polling / 10)
         jax.distributed.shutdown()
 
 
@@ -124,7 +124,7 @@ def end_early(status: int, why: str) -> None:
     if not jax.distributed.is_initialized():
         return
     if "Gloo" in why:  # a sum over all processes failed: which of them ended, the watch is about to say
-        time.sleep(WAITS.silence + 5 * WAITS.asking)
+        time.sleep(WAITS.silence + 5 * WAITS.polling)
         why = "the others could not be reached"
     try:
         global_state.client.key_value_set(f"{ENDED}{global_state.process_id}", why)
@@ -144,7 +144,7 @@ class Watch(threading.Thread):
         self.leaving = threading.Event()
 
     def run(self) -> None:
-        while not self.leaving.wait(WAITS.asking):
+        while not self.leaving.wait(WAITS.polling):
             early = self.ended_early()
             if early and not self.leaving.is_set():
                 self.end(early)
@@ -169,7 +169,7 @@ class Watch(threading.Thread):
             file=sys.stderr,
             flush=True,
         )
-        time.sleep(0 if self.index else WAITS.notice + WAITS.asking)  # the first has the store
+        time.sleep(0 if self.index else WAITS.notice + WAITS.polling)  # the first has the store
         os._exit(FAILED)
 
 

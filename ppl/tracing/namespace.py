@@ -103,5 +103,5 @@ TRACING = Namespace(
     applied_node,
     refuse,
     refuse,
-    joint=applied_together,
+    joint_vjp=applied_together,
 )

@@ -209,10 +209,10 @@ def applied_node(node: Node, args: tuple[Any, ...]) -> Any:
 
 
 def applied_together(forward: Forward, args: Sequence[Any]) -> Any:
-    """A function whose adjoints are computed together, as `Namespace.joint` takes it."""
+    """A function whose adjoints are computed together, as `Namespace.joint_vjp` takes it."""
     if not (found := tracers_of(args, {})):
-        assert AUTOGRAD.joint is not None
-        return AUTOGRAD.joint(forward, args)
+        assert AUTOGRAD.joint_vjp is not None
+        return AUTOGRAD.joint_vjp(forward, args)
     traced = [i for i, a in enumerate(args) if isinstance(a, Tracer)]
     value, _ = forward(plain(args), traced)
     return found[0].trace.tracer(value, Operation(Together(forward, tuple(traced)), tuple(args), {}), found)

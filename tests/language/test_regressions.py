@@ -170,7 +170,7 @@ def test_a_renewal_process_of_several_series():
         cases[t] = np.exp(r) * (cases[:t].T @ w[4 - t :])
     expected = cases.sum() + r[0] - cases[1].sum()
     assert log_density(RENEWAL, {"T": 4, "M": 2, "w": w}, r) == pytest.approx(expected, rel=1e-12)
-    assert "stays a loop" not in show_stage(RENEWAL, "plan")
+    assert "remains a loop" not in show_stage(RENEWAL, "plan")
 
 
 def test_tuples_are_printed_as_tuples(capsys):

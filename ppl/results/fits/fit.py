@@ -508,10 +508,10 @@ class Fit(VariablesOfDraws):
         """
         if self.settings.algorithm not in OF_SEVERAL_GAUSSIANS:
             return self.more(n, seed).draws()
-        return columns_of_more_draws(self.posterior, self.settings, self._asking(n, seed), self.result)
+        return columns_of_more_draws(self.posterior, self.settings, self._settings_for(n, seed), self.result)
 
-    def _asking(self, n: int, seed: int | None) -> Settings:
-        """The settings, for so many draws."""
+    def _settings_for(self, n: int, seed: int | None) -> Settings:
+        """The settings with n draws."""
         return replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
 
     @checks
@@ -534,7 +534,7 @@ class Fit(VariablesOfDraws):
                 f"The draws of {self.settings.algorithm} are resampled from several Gaussians, so more "
                 f"draws need another run, with draws = {n}."
             )
-        new_settings = self._asking(n, seed)
+        new_settings = self._settings_for(n, seed)
         with listener_of(progress, phases_of_draws(new_settings)) as listen:
             found = more_draws(self.posterior, self.settings, new_settings, self.result, listen)
         return Fit(self.posterior, new_settings, *found)

@@ -45,8 +45,8 @@ class ByRows(Node):
         return type(self)(self.density, leading_axes)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
-        if xp.joint and self.leading_axes in (None, 0) and _is_regression(args, self.slopes):
-            return xp.joint(self._forward, args)
+        if xp.joint_vjp and self.leading_axes in (None, 0) and _is_regression(args, self.slopes):
+            return xp.joint_vjp(self._forward, args)
         return self.reduced(xp, self._rows(xp, *args))
 
     def _forward(self, plain: Sequence[Array], traced: Sequence[int]) -> tuple[Array, Adjoints]:
