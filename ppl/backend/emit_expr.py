@@ -166,7 +166,7 @@ def bound_name(w: Writer, e: ir.Apply, mode: Mode, name: str = "", drops: tuple[
 
 
 def outer(e: ir.Apply) -> int:
-    """How many axes stand before that which a function of stdlib/batching adds or works along."""
+    """The number of axes before the one that a function of stdlib/batching adds or works along."""
     if e.callee.impl not in WITH_OUTER:
         return 0
     here, there = axes_of(e.type), axes_of(e.args[0].type)
@@ -225,9 +225,9 @@ def has_axes(args: Sequence[ir.Expr]) -> list[bool]:
 
 
 def aligned(text: str, axes: Sequence[str], result_axes: Sequence[str], own: int = 0) -> str:
-    """A value with axes of length one where others have axes that it lacks, `own` of them after all of these.
+    """A value with axes of length one in place of those that it lacks, and `own` more at the end.
 
-    Axes before its first need none: shapes meet from the right.
+    None is needed before its first axis: NumPy broadcasts from the right.
     """
     missing, gaps = 0, []
     for axis in result_axes[result_axes.index(axes[0]) :] if axes else ():
@@ -328,7 +328,7 @@ def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
 def gather(w: Writer, e: ir.Gather) -> str:
     """NumPy's own index where it gives the axes in this order, else index arrays for all of them.
 
-    Of every draw the entries are picked by `lib.pick`, whose adjoint is made for that.
+    With an axis of the draws `lib.pick` takes the entries; its adjoint is faster than that of an index.
     """
     at = entries_of(e.base.type, e.picks, e.items, axes_of(e.type))
     of_draws = at.whole[:1] == (ir.DRAW,)

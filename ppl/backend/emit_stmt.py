@@ -20,7 +20,7 @@ from ppl.backend.emit_expr import (
 )
 from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, declared_names, used_names, walk_statements
+from ppl.ir.walk import assigned_names, names_after, used_names, walk_statements
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, Type, array_of, axes_of, core, entry, is_complex, rank
 
@@ -40,14 +40,8 @@ def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
     for s in body:
         with w.at(s.span):
             statement(w, s)
-        w.defined |= set_after(s)
+        w.defined |= names_after((s,))
     w.defined = before
-
-
-def set_after(s: ir.Stmt) -> set[str]:
-    """The variables that a statement sets and that live on after it."""
-    inside = declared_names(s) if isinstance(s, ir.If | ir.For | ir.While | ir.Profile) else set()
-    return assigned_names((s,)) - inside
 
 
 def statement(w: Writer, s: ir.Stmt) -> None:
@@ -216,7 +210,7 @@ def scan(w: Writer, s: ir.Scan) -> None:
 
 
 def read_from_outside(s: ir.Scan) -> set[str]:
-    """Variables that the steps read and are not said to: passes may have brought them in."""
+    """Variables that the steps read besides those that the scan names: passes may have added them."""
     own = {*s.carried, *s.inputs, *(v.name for v in s.fixed)}
     read = used_names((s.step, s.next)) - assigned_names(s.step)
     read |= used_names((s.batch, s.batch_next)) - assigned_names(s.batch)

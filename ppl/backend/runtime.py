@@ -267,14 +267,14 @@ def branch(xp: Namespace, test: Any, then: Side, otherwise: Side, *args: Any) ->
 
 
 def loop(xp: Namespace, goes_on: Side, step: Side, state: tuple[Any, ...], fixed: tuple[Any, ...]) -> Any:
-    """The state once the loop does not go on."""
+    """The state when the loop ends."""
     while goes_on(*state, *fixed):
         state = step(*state, *fixed)
     return state
 
 
 def and_then(xp: Namespace, left: Any, right: Callable[[], Any]) -> Any:
-    """`&&`: the right side is looked at only if needed."""
+    """`&&`: the right side is evaluated only if needed."""
     return left and right()
 
 
@@ -320,7 +320,7 @@ def fatal_error(xp: Namespace, *args: Any) -> None:
 
 
 def profile(xp: Namespace, name: str) -> AbstractContextManager[None]:
-    """Nothing: who asks for times puts a clock in its place (ppl/cmdstan/profile.py)."""
+    """Do nothing; ppl/cmdstan/profile.py replaces it with a clock."""
     return nullcontext()
 
 

@@ -11,6 +11,12 @@ from ppl.source import Span
 from ppl.stdlib.record import Distribution, Impl, LeadingAxis
 
 Mode = Literal["", "total", "each", "rows", "product", "products"]
+"""What a call makes of the elements that a function returns:
+(empty)   they are the value
+total     their sum; product, their product
+each      they are the value, one or more for each entry along the axes of the call
+rows      a sum for each entry along the leading axes; products, a product
+"""
 OWN_WORDS = (
     *("lib", "d", "u", "x", "rng", "target", "jacobian", "with_jacobian", "values"),
     *("read", "place", "declare", "places", "rows", "range", "float", "slice", "blocks", "of", "with_values"),
@@ -34,11 +40,10 @@ def tuple_text(items: Iterable[str]) -> str:
 class Binding:
     """A library function as the text calls it.
 
-    `mode` says what happens to its elements, `implicit` what it gets before its arguments; `drops` numbers
-    the terms in `family.constants` that are left out.  `batch` is how it takes a leading axis; where it
-    works on the trailing axes, `cores` is how many of each argument's axes these are; the first axes of the
-    answer, `leading_axes` of them, stay in mode "rows", which sums over the others.  What a loop became may
-    have its batch after `outer` axes.
+    `implicit` is what it gets before its arguments; `drops` numbers the terms in `family.constants` that are
+    left out.  `batch` is how it takes a leading axis, and `cores` are the core dimensions of its arguments,
+    as of NumPy's generalised ufuncs: the trailing axes that one call works on.  Modes "rows" and "products"
+    keep `leading_axes` axes.  A function of stdlib/batching works along the axis after `outer` others.
     """
 
     impl: Impl

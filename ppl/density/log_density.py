@@ -224,7 +224,7 @@ class LogDensity:
         if key not in self.log_joints:
             forms = UNNORMALISED if propto else TARGET
             self.log_joints[key] = (
-                LogJoint(self.model, forms, self.prepared, jacobian, self.in_a_batch, self.sizes)
+                LogJoint(self.model, forms, self.prepared, jacobian, self.batch_width, self.sizes)
                 if self.earlier is None
                 else self._updated(self.earlier, jacobian)
             )
@@ -334,7 +334,7 @@ class LogDensity:
         return max(self.sizes.largest, self.param_unc_num())
 
     @cached_property
-    def in_a_batch(self) -> int:
+    def batch_width(self) -> int:
         """How many numbers a point counts for in a batch: many scalar parameters are never one array."""
         return max(self.sizes.largest, self.param_unc_num() // COST.points_share, 1)
 
@@ -424,7 +424,7 @@ class LogDensity:
         module = self.model.over_draws
         if module is None:
             return 1
-        wide = max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True))
+        wide = max(self.batch_width, self.param_num(include_tp=True, include_gq=True))
         lines, most = len(module.emitted.spans), COST.of_draws
         if most * lines > ARRAY_SIZES.unchecked:
             most = min(most, available() // BATCH.share_of_memory // ARRAY_SIZES.number // lines)

@@ -101,7 +101,7 @@ class LogJoint:
     def tapes(self) -> Tapes:
         """The gradient at one point, of the blocks of the parameters.
 
-        It refers to the parts of this record alone: by a cycle, data would stay until they are collected.
+        It holds the parts of this record, not the record: with a cycle, data would wait for the collector.
         """
         model, form, d, jacobian = self.model, self.forms.gradient, self.d, self.jacobian
 
@@ -166,7 +166,7 @@ class LogJoint:
         return values, gradients
 
     def gradients(self, us: Floats, moving: Moving = None) -> Floats:
-        """The gradients (n, dim) alone, in two thirds of the time or less."""
+        """The gradients (n, dim) without the values, in two thirds of the time or less."""
         both = self.batched(True, moving)
         if both is None or self.model.nodes is not TapeNode or not len(us):
             return self.values_and_gradients(us, moving)[1]
@@ -197,9 +197,9 @@ class LogJoint:
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Refuse, with the statement of the largest array, derivatives for which there is no memory.
+        """Name the statement of the largest array if memory is too short for the derivatives.
 
-        The reverse pass is no statement's, and an error there has no place of its own.
+        An error of the reverse pass has no place in the program.
         """
         try:
             yield

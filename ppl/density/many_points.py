@@ -1,8 +1,8 @@
 """Log densities and gradients at many points, many at a time.
 
-The emitted log joint runs once for a whole batch of points (passes/draws_axis.py).  Those that the program
-rejects are left out; a point that is alone, or comes out neither finite nor impossible, is evaluated by
-itself, but not every one whose density is no number.
+The emitted log joint runs once for a whole batch of points (passes/draws_axis.py).  Points that the program
+rejects are removed from the batch.  Points whose density is neither finite nor zero are evaluated again, one
+by one; if the first of several nan is nan again, the others are not.
 """
 
 import math
@@ -90,17 +90,16 @@ def in_batches(
 
 
 def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
-    """All points of one batch; the groups into which they part, or halves where one is rejected.
+    """The values at all points of one batch, in halves if the program rejects one or memory is short.
 
-    An error of the program is left to the points alone, which raise it again if it is theirs. Where memory
-    is short, halves take less of it.
+    After another error the points are evaluated one by one, and raise it again if it is theirs.
     """
     if len(us) == 1:
         return one_by_one(us, scalar)
     try:
         found = batched(us)
     except DrawsRejected as some:
-        return without(some.draws, us, batched, scalar)
+        return without_rejected(some.draws, us, batched, scalar)
     except (MemoryError, PPLError) as error:
         if isinstance(error, Rejection | MemoryError) or getattr(error, "code", "") == MEMORY:
             return by_groups(us, np.array_split(np.arange(len(us)), 2), batched, scalar)
@@ -108,7 +107,7 @@ def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)
     bad = np.flatnonzero(~sure)
-    if is_no_number(us, found, bad, scalar):
+    if are_nan(us, found, bad, scalar):
         bad = bad[~np.isnan(found[0][bad])]
     if bad.size:
         for whole, again in zip(found, one_by_one(us[bad], scalar), strict=True):
@@ -145,20 +144,20 @@ def bytes_in_use(batched: Batched, us: Floats) -> int:
     return most - before
 
 
-def is_no_number(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar) -> bool:
-    """Whether the density of those `bad` points that came out nan is nan: the first of them by itself tells.
+def are_nan(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar) -> bool:
+    """Whether the `bad` points with density nan keep it: whether the first of them does, evaluated alone.
 
-    Where a path goes far astray, most points of a batch are such, and one by one they would take longer than
-    all others.
+    If a path diverges, most points of a batch are nan, and evaluating each alone would take longer than all
+    others.
     """
     nan = bad[np.isnan(found[0][bad])]
     return len(nan) > 1 and bool(np.isnan(one_by_one(us[nan[:1]], scalar)[0][0]))
 
 
-def without(rejected: NDArray[np.intp], us: Floats, batched: Batched, scalar: Scalar) -> Found:
-    """What is found at the other points; of those that are rejected the density is zero, without a gradient.
+def without_rejected(rejected: NDArray[np.intp], us: Floats, batched: Batched, scalar: Scalar) -> Found:
+    """The values at the other points; at those that are rejected the density is zero, and the gradient nan.
 
-    They are not evaluated again: a solver has no answer only after all steps that it may take.
+    They are not evaluated again: a solver rejects a point only after all steps that it may take.
     """
     left = np.setdiff1d(np.arange(len(us)), rejected)
     if not left.size:
@@ -198,7 +197,7 @@ def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
         BranchDivergence: the rows take different branches of the program.
         DrawsRejected: the program rejects some of them; or Rejection, which does not say which.
     """
-    draw = numbers(us)
+    draw = draw_numbers(us)
     with np.errstate(all="ignore"), located(module):
         return np.asarray(for_all(NUMPY, module.log_joint(d, d.blocks(us), jacobian, draw), draw))
 
@@ -207,7 +206,7 @@ def of_points(module: Module, xp: Namespace, d: Data, jacobian: bool) -> Callabl
     """The log joint at some points as a function of their blocks, which `xp` traces."""
 
     def run(traced: Sequence[Any]) -> Any:
-        draw = numbers(traced[0])
+        draw = draw_numbers(traced[0])
         return for_all(xp, module.log_joint(d, list(traced), jacobian, draw), draw)
 
     return run
@@ -220,7 +219,7 @@ def log_joint_gradients(
 
     Tapes without values give None for these.
     """
-    full = filled(us) if tapes.traceable and nodes is TapeNode else us
+    full = padded(us) if tapes.traceable and nodes is TapeNode else us
     try:
         with np.errstate(all="ignore"), located(module):
             values, parts = tapes(d.blocks(full), nodes)
@@ -230,7 +229,7 @@ def log_joint_gradients(
     return values if values is None else values[: len(us)], gradients
 
 
-def filled(us: Floats) -> Floats:
+def padded(us: Floats) -> Floats:
     """The rows, the last of them repeated until there are as many as tapes are compiled for: of two numbers
     of rows that differ by less than an eighth, the same.
     """
@@ -246,9 +245,9 @@ def gradients_alone(module: Module, d: Data, us: Floats, tapes: Tapes, both: Bat
 
 
 def as_one_of_many(batched: Batched | None, u: Floats) -> Found | None:
-    """What is found at u (dim,) alone; None where it cannot be had this way.
+    """The values at u (dim,) as a batch of one point; None if that fails.
 
-    Rows that go through a loop of a function then do so together.
+    If a function of the program with a loop is called for each row, a batch runs it once for all rows.
     """
     try:
         return None if batched is None else tuple(each[0] for each in batched(u[None]))
@@ -256,7 +255,7 @@ def as_one_of_many(batched: Batched | None, u: Floats) -> Found | None:
         return None
 
 
-def numbers(us: Floats) -> NDArray[np.intp]:
+def draw_numbers(us: Floats) -> NDArray[np.intp]:
     """1, 2, ... for the rows."""
     return np.arange(1, len(us) + 1)
 
@@ -283,7 +282,7 @@ class Sizes:
             value = f(*args)
             self.calls += 1
             size = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
-            size = max(size, gone_through(binding, args))
+            size = max(size, elements_read(binding, args))
             if size > self.largest:
                 self.largest, self.span = size, span_of(self.code, sys._getframe(1))
             if work is not None:
@@ -298,8 +297,8 @@ class Sizes:
         def counted(*args: Any) -> Any:
             answer = f(*args)
             solver, _, (start, *_), _ = args
-            gone_through = start if "laplace" in solver else answer  # the covariance stands first
-            self.solved += BATCH.solver_work * int(np.size(gone_through))
+            read = start if "laplace" in solver else answer  # the covariance stands first
+            self.solved += BATCH.solver_work * int(np.size(read))
             return answer
 
         return counted
@@ -332,7 +331,7 @@ def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
     return sizes
 
 
-def gone_through(binding: Binding, args: Sequence[Any]) -> int:
+def elements_read(binding: Binding, args: Sequence[Any]) -> int:
     """How many numbers a density looks at, combined where it takes single ones; of x in a GLM its rows."""
     if binding.family is None:
         return 0

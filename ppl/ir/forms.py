@@ -1,6 +1,8 @@
 """The forms of a program: each is another form and the passes that follow, down to the program as lowered.
 
 What is executed is one of these forms, emitted as Python text and bound to a namespace; nothing else is.
+A point of the log density is a draw: forms "at many points", and that of the variables of draws, give values
+the axis of the draws.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -31,7 +31,7 @@ def union(*axes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def loops_of(t: Type) -> tuple[str, ...]:
-    """The axes of a value but that of the draws."""
+    """The axes of a value, except that of the draws."""
     return tuple(axis for axis in axes_of(t) if axis != DRAW)
 
 
@@ -64,7 +64,7 @@ class Callee:
     batch: LeadingAxis
     reduce: Literal["", "sum", "prod"] = ""
     implicit: Literal["", "rng", "jacobian"] = ""
-    """What it gets before its arguments: the generator, or where to add its log-Jacobian."""
+    """What it gets before its arguments: the rng, or the list to which it adds its log-Jacobian."""
     family: Distribution | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -75,10 +75,10 @@ class Callee:
 
 @dataclass(frozen=True)
 class Apply:
-    """A call of the standard library, at every place along the axes of its arguments.
+    """A call of the standard library, once for each entry along the axes of its arguments.
 
-    What it returns has the same axes, but those that a reduction is over; a callee of batch "whole" gets its
-    arguments with their axes as they are.
+    The result has these axes, except those that a reduction sums over. A callee of batch "whole" takes its
+    arguments with all their axes.
     """
 
     callee: Callee
@@ -122,8 +122,8 @@ class CallUser:
 class Solve:
     """A differential or algebraic equation, an integral or a marginal, given by a function of the program.
 
-    `args` are what the function would get at the start, but that of Laplace's gets theta where its covariance
-    stands here; `settings` are for the solver alone.
+    `args` are the arguments of the function at the start; for Laplace's functions, the covariance of theta in
+    place of theta. `settings` are those of the solver.
     """
 
     solver: str
@@ -187,9 +187,9 @@ class Index:
 
 @dataclass(frozen=True)
 class Gather:
-    """An Index at every place along the axes of the base and of the indices.
+    """An Index for each entry along the axes of the base and of the indices.
 
-    `picks` has an index for each axis of the base: None where the base is taken at the place itself.
+    `picks` has an index for each axis of the base; None takes the entry at the same position.
     """
 
     base: "Expr"
@@ -309,9 +309,9 @@ class Update:
 
 @dataclass(frozen=True)
 class Scatter:
-    """An Update at every place along the axes of the indices; `type` is that of the variable.
+    """An Update for each entry along the axes of the indices; `type` is that of the variable.
 
-    `picks` has an index for each axis of the variable: None where it is set at the place itself.
+    `picks` has an index for each axis of the variable; None sets the entry at the same position.
     """
 
     name: str
@@ -324,7 +324,7 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Increment:
-    """`target += value`, or `jacobian += value`; summed over all its axes but that of the draws."""
+    """`target += value`, or `jacobian += value`; summed over all its axes except that of the draws."""
 
     what: Literal["target", "jacobian"]
     value: Expr
@@ -465,7 +465,7 @@ class Declared:
 
     @property
     def allows_all(self) -> bool:
-        """Whether every value of the type keeps the constraint, so that there is nothing to check."""
+        """Whether every value of the type satisfies the constraint."""
         return self.constraint in ("identity", "complex", "offset_multiplier")
 
 

@@ -16,7 +16,7 @@ WRITES = (ir.Assign, ir.Update, ir.Scatter)
 
 
 class UselessAxis(Exception):
-    """A variable has an axis of a loop whose iterations number its entries already."""
+    """A variable has an axis of a loop whose iterations already number its entries."""
 
 
 def check_stores(body: Sequence[ir.Stmt]) -> None:

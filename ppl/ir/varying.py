@@ -78,7 +78,7 @@ def varying_names(body: Sequence[ir.Stmt], start: set[str]) -> set[str]:
 
 
 def left_out(body: Sequence[ir.Stmt], names: set[str]) -> Sequence[ir.Stmt]:
-    """The statements of a loop that some go through less often, as a jump is theirs alone."""
+    """The statements of a loop that only some draws skip, because of a jump."""
     for k, s in enumerate(body):
         if jumps(s) and any(isinstance(n, ir.If) and varies(n.condition, names) for n in walk_statements(s)):
             return body if any(jumps(later, "break") for later in body) else body[k:]

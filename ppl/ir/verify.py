@@ -1,4 +1,4 @@
-"""Whether a program is well formed: what every pass may rely on, and has to leave true.
+"""Whether a program is well formed: what every pass may assume and must preserve.
 
 Every name is set before it is read; a variable has as many axes as it was declared with; a value varies over
 the axes of what it is made of (axes.py); a variable has the axis of a loop once (stores.py); and a block

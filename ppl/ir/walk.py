@@ -50,7 +50,7 @@ def fields_of(kind: type, kinds: Collection[Any]) -> tuple[str, ...]:
 
 
 def values_of(names: tuple[str, ...]) -> Callable[[Any], Any] | None:
-    """The values of fields: a tuple, of one field its value; None where there are none."""
+    """A function that reads fields: a tuple, or the value of a single field; None if there are none."""
     return attrgetter(*names) if names else None
 
 
@@ -145,7 +145,7 @@ def is_invariant(node: Any, body: Sequence[ir.Stmt]) -> bool:
 
 
 def implicit_arguments_of(node: Any) -> Collection[str]:
-    """What a call gets besides its arguments: the generator, the target, where to add a log-Jacobian."""
+    """What a call gets besides its arguments: "rng", "target", "jacobian"."""
     match node:
         case ir.Apply(callee=ir.Callee(implicit=implicit)):
             return (implicit,) if implicit else ()
@@ -204,7 +204,7 @@ def names_after(body: Sequence[ir.Stmt]) -> set[str]:
 
 
 def single_assignments(body: Sequence[ir.Stmt]) -> list[ir.Assign]:
-    """Outermost assignments that hold to the end: neither the variable nor what it is made of changes."""
+    """Outermost assignments that hold to the end: neither the variable nor what its value reads changes."""
     changing = changing_names(body)
     return [
         s
@@ -214,7 +214,7 @@ def single_assignments(body: Sequence[ir.Stmt]) -> list[ir.Assign]:
 
 
 def declared_names(node: Any) -> set[str]:
-    """Variables that live inside alone, or from there on: loop variables, and what a scan is made of, too."""
+    """Variables that a node declares: locals, loop variables, and the states and inputs of scans."""
     found: set[str] = set()
     for n in walk_statements(node):
         match n:
@@ -248,7 +248,7 @@ def with_density(
 
 
 def with_blocks(s: ir.Stmt, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, ...]]) -> ir.Stmt:
-    """The statement with `change` applied to each block inside it; the steps of a scan are left alone."""
+    """The statement with `change` applied to each block inside it; the steps of a scan do not change."""
     match s:
         case ir.If(then=then, otherwise=otherwise):
             return replace(s, then=change(then), otherwise=change(otherwise))
@@ -270,7 +270,7 @@ def in_branches(
 
 
 def without(body: Sequence[ir.Stmt], drops: Callable[[ir.Stmt], bool]) -> tuple[ir.Stmt, ...]:
-    """The statements, those in blocks too, but for some; the steps of a scan are left alone."""
+    """The statements, those in blocks too, without some; the steps of a scan do not change."""
     return tuple(with_blocks(s, lambda inner: without(inner, drops)) for s in body if not drops(s))
 
 

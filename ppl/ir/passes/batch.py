@@ -17,16 +17,16 @@ from ppl.types import INT, Type, axes_of, element_type, entry, over_axes
 class Dependent(Exception):
     """The iterations cannot run at once; the message says why.
 
-    Who asked for them takes the next best: an inner loop remains a loop in Python (iterations.inner_loop), an
-    outermost one is tried in another way (Vectorise.loop), a function is called for each entry
-    (lift.call_over_axis), a statement is run for each draw (draws_variables.statement).
+    The caller falls back: an inner loop remains a loop in Python (iterations.inner_loop), an outermost one is
+    tried in another way (Vectorise.loop), a function is called for each entry (lift.call_over_axis), a
+    statement runs for each draw (draws_variables.statement).
     """
 
 
 class OneAxis(Exception):
-    """What is written for the iterations along one axis met those of a rectangle.
+    """Code for iterations along one axis was called for a rectangle, which has several.
 
-    iterations.inner_loop then tries all pairs along one axis; for the rest it is as Dependent.
+    iterations.inner_loop then tries all pairs along one axis; elsewhere this is handled as Dependent.
     """
 
 
@@ -35,8 +35,8 @@ class Batch:
     """Iterations along one axis, or those of a nest that is a rectangle along an axis for each of its loops.
 
     `indices` has an int array along each axis, the outermost first; `variables` the values of each loop
-    variable, `locals` the axes of variables that are declared inside.  Along the axes of `parent` that this
-    batch has not, its entries stand at `positions`.
+    variable, `locals` the axes of variables that are declared inside.  `positions` are those of its entries
+    along the axes that only `parent` has.
     """
 
     indices: Mapping[str, ir.Var]
@@ -53,9 +53,9 @@ class Batch:
     sizes: Mapping[ir.Expr, ir.Var] = field(default_factory=dict)
     """Ints that are the same in all entries of the batch, each with the variable that has its value."""
     mask: ir.Var | None = None
-    """Which entries of the parent a branch is taken for; the others have the values of the first of these."""
+    """Which entries of the parent take a branch; the others have the values of the first that does."""
     draws: str = ""
-    """The axis along which its entries are draws, and nothing else."""
+    """The axis of the draws, or of a subset of them; empty if there is none."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -64,12 +64,12 @@ class Batch:
 
     @property
     def loops(self) -> tuple[str, ...]:
-        """Its axes but that of the draws."""
+        """Its axes, except that of the draws."""
         return tuple(axis for axis in self.indices if axis != self.draws)
 
     @property
     def axis(self) -> str:
-        """Its only axis, beside that of the draws.
+        """Its only axis, except that of the draws.
 
         Raises:
             OneAxis: it has several.
@@ -85,7 +85,7 @@ class Batch:
 
     @property
     def own_axes(self) -> tuple[str, ...]:
-        """Those that the parent has not."""
+        """Those that the parent lacks."""
         return tuple(axis for axis in self.indices if self.parent is None or axis not in self.parent.indices)
 
     def counts(self, axes: Sequence[str]) -> tuple[ir.Expr, ...]:
@@ -94,12 +94,12 @@ class Batch:
 
     @property
     def may_be_empty(self) -> bool:
-        """Whether these are the entries of another batch that go into a branch; there may be none."""
+        """Whether it is the subset of another batch that takes a branch; it may have no entries."""
         return self.parent is not None and len(self.variables) == len(self.parent.variables)
 
     @property
     def is_root(self) -> bool:
-        """Whether these are all draws, in no loop that became arrays."""
+        """Whether it is the batch of all draws, outside of all loops that became arrays."""
         return self.parent is None and bool(self.draws)
 
     def over(self, *es: ir.Expr) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ class LiftedFunctions(Protocol):
 
 @dataclass
 class Draws:
-    """What is known where the values of many draws are found at once, or those of many calls of a function.
+    """The context of lifting over many draws, or over many calls of a function.
 
     `root` is the batch of all of them, `varying` are the variables that may differ from one to the next.
     """
@@ -159,7 +159,7 @@ class Draws:
     types: Mapping[str, Type]
     """Those of variables, for one draw."""
     loop: "Callable[[Lifting, Batch, ir.For], None]"
-    """What runs a loop that stands in no other."""
+    """Lifts an outermost loop."""
 
 
 @dataclass
@@ -187,7 +187,7 @@ class Lifting:
     Valid for that batch until the variable, or one in an index of the entry, is set: `forget_entries`.
     """
     moving: frozenset[str] = frozenset()
-    """What loops that stay set, which are run for all entries at once: their variables, and more."""
+    """Variables that remaining loops set, their loop variables included."""
     draws: "Draws | None" = None
     bounds: bool = False
     """Whether these are the bounds of a parameter, which stand before any statement."""
@@ -219,7 +219,7 @@ class Lifting:
         return found
 
     def aside(self, work: Callable[[], None]) -> tuple[ir.Stmt, ...]:
-        """The statements that the work makes, taken aside."""
+        """The statements that `work` makes, not appended to `out`."""
         before, self.out, stored = self.out, [], dict(self.stored)
         try:
             work()
@@ -230,7 +230,7 @@ class Lifting:
 
     @contextmanager
     def undone_on_failure(self, b: Batch) -> Iterator[None]:
-        """Where what is done inside raises, all is as if it had not begun."""
+        """Restore the state of the attempt if the body raises."""
         made = len(self.out)
         before = dict(b.locals), self.writes, self.sums, dict(self.stored), self.fails_if_empty
         try:
@@ -241,7 +241,7 @@ class Lifting:
             raise
 
     def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
-        """The work's statements, under a condition where a batch without entries could make them fail."""
+        """Append the statements that `work` makes, under a condition if they may fail on an empty batch."""
         outer, self.fails_if_empty = self.fails_if_empty, False
         made = self.aside(work)
         if b.mask is not None and made:
@@ -253,7 +253,7 @@ class Lifting:
 
 
 def axis_of_range(lower: ir.Expr, upper: ir.Expr, outer: Sequence[str] = ()) -> str:
-    """The axis of a loop inside those of other axes: two loops over the same range are along the same."""
+    """The axis of a loop over a range: loops over the same range share it, unless one is inside the other."""
     name = expr(upper) if lower == ir.Const(1, INT) else f"{expr(lower)}:{expr(upper)}"
     while name in outer:
         name += "'"
@@ -266,7 +266,7 @@ def any_axes(*es: ir.Expr) -> bool:
 
 
 def at_place(e: ir.Expr) -> tuple[None, ...]:
-    """The picks of a Gather that takes the base at the place itself."""
+    """The picks of a Gather that takes the base at the same position along each of its axes."""
     return (None,) * len(axes_of(e.type))
 
 

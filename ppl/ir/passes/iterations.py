@@ -112,7 +112,7 @@ def new_attempt(s: ir.For, options: LiftOptions, around: Around) -> tuple[Liftin
 
 
 def enter(c: Lifting, s: ir.For) -> None:
-    """What the attempt must know of the statements of a loop that it is about to run."""
+    """Record what the statements of a loop set and read, before they run."""
     c.writes, c.once = outer_writes(s), set_once(s.body)
     c.reads, c.sums, c.stored = read_entries(s.body), accumulated(s.body), {}
 
@@ -271,7 +271,7 @@ def declared(c: Lifting, b: Batch, d: ir.Declared, axes: tuple[str, ...]) -> ir.
 
 
 def message_part(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:
-    """A part of a message, of the first entry that comes to it."""
+    """A part of a message, with the value of the first entry."""
     if isinstance(part, ir.Text):
         return part
     value = lift(c, b, part)
@@ -375,14 +375,14 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
 
 
 def summed(c: Lifting, b: Batch, value: ir.Expr, left: Sequence[str]) -> ir.Expr:
-    """The sum of a value over all axes of the batch but those that are left."""
+    """The sum of a value over all axes of the batch except those that are left."""
     if b.mask is not None:
         value = where_mask(b.mask, spread(b, value, b.axes))
     return counted(c, b, totalled(value, left), (*axes_of(value.type), *left, b.draws))
 
 
 def totalled(value: ir.Expr, left: Sequence[str]) -> ir.Expr:
-    """The sum of a value over its axes but those that are left."""
+    """The sum of a value over its axes except those that are left."""
     for axis in reversed(axes_of(value.type)):
         if axis not in left:
             t = over_axes(entry(value.type), *(a for a in axes_of(value.type) if a != axis))
@@ -581,13 +581,13 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
 
 
 def position_of_draw(c: Lifting, b: Batch) -> ir.Expr | None:
-    """Which draw each entry is of, where that is not told by the axis of the draws itself."""
+    """The draw of each entry of a batch without the axis of all draws; None of other batches."""
     root = c.draws.root if c.draws else None
     return path_to(b, root).get(root.draws) if root else None
 
 
 def by_draw(c: Lifting, b: Batch, value: ir.Expr, draws: ir.Expr) -> ir.Expr:
-    """What some draws add up to, 0 for the others."""
+    """The sum for each draw, 0 for draws without an entry."""
     assert c.draws is not None
     root, own = c.draws.root, axes_of(draws.type)
     value = spread(b, value, own)
@@ -630,7 +630,7 @@ def splits(b: Batch, s: ir.If) -> bool:
 
 
 def in_each_step(c: Lifting, s: ir.For | ir.While, work: Callable[[], None]) -> Stmts:
-    """The statements that the work makes in a loop that stays, whose variables change with each step."""
+    """The statements that `work` makes in a remaining loop, whose variables change with each step."""
     before, c.moving = c.moving, c.moving | assigned_names((s,))
     for name in c.moving:
         forget_entries(c, name)
@@ -693,7 +693,7 @@ def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
 
 
 def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
-    """`while`, until every entry is done: a step is run for those that go on."""
+    """`while`, until every entry has ended: each step runs for the entries that continue."""
     if is_masked(b) or has_mask(c, b, s.condition):
         raise Dependent("the number of iterations depends on parameters")
     condition, made = lift_aside(c, b, s.condition)

@@ -104,7 +104,7 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
 
 
 def require_draws(b: Batch, axes: tuple[str, ...], why: str) -> tuple[str, ...]:
-    """The axes, which may be that of the draws alone."""
+    """The axes; raises Dependent if there is one besides that of the draws."""
     if not {*axes} <= {b.draws}:
         raise Dependent(why)
     return axes
@@ -129,13 +129,13 @@ def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
 
 
 def axes_set(c: Lifting, b: Batch, e: ir.Expr) -> tuple[str, ...]:
-    """The axes of variables that are set more than once: one that all draws share has not theirs."""
+    """The axes of a variable that is set more than once; not that of the draws if they share its value."""
     shared = c.draws is not None and not varies(e, c.draws.varying)
     return b.loops if shared else b.axes
 
 
 def spread(b: Batch, value: ir.Expr, axes: Sequence[str]) -> ir.Expr:
-    """What lifting made, once for each place along these axes."""
+    """The lifted value broadcast over these axes."""
     have = {*axes_of(value.type)}
     if have != {*axes} and isinstance(core(value.type), Tuple):
         (draws,) = require_draws(b, (*axes,), "a tuple is set inside the loop") or ("",)
@@ -299,7 +299,7 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
 
 
 def fits_leading(e: ir.Apply, args: Sequence[ir.Expr]) -> bool:
-    """Trailing axes are told apart by rank alone, so arrays and varying sizes need a call for each entry.
+    """Trailing axes are identified by rank only, so arrays and varying sizes need a call for each entry.
 
     A list is a list, array or not, where it is the only argument. Of a density the record says which axes are
     its own, and an int is no size.
@@ -519,7 +519,7 @@ def set_side(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
 
 
 def is_linear(e: ir.Expr) -> bool:
-    """Whether it does no harm to evaluate an expression in vain: it has a value, and finite derivatives."""
+    """Whether an expression may be evaluated without being used: it is finite, and so are its derivatives."""
     match e:
         case ir.Var() | ir.Const():
             return rank(e.type) == 0
@@ -545,7 +545,7 @@ def in_branches(
     branches: Sequence[tuple[Impl, ir.Var, ir.Expr]],
     masked: bool,
 ) -> ir.Var:
-    """A local that starts the same everywhere and is set where a test comes out as each branch wants it."""
+    """A local that starts as `start` and is set by each branch for the entries that take it."""
     name = c.fresh("chosen")
     axes = axes_set(c, b, e)
     b.locals[name] = axes
@@ -754,7 +754,7 @@ def is_changed(c: Lifting, b: Batch, name: str) -> bool:
 def distinguishes(c: Lifting, b: Batch, owner: Batch | None, item: ir.IndexItem, v: str) -> bool:
     """Whether the index differs between iterations that differ in the variable: v, or say T - v + 1.
 
-    Asked of those that share a place in the owner.
+    Only iterations that share an entry of the owner are compared.
     """
     if item in b.segments:
         return v in used_names(item)
