@@ -70,6 +70,10 @@ class FieldModes(NamedTuple):
     values: Array
     found: NDArray[np.bool_]
 
+    def at_rows(self, rows: slice) -> "FieldModes":
+        """Those of some of the outer points."""
+        return FieldModes(self.at[rows], self.half_log_dets[rows], self.values[rows], self.found[rows])
+
     @property
     def log_marginals(self) -> Array:
         """The log density of the outer coordinates, (n,), by Laplace's approximation; -inf without modes."""
@@ -208,19 +212,6 @@ class Fields:
                 break
         values[hopeless & ~found] = -np.inf
         return FieldModes(at, half_log_dets, values, found), bands
-
-    def by_pair(self, bands: Array) -> Array:
-        """The entries (n, m) of bands (n, b + 1, k) that are of pairs of coordinates that meet."""
-        first, second = self.structure.pairs
-        return np.asarray(bands[:, first - second, second])
-
-    def in_bands(self, entries: Array) -> Array:
-        """Bands (n, b + 1, k) of the entries (n, m) of such pairs."""
-        structure = self.structure
-        first, second = structure.pairs
-        bands = np.zeros((len(entries), structure.bandwidth + 1, len(structure.latent)))
-        bands[:, first - second, second] = entries
-        return bands
 
     def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
         """Points (n, k) away from modes, from which others may be found."""

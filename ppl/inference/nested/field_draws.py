@@ -1,11 +1,14 @@
-"""Draws of a field given the outer coordinates: a few at each point, of a Gaussian near the one at the mode.
+"""Draws of a field given the outer coordinates: of the Gaussian at the mode, or carried on by the gradient.
 
-The best Gaussian in Kullback-Leibler divergence has as its precision minus the mean Hessian under itself, and
-under it the mean gradient is 0 (Opper and Archambeau 2009, "The variational Gaussian approximation
-revisited", equations 7 and 8). At a few outer points two steps are made towards it. The means are over points
-one sd from the centre in every coordinate, two that meet to the same side or not, as often as their
-correlation says. Elsewhere centre and precision differ from those at the mode as a polynomial fitted to these
-points says.
+With the mode m, the precision P there, the gradient g of the log density and y from N(0, P^-1), the point
+
+    x = m + P^-1 (3 g(m - y/3) + b)
+
+has the density of the field to first order in its third derivatives T, if b is a third of their traces with
+P^-1. For 3 g(m - y/3) is P y + T(y, y)/6 to second order in y, so that -x'Px/2 + T(x, x, x)/6 is
+-y'Py/2 - b'y, and b'y is the log determinant of the derivative, the trace of P^-1 T(y)/3. This derivative is
+P^-1 times minus the Hessian at m - y/3, so that the density of x is known; where the log density is concave,
+no two y lead to the same x.
 
 Of a few draws at one outer point the mean weight is an unbiased marginal density; one of them is kept by its
 weight (Tran, Scharth, Gunawan, Kohn, Brown and Hawkins 2021, "Robustly estimating the marginal likelihood for
@@ -13,11 +16,9 @@ cognitive models via importance sampling", section 2).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.inference.correct.tempering import effective_size
 from ppl.inference.nested.banded import Factors
@@ -25,39 +26,41 @@ from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.coupled import Coupled
 from ppl.inference.nested.field import FieldModes, Fields
 from ppl.inference.nested.given import GivenDraws
+from ppl.inference.nested.slopes import third_derivatives
 from ppl.inference.nested.trends import Trends
 from ppl.inference.numerics.gaussian import LOG_2PI, Gaussian
 from ppl.inference.objective.target import Array
 
-VARIATIONAL_STEPS = 2
-"""Steps towards the best Gaussian."""
-ANTITHETIC_PAIRS = 12
-"""Draws at an outer point, each with the one on the other side of the centre."""
+MOST_PAIRS = 12
+"""Draws at an outer point are in pairs, y and -y: so many at most."""
+EXCESS = 0.1
+"""The relative variance of their mean weight for which there are more pairs than one."""
+EVEN = 0.1
+"""That of weights of the Gaussian's draws with which these are not carried on."""
+FEWEST_OF_FIELD = 0.125
+"""The share of them without which their mean weight is mostly too small."""
+MEASURED = 16
+"""Outer points at which it is seen how even weights are."""
 MOST_QUADRATIC = 4
 """Outer coordinates up to which trends are quadratic; of more they are linear."""
 TREND_POINTS = 4
 """Points for each term of a trend, at which what it is fitted to is computed."""
 TREND_RADIUS = 3.0
 """The distance from the centre, in sds, beyond which trends are constant along a ray."""
-FEWEST_OF_FIELD = 3.0
-"""Effective draws at an outer point without which their mean weight is mostly too small. Two antithetic ones
-have the same weight where all is symmetric.
-"""
 
 
 @dataclass(frozen=True)
 class FieldDraws:
-    """Draws of a field by Gaussians.
+    """Draws of a field: of Gaussians at modes, or carried on from these.
 
-    The coefficients of trends are those of the modes (t, k), and of what is added to these (t, k) and, by
-    pairs that meet, to the precisions there (t, m).
+    The coefficients of trends are those of the modes (t, k), and of P^-1 b (t, k) if draws are carried on.
     """
 
     fields: Fields
     trends: Trends
     modes: Array
-    shifts: Array
-    changes: Array
+    shifts: Array | None = None
+    pairs: int = MOST_PAIRS
 
     @property
     def numbers(self) -> int:
@@ -74,49 +77,54 @@ class FieldDraws:
         draws = GivenDraws.none(found.at, found.about_here)
         if not rows.any():
             return draws
-        centre, factors = self.gaussians(outer[rows], found.at[rows], bands[rows])
         drawn, log_p = found.at[rows], np.full(rows.sum(), -np.inf)
         best, total, squares = np.full((3, len(drawn)), -np.inf)
-        for tried, value, weight in self.weighted(outer[rows], centre, factors, rng):
+        for tried, value, weight in self.weighted(outer[rows], found.at[rows], bands[rows], rng):
             total, squares = np.logaddexp(total, weight), np.logaddexp(squares, 2 * weight)
             score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
             better = score > best
             best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
-        log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
-        unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD)
+        log_q = log_p - total + np.log(2 * self.pairs)
+        unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD * 2 * self.pairs)
         about = found.about_here[rows]
         draws.put(rows, GivenDraws(drawn, log_q, np.isfinite(total), about, unsure))
         return draws
 
     def weighted(
-        self, outer: Array, centre: Array, factors: Factors | Coupled, rng: np.random.Generator
+        self, outer: Array, at: Array, bands: Array, rng: np.random.Generator
     ) -> Iterator[tuple[Array, Array, Array]]:
-        """Draws (n, k) of the Gaussians, log densities of the whole (n,) there, and log weights (n,)."""
-        for _ in range(ANTITHETIC_PAIRS):
-            noise = rng.standard_normal(centre.shape)
-            off = factors.solve_transposed(noise)
-            log_q = factors.half_log_dets - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI)
-            for tried in (centre + off, centre - off):
+        """Draws (n, k) by modes and precisions, log densities of the whole there and log weights (n,)."""
+        factors = self.fields.factored(bands)
+        for _ in range(self.pairs):
+            noise = rng.standard_normal(at.shape)
+            y = factors.solve_transposed(noise)
+            log_normal = factors.half_log_dets - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI)
+            for side in (y, -y):
+                tried, log_slopes = self.carried(outer, at, factors, side)
                 value = self.fields.values(outer, tried)
-                yield tried, value, np.where(np.isfinite(value), value - log_q, -np.inf)
+                weight = value - log_normal + log_slopes
+                yield tried, value, np.where(np.isfinite(weight), weight, -np.inf)
 
-    def effective_share(self, outer: Array, rng: np.random.Generator) -> float:
-        """Of the draws at one outer point, the mean over such points (n, d)."""
+    def carried(self, outer: Array, at: Array, factors: Factors | Coupled, y: Array) -> tuple[Array, Array]:
+        """The points (n, k) of y, and the log determinants (n,) of the derivative, nan where it may fold."""
+        if self.shifts is None:
+            return at + y, np.zeros(len(at))
+        there = at - y / 3
+        gradient = self.fields.gradients(outer, there)
+        own = self.fields.factored(self.fields.precisions(outer, there, gradient))
+        x = at + factors.solve(3 * gradient) + self.trends.terms(outer) @ self.shifts
+        return x, np.where(own.as_given, 2 * (own.half_log_dets - factors.half_log_dets), np.nan)
+
+    def excess(self, outer: Array, rng: np.random.Generator) -> float:
+        """The mean relative variance of weights at one outer point, over such points (n, d)."""
         found, bands = self.modes_at(outer, np.full(len(outer), -np.inf))
-        centre, factors = self.gaussians(outer, found.at, bands)
-        weights = np.array([each for *_, each in self.weighted(outer, centre, factors, rng)])
-        return float(np.nanmean([effective_size(each) for each in weights.T])) / len(weights)
+        weights = np.array([each for *_, each in self.weighted(outer, found.at, bands, rng)])
+        return float(np.mean([len(each) / effective_size(each) - 1 for each in weights.T]))
 
     def modes_at(self, outer: Array, least: Array) -> tuple[FieldModes, Array]:
         """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
         start = self.trends.terms(outer) @ self.modes
         return self.fields.modes_of_part(outer, start, BLOCK_MODES.about, least)
-
-    def gaussians(self, outer: Array, modes: Array, bands: Array) -> tuple[Array, Factors | Coupled]:
-        """Centres (n, k) and factors of the precisions of the Gaussians, by those at modes."""
-        terms = self.trends.terms(outer)
-        changes = self.fields.in_bands(terms @ self.changes)
-        return modes + terms @ self.shifts, self.fields.factored(bands + changes)
 
 
 def trends_of(about: Gaussian) -> Trends:
@@ -127,83 +135,24 @@ def trends_of(about: Gaussian) -> Trends:
 def field_draws(
     fields: Fields, trends: Trends, outer: Array, start: Array, rng: np.random.Generator
 ) -> FieldDraws:
-    """Draws by Laplace's approximation, or by Gaussians fitted to the best at a few outer points (n, d).
+    """Draws of Gaussians, or carried on if the weights of these are more even at some outer points (n, d).
 
     Modes there are looked for from a start (n, k).
     """
-    found = [best_gaussians(fields, outer[part], start[part]) for part in fields.parts(len(outer))]
-    at, shift, change, complete = (np.concatenate(each) for each in zip(*found, strict=True))
-    modes, shifts, changes = (trends.fitted(outer[complete], each[complete]) for each in (at, shift, change))
-    laplace = FieldDraws(fields, trends, modes, np.zeros_like(shifts), np.zeros_like(changes))
-    best = FieldDraws(fields, trends, modes, shifts, changes)
-    return max(laplace, best, key=lambda each: each.effective_share(outer, rng))
+    found = fields.modes(outer, start, BLOCK_MODES.near)
+    shift = np.concatenate([shifts_at(fields, outer[k], found.at_rows(k)) for k in fields.parts(len(outer))])
+    complete = found.found & np.isfinite(shift).all(axis=1)
+    modes, shifts = (trends.fitted(outer[complete], each[complete]) for each in (found.at, shift))
+    chosen = FieldDraws(fields, trends, modes)
+    some = outer[:MEASURED]
+    excess = chosen.excess(some, rng)
+    if excess > EVEN:
+        carried = replace(chosen, shifts=shifts)
+        excess, chosen = min(((excess, chosen), (carried.excess(some, rng), carried)), key=lambda e: e[0])
+    return replace(chosen, pairs=int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_PAIRS)))
 
 
-def best_gaussians(
-    fields: Fields, outer: Array, start: Array
-) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """Modes (n, k) at outer points, centres and precisions (n, m) less these, and which (n,) are found."""
-    always = np.full(len(outer), -np.inf)
-    found, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near, always)
-    centre, best = BestGaussians(fields).steps(outer, found.at)
-    change = fields.by_pair(best - bands)
-    complete = found.found & np.isfinite(centre).all(axis=1) & np.isfinite(change).all(axis=1)
-    return found.at, centre - found.at, change, complete
-
-
-@dataclass(frozen=True)
-class BestGaussians:
-    """Steps towards the Gaussian nearest to a field given the outer coordinates."""
-
-    fields: Fields
-
-    def steps(self, outer: Array, at: Array) -> tuple[Array, Array]:
-        """Centres (n, k) and precisions (n, b + 1, k) of Gaussians, by the modes (n, k)."""
-        gradient = self.fields.gradients(outer, at)
-        precision = self.fields.precisions(outer, at, gradient)
-        factors = self.fields.factored(precision)
-        centre = at + factors.solve(gradient)
-        for _ in range(VARIATIONAL_STEPS):
-            slope, precision = self.means(outer, centre, factors)
-            factors = self.fields.factored(precision)
-            centre = centre + factors.solve(slope)
-        return centre, precision
-
-    def means(self, outer: Array, centre: Array, factors: Factors | Coupled) -> tuple[Array, Array]:
-        """Mean gradients (n, k) and mean precisions (n, b + 1, k) under Gaussians."""
-        inverses = factors.inverses
-        sds, alike = np.sqrt(inverses[:, 0]), self.alike(inverses)
-        slope, precision = np.zeros_like(centre), np.zeros_like(inverses)
-        for side, share in ((1.0, alike), (self.sides, 1 - alike)):
-            for there in (centre + side * sds, centre - side * sds):
-                gradient = self.fields.gradients(outer, there)
-                slope += 0.5 * share * gradient
-                precision += 0.5 * self.shared(share) * self.fields.precisions(outer, there, gradient)
-        return slope, precision
-
-    @cached_property
-    def sides(self) -> Array:
-        """1 or -1 (k,): coordinates of colour 0 are on the other side."""
-        return np.where(self.fields.structure.colours == 0, -1.0, 1.0)
-
-    @cached_property
-    def opposite(self) -> NDArray[np.intp]:
-        """Pairs (2, m) of coordinates on two sides that meet."""
-        pairs = self.fields.structure.pairs
-        return pairs[:, self.sides[pairs[0]] != self.sides[pairs[1]]]
-
-    def alike(self, inverses: Array) -> Array:
-        """How often a coordinate is on the side of those it meets (n, k), by correlations in bands."""
-        first, second = self.opposite
-        scales = np.sqrt(inverses[:, 0, first] * inverses[:, 0, second])
-        correlations = inverses[:, first - second, second] / scales
-        sums, counts = np.zeros_like(inverses[:, 0]).T, np.zeros(inverses.shape[2])
-        for end in (first, second):
-            np.add.at(sums, end, correlations.T)
-            np.add.at(counts, end, 1.0)
-        return np.asarray(0.5 + 0.5 * np.clip(sums.T / np.maximum(counts, 1.0), -1.0, 1.0))
-
-    def shared(self, shares: Array) -> Array:
-        """The means over two coordinates that meet of shares (n, k), in bands (n, b + 1, k)."""
-        first, second = self.fields.structure.pairs
-        return self.fields.in_bands(0.5 * (shares[:, first] + shares[:, second]))
+def shifts_at(fields: Fields, outer: Array, modes: FieldModes) -> Array:
+    """P^-1 b (n, k) at modes."""
+    found = third_derivatives(fields, outer, modes)
+    return np.asarray(found.times(fields.latent(found.traces)) / 3)

@@ -24,21 +24,39 @@ MOVE = 1e-2
 
 def slopes(inner: Blocks | Fields, outer: Array, modes: Modes | FieldModes) -> Array:
     """The gradients (n, d) of the log marginals at outer points (n, d) with their modes."""
+    here, traces, times = third_derivatives(inner, outer, modes)
+    move = MOVE * times(inner.latent(traces))
+    ahead, behind = gradients_beside(inner, outer, modes.at, np.stack([move, -move]))
+    return np.asarray((here + 0.5 * traces + (ahead - behind) / (4 * MOVE))[:, inner.structure.outer])
 
-    def beside(steps: Array) -> Array:
-        """Gradients (k, n, dim) at steps (k, n, ...) from the modes."""
-        latent = (modes.at + steps).reshape(-1, *modes.at.shape[1:])
-        points = inner.points(np.tile(outer, (len(steps), 1)), latent)
-        return gradients(inner.target, points).reshape(*steps.shape[:2], -1)
 
+class ThirdDerivatives(NamedTuple):
+    """At modes the gradient (n, dim) by all coordinates, and that of traces of P^-1 times the Hessian.
+
+    `times` multiplies vectors (n, ...) by P^-1.
+    """
+
+    here: Array
+    traces: Array
+    times: Callable[[Array], Array]
+
+
+def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes | FieldModes) -> ThirdDerivatives:
+    """Those that Laplace's approximation changes by with the mode, at outer points (n, d)."""
     inverse = inverse_at(inner, outer, modes)
     signs, squares = map(np.array, zip(*inverse.squares, strict=True))
     steps = DIFFERENCE * squares
-    (here,) = beside(np.zeros((1, *modes.at.shape)))
-    traces = np.tensordot(signs, beside(steps) + beside(-steps) - 2 * here, axes=1) / DIFFERENCE**2
-    move = MOVE * inverse.times(inner.latent(traces))
-    ahead, behind = beside(np.stack([move, -move]))
-    return np.asarray((here + 0.5 * traces + (ahead - behind) / (4 * MOVE))[:, inner.structure.outer])
+    (here,) = gradients_beside(inner, outer, modes.at, np.zeros((1, *modes.at.shape)))
+    beside = (gradients_beside(inner, outer, modes.at, each) for each in (steps, -steps))
+    traces = np.tensordot(signs, sum(beside) - 2 * here, axes=1) / DIFFERENCE**2
+    return ThirdDerivatives(here, traces, inverse.times)
+
+
+def gradients_beside(inner: Blocks | Fields, outer: Array, at: Array, steps: Array) -> Array:
+    """Gradients (k, n, dim) at steps (k, n, ...) from latent coordinates (n, ...)."""
+    latent = (at + steps).reshape(-1, *at.shape[1:])
+    points = inner.points(np.tile(outer, (len(steps), 1)), latent)
+    return gradients(inner.target, points).reshape(*steps.shape[:2], -1)
 
 
 class Inverse(NamedTuple):

@@ -4,8 +4,8 @@ Where the target falls into blocks that are independent given a few outer coordi
 groups are given their mean and sd, the blocks are integrated out: by Laplace's approximation to find a
 mixture of Student's t over the outer coordinates (Rue, Martino and Chopin 2009, section 3; Kristensen et al.
 2016), then each by a density of its own, of which a draw is made. Where each depends on few others, as in a
-random walk, among areas or with crossed effects, they are one field, drawn by a Gaussian. The weights of
-these draws are p/q of the whole.
+random walk, among areas or with crossed effects, they are one field, drawn by a Gaussian or by what the
+gradient makes of its draws. The weights of these draws are p/q of the whole.
 """
 
 from dataclasses import replace

@@ -12,7 +12,7 @@ from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.nested.banded import factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
-from ppl.inference.nested.field_draws import BestGaussians, field_draws, trends_of
+from ppl.inference.nested.field_draws import FEWEST_OF_FIELD, field_draws, trends_of
 from ppl.inference.nested.marginal import Marginal, climb, differences
 from ppl.inference.nested.outer import one_over, spread_of
 from ppl.inference.nested.slopes import slopes
@@ -328,18 +328,30 @@ def test_modes_are_found_far_from_the_start_where_scales_are_tiny_or_huge():
 
 
 def draws_of(fields, t, start):
-    """Draws whose Gaussians are fitted at outer points t (n, 1)."""
+    """Draws fitted at outer points t (n, 1)."""
     return field_draws(fields, trends_of(spread_of(t)), t, start, rng())
 
 
-def test_where_all_meet_the_gaussian_at_the_mode_is_kept():
+T = rng().normal(-0.5, 0.3, (60, 1))
+
+
+@pytest.mark.parametrize(
+    ("of", "carried"),
+    [(lambda: fields_of(Level(Y)), False), (lambda: fields_of(CountsOfWalk(COUNTS)), True)],
+    ids=["normal", "counts"],
+)
+def test_draws_of_a_field_that_is_not_normal_are_carried_on(of, carried):
+    fields = of()
+    found = draws_of(fields, T, np.zeros((60, len(fields.structure.latent))))
+    assert (found.shifts is not None) == carried and found.pairs == 1
+    assert found.excess(T, rng()) < 0.05
+
+
+def test_where_all_meet_draws_are_carried_on():
     fields = dense_fields()
     found = draws_of(fields, T, np.zeros((60, CROSSED.dim - 1)))
-    assert not found.shifts.any() and not found.changes.any()
-    assert found.effective_share(T, rng()) > 0.5
-
-
-T = rng().normal(-0.5, 0.3, (60, 1))
+    gaussian = replace(found, shifts=None)
+    assert found.excess(T, rng()) < 0.1 * gaussian.excess(T, rng())
 
 
 def test_weights_of_draws_given_the_outer_coordinates_of_a_gaussian_are_equal():
@@ -350,31 +362,82 @@ def test_weights_of_draws_given_the_outer_coordinates_of_a_gaussian_are_equal():
     np.testing.assert_allclose(weights, [Level(Y).log_marginal(each) for (each,) in t], atol=1e-4)
 
 
-def test_draws_near_the_best_gaussian_have_more_even_weights_than_at_the_mode():
-    fields, t = fields_of(CountsOfWalk(COUNTS)), np.full((400, 1), -0.5)
-    start = np.zeros((400, 30))
-    at = fields.modes(t, start, BLOCK_MODES.near).at
-    plain, best = fields.factors(t, at), BestGaussians(fields).steps(t, at)
-    found = draws_of(fields, T, start[:60])
-    modes, bands = found.modes_at(t, np.full(400, -np.inf))
-    fitted = found.gaussians(t, modes.at, bands)
-    noise = rng().standard_normal(start.shape)
-    spreads = [
-        np.std(fields.values(t, centre + factors.solve_transposed(noise)) + 0.5 * (noise**2).sum(axis=1))
-        for centre, factors in ((at, plain), (best[0], factors_of(best[1])), fitted)
-    ]
-    assert spreads[1] < 0.5 * spreads[0] and spreads[2] < 0.5 * spreads[0]
+def carried_at(scale):
+    """What draws of a walk with counts are carried on from (1, 30), times a scale; and how they are."""
+    fields, t = fields_of(CountsOfWalk(COUNTS)), np.full((1, 1), -0.5)
+    found = draws_of(fields, T, np.zeros((60, 30)))
+    modes, bands = fields.modes_of_part(t, np.zeros((1, 30)), 1e-9, np.full(1, -np.inf))
+    factors = fields.factored(bands)
+    y = scale * factors.solve_transposed(rng().standard_normal((1, 30)))
+    return fields, t, found, modes.at, factors, y
+
+
+def test_the_derivative_of_what_draws_are_carried_by_has_this_determinant():
+    _, t, found, at, factors, y = carried_at(1.0)
+    h = 1e-4 * np.eye(30)
+    ahead, behind = (
+        found.carried(np.tile(t, (30, 1)), at, repeated(factors, 30), y + k * h)[0] for k in (1, -1)
+    )
+    determinant = np.linalg.slogdet((ahead - behind) / 2e-4)
+    assert determinant[0] == 1
+    assert found.carried(t, at, factors, y)[1][0] == pytest.approx(determinant[1], abs=1e-4)
+
+
+def repeated(factors, n):
+    return type(factors)(np.tile(factors.bands, (n, 1, 1)), np.tile(factors.as_given, n))
+
+
+def test_weights_are_even_to_first_order_in_third_derivatives():
+    """Of n counts a third derivative is 1 / sqrt(n) in sds: the variance of log weights is as its square
+    at the mode, and as its fourth power where draws are carried on.
+    """
+
+    def excess(n):
+        fields, start = fields_of(CountsOfWalk(np.full(30, float(n)))), np.full((60, 30), np.log(n))
+        carried = draws_of(fields, T + 3.5, start)
+        return [
+            replace(carried, shifts=own, pairs=12).excess(T + 3.5, rng()) for own in (None, carried.shifts)
+        ]
+
+    few, many = excess(20), excess(80)
+    assert few[0] / many[0] == pytest.approx(4, rel=0.4)
+    assert few[1] / many[1] == pytest.approx(16, rel=0.4)
+
+
+def test_a_log_density_that_is_not_concave_has_no_determinant():
+    fields, t, found, at, factors, y = carried_at(1.0)
+    hollow = replace(found, fields=Fields(NegativeOf(fields.target), fields.structure))
+    assert np.isnan(hollow.carried(t, at, factors, y)[1]).all()
+
+
+@dataclass(frozen=True)
+class NegativeOf(OneOfMany):
+    """A target's negative, which has no mode."""
+
+    target: Toy
+
+    @property
+    def dim(self):
+        return self.target.dim
+
+    def log_densities(self, us):
+        return -self.target.log_densities(us)
+
+    def log_density_gradients(self, us):
+        value, gradient = self.target.log_density_gradients(us)
+        return -value, -gradient
+
+    def explain(self, u):
+        return ""
 
 
 def test_outer_points_where_one_draw_has_most_weight_are_unsure():
-    """Of Gaussians with ten times the sds hardly any draw is where the field is."""
-    fields = fields_of(Level(Y))
-    good = draws_of(fields, T, np.zeros((60, 40)))
-    _, precisions = fields.modes_of_part(T, np.zeros((60, 40)), BLOCK_MODES.near, np.full(60, -np.inf))
-    change = fields.by_pair(-0.99 * precisions[:1])
-    wide = replace(good, changes=np.concatenate([change, np.zeros((len(good.changes) - 1, change.shape[1]))]))
-    least = np.full(60, -np.inf)
-    assert not good.draws(T, least, rng()).unsure.any() and wide.draws(T, least, rng()).unsure.mean() > 0.5
+    """Of draws shifted by tens of sds hardly any is where the field is."""
+    fields, least = fields_of(CountsOfWalk(COUNTS)), np.full(60, -np.inf)
+    good = replace(draws_of(fields, T, np.zeros((60, 30))), pairs=12)
+    far = replace(good, shifts=good.shifts + 1.0)
+    assert not good.draws(T, least, rng()).unsure.any() and far.draws(T, least, rng()).unsure.mean() > 0.5
+    assert FEWEST_OF_FIELD * 24 == 3
 
 
 def test_trends_are_fitted_to_outer_points_without_those_of_the_defence():
@@ -384,7 +447,7 @@ def test_trends_are_fitted_to_outer_points_without_those_of_the_defence():
 
 
 def test_where_draws_of_the_field_tell_little_there_are_none_by_fields(monkeypatch):
-    monkeypatch.setattr("ppl.inference.nested.field_draws.FEWEST_OF_FIELD", 25.0)  # of 24
+    monkeypatch.setattr("ppl.inference.nested.field_draws.FEWEST_OF_FIELD", 1.1)
     with pytest.raises(InferenceError, match="for 100% of the posterior no Gaussian approximates"):
         fit(CountsOfWalk(COUNTS), Settings(seed=4, algorithm="nested"))
 
