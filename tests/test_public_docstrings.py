@@ -1,10 +1,12 @@
 """The documentation of what `ppl` exports, and of every record that users extend: what it must say."""
 
 import ast
+import builtins
 import inspect
 import re
 import textwrap
 from functools import cached_property
+from pathlib import Path
 
 import pytest
 from laws.every import every
@@ -107,6 +109,20 @@ def test_errors_that_it_raises_are_named(name):
     text = documentation(FUNCTIONS[name])
     section = text.partition("Raises:")[2]
     assert [error for error in raised(FUNCTIONS[name]) if error not in section] == []
+
+
+def test_every_error_that_a_docstring_of_the_package_names_exists():
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in Path(ppl.__file__).parent.rglob("*.py")}
+    classes = {
+        node.name for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    }
+    known = {*classes, *dir(builtins), "LinAlgError"}
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                section = (ast.get_docstring(node) or "").partition("Raises:\n")[2].partition("\n\n")[0]
+                names = re.findall(r"^ +(?:\w+\.)*([A-Z]\w+): ", section, re.MULTILINE)
+                assert [name for name in names if name not in known] == [], path
 
 
 PASSED_ON = {

@@ -194,7 +194,6 @@ def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
     """The log joint at each row of `us` (n, dim), (n,).
 
     Raises:
-        BranchDivergence: the rows take different branches of the program.
         DrawsRejected: the program rejects some of them; or Rejection, which does not say which.
     """
     draw = draw_numbers(us)

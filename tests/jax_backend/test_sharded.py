@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("jax")
 
-from compiled import sharded_programs
-from compiled.sharded_programs import FITS, fitted
+from jax_backend import sharded_programs
+from jax_backend.sharded_programs import FITS, fitted
 from laws.processes import Started
 
 import ppl
@@ -53,8 +53,8 @@ def started(count, main, arguments, devices=1, told=lambda i, address: {}, folde
 
 def ended(processes):
     """Their exit statuses, and what they said on standard error."""
-    said = [p.communicate(timeout=SECONDS)[1] for p in processes]
-    return [p.returncode for p in processes], said
+    stderr = [p.communicate(timeout=SECONDS)[1] for p in processes]
+    return [p.returncode for p in processes], stderr
 
 
 @cache
@@ -73,8 +73,8 @@ def test_the_same_fit_as_by_one_process(tmp_path, processes, devices, names):
     def arguments(i, address):
         return [address, processes, i, out, *names]
 
-    statuses, said = ended(started(processes, sharded_programs.main, arguments, devices))
-    assert statuses == [0] * processes, said
+    statuses, stderr = ended(started(processes, sharded_programs.main, arguments, devices))
+    assert statuses == [0] * processes, stderr
     with np.load(out) as found:
         for name in names:
             fit = alone(name)
@@ -121,8 +121,8 @@ def test_the_same_fit_on_hosts_with_addresses_of_their_own(tmp_path, namespaces)
         Started(sharded_programs.main_on, [name, address, 2, i, out, "logistic"], ".", environment())
         for i, name in enumerate(namespaces)
     ]
-    statuses, said = ended(processes)
-    assert statuses == [0] * 2, "\n".join(said)
+    statuses, stderr = ended(processes)
+    assert statuses == [0] * 2, "\n".join(stderr)
     with np.load(out) as found:
         assert found["elbo_logistic"] == pytest.approx(alone("logistic").elbo, rel=1e-8)
 
@@ -281,8 +281,8 @@ def test_each_process_reads_its_rows_of_parquet(shards, by_two, monkeypatch):
 
 def test_launched_processes_need_no_options(shards, by_two):
     """JAX finds the first process of SLURM's; the first alone writes."""
-    statuses, said = ended(by_launcher(of_slurm, 2, shards, "m.model", "slurm.csv", *LONG))
-    assert statuses == [0, 0], said
+    statuses, stderr = ended(by_launcher(of_slurm, 2, shards, "m.model", "slurm.csv", *LONG))
+    assert statuses == [0, 0], stderr
     assert rows(shards / "slurm.csv") == rows(shards / by_two)
 
 
@@ -310,9 +310,11 @@ def test_what_a_launcher_says(tmp_path):
 
 def test_what_reads_rows_of_others_is_refused_with_its_line(shards):
     """By processes of torchrun's, the first of which the package finds."""
-    statuses, said = ended(by_launcher(of_torchrun, 2, shards, "gq.model", "gq.csv"))
+    statuses, stderr = ended(by_launcher(of_torchrun, 2, shards, "gq.model", "gq.csv"))
     assert statuses == [3, 3]
-    assert "generated quantities { real m = mean(x * b); }" in said[0] and "`x`: each process has" in said[0]
+    assert (
+        "generated quantities { real m = mean(x * b); }" in stderr[0] and "`x`: each process has" in stderr[0]
+    )
 
 
 def test_a_process_killed_ends_all_and_a_new_run_goes_on(shards, by_two):
@@ -323,12 +325,12 @@ def test_a_process_killed_ends_all_and_a_new_run_goes_on(shards, by_two):
         both = together(2, shards, "m.model", out, *LONG, *often)
         wait_for(shards / f"{out}.checkpoint")
         both[killed].kill()
-        statuses, said = ended(both)
+        statuses, stderr = ended(both)
         assert statuses[killed] == -9 and statuses[1 - killed] != 0 and not (shards / out).exists()
         new = together(processes, shards, "m.model", out, *LONG, *often, "--resume")
         assert ended(new)[0] == [0] * processes
     assert statuses == [3, -9], "the first says which ended"
-    assert "process 1 of 2" in said[0] and "ended: it stopped without a message" in said[0]
+    assert "process 1 of 2" in stderr[0] and "ended: it stopped without a message" in stderr[0]
     assert rows(shards / by_two) == rows(shards / "0.csv")
     assert same(shards, by_two, "1.csv")
 

@@ -39,8 +39,8 @@ class Started:
         folder: Path | str = ".",
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        self.said = TemporaryDirectory()
-        self.files = [Path(self.said.name, name) for name in ("out", "err")]
+        self.outputs = TemporaryDirectory()
+        self.files = [Path(self.outputs.name, name) for name in ("out", "err")]
         words = (main, tuple(arguments), str(folder), dict(environment), self.files)
         self.process = FORKS.Process(target=_run, args=words)
         self.process.start()

@@ -5,7 +5,7 @@ import pytest
 
 import ppl
 from ppl.arrays import AUTOGRAD, values_and_grads, with_partials
-from ppl.density.many_points import filled
+from ppl.density.many_points import padded
 from ppl.density.tapes import CALLS_BEFORE
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.tracing.namespace import TRACING
@@ -181,7 +181,7 @@ def test_gradients_in_some_parameters_are_those_in_all() -> None:
 
 def test_a_target_is_asked_for_gradients_of_the_parameters_that_move() -> None:
     p, some = posterior(), np.array([False, False, False, True, False, True])
-    assert PosteriorTarget(p).moved_in(some).moving == (1, 2)
+    assert PosteriorTarget(p).with_gradients_in(some).moving == (1, 2)
 
 
 def test_gradients_alone_where_there_is_no_density() -> None:
@@ -217,9 +217,9 @@ def test_what_only_the_value_needs_is_left_out() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 100, 512])
 def test_rows_are_filled_up_to_few_numbers(n: int) -> None:
-    full = filled(np.arange(2.0 * n).reshape(n, 2))
+    full = padded(np.arange(2.0 * n).reshape(n, 2))
     assert n <= len(full) < 1.13 * n and (full[n:] == full[n - 1]).all()
-    assert len({len(filled(np.zeros((k, 1)))) for k in range(1, 1025)}) <= 64
+    assert len({len(padded(np.zeros((k, 1)))) for k in range(1, 1025)}) <= 64
 
 
 def test_constraints_of_transformed_parameters_are_checked_at_every_point() -> None:
