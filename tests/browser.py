@@ -49,8 +49,8 @@ def measured(folder: Path, page: str, width: int) -> dict[str, Any]:
     assert "CONSOLE" not in done.stderr, done.stderr
     found = re.search(r'<pre id="out">(.*?)</pre>', done.stdout)
     assert found, done.stdout
-    said: dict[str, Any] = json.loads(found[1])
-    return said
+    measures: dict[str, Any] = json.loads(found[1])
+    return measures
 
 
 @contextmanager

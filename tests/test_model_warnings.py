@@ -10,7 +10,7 @@ NEGATIVE_SCALE = "data { vector[3] y; } parameters { real m; real s; } model { y
 SOUND = "data { vector[3] y; } parameters { real m; real<lower=0> s; } model { y ~ normal(m, s); }"
 
 
-def said(program):
+def warnings_of(program):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         ppl.compile_model(program)
@@ -18,7 +18,7 @@ def said(program):
 
 
 def test_a_scale_that_may_be_negative_is_warned_of_where_it_is_compiled():
-    (found,) = said(NEGATIVE_SCALE)
+    (found,) = warnings_of(NEGATIVE_SCALE)
     assert issubclass(found.category, ppl.ModelWarning) and issubclass(found.category, ppl.PPLWarning)
     assert found.filename == __file__
     text = str(found.message)
@@ -31,7 +31,7 @@ FLAT = "data { real x; } parameters { real a; } model { 1 ~ normal(a, 1); }"
 @pytest.mark.parametrize("program", [SOUND, FLAT])
 def test_what_is_sound_or_only_pedantic_is_not(program):
     """Data that are not used, and a parameter without a prior, are for `ppl check --pedantic`."""
-    assert said(program) == []
+    assert warnings_of(program) == []
 
 
 def test_it_can_be_an_error():

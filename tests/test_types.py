@@ -51,7 +51,7 @@ def test_mypy_knows_every_setting():
     hold(refused([sys.executable, "-m", "mypy", "--strict", "--no-error-summary"]))
 
 
-def said_by_pyright(folder):
+def checked_by_pyright(folder):
     """What it says of the Python files in a folder."""
     (folder / "pyrightconfig.json").write_text(
         json.dumps({"extraPaths": [str(ROOT)], "typeCheckingMode": "strict"})
@@ -66,7 +66,7 @@ needs_pyright = pytest.mark.skipif(shutil.which("pyright") is None, reason="pyri
 @needs_pyright
 def test_pyright_knows_every_setting(tmp_path):
     shutil.copy(SCRIPT, tmp_path)
-    found = re.findall(rf"{SCRIPT.name}:(\d+):\d+ - error: (.*)", said_by_pyright(tmp_path))
+    found = re.findall(rf"{SCRIPT.name}:(\d+):\d+ - error: (.*)", checked_by_pyright(tmp_path))
     hold({int(number): message for number, message in found})
 
 
@@ -75,9 +75,9 @@ def test_pyright_shows_the_defaults(tmp_path):
     """As an editor does in a tooltip, where `num_chains: int = 4` is of use and `setting(...)` is not."""
     lines = ["import ppl", *(f"reveal_type(ppl.Posterior.{name})" for name in [*METHODS, "sample"])]
     (tmp_path / "shown.py").write_text("\n".join(lines))
-    said = said_by_pyright(tmp_path)
-    assert "num_chains: int = 4" in said and "iter: int = 10000" in said
-    assert "setting(" not in said and "same(" not in said
+    output = checked_by_pyright(tmp_path)
+    assert "num_chains: int = 4" in output and "iter: int = 10000" in output
+    assert "setting(" not in output and "same(" not in output
 
 
 @pytest.mark.parametrize("method", METHODS)

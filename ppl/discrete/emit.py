@@ -187,7 +187,7 @@ class Emit:
         if t is s.steady:
             return ()
         refs = t.of(self.d.name)
-        last = latest(self.d.name, t, s.along) if s.order else refs[0]
+        last = latest(self.d.name, t, s.chain_axis) if s.order else refs[0]
         scope = scope_of(s, t)
         scattered = is_scattered(self.d, t)
         table = s.table if scattered else s.scopes.get(scope, s.table)
@@ -225,7 +225,7 @@ class Emit:
         out = []
         for r in t.refs:
             if r.name != self.d.name:
-                found = neighbour(self.d, t, r, s.at, s.along if s.order else None).text
+                found = neighbour(self.d, t, r, s.at, s.chain_axis if s.order else None).text
                 out.append((r.text, next(n for n in s.neighbours if n.text == found)))
         return out
 
@@ -237,7 +237,7 @@ class Emit:
         at = [variable(i, self.span) for i in s.at]
         indices: list[ast.Expr] = [*at]
         if time is not None:
-            indices[s.along] = time
+            indices[s.chain_axis] = time
         return indexed(name, (*indices, *axes, *more), self.span)
 
     def head(self, name: str, d: Discrete) -> Head:
@@ -253,7 +253,7 @@ class Emit:
         one_ = integer(1, self.span)
         found = [(name, one_, size) for name, size in zip(self.step.at, self.d.dims, strict=True)]
         if self.step.order:
-            del found[self.step.along]
+            del found[self.step.chain_axis]
         return found
 
     def value_heads(self) -> Heads:
@@ -273,7 +273,7 @@ class Emit:
         """The messages, and the target's share: a term of the neighbours."""
         if not self.step.order:
             return (*self.combined(), *self.over_entries(self.added))
-        last = self.d.dims[self.step.along]
+        last = self.d.dims[self.step.chain_axis]
         return (
             *self.combined(),
             *self.messages(),
@@ -325,7 +325,7 @@ class Emit:
     def messages(self) -> Stmts:
         """The forward messages along a chain."""
         s, span = self.step, self.span
-        time, one_ = variable(s.at[s.along], span), integer(1, span)
+        time, one_ = variable(s.at[s.chain_axis], span), integer(1, span)
         axes = self.value_axes()
         sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
         t = ast.SizedType(span, "vector", None, (self.d.size,), sizes)
@@ -348,7 +348,11 @@ class Emit:
             *self.steady(),
             ast.Declaration(span, t, s.forward, span),
             *loops(inner_heads, start, span),
-            *loops([(s.at[s.along], integer(2, span), self.d.dims[s.along]), *inner_heads, *own], move, span),
+            *loops(
+                [(s.at[s.chain_axis], integer(2, span), self.d.dims[s.chain_axis]), *inner_heads, *own],
+                move,
+                span,
+            ),
         )
 
     def column(self, position: ast.Expr, axes: Exprs, later: ast.Expr | None = None) -> ast.Expr:
@@ -363,7 +367,7 @@ class Emit:
         if s.steady is None:
             return ()
         k = self.d.size
-        last = latest(self.d.name, s.steady, s.along)
+        last = latest(self.d.name, s.steady, s.chain_axis)
         values: dict[str, ast.Expr] = {
             r.text: self.value(s.value if r is last else s.before, self.d) for r in s.steady.refs
         }
@@ -385,8 +389,8 @@ class Emit:
         s, span = self.step, self.span
         if not s.order:
             return self.over_entries(lambda table: self.chosen(table, None))
-        time = variable(s.at[s.along], span)
-        last = self.d.dims[s.along]
+        time = variable(s.at[s.chain_axis], span)
+        last = self.d.dims[s.chain_axis]
         axes = self.entry_axes()
         end = loops(self.heads(), self.chosen(self.at(s.forward, last, axes), last), span)
         later = plus(time, 1)
@@ -395,7 +399,7 @@ class Emit:
         steps = self.chosen(here, None)
         back = ast.Variable(span, s.left)
         body = (
-            *code("int t = n - s;", span, t=s.at[s.along], n=last, s=back),
+            *code("int t = n - s;", span, t=s.at[s.chain_axis], n=last, s=back),
             *loops(self.heads(), steps, span),
         )
         return (
@@ -407,7 +411,7 @@ class Emit:
         s = self.step
         indices: list[ast.Expr] = [variable(i, self.span) for i in s.at]
         if time is not None:
-            indices[s.along] = time
+            indices[s.chain_axis] = time
         return tuple(indices)
 
     def chosen(self, table: ast.Expr, time: ast.Expr | None) -> Stmts:

@@ -66,7 +66,7 @@ class Summed:
             if lower is not None and upper is not None and lower > upper:
                 raise refused.bounds(d.name, "leave no value: the upper one is below the lower one", d.span)
         for step in self.steps:
-            if step.order and known_value(step.parameter.dims[step.along], values) == 0:
+            if step.order and known_value(step.parameter.dims[step.chain_axis], values) == 0:
                 raise refused.unplanned([step.parameter.name], "a chain has no entry", step.parameter.span)
             sizes = [known_value(e, values) for e in step.entries]
             if None not in sizes and (entries := prod(map(int, sizes))) > most:

@@ -39,7 +39,7 @@ class Neighbour:
 class Step:
     """The plan to sum out one parameter.
 
-    `at` names an index for each of its dimensions.  A chain runs along dimension `along` and looks back
+    `at` names an index for each of its dimensions.  A chain runs along dimension `chain_axis` and looks back
     `order` steps; without one the order is 0.  `steady` is the one term between neighbours that is the same
     for all of them, if there is one.
     """
@@ -50,7 +50,7 @@ class Step:
     at: tuple[str, ...]
     value: str
     table: str
-    along: int = 0
+    chain_axis: int = 0
     order: int = 0
     before: str = ""
     pairs: str = ""
@@ -88,9 +88,9 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Fre
             if r.indices is None:
                 raise Cannot(f"a statement reads entries of `{r.name}` that its indices do not determine")
     met = [t for t in found if len(t.of(name)) > 1]
-    along, order = direction(d, met) if met else (0, 0)
+    chain_axis, order = direction(d, met) if met else (0, 0)
     at = index_names(d, found, names)
-    near = meeting(d, found, at, along if met else None, names)
+    near = meeting(d, found, at, chain_axis if met else None, names)
     step = Step(d, tuple(found), near, at, names.fresh(loop_name(d)), names.fresh(f"lp_{name}"))
     flat = names.fresh(f"lp_{name}_sums") if any(is_scattered(d, t) for t in found) else ""
     step = replace(step, flat=flat)
@@ -99,13 +99,13 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Fre
         return replace(step, scopes=partial_scopes(step, names), each=each)
     return replace(
         step,
-        along=along,
+        chain_axis=chain_axis,
         order=order,
         before=names.fresh(f"{name}_before"),
         pairs=names.fresh(f"lp_{name}_pair"),
         forward=names.fresh(f"lp_{name}_forward"),
         left=names.fresh(f"{name}_left"),
-        steady=steady_term(step, met, along),
+        steady=steady_term(step, met, chain_axis),
     )
 
 
@@ -121,8 +121,8 @@ def partial_scopes(step: Step, names: FreshNames) -> dict[tuple[int, ...], str]:
 def scope_of(step: Step, t: Term) -> tuple[int, ...]:
     """The numbers of the neighbours that a term touches."""
     d = step.parameter
-    along = step.along if step.order else None
-    near = {neighbour(d, t, r, step.at, along).text for r in t.refs if r.name != d.name}
+    chain_axis = step.chain_axis if step.order else None
+    near = {neighbour(d, t, r, step.at, chain_axis).text for r in t.refs if r.name != d.name}
     return tuple(k for k, n in enumerate(step.neighbours) if n.text in near)
 
 
@@ -148,10 +148,10 @@ def direction(d: Discrete, met: Sequence[Term]) -> tuple[int, int]:
     axes = {k for t in met for k in differing(d.name, t)}
     if len(axes) != 1:
         raise Cannot(f"entries of `{d.name}` depend on each other along several dimensions")
-    (along,) = axes
+    (chain_axis,) = axes
     furthest = 0
     for t in met:
-        offsets = [affine(r.known[along]) for r in t.of(d.name)]
+        offsets = [affine(r.known[chain_axis]) for r in t.of(d.name)]
         if len({o.same for o in offsets}) > 1:
             raise Cannot(
                 f"the lag between dependent entries of `{d.name}` does not follow from their indices"
@@ -160,7 +160,7 @@ def direction(d: Discrete, met: Sequence[Term]) -> tuple[int, int]:
         furthest = max(furthest, max(lags) - min(lags))
     if furthest > FURTHEST:
         raise Cannot(f"entries of `{d.name}` depend on each other at a lag of {furthest}")
-    return along, furthest
+    return chain_axis, furthest
 
 
 def differing(name: str, t: Term) -> set[int]:
@@ -169,19 +169,19 @@ def differing(name: str, t: Term) -> set[int]:
     return {k for k in range(len(first.known)) if len({row[k] for row in texts}) > 1}
 
 
-def latest(name: str, t: Term, along: int) -> Ref:
+def latest(name: str, t: Term, chain_axis: int) -> Ref:
     """The entry furthest along of those that a term touches."""
-    return max(t.of(name), key=lambda r: affine(r.known[along]).constant)
+    return max(t.of(name), key=lambda r: affine(r.known[chain_axis]).constant)
 
 
-def steady_term(step: Step, met: Sequence[Term], along: int) -> Term | None:
+def steady_term(step: Step, met: Sequence[Term], chain_axis: int) -> Term | None:
     """The term between neighbours, when it is the only one, the same for all and there for all."""
     if len(met) != 1 or met[0].guarded or not isinstance(met[0].statement, ast.TargetIncrement):
         return None
     (t,) = met
     d = step.parameter
-    last = latest(d.name, t, along)
-    if not covers(t, tuple(last.known), d, along) or step.neighbours:
+    last = latest(d.name, t, chain_axis)
+    if not covers(t, tuple(last.known), d, chain_axis) or step.neighbours:
         return None
     own = {loop.variable for loop in t.loops}
     return None if mentions(without_refs(t, step), own) else t
@@ -193,7 +193,7 @@ def without_refs(t: Term, step: Step) -> ast.Statement:
     return with_values(t.statement, {step.parameter.name: step.parameter}, values)
 
 
-def covers(t: Term, indices: tuple[ast.Expr, ...], d: Discrete, along: int | None) -> bool:
+def covers(t: Term, indices: tuple[ast.Expr, ...], d: Discrete, chain_axis: int | None) -> bool:
     """Whether the loops around a term reach every entry, along a chain every one but the first."""
     heads = {}
     for loop in t.loops:
@@ -208,7 +208,7 @@ def covers(t: Term, indices: tuple[ast.Expr, ...], d: Discrete, along: int | Non
         loop = heads.pop(names[0][0])
         first = known(plus(loop.lower, found.constant))
         last = plus(loop.upper, found.constant)
-        if first != (2 if k == along else 1) or text_of(last) != text_of(tidy(d.dims[k])):
+        if first != (2 if k == chain_axis else 1) or text_of(last) != text_of(tidy(d.dims[k])):
             return False
     return True
 
@@ -228,7 +228,7 @@ def index_names(d: Discrete, found: Sequence[Term], names: FreshNames) -> tuple[
 
 
 def meeting(
-    d: Discrete, found: Sequence[Term], at: tuple[str, ...], along: int | None, names: FreshNames
+    d: Discrete, found: Sequence[Term], at: tuple[str, ...], chain_axis: int | None, names: FreshNames
 ) -> tuple[Neighbour, ...]:
     """The entries of other parameters that an entry meets, in terms of its own indices."""
     near: dict[str, Neighbour] = {}
@@ -236,34 +236,36 @@ def meeting(
         for r in t.refs:
             if r.name == d.name:
                 continue
-            n = neighbour(d, t, r, at, along)
+            n = neighbour(d, t, r, at, chain_axis)
             near.setdefault(n.text, n)
     return tuple(replace(n, value=names.fresh(loop_name(n.parameter))) for n in near.values())
 
 
-def neighbour(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | None) -> Neighbour:
-    return Neighbour(t.parameters[r.name], own_indices(d, t, r, at, along), "")
+def neighbour(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], chain_axis: int | None) -> Neighbour:
+    return Neighbour(t.parameters[r.name], own_indices(d, t, r, at, chain_axis), "")
 
 
-def own_indices(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | None) -> tuple[ast.Expr, ...]:
+def own_indices(
+    d: Discrete, t: Term, r: Ref, at: tuple[str, ...], chain_axis: int | None
+) -> tuple[ast.Expr, ...]:
     """The indices of another entry by those of this one; Cannot where they are no function of them."""
     own = {loop.variable for loop in t.loops}
     if not mentions(r.known, own):
         return r.known
     refs = t.of(d.name)
-    here = refs[0].known if along is None else latest(d.name, t, along).known
+    here = refs[0].known if chain_axis is None else latest(d.name, t, chain_axis).known
     values: dict[str, ast.Expr] = {}
     for k, (index, name) in enumerate(zip(here, at, strict=True)):
         found = affine(index)
         if len(found.times) == 1:
             ((text, times),) = found.times.items()
-            if times == 1 and text in own and text not in values and k != along:
+            if times == 1 and text in own and text not in values and k != chain_axis:
                 values[text] = plus(variable(name, index.span), -found.constant)
     left = own - set(values)
     if mentions(r.known, left):
         raise Cannot(f"`{r.text}` is not the same wherever `{refs[0].text}` stands")
     indices = tuple(tidy(substituted(i, values)) for i in r.known)
-    if not within(d, t, r, here, indices, at, along):
+    if not within(d, t, r, here, indices, at, chain_axis):
         raise Cannot(f"`{r.text}` does not appear with every entry of `{d.name}`")
     return indices
 
@@ -275,7 +277,7 @@ def within(
     here: tuple[ast.Expr, ...],
     indices: tuple[ast.Expr, ...],
     at: tuple[str, ...],
-    along: int | None,
+    chain_axis: int | None,
 ) -> bool:
     """Whether the other entry exists for every entry of this parameter."""
     w = t.parameters[r.name]
@@ -284,7 +286,7 @@ def within(
         not mentions(i, set(at)) or (isinstance(i, ast.Variable) and sizes[i.name] == text_of(size))
         for i, size in zip(indices, w.dims, strict=True)
     )
-    return plain or (along is None and not t.guarded and covers(t, here, d, None))
+    return plain or (chain_axis is None and not t.guarded and covers(t, here, d, None))
 
 
 def smallest(steps: Iterable[Step]) -> Step:

@@ -62,7 +62,7 @@ class PosteriorTarget:
     def gradients_alone(self, us: Floats) -> Floats:
         return self.log_joint.gradients(us, self.moving)
 
-    def moved_in(self, some: NDArray[np.bool_]) -> "PosteriorTarget":
+    def with_gradients_in(self, some: NDArray[np.bool_]) -> "PosteriorTarget":
         """With gradients of the parameters that have one of some coordinates (dim,)."""
         places = self.posterior.prepared.places.values()
         return replace(self, moving=tuple(k for k, place in enumerate(places) if some[place.at].any()))

@@ -245,10 +245,12 @@ def assert_slopes_in_the_parameters(tail: Tail, supports: Sequence[Ends | None])
             continue
         scale = abs(tail.parameters[i]) or 1.0
         at = np.full(len(tail.y), tail.parameters[i] / scale)
-        along = partial(_along, tail, i, scale)
+        in_parameter = partial(_in_parameter, tail, i, scale)
         with np.errstate(all="ignore"):
-            expected = elementwise_slope(partial(along, NUMPY), at, support[0] / scale, support[1] / scale)
-        found = gradient(along, at)
+            expected = elementwise_slope(
+                partial(in_parameter, NUMPY), at, support[0] / scale, support[1] / scale
+            )
+        found = gradient(in_parameter, at)
         assert np.isfinite(found).all(), f"the slope of {_where(tail)} in {tail.d.args[i + 1][0]} is {found}"
         assert_allclose(
             np.where(np.isfinite(expected), found, 0.0),
@@ -259,7 +261,7 @@ def assert_slopes_in_the_parameters(tail: Tail, supports: Sequence[Ends | None])
         )
 
 
-def _along(tail: Tail, i: int, scale: float, xp: Namespace, x: Any) -> Any:
+def _in_parameter(tail: Tail, i: int, scale: float, xp: Namespace, x: Any) -> Any:
     """The function of the parameter i alone, in units of `scale`."""
     before, after = tail.parameters[:i], tail.parameters[i + 1 :]
     return tail.function(xp, tail.y, *before, scale * x, *after)

@@ -87,7 +87,7 @@ def test_a_file_is_named_by_its_path(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("target += y[i] * z;", "Index 0 of `y`, from `i`, is out of range: dimension 1 has entries 1 to 2."),
         ("target += a[g[2]];", "Index 0 of `a`, from `g`, is out of range: dimension 1 has entries 1 to 3."),
@@ -115,17 +115,17 @@ def test_a_file_is_named_by_its_path(tmp_path) -> None:
         ),
     ],
 )
-def test_an_index_below_one_is_told_by_the_variables(line: str, said: str) -> None:
+def test_an_index_below_one_is_told_by_the_variables(line: str, message: str) -> None:
     program = "data { vector[2] y; int i; array[2] int g; int J; } parameters { real z; vector[J] a; "
     program += f"matrix[J, 4] b; }} model {{ {line} }}"
     data = {"y": [1, 2], "i": 0, "g": [1, 0], "J": 3}
     with pytest.raises(ppl.PPLError) as caught:
         ppl.compile_model(program).condition(data).log_density(np.zeros(16))
-    assert str(caught.value).endswith(said)
+    assert str(caught.value).endswith(message)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("target += y[i] * z;", "Index 9 of `y` is out of range: dimension 1 has 2 entries."),
         ("for (n in 1:i) target += y[n] * z;", "Index 3 of `y` is out of range: dimension 1 has 2 entries."),
@@ -135,8 +135,8 @@ def test_an_index_below_one_is_told_by_the_variables(line: str, said: str) -> No
         ("vector[i] v; v = y;", "Wrong size of `v`. The declared size is [9], but the value has [2]."),
     ],
 )
-def test_the_variable_is_named_whose_size_is_exceeded(line: str, said: str) -> None:
+def test_the_variable_is_named_whose_size_is_exceeded(line: str, message: str) -> None:
     program = f"data {{ vector[2] y; int i; }} parameters {{ real z; }} model {{ {line} }}"
     with pytest.raises(ppl.PPLError) as caught:
         ppl.compile_model(program).condition({"y": [1, 2], "i": 9}).log_density(np.zeros(1))
-    assert str(caught.value).endswith(said)
+    assert str(caught.value).endswith(message)

@@ -84,7 +84,7 @@ def by_pymc_compiled(problem: Problem, data: Path, folder: Path) -> float:
 
 
 def python_peer(script: str, problem: Problem, data: Path, folder: Path) -> list[str]:
-    asked = {
+    request = {
         "name": problem.name,
         "data": str(data),
         "algorithm": problem.algorithm,
@@ -94,7 +94,7 @@ def python_peer(script: str, problem: Problem, data: Path, folder: Path) -> list
         "output": str(folder / "peer.csv"),
         "minibatch": problem.minibatch,
     }
-    return process.peer(script, asked)
+    return process.peer(script, request)
 
 
 LOOP_ONLY = ("--no-refine", "--no-upgrade", "--no-correct")

@@ -57,9 +57,9 @@ def fitted(group: str, name: str, seed: int) -> Record:
         fit = posterior.variational(seed=seed)
     except PPLError as error:
         return {**record, "level": "refused", "message": str(error)}
-    said = {"level": fit.verdict.level.value, "made": fit.verdict.made.value}
+    quality = {"level": fit.verdict.level.value, "made": fit.verdict.made.value}
     found = {check: dict(errors(fit, known, check)) for check in CHECKS}
-    return {**record, **said, "seconds": process_time() - began, "errors": found}
+    return {**record, **quality, "seconds": process_time() - began, "errors": found}
 
 
 def errors(fit: Fit, known: Any, check: str) -> Iterator[tuple[str, float]]:

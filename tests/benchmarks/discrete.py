@@ -101,9 +101,9 @@ def beside_numpyro(name: str, data: Data, rounds: int) -> str:
         folder = Path(scratch)
         file = folder / "data.json"
         file.write_text(json.dumps(data))
-        asked = {"name": name, "data": str(file)}
-        theirs = process.answer(process.peer("run_numpyro_enumeration.py", asked))["microseconds"]
-        fit = {**asked, "iterations": 5_000, "output": str(folder / "peer.csv")}
+        request = {"name": name, "data": str(file)}
+        theirs = process.answer(process.peer("run_numpyro_enumeration.py", request))["microseconds"]
+        fit = {**request, "iterations": 5_000, "output": str(folder / "peer.csv")}
         words = [CLI, "variational", program, file, "--seed=1", "-o", folder / "ours.csv"]
         environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": str(folder)}
         cold = {

@@ -72,9 +72,9 @@ def main() -> int:
         for name, run in RUNS.items():
             text = PROGRAM.format(likelihood=run.likelihood, generated=run.generated)
             Path(folder, "rows.model").write_text(text)
-            ended, said, seconds, megabytes = ran(run, folder)
+            ended, message, seconds, megabytes = ran(run, folder)
             wrong += ended != run.status
-            print(f"| {name} | {ended} | {seconds:.1f} | {megabytes:.0f} | {said} |", flush=True)
+            print(f"| {name} | {ended} | {seconds:.1f} | {megabytes:.0f} | {message} |", flush=True)
     return wrong
 
 
@@ -90,12 +90,12 @@ def ran(run: Run, folder: str) -> tuple[int, str, float, float]:
         text=True,
     )
     assert process.stdout is not None
-    *said, cost = process.stdout.read().splitlines() or [""]
+    *message, cost = process.stdout.read().splitlines() or [""]
     status = process.wait()
     if not cost.startswith("cost "):  # it was killed
         return status, cost, float("nan"), float("nan")
     _, seconds, kilobytes = cost.split()
-    return status, " ".join(said)[:160], float(seconds), int(kilobytes) / 1024
+    return status, " ".join(message)[:160], float(seconds), int(kilobytes) / 1024
 
 
 LIMITED = """

@@ -102,12 +102,12 @@ def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path):
         ("doctor", "poor.model", "d.json", "poor.csv"),
     )
     for words in commands:
-        _, said = run(*words, "--format", "json")
-        assert json.loads(said)["verdict"]["level"] == "poor", words
-        text[f"{words[0]}, json"] = said
-    for where, said in text.items():
-        assert "poor" in said.replace("poor.", ""), where
-        assert "Verdict: good" not in said and '"good"' not in said, where
+        _, output = run(*words, "--format", "json")
+        assert json.loads(output)["verdict"]["level"] == "poor", words
+        text[f"{words[0]}, json"] = output
+    for where, output in text.items():
+        assert "poor" in output.replace("poor.", ""), where
+        assert "Verdict: good" not in output and '"good"' not in output, where
 
 
 def test_the_verdict_is_the_exit_status_on_request(run):

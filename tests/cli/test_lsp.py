@@ -52,7 +52,7 @@ class Editor:
     """A client with its own event loop; `call` waits for an answer, `said` keeps what the server sends."""
 
     def __init__(self, folder, *options, encodings=None):
-        self.folder, self.said, self.versions = folder, {}, {}
+        self.folder, self.published, self.versions = folder, {}, {}
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
         self.client = LanguageClient("editor", "1")
@@ -70,7 +70,7 @@ class Editor:
         return asyncio.run_coroutine_threadsafe(answer, self.loop).result(PATIENCE)
 
     def hear(self, params):
-        self.said.setdefault(params.uri, []).append(list(params.diagnostics))
+        self.published.setdefault(params.uri, []).append(list(params.diagnostics))
 
     def uri(self, name):
         return (self.folder / name).as_uri()
@@ -78,7 +78,7 @@ class Editor:
     def open(self, text, name="program.stan"):
         """The text as diagnosed; the file is written, as an editor finds it."""
         (self.folder / name).write_text(text, encoding="utf-8")
-        before = len(self.said.get(self.uri(name), []))
+        before = len(self.published.get(self.uri(name), []))
         item = types.TextDocumentItem(self.uri(name), "stan", 1, text)
         self.notify(self.client.text_document_did_open, types.DidOpenTextDocumentParams(item))
         return self.diagnosed(name, before + 1)
@@ -88,7 +88,7 @@ class Editor:
         self.versions[uri] = self.versions.get(uri, 1) + 1
         document = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
         whole = types.TextDocumentContentChangeWholeDocument(text)
-        before = len(self.said.get(uri, []))
+        before = len(self.published.get(uri, []))
         params = types.DidChangeTextDocumentParams(document, [whole])
         self.notify(self.client.text_document_did_change, params)
         return self.diagnosed(name, before + 1)
@@ -99,10 +99,10 @@ class Editor:
     def diagnosed(self, name="program.stan", times=1):
         """What was said of a file, once it has been that often."""
         end = time.monotonic() + PATIENCE
-        while len(self.said.get(self.uri(name), [])) < times:
+        while len(self.published.get(self.uri(name), [])) < times:
             assert time.monotonic() < end, "no diagnostics came"
             time.sleep(0.005)
-        return self.said[self.uri(name)][-1]
+        return self.published[self.uri(name)][-1]
 
     def ask(self, method, kind, position=None, name="program.stan", **more):
         document = types.TextDocumentIdentifier(self.uri(name))
@@ -155,11 +155,11 @@ def editor(process, tmp_path):
     """The one process, in a folder of its own, with nothing open before and after."""
     process.folder = tmp_path
     yield process
-    for uri in process.said:
+    for uri in process.published:
         document = types.TextDocumentIdentifier(uri)
         params = types.DidCloseTextDocumentParams(document)
         process.notify(process.client.text_document_did_close, params)
-    process.said = {}
+    process.published = {}
 
 
 def place(text, what, times=1, inside=0):
@@ -218,7 +218,7 @@ def test_keys_in_quick_succession_are_checked_once(editor):
         editor.notify(editor.client.text_document_did_change, params)
     editor.diagnosed(times=2)
     time.sleep(0.5)
-    assert len(editor.said[uri]) <= 4
+    assert len(editor.published[uri]) <= 4
 
 
 def test_warnings_and_what_is_doubtful(editor, tmp_path):
@@ -405,16 +405,16 @@ def test_signature_help(editor):
         found = editor.ask(method, kind, at)
         return found and (found.signatures[found.active_signature], found.active_parameter)
 
-    shown, active = help(MODEL.replace("normal(mu, sigma);", "normal(mu, @"))
-    assert (shown.label, active) == ("y ~ normal(mu, sigma)", 1)
-    a, b = shown.parameters[1].label
-    assert shown.label[a:b] == "sigma"
-    shown, active = help(MODEL.replace("twice(mu)", "twice(@mu)"))
-    assert (shown.label, active) == ("real twice(real x)", 0)
-    shown, active = help(MODEL.replace("twice(mu)", "fma(1, exp(2), @)"))
-    assert shown.label.startswith("T fma(") and active == 2
-    shown, active = help(MODEL.replace("mine(0)", "mine(@"))
-    assert (shown.label, active) == ("y ~ mine(mu)", 0)
+    signature, active = help(MODEL.replace("normal(mu, sigma);", "normal(mu, @"))
+    assert (signature.label, active) == ("y ~ normal(mu, sigma)", 1)
+    a, b = signature.parameters[1].label
+    assert signature.label[a:b] == "sigma"
+    signature, active = help(MODEL.replace("twice(mu)", "twice(@mu)"))
+    assert (signature.label, active) == ("real twice(real x)", 0)
+    signature, active = help(MODEL.replace("twice(mu)", "fma(1, exp(2), @)"))
+    assert signature.label.startswith("T fma(") and active == 2
+    signature, active = help(MODEL.replace("mine(0)", "mine(@"))
+    assert (signature.label, active) == ("y ~ mine(mu)", 0)
     assert help(MODEL.replace("real mu;", "real mu@;")) is None
 
 
@@ -555,9 +555,9 @@ def test_a_text_that_is_no_file_yet(editor):
     item = types.TextDocumentItem("untitled:Untitled-1", "stan", 1, "parameters { real x }")
     editor.notify(editor.client.text_document_did_open, types.DidOpenTextDocumentParams(item))
     end = time.monotonic() + PATIENCE
-    while "untitled:Untitled-1" not in editor.said and time.monotonic() < end:
+    while "untitled:Untitled-1" not in editor.published and time.monotonic() < end:
         time.sleep(0.01)
-    assert [d.code for d in editor.said["untitled:Untitled-1"][-1]] == ["PPL173"]
+    assert [d.code for d in editor.published["untitled:Untitled-1"][-1]] == ["PPL173"]
 
 
 def test_it_ends_with_its_client():

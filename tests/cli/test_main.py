@@ -42,9 +42,9 @@ def run(run, tmp_path):
 
 def test_data_that_no_program_declares_are_named_when_asked(run):
     Path("more.json").write_text(json.dumps({**DATA, "extra": 1, "x": [2]}))
-    for more, told in ((), False), (("--verbose",), True):
+    for more, is_named in ((), False), (("--verbose",), True):
         status, out, err = run("variational", "toy.model", "more.json", "--iter", 100, "--draws", 5, *more)
-        assert status == 0 and ("the program declares no `extra`, `x`" in out + err) == told
+        assert status == 0 and ("the program declares no `extra`, `x`" in out + err) == is_named
 
 
 def test_data_that_are_nearly_what_is_declared_are_always_named(run):
@@ -73,10 +73,10 @@ def test_data_from_several_files_are_merged(run, tmp_path):
 
 def test_data_on_standard_input(run, monkeypatch):
     short = ("--algorithm", "laplace", "--draws", 5, "-q")
-    for text, status, said in ((json.dumps(DATA), 0, ""), ('{"N": }', 1, "standard input:1:7")):
+    for text, status, message in ((json.dumps(DATA), 0, ""), ('{"N": }', 1, "standard input:1:7")):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
         done, _, err = run("variational", "toy.model", "-", *short)
-        assert done == status and said in err
+        assert done == status and message in err
 
 
 def test_data_in_the_place_of_the_program_are_refused(run):

@@ -36,11 +36,11 @@ def test_a_cell_defines_a_model(run, shell):
 def test_every_error_is_shown_as_the_command_shows_it_and_no_traceback(run, shell, capsys):
     run(f"%%ppl bell\n{GOOD}")
     result = run(f"%%ppl bell\n{WRONG}")
-    shown = "".join(capsys.readouterr())
+    output = "".join(capsys.readouterr())
     assert not result.success and isinstance(result.error_in_exec, ppl.PPLError)
-    assert "bell:2:24: " in shown and "error PPL201" in shown and "^^^^^^" in shown
-    assert "`nu` is not declared." in shown and "Traceback" not in shown
-    assert "\x1b[" in shown and "\x1b[" not in str(result.error_in_exec)
+    assert "bell:2:24: " in output and "error PPL201" in output and "^^^^^^" in output
+    assert "`nu` is not declared." in output and "Traceback" not in output
+    assert "\x1b[" in output and "\x1b[" not in str(result.error_in_exec)
     assert "bell" not in shell.user_ns, "an older program stands under the name"
 
 
@@ -51,7 +51,7 @@ def test_a_cell_needs_a_name(run, name, capsys):
 
 
 def test_likely_bugs_are_said(run):
-    said = io.StringIO()
-    with redirect_stderr(said):
+    printed = io.StringIO()
+    with redirect_stderr(printed):
         run("%%ppl bell\nparameters { real mu; real nu; }\nmodel { mu ~ normal(0, 1); }")
-    assert "warning" in said.getvalue() and "nu" in said.getvalue()
+    assert "warning" in printed.getvalue() and "nu" in printed.getvalue()

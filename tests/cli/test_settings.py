@@ -33,5 +33,5 @@ def test_what_a_setting_refuses_its_option_refuses(name, capsys):
 
 
 def test_an_option_lists_its_words(capsys):
-    said = refusal(capsys, "--noise", "cauchy")
-    assert "student_t" in said and "logistic" in said
+    message = refusal(capsys, "--noise", "cauchy")
+    assert "student_t" in message and "logistic" in message

@@ -98,8 +98,8 @@ def test_a_distribution_without_a_picture_has_an_example_that_runs():
     plain = [d for d in DISTRIBUTIONS if d.name not in PICTURES]
     assert {*EXAMPLES} == {d.name for d in plain}, "add it to cli/site/examples.py"
     for d in plain:
-        (shown,) = run("\n\n".join(example(d)))
-        lines = [line.split() for line in shown.text.splitlines() if line]
+        (result,) = run("\n\n".join(example(d)))
+        lines = [line.split() for line in result.text.splitlines() if line]
         values = {name: float(mean) for name, mean, *_ in lines[1:]}
         assert all(map(np.isfinite, values.values())) and any(name.startswith("y") for name in values), d.name
         assert "log_p" in values or d.name == "hmm_latent", d.name
@@ -113,11 +113,11 @@ def test_the_page_of_a_constraint(c, described):
         text.partition("## Functions")[0].count("<math") >= 2
         and f"`{described.declared.partition(';')[0]};`" in text
     )
-    *_, shown = run(text)
+    *_, result = run(text)
     u = free_example(c, described)
     free = u if c.free_shape(described.shape) else u[0]
     _, log_jacobian = c.constrain(NUMPY, free, described.shape, *described.arguments)
-    assert float(shown.text.split()[-1]) == pytest.approx(float(np.sum(log_jacobian)), abs=1e-12)
+    assert float(result.text.split()[-1]) == pytest.approx(float(np.sum(log_jacobian)), abs=1e-12)
 
 
 def test_signs_mean_themselves():
@@ -180,9 +180,9 @@ def test_the_first_page_is_small(built):
     "name", ["index", *sorted({*WRITTEN} - {"index"}), "distributions/student_t", "gallery"]
 )
 def test_a_page_in_a_browser(built, name, width):
-    said = measured(built, "index.html" if name == "index" else f"{name}/index.html", width)
-    assert said["title"].endswith("ppl")
-    assert said["scroll"] <= width, "code scrolls sideways, the page itself never does"
+    measures = measured(built, "index.html" if name == "index" else f"{name}/index.html", width)
+    assert measures["title"].endswith("ppl")
+    assert measures["scroll"] <= width, "code scrolls sideways, the page itself never does"
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -83,8 +83,8 @@ def test_variables_are_picked_by_name():
 def test_entries_that_never_vary_are_left_out(run):
     status, out, _ = run(HIERARCHY)
     assert status == 0 and max(map(len, out.partition("\n\n")[0].splitlines())) <= 80
-    shown = rows(out)
-    assert [name for name in shown if name[0] in "LO"] == ["Omega.2.1", "Omega.1.2", "L.2.1", "L.2.2"]
+    row_names = rows(out)
+    assert [name for name in row_names if name[0] in "LO"] == ["Omega.2.1", "Omega.1.2", "L.2.1", "L.2.2"]
     assert rows(run(HIERARCHY, "--variables", "L")[1]) == ["L.1.1", "L.2.1", "L.1.2", "L.2.2"]
 
 

@@ -54,9 +54,9 @@ def test_program_and_data_of_a_fit_may_have_moved(run, tmp_path):
     assert status == 1 and "the program toy.model: there is no" in err
     assert run("update", "fit0.json", "1.json", "--model", "moved.model", "-q")[0] == 0
     (tmp_path / "0.json").rename(tmp_path / "old.json")
-    moved = ("--model", "moved.model", "--fit-data", "old.json")
-    assert run("update", "fit0.json", "1.json", *moved, "-q")[0] == 0
-    status, _, err = run("update", "fit0.json", "1.json", *moved[:3], "2.json")
+    elsewhere = ("--model", "moved.model", "--fit-data", "old.json")
+    assert run("update", "fit0.json", "1.json", *elsewhere, "-q")[0] == 0
+    status, _, err = run("update", "fit0.json", "1.json", *elsewhere[:3], "2.json")
     assert status == 1 and "fitted with other data" in err
 
 

@@ -68,16 +68,16 @@ def test_side_files(folder):
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    "words, message",
     [
         ("itr=5", "itr=5 is either mistyped or misplaced."),
         ("iter=0", '0 is not a valid value for "iter"'),
         ("id=3", "`id=` has no counterpart here"),
     ],
 )
-def test_misuse_is_wrong_usage(folder, capsys, words, said):
+def test_misuse_is_wrong_usage(folder, capsys, words, message):
     assert run(f"variational toy.model d.json {words}") == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_build_names_the_executable_after_the_model(folder, capsys):

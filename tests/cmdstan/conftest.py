@@ -48,7 +48,7 @@ model {
 DATA = {"N": 10, "y": [0, 1, 0, 0, 0, 0, 0, 0, 0, 1]}
 
 
-class Said(NamedTuple):
+class Output(NamedTuple):
     stdout: str
     stderr: str
 
@@ -60,13 +60,13 @@ class Executable:
     path: Path
     folder: Path
 
-    def __call__(self, words: str, status: int = 0) -> Said:
+    def __call__(self, words: str, status: int = 0) -> Output:
         out, err = io.StringIO(), io.StringIO()
         with chdir(self.folder), redirect_stdout(out), redirect_stderr(err):
             source = self.path.with_suffix(".stan")
             found = main(self.path.name, source, [str(self.path), *words.split()], compiled_in(self.path))
         assert found == status, out.getvalue() + err.getvalue()
-        return Said(out.getvalue(), err.getvalue())
+        return Output(out.getvalue(), err.getvalue())
 
     def read(self, name: str = "output.csv") -> str:
         return (self.folder / name).read_text()

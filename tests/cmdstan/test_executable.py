@@ -148,8 +148,8 @@ def test_log_prob_writes_six_digits_unless_told_otherwise(bernoulli):
 
 def test_a_parameter_that_is_missing_is_named_in_stans_words(bernoulli):
     (bernoulli.folder / "c.json").write_text('{"not_here": 0.1}')
-    said = bernoulli("log_prob constrained_params=c.json data file=data.json", status=1).stderr
-    assert said.startswith("Exception: variable does not exist; variable name=theta\n")
+    output = bernoulli("log_prob constrained_params=c.json data file=data.json", status=1).stderr
+    assert output.startswith("Exception: variable does not exist; variable name=theta\n")
 
 
 def test_log_prob_needs_one_file_of_points(bernoulli):
@@ -253,8 +253,10 @@ def test_included_files_go_into_the_script(tmp_path):
 
 def test_the_algorithm_that_is_named_gives_draws_of_its_q_and_the_default_corrects(bernoulli):
     run = "variational output_samples=50 data file=data.json random seed=1"
-    said = bernoulli(f"{run} output file=auto.csv").stdout
-    assert "Verdict: good: the draws were importance-resampled from a mixture fitted to the posterior" in said
+    output = bernoulli(f"{run} output file=auto.csv").stdout
+    assert (
+        "Verdict: good: the draws were importance-resampled from a mixture fitted to the posterior" in output
+    )
     named = bernoulli(run.replace("variational", "variational algorithm=meanfield")).stdout
     assert "Verdict: good: the draws are those of a q close to the posterior" in named
     of_q, corrected = bernoulli.read().splitlines(), bernoulli.read("auto.csv").splitlines()

@@ -76,9 +76,9 @@ def test_summary_is_that_of_the_draws(fit):
 
 
 def test_diagnose_finds_nothing_wrong(fit):
-    said = fit.diagnose()
-    assert "Treedepth satisfactory for all transitions." in said
-    assert "Processing complete, no problems detected." in said
+    output = fit.diagnose()
+    assert "Treedepth satisfactory for all transitions." in output
+    assert "Processing complete, no problems detected." in output
 
 
 def test_the_warmup_is_none_of_the_draws(fit):
@@ -148,12 +148,14 @@ def test_diagnose_says_what_is_wrong(tmp_path, capsys):
     drift = np.linspace(0, 1, 200)
     files = [write_chain(tmp_path / f"{k}.csv", drift, drift + k, divergent=1, depth=10) for k in (1, 2)]
     assert run(diagnose.main, ["diagnose", *files]) == 0
-    said = capsys.readouterr().out
-    assert "400 of 400 (1e+02%) transitions hit the maximum treedepth limit of 10, or 2^10" in said
-    assert "400 of 400 (1e+02%) transitions ended with a divergence" in said
-    assert "below the nominal threshold of 0.3 (chain 1: " in said
-    assert "fewer than 200 effective draws:\n  x[1]" in said and "R-hat greater than 1.01:\n  x[1]" in said
-    assert said.endswith("\nProcessing complete.\n")
+    output = capsys.readouterr().out
+    assert "400 of 400 (1e+02%) transitions hit the maximum treedepth limit of 10, or 2^10" in output
+    assert "400 of 400 (1e+02%) transitions ended with a divergence" in output
+    assert "below the nominal threshold of 0.3 (chain 1: " in output
+    assert (
+        "fewer than 200 effective draws:\n  x[1]" in output and "R-hat greater than 1.01:\n  x[1]" in output
+    )
+    assert output.endswith("\nProcessing complete.\n")
 
 
 def test_e_bfmi_is_that_of_independent_and_of_slow_energies():
@@ -183,8 +185,8 @@ def test_stansummary_shows_one_variable_with_brackets(tmp_path, capsys):
     x = np.random.default_rng(1).normal(size=200)
     path = write_chain(tmp_path / "a.csv", x, x)
     assert run(stansummary.main, ["stansummary", "-i", "x", "-s", "3", path]) == 0
-    said = capsys.readouterr().out
-    assert "x[1]" in said and "lp__" not in said
+    output = capsys.readouterr().out
+    assert "x[1]" in output and "lp__" not in output
 
 
 @pytest.mark.parametrize(
@@ -199,8 +201,8 @@ def test_stansummary_shows_one_variable_with_brackets(tmp_path, capsys):
 )
 def test_a_mistake_is_one_line(tool, words, says, capsys):
     assert run(tool, ["tool", *words]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("Error: ") and says in said and said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert output.startswith("Error: ") and says in output and output.count("\n") == 1
 
 
 def test_stanc_formats_and_lists_includes(tmp_path, capsys):

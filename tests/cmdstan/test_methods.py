@@ -36,8 +36,8 @@ def test_chains_have_files_of_their_own(bernoulli):
 
 
 def test_a_chain_prints_the_lines_that_clients_read_its_progress_from(bernoulli):
-    said = bernoulli(f"{SAMPLE} output refresh=75").stdout.splitlines()
-    assert [line for line in said if "Iteration" in line] == [
+    output = bernoulli(f"{SAMPLE} output refresh=75").stdout.splitlines()
+    assert [line for line in output if "Iteration" in line] == [
         "Iteration:   1 / 250 [  0%]  (Warmup)",
         "Iteration:  75 / 250 [ 30%]  (Warmup)",
         "Iteration: 150 / 250 [ 60%]  (Warmup)",
@@ -96,16 +96,16 @@ def test_a_metric_and_a_step_size_may_be_given(bernoulli):
 
 
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("metric", "output"),
     [
         ("[1, 2]", "has shape (2,); expected (1,)"),
         ("[-1]", "is not positive definite"),
         ("1", "has shape ()"),
     ],
 )
-def test_a_metric_that_does_not_fit_is_refused(bernoulli, metric, said):
+def test_a_metric_that_does_not_fit_is_refused(bernoulli, metric, output):
     (bernoulli.folder / "m.json").write_text(f'{{"inv_metric": {metric}}}')
-    assert said in bernoulli("sample algorithm=hmc metric_file=m.json data file=data.json", status=1).stderr
+    assert output in bernoulli("sample algorithm=hmc metric_file=m.json data file=data.json", status=1).stderr
 
 
 def test_a_diagnostic_file_has_momenta_and_gradients(bernoulli):
@@ -130,16 +130,16 @@ def test_a_rejected_proposal_is_reported_once(tmp_path):
     path = built(
         tmp_path, "edge", 'parameters { real x; } model { if (x < 0) reject("below"); x ~ normal(0, 1); }'
     )
-    said = Executable(path, tmp_path)("sample num_warmup=50 num_samples=50 random seed=1").stdout
-    assert said.count("Exception: ") == 1 and "below" in said.partition("Exception: ")[2]
+    output = Executable(path, tmp_path)("sample num_warmup=50 num_samples=50 random seed=1").stdout
+    assert output.count("Exception: ") == 1 and "below" in output.partition("Exception: ")[2]
 
 
 def test_a_density_that_is_zero_is_no_error(capsys):
-    told = Rejecting(None)
-    told.report(f"`bernoulli_lpmf` of 1, 0 is -inf, {IN_DOMAIN}.")
-    assert capsys.readouterr().out == "" and told.left
-    told.report("argument 2 of `normal_lpdf` is 0, but must be positive")
-    assert "Exception: argument 2" in capsys.readouterr().out and not told.left
+    rejecting = Rejecting(None)
+    rejecting.report(f"`bernoulli_lpmf` of 1, 0 is -inf, {IN_DOMAIN}.")
+    assert capsys.readouterr().out == "" and rejecting.left
+    rejecting.report("argument 2 of `normal_lpdf` is 0, but must be positive")
+    assert "Exception: argument 2" in capsys.readouterr().out and not rejecting.left
 
 
 def test_pathfinder_writes_single_paths_and_the_pool(bernoulli):
@@ -232,8 +232,8 @@ def test_a_fit_in_the_layout_of_sample(bernoulli):
 
 
 def test_static_integration_is_refused_by_name(bernoulli):
-    said = bernoulli("sample algorithm=hmc engine=static data file=data.json", status=1)
-    assert "engine=static is unsupported" in said.stderr
+    output = bernoulli("sample algorithm=hmc engine=static data file=data.json", status=1)
+    assert "engine=static is unsupported" in output.stderr
 
 
 def test_a_run_without_draws_leaves_its_adaptation(bernoulli):
@@ -246,8 +246,8 @@ def test_a_run_without_draws_leaves_its_adaptation(bernoulli):
 def test_sample_takes_the_backend_that_is_asked_for_and_writes_stans_lp(bernoulli, backend):
     pytest.importorskip(backend)
     run = "sample num_warmup=100 num_samples=50 data file=data.json random seed=3"
-    said = bernoulli(f"{run} ppl backend={backend}")
-    assert "no effect" not in said.stdout
+    output = bernoulli(f"{run} ppl backend={backend}")
+    assert "no effect" not in output.stdout
     names, table = rows(bernoulli.read())
     theta, lp, energy = (table[:, names.index(name)] for name in ("theta", "lp__", "energy__"))
     np.testing.assert_allclose(

@@ -89,9 +89,9 @@ def test_the_same_seed_gives_the_same_fit(posterior: ppl.Posterior, settings: di
 def test_progress_names_a_backend_other_than_autograd(posterior: ppl.Posterior) -> None:
     pytest.importorskip("jax")
     for name, note in (("autograd", ""), ("jax", "backend jax")):
-        heard: list[Progress] = []
-        posterior.variational(backend=name, draws=2, progress=heard.append)
-        assert {report.note for report in heard} == {note, "best of 4 paths"}
+        messages: list[Progress] = []
+        posterior.variational(backend=name, draws=2, progress=messages.append)
+        assert {report.note for report in messages} == {note, "best of 4 paths"}
 
 
 def test_a_program_out_of_reach_is_refused_where_jax_is_asked_for() -> None:

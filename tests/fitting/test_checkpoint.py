@@ -59,13 +59,13 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
     assert expected.outcome.ending is not Ending.INTERRUPTED
     endings, moments = set(), 20 if pytestconfig.getoption("whole") else 5
     for stop_at in np.unique(np.geomspace(20, whole.calls, moments).astype(int)):
-        kept = journal()
-        stopped = fit(Counted(stop_at), settings, journal=kept)
+        written = journal()
+        stopped = fit(Counted(stop_at), settings, journal=written)
         assert stopped.outcome.ending is Ending.INTERRUPTED
         assert len(stopped.draws_u) and np.isfinite(stopped.draws_u).all()
         endings.add(stopped.outcome.reason)
         after = Counted()
-        resumed = fit(after, settings, journal=journal(as_text({}, kept.stages)))
+        resumed = fit(after, settings, journal=journal(as_text({}, written.stages)))
         assert resumed.draws_u.tobytes() == expected.draws_u.tobytes()
         assert resumed.params.tobytes() == expected.params.tobytes()
         assert resumed.outcome == expected.outcome and resumed.notes == expected.notes
@@ -99,9 +99,9 @@ def test_a_file_that_is_no_checkpoint_is_refused(toy, tmp_path, text, why):
 
 def test_a_checkpoint_of_other_data_is_refused(toy, tmp_path):
     left = tmp_path / "left"
-    kept = journal_of(CheckpointOptions(left), toy, RunSettings())
-    kept.record("start", 1.0)
-    kept.write()
+    written = journal_of(CheckpointOptions(left), toy, RunSettings())
+    written.record("start", 1.0)
+    written.write()
     other = replace(toy, data={"N": 2, "y": [1.0, 3.0]})
     with pytest.raises(DataError, match="was fitted with other data"):
         variational(other, checkpoint=left, resume=True)

@@ -85,8 +85,8 @@ ROWS = "data { vector[5] y; vector[5] x; array[5] int g; } "
     ],
 )  # fmt: skip
 def test_a_line_along_which_nothing_changes(program, found):
-    said = lines(ROWS + program, FIVE)
-    assert said == found
+    reported = lines(ROWS + program, FIVE)
+    assert reported == found
 
 
 @pytest.mark.parametrize(

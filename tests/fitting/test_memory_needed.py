@@ -89,8 +89,8 @@ def fit_of_small():
 @pytest.mark.parametrize("what", AT_ONCE)
 def test_every_run_too_large_is_refused_at_once(what, monkeypatch):
     monkeypatch.setattr(memory, "limits", lambda: iter([4 << 30]))
-    run, said = AT_ONCE[what]
-    with pytest.raises(InferenceError, match=f"(?s){said}") as no:
+    run, message = AT_ONCE[what]
+    with pytest.raises(InferenceError, match=f"(?s){message}") as no:
         run()
     assert no.value.code == "PPL977" and "of memory, and 4.0 GiB are free" in str(no.value)
 

@@ -82,8 +82,8 @@ def test_a_stage_without_an_elbo_keeps_that_of_q_in_sight():
 
 
 def test_plain_lines_begin_with_a_stage_and_come_every_so_many_iterations():
-    said = written(*(Progress(LOOP, k, 500, -1.0) for k in (0, 100, 200, 300)), refresh=200).splitlines()
-    assert [text.split()[2] for text in said] == ["0", "200"]
+    output = written(*(Progress(LOOP, k, 500, -1.0) for k in (0, 100, 200, 300)), refresh=200).splitlines()
+    assert [text.split()[2] for text in output] == ["0", "200"]
 
 
 def test_a_note_is_said_once():
@@ -177,19 +177,19 @@ def test_every_stage_is_explained():
 
 @pytest.mark.parametrize("algorithm", sorted(set(RECIPES) - {"dsvi-ard", "nested"}))
 def test_a_run_reports_no_stage_that_is_not_in_its_plan(toy, algorithm):
-    heard = []
-    variational(toy, algorithm=algorithm, progress=heard.append, iter=200, draws=50)
+    events = []
+    variational(toy, algorithm=algorithm, progress=events.append, iter=200, draws=50)
     plan = phases_of(Settings(algorithm=algorithm))
-    assert heard and {report.phase for report in heard} <= set(plan)
+    assert events and {report.phase for report in events} <= set(plan)
     assert len(plan) == len(set(plan)) and list(plan) == [phase for phase in Phase if phase in plan]
 
 
 def test_from_python_true_shows_and_false_and_none_are_silent(toy, capsys):
     silent = {variational(toy, progress=progress, iter=100).elbo for progress in (None, False)}
     assert capsys.readouterr() == ("", "")
-    shown = variational(toy, progress=True, iter=100).elbo
+    with_bar = variational(toy, progress=True, iter=100).elbo
     out, err = capsys.readouterr()
-    assert out == "" and err.startswith("Pathfinder 0 of ") and silent == {shown}
+    assert out == "" and err.startswith("Pathfinder 0 of ") and silent == {with_bar}
 
 
 def test_a_setting_out_of_range_is_refused_before_anything_is_shown(toy, capsys):

@@ -31,14 +31,14 @@ def test_the_best_of_several_runs_is_kept_and_compared(toy):
 def test_every_run_reports_by_its_number(toy, monkeypatch, methods):
     monkeypatch.setattr(processes.multiprocessing, "get_all_start_methods", lambda: methods)
     monkeypatch.delitem(sys.modules, "jax", raising=False)
-    heard = []
-    fit = variational(toy, runs=2, seed=5, backend="autograd", progress=heard.append)
+    events = []
+    fit = variational(toy, runs=2, seed=5, backend="autograd", progress=events.append)
     for run, elbo in zip((1, 2), fit.verdict.spread.elbos, strict=True):
-        own = [report for report in heard if report.run == run]
+        own = [report for report in events if report.run == run]
         assert own[0].phase is Phase.PATHFINDER and own[0].iteration == 0
         assert own[-1].phase is Phase.DONE and own[-1].elbo == elbo
         assert Phase.IMPORTANCE in {report.phase for report in own}
-    assert {report.run for report in heard} <= {0, 1, 2}
+    assert {report.run for report in events} <= {0, 1, 2}
 
 
 @pytest.fixture
@@ -67,12 +67,12 @@ def test_a_run_that_is_killed_is_said(toy, monkeypatch, at_once):
 
 
 def test_ctrl_c_ends_every_run_where_it_is(toy, at_once):
-    heard = []
+    events = []
 
     def stop(report):
         if report.phase is Phase.LOOP and report.run == 2:
-            heard.append(report)  # another may be on its way already, and a second Ctrl-C ends all at once
-            if len(heard) == 1:
+            events.append(report)  # another may be on its way already, and a second Ctrl-C ends all at once
+            if len(events) == 1:
                 os.kill(os.getpid(), signal.SIGINT)
 
     endless = {"start": "random", "eta": 0.1, "iter": 10**9, "tol_rel_obj": 1e-300, "draws": 20}
@@ -91,11 +91,11 @@ def test_ctrl_c_raises_with_the_fit_or_returns_it(toy, tmp_path):
 
     endless = {"start": "random", "eta": 0.1, "iter": 10**9, "tol_rel_obj": 1e-300, "draws": 20}
     keywords = {"algorithm": "meanfield", "backend": "autograd", "progress": stop, **endless}
-    kept = tmp_path / "kept"
+    saved = tmp_path / "kept"
     with pytest.raises(KeyboardInterrupt) as stopped:
-        variational(toy, checkpoint=kept, checkpoint_every=0, **keywords)
+        variational(toy, checkpoint=saved, checkpoint_every=0, **keywords)
     returned = variational(toy, on_interrupt="return", **keywords)
-    assert kept.exists()
+    assert saved.exists()
     for fit in (stopped.value.fit, returned):
         assert fit.outcome.ending is Ending.INTERRUPTED and len(fit.draws()) == 20
     with pytest.raises(OutOfRange, match="on_interrupt = 'stop' is out of range; expected \"raise\" or"):
@@ -127,20 +127,20 @@ def test_a_saved_fit_of_any_recipe_comes_back_with_its_draws(toy, make_model, tm
 
 
 def test_optimize_leaves_the_jacobian_out_unless_it_is_asked_for(toy):
-    asked = []
+    jacobians = []
 
     class ProgressOptions(type(toy)):
         def log_density(self, u, propto=False, jacobian=True):
             return self.log_density_gradient(u, propto, jacobian)[0]
 
         def log_density_gradient(self, u, propto=False, jacobian=True):
-            asked.append(jacobian)
+            jacobians.append(jacobian)
             return super().log_density_gradient(u)
 
     for setting, expected in ((None, {False}), (True, {True})):
-        asked.clear()
+        jacobians.clear()
         variational(ProgressOptions(), algorithm="optimize", draws=1, jacobian=setting)
-        assert set(asked) == expected
+        assert set(jacobians) == expected
 
 
 def test_the_judgement_names_the_coordinates(toy):
@@ -164,6 +164,6 @@ def test_of_several_runs_the_draws_of_the_one_that_was_kept_are_loaded(tmp_path)
         model.condition({}).variational(algorithm="meanfield", runs=3, seed=seed, draws=20, iter=200)
         for seed in range(1, 7)
     )
-    kept = next(fit for fit in fits if fit.result.settings.seed != fit.settings.seed)
-    kept.save(tmp_path / "fit.json")
-    np.testing.assert_array_equal(ppl.load_fit(tmp_path / "fit.json", model, {}).draws(), kept.draws())
+    saved = next(fit for fit in fits if fit.result.settings.seed != fit.settings.seed)
+    saved.save(tmp_path / "fit.json")
+    np.testing.assert_array_equal(ppl.load_fit(tmp_path / "fit.json", model, {}).draws(), saved.draws())

@@ -79,10 +79,10 @@ def test_a_bound_that_cuts_off_a_share_that_parameters_decide_cuts_off_the_joint
     own = drawn(model(parameters, statements + Y), "a")
     a, noise = np.random.default_rng(5).normal(size=(2, 200_000))
     m = a + noise if "normal(a, 1)" in statements else noise
-    kept = a[inside(a, m)]
-    assert abs(kept.mean()) > 0.3
-    assert own.mean() == pytest.approx(kept.mean(), abs=4 * kept.std() / N**0.5)
-    assert own.std() == pytest.approx(kept.std(), rel=0.1)
+    accepted = a[inside(a, m)]
+    assert abs(accepted.mean()) > 0.3
+    assert own.mean() == pytest.approx(accepted.mean(), abs=4 * accepted.std() / N**0.5)
+    assert own.std() == pytest.approx(accepted.std(), rel=0.1)
 
 
 def test_data_follow_the_parameters_whatever_the_order_of_the_statements():

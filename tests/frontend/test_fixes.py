@@ -22,7 +22,7 @@ NEXT_MISTAKE = {
 }
 
 
-def said(text):
+def messages_of(text):
     """All errors, or else all warnings, as records with code, span and fix."""
     try:
         return [*lints(*checked(SourceText(text)))]
@@ -46,16 +46,16 @@ def places(span):
 @every("name", PROGRAMS)
 def test_a_fix_mends_what_it_is_for(name):
     text = PROGRAMS[name]
-    found = [one.code for one in said(text)]
-    for one in said(text):
+    found = [one.code for one in messages_of(text)]
+    for one in messages_of(text):
         if one.fix is not None:
-            left = said(mended(text, one.fix))
+            left = messages_of(mended(text, one.fix))
             fewer = [one.code for one in left].count(one.code) < found.count(one.code)
             assert fewer or (name in NEXT_MISTAKE and left[0].message != one.message), one.message
 
 
 def test_many_messages_have_one():
-    with_fix = {one.code for text in PROGRAMS.values() for one in said(text) if one.fix is not None}
+    with_fix = {one.code for text in PROGRAMS.values() for one in messages_of(text) if one.fix is not None}
     assert len(with_fix) >= 35
 
 
@@ -89,7 +89,7 @@ MODEL = "data {{ int N; vector[N] y; }} parameters {{ real theta; real<lower=0> 
 )
 def test_what_is_proposed(wrong, right):
     text = MODEL.format(wrong)
-    assert mended(text, said(text)[0].fix) == MODEL.format(right)
+    assert mended(text, messages_of(text)[0].fix) == MODEL.format(right)
 
 
 @pytest.mark.parametrize(
@@ -103,20 +103,20 @@ def test_what_is_proposed(wrong, right):
     ],
 )
 def test_what_is_not_mended_by_one_change_has_none(body):
-    assert [one.fix for one in said(MODEL.format(body))] == [None]
+    assert [one.fix for one in messages_of(MODEL.format(body))] == [None]
 
 
 def test_warnings_propose_a_declaration_where_it_loses_nothing():
     wrong = "parameters {{ {} }} model {{ s ~ gamma(2, 1); }}"
-    (lint,) = (one for one in said(wrong.format("real s;")) if one.code == "PPL006")
+    (lint,) = (one for one in messages_of(wrong.format("real s;")) if one.code == "PPL006")
     assert lint.fix is not None and lint.fix.text == "real<lower=0> s;"
     for declared in ("real s, t;", "real<upper=5> s;", "real /* scale */ s;"):
-        assert all(one.fix is None for one in said(wrong.format(declared)) if one.code == "PPL006")
+        assert all(one.fix is None for one in messages_of(wrong.format(declared)) if one.code == "PPL006")
 
 
 def test_titles():
     text = "model {\n  real thta;\n}\n"
-    (span,) = (one.span for one in said(text) if one.code == "PPL002")
+    (span,) = (one.span for one in messages_of(text) if one.code == "PPL002")
     assert Fix(span, "theta").title == "Change `thta` to `theta`"
     assert Fix(span, "").title == "Remove `thta`"
     assert Fix(span.to(span), ";").title == "Insert `;`"

@@ -46,7 +46,7 @@ WITHOUT_EXAMPLE = {
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
 
-def said(text: str, name: str) -> tuple[list[str], str]:
+def reported(text: str, name: str) -> tuple[list[str], str]:
     """The codes of all errors and lints, and how they read."""
     try:
         found = lints(*checked(SourceText(text, name)))
@@ -80,7 +80,7 @@ def test_a_page_has_a_paragraph_and_both_examples(page: Page) -> None:
 def test_the_wrong_example_gives_the_code(page: Page, folder: Path) -> None:
     name = f"{page.code}.model"
     (folder / name).write_text(page.examples["wrong"])
-    codes, text = said(page.examples["wrong"], name)
+    codes, text = reported(page.examples["wrong"], name)
     errors = [code for code in codes if not code.startswith("PPL0")]
     assert (errors or codes) == [page.code]
     hold(page.code, text)
@@ -89,7 +89,7 @@ def test_the_wrong_example_gives_the_code(page: Page, folder: Path) -> None:
 @every("page", WITH_PROGRAMS)
 def test_the_right_example_compiles(page: Page, folder: Path) -> None:
     (folder / f"{page.code}.model").write_text(page.examples["right"])
-    codes, text = said(page.examples["right"], f"{page.code}.model")
+    codes, text = reported(page.examples["right"], f"{page.code}.model")
     assert page.code not in codes and all(code.startswith("PPL0") for code in codes), text
     ppl.compile_model(page.examples["right"]) if "#include" not in page.examples["right"] else None
 

@@ -81,8 +81,8 @@ def test_numbers(text: str) -> None:
     match value(text):
         case ast.IntLiteral(value=number):
             assert number == int(text)
-        case ast.RealLiteral(text=kept):
-            assert float(kept) == float(text)
+        case ast.RealLiteral(text=digits):
+            assert float(digits) == float(text)
         case other:
             pytest.fail(f"{text} became {other}")
 

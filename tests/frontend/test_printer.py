@@ -67,9 +67,9 @@ def printed(text: str) -> str:
 
 
 def test_canonical_text_is_kept() -> None:
-    kept = CANONICAL.replace("real a = b, c;", "real a = b;\n  real c;")
-    assert printed(CANONICAL) == kept
-    assert printed(kept) == kept
+    expected = CANONICAL.replace("real a = b, c;", "real a = b;\n  real c;")
+    assert printed(CANONICAL) == expected
+    assert printed(expected) == expected
 
 
 def test_a_statement_alone_gets_braces_and_layout_is_dropped() -> None:

@@ -31,11 +31,11 @@ def refusal(text: str, name: str = "<string>") -> ModelError:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda file: file.stem)
 def test_golden_message(program: Path) -> None:
-    said = f"{refusal(program.read_text(), program.name)}\n"
+    printed = f"{refusal(program.read_text(), program.name)}\n"
     expected = program.with_suffix(".txt")
     if os.environ.get("PPL_UPDATE_GOLDEN"):
-        expected.write_text(said)
-    assert said == expected.read_text()
+        expected.write_text(printed)
+    assert printed == expected.read_text()
 
 
 def test_every_rule_has_a_golden_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ VALUE, GRADIENT = (1e-8, 1e-8), (1e-6, 1e-7)
 """Tolerances, relative and absolute, as in the conformance pack."""
 MOST = 2000
 """Random programs looked at, of one seed."""
-MOVED = 1e-15
+PERTURBATION = 1e-15
 """How far, relatively, a point is moved to see how a number depends on its rounding."""
 NEWER = "not in Stan 2.35"
 APPROXIMATE = "Stan's gradient is an approximation: central differences of the value give ppl's"
@@ -93,7 +93,7 @@ def points_of(name: str, dim: int) -> list[Point]:
     return [[round(float(x), 6) for x in rng.normal(0.0, scale, dim)] for scale in SCALES]
 
 
-def asked(name: str, program: str, data: Any, tolerance: dict[str, float] | None = None) -> Case:
+def case_of(name: str, program: str, data: Any, tolerance: dict[str, float] | None = None) -> Case:
     plain = {k: np.asarray(v).tolist() if isinstance(v, np.ndarray) else v for k, v in data.items()}
     return Case(Question(name, program, plain, partial(points_of, name)), tolerance or {})
 
@@ -102,7 +102,7 @@ def random_programs(seed: int, first: int, longest: int) -> Iterator[Case]:
     for number in range(first, first + MOST):
         made = generated(seed, number)
         if len(made.text.partition("generated quantities {")[0]) <= longest:
-            yield asked(f"{seed}/{number}", made.text, made.data)
+            yield case_of(f"{seed}/{number}", made.text, made.data)
 
 
 def models() -> Iterator[Case]:
@@ -115,17 +115,17 @@ def pack() -> Iterator[Case]:
     for file in sorted((here / "programs").glob("*.stan")):
         golden = json.loads(file.with_suffix(".golden.json").read_text())
         data = json.loads(file.with_suffix(".data.json").read_text())
-        yield asked(file.stem, file.read_text(), data, golden.get("tol"))
+        yield case_of(file.stem, file.read_text(), data, golden.get("tol"))
     for group in ("distributions", "functions", "transforms", "edges"):
         for line in (here / "cases" / f"{group}.jsonl").read_text().splitlines():
             case = json.loads(line)
-            yield asked(case["id"], case["program"], case["data"], case.get("tol"))
+            yield case_of(case["id"], case["program"], case["data"], case.get("tol"))
 
 
 def folder(*files: Path) -> Iterator[Case]:
     for file in files:
         data = file.with_suffix(".data.json")
-        yield asked(file.stem, for_stan(file), json.loads(data.read_text()) if data.exists() else {})
+        yield case_of(file.stem, for_stan(file), json.loads(data.read_text()) if data.exists() else {})
 
 
 def for_stan(file: Path) -> str:
@@ -134,7 +134,7 @@ def for_stan(file: Path) -> str:
     return show_stage(file, "program") if discrete else file.read_text()
 
 
-def tails(programs: Iterable[extremes.Asked]) -> Iterator[Case]:
+def tails(programs: Iterable[extremes.Task]) -> Iterator[Case]:
     for name, program, data, points in programs:
         yield Case(Question(name, program, data, lambda dim, points=points: points()))
 
@@ -247,21 +247,21 @@ def differs(
 ) -> Iterator[Difference]:
     """What f(u) of ppl is, where that is not the number of Stan's, to rounding; nan is a refusal."""
     want, got = np.asarray(stan, dtype=float), tried(lambda: f(u))
-    told = (quantity, tuple(u), words or shown(want), got if isinstance(got, str) else shown(got))
+    row = (quantity, tuple(u), words or as_text(want), got if isinstance(got, str) else as_text(got))
     if isinstance(got, str):
         if want.ndim or np.isfinite(want):
-            yield Difference(*told)
+            yield Difference(*row)
         return
     if want.shape != got.shape:
-        yield Difference(*told)
+        yield Difference(*row)
         return
     if want.ndim == 0 and not np.isfinite(want):
         if np.isfinite(got) or (np.isinf(want) and want > 0 and want != got):
-            yield Difference(*told)
+            yield Difference(*row)
         return
     sure = np.isfinite(want)
     if not np.array_equal(want[~sure], got[~sure], equal_nan=True) or not np.all(np.isfinite(got[sure])):
-        yield Difference(*told)
+        yield Difference(*row)
         return
     relative, absolute = tolerance
     largest = np.max(np.abs(want[sure]), initial=0.0)
@@ -271,7 +271,7 @@ def differs(
         return
     if np.all(off <= allowed + noise(f, u, got)[sure]):
         return
-    yield Difference(*told, off=float(np.max(off) / max(largest, 1e-300)))
+    yield Difference(*row, off=float(np.max(off) / max(largest, 1e-300)))
 
 
 def judged(p: ppl.Posterior, u: Floats, stan: Floats) -> str:
@@ -302,15 +302,15 @@ def central(p: ppl.Posterior, u: Floats, i: int) -> float:
 
 def noise(f: Any, u: Floats, at: Floats) -> Floats:
     """How far each number may be off because the point is rounded."""
-    rng, moved = np.random.default_rng(0), np.zeros(at.shape)
+    rng, change = np.random.default_rng(0), np.zeros(at.shape)
     for _ in range(6):
-        near = tried(lambda: f(u * (1 + MOVED * rng.choice([-1, 1], len(u)))))
+        near = tried(lambda: f(u * (1 + PERTURBATION * rng.choice([-1, 1], len(u)))))
         if not isinstance(near, str) and near.shape == at.shape:
-            moved = np.maximum(moved, np.nan_to_num(np.abs(near - at)))
-    return NOISE * moved
+            change = np.maximum(change, np.nan_to_num(np.abs(near - at)))
+    return NOISE * change
 
 
-def shown(x: Floats) -> str:
+def as_text(x: Floats) -> str:
     return np.array2string(np.asarray(x), precision=10, threshold=8).replace("\n", "")
 
 

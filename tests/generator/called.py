@@ -47,12 +47,12 @@ def container_of(statements: Any, t: Shape, other: str) -> str:
         f"u[{i}] = {c.one(['tanh({})', 'tanh({})', '{}']).format(own.e.make(s, entry, 1))};" for _ in "abc"
     ]
     early = c.one(["return u;", "return v;", "break;", "continue;"])
-    moved = c.one([f"u[max(1, {i} - 1)]", f"v[n - {i} + 1]", f"u[n - {i} + 1]"])
+    shifted = c.one([f"u[max(1, {i} - 1)]", f"v[n - {i} + 1]", f"u[n - {i} + 1]"])
     steps = [
         set_[0],
         f"if ({decided(own, s)}) {early}",
         f"if ({decided(own, s)}) {set_[1]} else {set_[2]}",
-        f"u[{i}] = 0.5 * {moved};",
+        f"u[{i}] = 0.5 * {shifted};",
         f"u[{i}] = tanh({c.one(['u', 'v'])}[{i}]) * {other}({c.one(['u', 'v'])}, a);",
     ]
     around = loop(f"for ({i} in {c.one(['1', '1', '2'])}:n)", *c.shuffled(steps)[: c.between(1, 4)])

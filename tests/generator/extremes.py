@@ -16,7 +16,7 @@ from ppl.stdlib.functions.table import FUNCTIONS
 from ppl.stdlib.library import parse_variate
 from ppl.stdlib.record import Distribution
 
-Asked = tuple[str, str, dict[str, int], Callable[[], list[list[float]]]]
+Task = tuple[str, str, dict[str, int], Callable[[], list[list[float]]]]
 """A name, a program, its data and the points."""
 
 POSITIVES = (1e-9, 1e-3, 0.12, 0.8, 1.0, 2.6, 11.0, 75.0, 900.0, 3e5)
@@ -47,22 +47,22 @@ def arguments(supports: Sequence[str], name: str) -> list[list[float]]:
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     points = []
     for k in range(POINTS):
-        kept = int(rng.integers(len(supports)))
+        usual = int(rng.integers(len(supports)))
         any_of = [
-            REALS[s] if k % 2 == 0 or i == kept else ORDINARY.get(s, (0.3, 0.6))
+            REALS[s] if k % 2 == 0 or i == usual else ORDINARY.get(s, (0.3, 0.6))
             for i, s in enumerate(supports)
         ]
         points.append([float(rng.choice(options)) for options in any_of])
     return points
 
 
-def densities() -> Iterator[Asked]:
+def densities() -> Iterator[Task]:
     for d in DISTRIBUTIONS:
         if d.signatures and set(parse_variate(d.signatures[0])) <= {"reals", "ints"}:
             yield from of_family(d)
 
 
-def of_family(d: Distribution) -> Iterator[Asked]:
+def of_family(d: Distribution) -> Iterator[Task]:
     """Density or mass, cdf and its logs, for each setting of the ints."""
     supports = {f"a{i}": d.args[i][1] for i in range(len(parse_variate(d.signatures[0])))}
     ints = {name: s for name, s in supports.items() if s in INTS}
@@ -84,7 +84,7 @@ def of_family(d: Distribution) -> Iterator[Asked]:
             yield name, program, {"which": which, **setting}, partial(arguments, list(reals.values()), name)
 
 
-def functions() -> Iterator[Asked]:
+def functions() -> Iterator[Task]:
     """Functions of reals alone, several in a program, over all reals and over the positive ones."""
     for count in (1, 2, 3, 4):
         known = [f for f in FUNCTIONS if not f.name.endswith(("_constrain", "_unconstrain"))]  # Stan 2.37's
@@ -95,8 +95,8 @@ def functions() -> Iterator[Asked]:
             program = choosing([f"{name}({', '.join(args)})" for name in chosen], (), args)
             for which, name in enumerate(chosen, 1):
                 for support in ("real", "positive", "unit_interval"):
-                    told = f"{name} {support}"
-                    yield told, program, {"which": which}, partial(arguments, [support] * count, told)
+                    label = f"{name} {support}"
+                    yield label, program, {"which": which}, partial(arguments, [support] * count, label)
 
 
 def of_reals(signature: str, count: int) -> bool:

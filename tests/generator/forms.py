@@ -63,7 +63,9 @@ class Disagreement:
     found: Any
 
     def __str__(self) -> str:
-        return f"{self.form}: {self.quantity} is {shown(self.found)}, but should be {shown(self.expected)}"
+        return (
+            f"{self.form}: {self.quantity} is {as_text(self.found)}, but should be {as_text(self.expected)}"
+        )
 
     @property
     def kind(self) -> tuple[str, str, str]:
@@ -75,7 +77,7 @@ Comparison = tuple[str, Answer, Answer, float, Callable[[], float]]
 """What is compared, the reference's answer, the form's, the tolerance, and how ill-conditioned it is."""
 
 
-def shown(answer: Any) -> str:
+def as_text(answer: Any) -> str:
     if isinstance(answer, Refused | Crashed):
         return f"{type(answer).__name__.lower()} ({answer.message.strip()})"
     return np.array2string(np.asarray(answer), precision=12, threshold=12)
@@ -156,13 +158,13 @@ class Case:
 
     def noise(self, f: Callable[[Floats], Any], u: Floats) -> float:
         """How much a number moves when its inputs are rounded, a thousand times over."""
-        rng, at, moved = np.random.default_rng(0), attempt(lambda: f(u)), 0.0
+        rng, at, change = np.random.default_rng(0), attempt(lambda: f(u)), 0.0
         for _ in range(4):
             near = attempt(lambda: f(u + 1e-14 * (1 + np.abs(u)) * rng.choice([-1, 1], len(u))))
             if isinstance(near, Floats) and isinstance(at, Floats) and near.shape == at.shape:
                 with np.errstate(all="ignore"):
-                    moved = max(moved, float(np.max(np.nan_to_num(np.abs(near - at)), initial=0.0)))
-        return 1e3 * moved
+                    change = max(change, float(np.max(np.nan_to_num(np.abs(near - at)), initial=0.0)))
+        return 1e3 * change
 
 
 def constrained(p: Posterior, u: Floats) -> Floats:

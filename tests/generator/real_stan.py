@@ -72,7 +72,7 @@ class RealStan:
         self.own.mkdir(parents=True, exist_ok=True)
         self.stanc = self.home / "stanc"
         self.stanc.chmod(0o755)  # the wheel leaves it without the right to be run
-        self.version = self._said(self.stanc, "--version").removeprefix("stanc3 ").split(" ")[0]
+        self.version = self.output_of(self.stanc, "--version").removeprefix("stanc3 ").split(" ")[0]
         self.sources = "".join((HERE / name).read_text() for name in ("driver.hpp", "simplex.hpp"))
 
     def ask(
@@ -103,8 +103,8 @@ class RealStan:
     # --- Answers that are kept ---
 
     def _kept(self, q: Question) -> Path:
-        asked = [self.version, self.sources, q.program, json.dumps(q.data), repr(q.points(3))]
-        return self.folder / f"{hashlib.sha256(repr(asked).encode()).hexdigest()[:24]}.json"
+        key = [self.version, self.sources, q.program, json.dumps(q.data), repr(q.points(3))]
+        return self.folder / f"{hashlib.sha256(repr(key).encode()).hexdigest()[:24]}.json"
 
     def _keep(self, q: Question, answer: Answer) -> None:
         self._kept(q).write_text(json.dumps(vars(answer)))
@@ -137,13 +137,13 @@ class RealStan:
         unit.write_text("\n".join(['#include "driver.hpp"', *classes, main]))
         lib = self.home / "lib"
         linked = ("-o", binary, f"-L{lib}", f"-Wl,-rpath,{lib}", *LIBRARIES)
-        said = self._compiled("-I", self._headers(), unit, *linked)
-        if said is None:
+        output = self._compiled("-I", self._headers(), unit, *linked)
+        if output is None:
             for q, code in programs:
                 self._keep(q, self._of(binary, codes.index(code), q))
         elif len(codes) == 1:
             for q, _ in programs:
-                self._keep(q, Answer("compiler", said))
+                self._keep(q, Answer("compiler", output))
         else:
             half = set(codes[: len(codes) // 2])
             self._build([(q, code) for q, code in programs if code in half])
@@ -169,12 +169,12 @@ class RealStan:
         command, fault = [str(binary), str(k), str(data)], ""
         try:
             out = subprocess.run(command, input=given.encode(), capture_output=True, timeout=SECONDS)
-            said = out.stdout.decode()
+            output = out.stdout.decode()
             if out.returncode:
                 fault = f"ended with status {out.returncode}: {out.stderr[-500:].decode()}"
         except subprocess.TimeoutExpired as slow:
-            said = (slow.stdout or b"").decode()
-        lines = [json.loads(line) for line in said.splitlines(keepends=True) if line.endswith("\n")]
+            output = (slow.stdout or b"").decode()
+        lines = [json.loads(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]
         return lines or [{"error": fault or f"not done in {SECONDS} s"}], fault
 
     def _headers(self) -> Path:
@@ -184,9 +184,11 @@ class RealStan:
             folder.mkdir(exist_ok=True)
             for name in ("driver.hpp", "simplex.hpp"):
                 (folder / name).write_text((HERE / name).read_text())
-            said = self._compiled("-x", "c++-header", folder / "driver.hpp", "-o", folder / "driver.hpp.gch")
-            if said is not None:
-                raise RuntimeError(f"Stan's headers do not compile: {said}")
+            output = self._compiled(
+                "-x", "c++-header", folder / "driver.hpp", "-o", folder / "driver.hpp.gch"
+            )
+            if output is not None:
+                raise RuntimeError(f"Stan's headers do not compile: {output}")
         return folder
 
     def _compiled(self, *given: str | Path) -> str | None:
@@ -196,7 +198,7 @@ class RealStan:
         errors = [line for line in out.stderr.splitlines() if "error" in line]
         return None if out.returncode == 0 else "\n".join(errors[:3]) or out.stderr[-500:]
 
-    def _said(self, *command: str | Path) -> str:
+    def output_of(self, *command: str | Path) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 

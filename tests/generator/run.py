@@ -36,7 +36,7 @@ class Found(NamedTuple):
     kind: tuple[str, ...] = ()
 
 
-class Asked(NamedTuple):
+class Task(NamedTuple):
     seed: int
     number: int
     each: int
@@ -44,15 +44,15 @@ class Asked(NamedTuple):
     shrink: bool
 
 
-def tried(asked: Asked) -> Found:
-    seed, number = asked.seed, asked.number
+def tried(task: Task) -> Found:
+    seed, number = task.seed, task.number
     made = generated(seed, number)
     case = Case(made.text, made.data)
     try:
         case.program  # noqa: B018
     except PPLError as error:
         return Found(number, "no program", f"{error}\n{made.text}")
-    found = list(disagreements(case, forms_of(number, asked.each, asked.jax_every)))
+    found = list(disagreements(case, forms_of(number, task.each, task.jax_every)))
     if not found:
         try:
             finite = usable(case.values[0])
@@ -65,7 +65,7 @@ def tried(asked: Asked) -> Found:
     def fails(text: str, data: Any) -> bool:
         return any(d.kind == first.kind for d in disagreements(Case(text, data), [first.form]))
 
-    if asked.shrink:
+    if task.shrink:
         text, data = shrunk(text, data, fails)
     names = list(dict.fromkeys([first.form, *forms_of(number, 30)]))
     lines = [brief(str(d)) for d in disagreements(Case(text, data), names)]
@@ -81,12 +81,12 @@ def rounded(data: Any) -> Any:
     return {k: np.asarray(v).tolist() for k, v in data.items()}
 
 
-def results(asked: list[Asked], jobs: int) -> Iterator[Found]:
+def results(task: list[Task], jobs: int) -> Iterator[Found]:
     if jobs == 1:
-        yield from map(tried, asked)
+        yield from map(tried, task)
         return
     with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(tried, asked, chunksize=4)
+        yield from pool.map(tried, task, chunksize=4)
 
 
 def main() -> int:
@@ -103,18 +103,18 @@ def main() -> int:
     parser.add_argument("--no-shrink", dest="shrink", action="store_false")
     given = parser.parse_args()
     numbers = range(given.first, given.first + given.count)
-    asked = [Asked(given.seed, n, given.each, given.jax_every, given.shrink) for n in numbers]
+    task = [Task(given.seed, n, given.each, given.jax_every, given.shrink) for n in numbers]
     counts: dict[str, int] = {}
     begun = time.monotonic()
-    for k, found in enumerate(results(asked, given.jobs), 1):
+    for k, found in enumerate(results(task, given.jobs), 1):
         counts[found.verdict] = counts.get(found.verdict, 0) + 1
         if found.verdict in ("disagrees", "no program"):
             given.folder.mkdir(exist_ok=True, parents=True)
             name = f"{found.verdict.replace(' ', '-')}-{given.seed}-{found.number}.txt"
             (given.folder / name).write_text(found.report + "\n")
             print(f"\r{found.report}\n{'-' * 40}", flush=True)
-        told = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
-        print(f"\r{k} of {given.count} ({told}), {time.monotonic() - begun:.0f} s", end="", flush=True)
+        summary = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+        print(f"\r{k} of {given.count} ({summary}), {time.monotonic() - begun:.0f} s", end="", flush=True)
     print()
     return 1 if counts.get("disagrees", 0) or counts.get("no program", 0) else 0
 

@@ -36,8 +36,8 @@ SAMPLE = [
 def test_a_user_without_a_home_is_served(home, command, tmp_path):
     pytest.importorskip("nutpie" if command is SAMPLE else "jax")
     (tmp_path / "m.model").write_text("parameters { vector[25] x; } model { x ~ normal(0, 1); }")
-    kept = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
-    environment = kept | ({"HOME": home} if home else {})
+    others = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
+    environment = others | ({"HOME": home} if home else {})
     words = [sys.executable, "-c", UNKNOWN, *command]
     done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -23,8 +23,8 @@ def tells(tell):
 def has_workers(tell):
     list(at_a_time([computes, computes], tell, "", 2))
 
-def hear(said):
-    print(said.partition(" ")[0], flush=True)
+def hear(message):
+    print(message.partition(" ")[0], flush=True)
 
 list(at_a_time([globals()[name] for name in sys.argv[1:]], hear, "", 8))
 """

@@ -57,8 +57,8 @@ class Job:
         fit.save_csv(self.folder / "out.csv")
         return (self.folder / "out.csv").read_bytes()
 
-    def bytes_from(self, kept):
-        (self.folder / "kept").write_text(kept)
+    def bytes_from(self, content):
+        (self.folder / "kept").write_text(content)
         return self.bytes(resume=True)
 
 
@@ -81,10 +81,10 @@ def test_every_checkpoint_resumes_to_the_same_bytes(program, algorithm, tmp_path
     more = {"ard": ARD[program]} if algorithm == "dsvi-ard" else {}
     job = Job(tmp_path, program, {**SHORT, "algorithm": algorithm, **more})
     whole = job.bytes(checkpoint_every=0)
-    kept = versions.copy()
-    assert kept
-    chosen = sample(range(len(kept)), 4)
-    other = [k for k in chosen if job.bytes_from(kept[k]) != whole]
+    content = versions.copy()
+    assert content
+    chosen = sample(range(len(content)), 4)
+    other = [k for k in chosen if job.bytes_from(content[k]) != whole]
     assert not other, f"{len(other)} of {len(chosen)} checkpoints give other bytes: {other}"
     tried("checkpoints resumed", len(chosen))
 
@@ -95,9 +95,9 @@ def test_so_does_every_checkpoint_of_a_run_under_jax(algorithm, tmp_path, versio
     pytest.importorskip("jax")
     job = Job(tmp_path, "eight_schools", {**SHORT, "algorithm": algorithm, "backend": "jax"})
     whole = job.bytes(checkpoint_every=0)
-    kept = versions.copy()
-    assert kept and [job.bytes_from(text) == whole for text in kept] == [True] * len(kept)
-    tried("checkpoints resumed", len(kept))
+    content = versions.copy()
+    assert content and [job.bytes_from(text) == whole for text in content] == [True] * len(content)
+    tried("checkpoints resumed", len(content))
 
 
 @pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (1, 0, 2)])

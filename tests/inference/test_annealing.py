@@ -375,10 +375,12 @@ def test_every_move_is_so_many_leapfrog_steps_and_each_half_sees_the_target_once
     counts.clear()
     seen = []
     found = anneal(Counted(np.array([mean]), np.eye(1)), standard(1), rng(), seen.append, points=64)
-    heard = [progress.phase for progress in seen]
+    phases = [progress.phase for progress in seen]
     rises = [p.iteration for p in seen if p.phase == "annealing"]
     assert found.temperatures == (temperatures or max(rises)) and rises.count(1) == 2
-    moves = ANNEALING.moves_at_each * (len(rises) - 2) + ANNEALING.moves_a_round * heard.count("stationarity")
+    moves = ANNEALING.moves_at_each * (len(rises) - 2) + ANNEALING.moves_a_round * phases.count(
+        "stationarity"
+    )
     assert counts.count(32) == 2 + HMC.leapfrog_steps * moves
     again = len(counts) - counts.count(32)
     assert again % (2 * HMC.leapfrog_steps) == 0  # there and back, where a move is tried again

@@ -60,8 +60,8 @@ def test_rank_rhat_knows_place_and_width_but_no_units():
     assert rank_rhat(np.stack([one, two + 0.3])) > 1.01
     assert rank_rhat(np.stack([one, 1.5 * two])) > 1.01
     # Ranks know neither units nor the outliers of a heavy tail; about the median the folded draws do.
-    apart = np.stack([one, two + 0.3])
-    assert rank_rhat(1e6 * apart - 5) == pytest.approx(rank_rhat(apart))
+    separate = np.stack([one, two + 0.3])
+    assert rank_rhat(1e6 * separate - 5) == pytest.approx(rank_rhat(separate))
     assert rank_rhat(np.stack([one, np.where(two > 3, 1e9, two)])) < 1.005
 
 

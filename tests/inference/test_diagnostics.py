@@ -32,9 +32,9 @@ def test_noise_about_a_level_is_not_a_rise_and_a_fall_is_none():
 
 def test_a_constant_changes_nothing():
     elbos = 0.2 * np.arange(40) + noise(40)
-    plain, moved = trend(traced(elbos)), trend(traced(elbos - 1e6))
-    assert plain.rising and moved.rising
-    np.testing.assert_allclose([plain.gain, plain.se], [moved.gain, moved.se], rtol=1e-6)
+    plain, shifted = trend(traced(elbos)), trend(traced(elbos - 1e6))
+    assert plain.rising and shifted.rising
+    np.testing.assert_allclose([plain.gain, plain.se], [shifted.gain, shifted.se], rtol=1e-6)
 
 
 def test_a_short_trace_tells_nothing():

@@ -22,12 +22,12 @@ def weighted(rng, degrees=5.0, n=2000):
     return of_weights(ratios, psis(ratios))
 
 
-def bridged(rng, apart=1.5, n=512, moves=1):
+def bridged(rng, distance=1.5, n=512, moves=1):
     """A bridge from a normal to another, of sd 1.3 and `apart`, by points that are there `moves` times."""
-    q, p = rng.normal(size=2 * n), rng.normal(apart, 1.3, n)
+    q, p = rng.normal(size=2 * n), rng.normal(distance, 1.3, n)
 
     def log_ratio(u):
-        return stats.norm(apart, 1.3).logpdf(u) - stats.norm.logpdf(u)
+        return stats.norm(distance, 1.3).logpdf(u) - stats.norm.logpdf(u)
 
     particles = np.tile(np.arange(n), moves)
     return bridge(log_ratio(q), log_ratio(np.tile(p, moves)), particles)
@@ -95,7 +95,7 @@ def test_smoothing_is_of_the_tail_alone():
 
 
 def test_without_overlap_the_error_says_so():
-    near, far = (bridged(np.random.default_rng(3), apart) for apart in (1.5, 9.0))
+    near, far = (bridged(np.random.default_rng(3), distance) for distance in (1.5, 9.0))
     assert near.se < 0.1 < 0.5 < far.se
 
 

@@ -163,8 +163,8 @@ def test_mean_field_at_its_maximum_goes_straight_to_full_rank():
 STANDARD = ToyGaussian(np.zeros(DIM), np.eye(DIM))
 
 
-@pytest.mark.parametrize("tilt, kept", [(0.4, False), (-0.4, True)])
-def test_a_mean_is_moved_only_where_that_makes_the_draws_worth_more(tilt, kept):
+@pytest.mark.parametrize("tilt, is_moved", [(0.4, False), (-0.4, True)])
+def test_a_mean_is_moved_only_where_that_makes_the_draws_worth_more(tilt, is_moved):
     """q is 0.4 sds to the right of a Gaussian; weights that say so move it, others do not."""
     family, u = FullRank(DIM), np.random.default_rng(2).normal(size=(4000, DIM))
     off = np.array([0.4, 0.0, 0.0])
@@ -172,10 +172,10 @@ def test_a_mean_is_moved_only_where_that_makes_the_draws_worth_more(tilt, kept):
     found = Refined(family, params, Outcome(Ending.CONVERGED, "so it seemed"), True)
     log_ratios = tilt * u[:, 0] - 0.5 * tilt**2
     weighed = Weighed(u + off, log_ratios, psis(log_ratios))
-    moved = _move_mean(STANDARD, found, weighed, np.random.default_rng(3), silent)
-    mean = moved.family.mean(moved.params)
-    assert mean[0] == (pytest.approx(0, abs=0.08) if kept else 0.4)
-    assert any("importance-weighted" in note for note in moved.notes) is kept
+    matched = _move_mean(STANDARD, found, weighed, np.random.default_rng(3), silent)
+    mean = matched.family.mean(matched.params)
+    assert mean[0] == (pytest.approx(0, abs=0.08) if is_moved else 0.4)
+    assert any("importance-weighted" in note for note in matched.notes) is is_moved
 
 
 class Updated(OneOfMany):

@@ -34,23 +34,23 @@ def test_elbo_and_output_draws_do_not_touch_the_path():
 
 
 def test_a_progress_listener_changes_nothing_and_hears_every_phase():
-    heard = []
-    listened = advi(correlated(2), iter=300, progress=heard.append, tol_rel_obj=1e-12)
+    events = []
+    listened = advi(correlated(2), iter=300, progress=events.append, tol_rel_obj=1e-12)
     np.testing.assert_array_equal(listened.params, advi(correlated(2), iter=300, tol_rel_obj=1e-12).params)
-    assert [(p.phase, p.iteration) for p in heard] == [
+    assert [(p.phase, p.iteration) for p in events] == [
         *[("step size search", 50 * k) for k in range(5)],
         *[("stochastic optimisation", 100 * k) for k in range(1, 4)],
         ("importance sampling", 0),
     ]
-    assert [p.elbo for p in heard[5:-1]] == [point.elbo for point in listened.trace]
+    assert [p.elbo for p in events[5:-1]] == [point.elbo for point in listened.trace]
 
 
 def test_a_constant_in_the_log_density_changes_the_elbo_by_itself_and_not_the_path():
     target = correlated(3)
     shifted = Gaussian(target.mean, target.covariance, shift=-100.0)
-    plain, moved = (advi(t, iter=400, eta=0.1, tol_rel_obj=1e-12) for t in (target, shifted))
-    np.testing.assert_array_equal(plain.params, moved.params)
-    assert moved.final_elbo == pytest.approx(plain.final_elbo - 100)
+    plain, of_shifted = (advi(t, iter=400, eta=0.1, tol_rel_obj=1e-12) for t in (target, shifted))
+    np.testing.assert_array_equal(plain.params, of_shifted.params)
+    assert of_shifted.final_elbo == pytest.approx(plain.final_elbo - 100)
 
 
 def test_log_densities_of_the_draws():
@@ -102,7 +102,7 @@ def test_dropped_draws_are_counted_and_said():
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ({"algorithm": "meanfeld"}, "meanfield, fullrank, lowrank"),
         ({"iter": 0}, "at least 1"),
@@ -114,7 +114,7 @@ def test_dropped_draws_are_counted_and_said():
         ({"tol_rel_obj": float("nan")}, "above 0"),
     ],
 )
-def test_settings_out_of_range_are_refused_with_the_range(setting, said):
-    with pytest.raises(InferenceError, match=said) as refused:
+def test_settings_out_of_range_are_refused_with_the_range(setting, message):
+    with pytest.raises(InferenceError, match=message) as refused:
         advi(correlated(2), **setting)
     assert next(iter(setting)) in str(refused.value)

@@ -69,8 +69,8 @@ def test_two_annealings_that_differ():
     x = rng.standard_normal(800)
     errors = of_annealed(particles, chosen, drift=0.0)
     alike = standard_errors(x[:, None], errors)[0]
-    apart = standard_errors((x + 2.0 * errors.second)[:, None], errors)[0]
-    assert alike < 0.11 and 0.9 < apart < 1.2
+    distinct = standard_errors((x + 2.0 * errors.second)[:, None], errors)[0]
+    assert alike < 0.11 and 0.9 < distinct < 1.2
     assert errors.weights == pytest.approx(1 / 400) and errors.second.mean() == 0.5
 
 

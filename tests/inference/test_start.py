@@ -35,7 +35,7 @@ def test_a_start_that_cannot_be_had_names_the_statement(init, where):
         start_point(HalfSpace(2, 5.0), init, rng())
 
 
-@pytest.mark.parametrize(("init", "said"), [(-1.0, "at least 0"), (np.zeros(2), r"expected \(3,\)")])
-def test_an_init_that_makes_no_sense_is_refused(init, said):
-    with pytest.raises(InferenceError, match=said):
+@pytest.mark.parametrize(("init", "message"), [(-1.0, "at least 0"), (np.zeros(2), r"expected \(3,\)")])
+def test_an_init_that_makes_no_sense_is_refused(init, message):
+    with pytest.raises(InferenceError, match=message):
         start_point(correlated(3), init, rng())

@@ -57,11 +57,15 @@ def test_full_rank_begins_with_the_covariance_of_the_path(few):
 
 
 def test_the_best_so_far_is_told_after_each_path():
-    told = []
+    reports = []
     points = [np.zeros(DIM), np.ones(DIM)]
-    starting.from_paths(TARGET, family_of("meanfield", DIM, 6), points, np.random.default_rng(3), told.append)
-    assert [(p.phase, p.iteration, p.total) for p in told] == [("Pathfinder", k, 2) for k in (0, 1, 1, 2, 2)]
-    assert told[1].elbo <= told[3].elbo == told[-1].elbo
+    starting.from_paths(
+        TARGET, family_of("meanfield", DIM, 6), points, np.random.default_rng(3), reports.append
+    )
+    assert [(p.phase, p.iteration, p.total) for p in reports] == [
+        ("Pathfinder", k, 2) for k in (0, 1, 1, 2, 2)
+    ]
+    assert reports[1].elbo <= reports[3].elbo == reports[-1].elbo
 
 
 def test_a_density_that_is_flat_to_rounding_has_no_gaussian_of_its_hessian(monkeypatch):
@@ -69,7 +73,7 @@ def test_a_density_that_is_flat_to_rounding_has_no_gaussian_of_its_hessian(monke
         raise np.linalg.LinAlgError("not positive definite")
 
     given = np.zeros(2), np.eye(2), np.ones(2), np.ones(2)
-    local, moved = starting._by_hessian(*given)
-    np.testing.assert_allclose((local.mean, moved.mean), ([0, 0], [1, 1]))
+    local, repaired = starting._by_hessian(*given)
+    np.testing.assert_allclose((local.mean, repaired.mean), ([0, 0], [1, 1]))
     monkeypatch.setattr(starting.Gaussian, "with_precision", refused)
     assert starting._by_hessian(*given) == []

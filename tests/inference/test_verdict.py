@@ -52,9 +52,9 @@ def test_the_weights_say_where_the_mean_should_be():
 
 
 def test_constants_and_units_change_nothing():
-    plain, moved = judged(q_sd=0.8), judged(q_sd=0.8, shift=1e5)
-    assert moved.khat == pytest.approx(plain.khat, abs=1e-6)
-    assert moved.ess == pytest.approx(plain.ess, rel=1e-6)
+    plain, shifted = judged(q_sd=0.8), judged(q_sd=0.8, shift=1e5)
+    assert shifted.khat == pytest.approx(plain.khat, abs=1e-6)
+    assert shifted.ess == pytest.approx(plain.ess, rel=1e-6)
 
 
 def test_a_rising_elbo_a_broken_run_and_too_few_draws_are_said():
@@ -85,9 +85,9 @@ def test_runs_that_agree_and_runs_that_do_not():
     rng = np.random.default_rng(0)
     agree = spread_of([rng.normal(size=(1000, 2)) for _ in range(4)], [-1.0] * 4)
     assert agree.rhat < 1.01 and not agree.disagree
-    apart = spread_of([rng.normal([0, k], size=(1000, 2)) for k in range(4)], [-1.0] * 4)
-    assert apart.worst == 1 and apart.rhat > 1.3
-    verdict = judged().beside(apart)
+    spread_out = spread_of([rng.normal([0, k], size=(1000, 2)) for k in range(4)], [-1.0] * 4)
+    assert spread_out.worst == 1 and spread_out.rhat > 1.3
+    verdict = judged().beside(spread_out)
     assert verdict.level is Level.POOR
     assert "of tau" in verdict.sentence(NAMES) and "(tau)" in verdict.details(NAMES)
 

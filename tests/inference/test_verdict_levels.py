@@ -67,9 +67,9 @@ def ended(ending):
     return {"outcome": Outcome(ending, "it ended")}
 
 
-def updates(*worth):
+def updates(*shares):
     """k-hat and the effective share of 4000 draws of each earlier q."""
-    return {"updates": tuple(WeightQuality(4000, khat, 4000 * share) for khat, share in worth)}
+    return {"updates": tuple(WeightQuality(4000, khat, 4000 * share) for khat, share in shares)}
 
 
 def five(*first, rest=0.0):
@@ -77,7 +77,7 @@ def five(*first, rest=0.0):
     return np.array([*first, *[rest] * (5 - len(first))])
 
 
-def moved(*shifts):
+def shifts_of(*shifts):
     return {"shifts": five(*shifts)}
 
 
@@ -134,11 +134,11 @@ LEVELS = [
     ({"khat": 0.6, "ess": 3920.0}, GOOD),
     ({"khat": 0.6, "ess": 3919.0}, USABLE, near_q),
     # Means that the weights would move.
-    (moved(0.199), GOOD),
-    (moved(0.1, -0.199), GOOD),
-    (moved(0.2), USABLE, near_q),
-    (moved(0.1, -0.2), USABLE, near_q),
-    ({"ess": 3920.0, **moved(0.2)}, USABLE, near_q),
+    (shifts_of(0.199), GOOD),
+    (shifts_of(0.1, -0.199), GOOD),
+    (shifts_of(0.2), USABLE, near_q),
+    (shifts_of(0.1, -0.2), USABLE, near_q),
+    ({"ess": 3920.0, **shifts_of(0.2)}, USABLE, near_q),
     # How the run ended.
     (ended(Ending.COMPLETED), GOOD),
     (ended(Ending.BUDGET_REACHED), GOOD),
@@ -171,7 +171,7 @@ LEVELS = [
     (resampled(khat=0.7), POOR, far_from_q),
     (resampled(khat=0.7, ess=3920.0), GOOD),
     (resampled(khat=math.nan), UNKNOWN, nothing_to_tell),
-    (resampled(**moved(0.9)), GOOD),
+    (resampled(**shifts_of(0.9)), GOOD),
     (resampled(**modes(mode())), POOR, other_modes),
     (resampled(**modes(IMAGE)), USABLE, symmetric_modes),
     (resampled(**ended(Ending.DIVERGED)), POOR, ended_badly),
@@ -185,7 +185,7 @@ LEVELS = [
     (annealed(**ended(Ending.DIVERGED)), USABLE, ended_badly),
     (annealed(**ended(Ending.INTERRUPTED)), USABLE, ended_badly),
     (annealed(**trend(3.1, 1.0)), GOOD),
-    (annealed(**moved(0.9)), GOOD),
+    (annealed(**shifts_of(0.9)), GOOD),
     (annealed(reached=False), POOR, not_arrived),
     (annealed(autocorrelation=0.199), GOOD),
     (annealed(autocorrelation=0.2), USABLE, slow_moves),
@@ -296,20 +296,20 @@ BOUNDS = [
 @pytest.mark.parametrize("record, bound", BOUNDS, ids=[bound for _, bound in BOUNDS])
 def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, record, bound, factor):
     owner = correction if record == "CORRECTION" else findings
-    before, bounds = told(), getattr(owner, record)
+    before, bounds = sentences(), getattr(owner, record)
     monkeypatch.setattr(owner, record, replace(bounds, **{bound: getattr(bounds, bound) * factor}))
-    assert told() != before
+    assert sentences() != before
 
 
 @pytest.mark.parametrize("factor", [0.99, 1.01])
 def test_a_row_tells_of_the_share_at_which_draws_are_alike(monkeypatch, factor):
-    before = told()
+    before = sentences()
     monkeypatch.setattr(psis, "ALIKE_SHARE", psis.ALIKE_SHARE * factor)
-    assert told() != before
+    assert sentences() != before
 
 
-def told():
-    return [replace(PLAIN, **known).sentence(NAMES) for known, *_ in [*LEVELS, *SAID]]
+def sentences():
+    return [replace(PLAIN, **known).sentence(NAMES) for known, *_ in [*LEVELS, *SENTENCES]]
 
 
 RESAMPLE, CORRECT = (
@@ -329,7 +329,7 @@ FAR = "q misses part of the posterior (Pareto k-hat 0.70)"
 NEAR = "q is close enough to the posterior for importance resampling to correct it (k-hat {})"
 
 # What is known, and all that is said: the level, why, the next step.
-SAID = [
+SENTENCES = [
     ({}, f"good: {OF_Q}."),
     (
         resampled(),
@@ -356,11 +356,11 @@ SAID = [
     ({"khat": 0.7}, f"poor: {FAR}. {CORRECT}"),
     (resampled(khat=0.7), f"poor: the importance weights are unreliable (Pareto k-hat 0.70). {CORRECT}"),
     (
-        {"khat": 0.7, **moved(0.1, 0.0, -0.5, 0.3)},
+        {"khat": 0.7, **shifts_of(0.1, 0.0, -0.5, 0.3)},
         f"poor: {FAR}; most affected: theta, phi. {CORRECT}",
     ),
     (
-        moved(0.2),
+        shifts_of(0.2),
         f"usable: {NEAR.format('0.30')}; most affected: mu. {RESAMPLE}",
     ),
     (
@@ -368,7 +368,7 @@ SAID = [
         f"usable: {NEAR.format('0.60')}; most affected: mu. {RESAMPLE}",
     ),
     (
-        moved(0.6, 0.5, 0.4, 0.3, 0.2),
+        shifts_of(0.6, 0.5, 0.4, 0.3, 0.2),
         f"usable: {NEAR.format('0.30')}; most affected: mu, tau, theta and 2 more. {RESAMPLE}",
     ),
     (
@@ -477,7 +477,7 @@ SAID = [
 ]
 
 
-@every("known, words", SAID)
+@every("known, words", SENTENCES)
 def test_the_sentence_is_the_level_why_and_the_next_step(known, words):
     assert replace(PLAIN, **known).sentence(NAMES) == f"Verdict: {words}"
 
@@ -486,7 +486,7 @@ def test_the_sentence_is_the_level_why_and_the_next_step(known, words):
 STEPS = [
     ({"khat": 0.7}, ["--correct"], RUNS),
     ({"khat": 0.7}, ["--correct", "--runs"], f"{PROGRAM}"),
-    ({"khat": 0.7, **moved(0.0, 0.0, 0.3)}, ["--correct", "--runs"], f"Reparameterise theta{OTHERWISE}"),
+    ({"khat": 0.7, **shifts_of(0.0, 0.0, 0.3)}, ["--correct", "--runs"], f"Reparameterise theta{OTHERWISE}"),
     ({"khat": 0.7}, ["--runs"], CORRECT),
     (modes(mode()), ["--correct"], ONE_MODE),
     (annealed(**modes(mode())), ["--correct", "--runs"], ONE_MODE),
@@ -502,8 +502,8 @@ def test_the_step_is_one_that_is_not_in_force(known, in_force, step):
 
 
 def test_where_all_steps_are_in_force_none_is_advised():
-    said = replace(PLAIN, khat=0.5).sentence(NAMES, ["--correct"])
-    assert said.endswith("(k-hat 0.50).") and "Ask" not in said
+    whole = replace(PLAIN, khat=0.5).sentence(NAMES, ["--correct"])
+    assert whole.endswith("(k-hat 0.50).") and "Ask" not in whole
 
 
 # What is known, and what of it the numbers tell.
@@ -562,7 +562,7 @@ def test_in_one_line_are_the_weights_that_the_draws_were_resampled_by():
 
 
 def test_no_words_have_gaps():
-    for known, *_ in [*LEVELS, *SAID, *DETAILS]:
+    for known, *_ in [*LEVELS, *SENTENCES, *DETAILS]:
         found = replace(PLAIN, **known)
         for text in (found.sentence(NAMES), found.details(NAMES)):
             assert "  " not in text and text == text.strip()

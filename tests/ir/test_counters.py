@@ -58,7 +58,7 @@ def test_counters_are_computed_once(model: str) -> None:
     assert assigned_names(done.prepared) & {"k", "at", "count"}
 
 
-STAYS = {
+UNCHANGED = {
     "a parameter decides": "int k = 1; for (n in 1:N) { if (z[n] > 0) k += 1; target += z[k] * y[n]; }",
     "an effect": "int k = 0; for (n in 1:N) { k += miss[n]; if (k > 100) reject(k); target += z[k] * y[n]; }",
     "a `while` loop": """int k = 1; for (n in 1:N) { int i = 0; while (i < s[n]) { k += 1; i += 1; }
@@ -68,7 +68,7 @@ STAYS = {
 }
 
 
-@pytest.mark.parametrize("model", STAYS.values(), ids=STAYS)
+@pytest.mark.parametrize("model", UNCHANGED.values(), ids=UNCHANGED)
 def test_what_stays_a_loop_means_the_same(model: str) -> None:
     text = PROGRAM.format(model)
     u = np.random.default_rng(1).normal(size=13)

@@ -18,7 +18,7 @@ GOES = {
     "another name of another name": "real q = a; real r = q;",
     "index sets": "for (n in 1:N) for (m in 1:N) { real q = a; }",
 }
-STAYS = {
+UNCHANGED = {
     "an index that may be wrong": "real q = x[7];",
     "a size that may be wrong": "vector[2] q = v;",
     "a computation": "real q = exp(a);",
@@ -36,7 +36,7 @@ def test_what_is_but_a_name_goes(body: str) -> None:
     assert not assigned(body)
 
 
-@pytest.mark.parametrize("body", STAYS.values(), ids=STAYS)
+@pytest.mark.parametrize("body", UNCHANGED.values(), ids=UNCHANGED)
 def test_what_is_computed_or_checked_stays(body: str) -> None:
     assert assigned(body) == {"q"}
 

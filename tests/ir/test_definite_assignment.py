@@ -38,7 +38,7 @@ MOVES = [
     ("array[T] real w;", "for (t in 1:T) { real a = x * y[t]; w[t] = a + i; } target += sum(w);"),
     ("vector[2] w;", "for (k in 1:2) { w[k] = i * x; target += w[1]; } target += w[2];"),
 ]
-STAYS = [
+UNCHANGED = [
     # The first row, or those before it, are of another iteration.
     (LIST, "w[f[i]] = x; for (t in (f[i] + 1):T) w[t] = w[t - 1]; target += w[1];"),
     (LIST, "w[f[i]] = x; for (t in (f[i] + 2):T) w[t] = w[t - 1]; target += w[T];"),
@@ -75,7 +75,7 @@ STAYS = [
 ]
 
 
-def moved(declared, body):
+def is_private(declared, body):
     """Whether the declaration went into the loop."""
     program = privatise(lowered(PROGRAM.format(declared=declared, body=body)))
     [loop] = [s for s in walk(program.model) if isinstance(s, ir.For) and s.variable == "i"]
@@ -84,7 +84,7 @@ def moved(declared, body):
 
 @pytest.mark.parametrize(("declared", "body"), MOVES)
 def test_each_iteration_has_its_own(declared, body):
-    assert moved(declared, body)
+    assert is_private(declared, body)
     text, u = PROGRAM.format(declared=declared, body=body), np.array([0.7])
     same, whole = posterior(text, DATA), reference(text, DATA)
     np.testing.assert_allclose(same.log_density(u), whole.log_density(u), rtol=1e-13)
@@ -92,9 +92,9 @@ def test_each_iteration_has_its_own(declared, body):
     assert posterior(text, DATA, only(PRIVATISE)).log_density(u) == whole.log_density(u)
 
 
-@pytest.mark.parametrize(("declared", "body"), STAYS)
+@pytest.mark.parametrize(("declared", "body"), UNCHANGED)
 def test_what_may_be_of_another_iteration_is_shared(declared, body):
-    assert not moved(declared, body)
+    assert not is_private(declared, body)
 
 
 def test_a_loop_that_is_left_keeps_what_an_earlier_iteration_set():

@@ -55,9 +55,9 @@ CASES = {
 @pytest.mark.parametrize("text, parts, calls", CASES.values(), ids=CASES)
 def test_plan(text: str, parts: list[int], calls: list[str]) -> None:
     lines = show_stage(text, "plan").splitlines()
-    told = lines[lines.index("Many draws are evaluated at once.") + 1 :]
-    told = told[: told.index("")] if "" in told else told
-    here = [line for line in told if line.startswith("  ")]
+    lines_after = lines[lines.index("Many draws are evaluated at once.") + 1 :]
+    lines_after = lines_after[: lines_after.index("")] if "" in lines_after else lines_after
+    here = [line for line in lines_after if line.startswith("  ")]
     assert [int(line.split(":")[1]) for line in here if "takes one draw" not in line] == parts
     assert [line.rsplit("(", 1)[1].split()[0] for line in here if "takes one draw" in line] == calls
 

@@ -140,5 +140,5 @@ def test_every_outcome_in_a_loop_over_the_other_side_is_no_regression(name):
 
 def test_the_plan_names_the_statement():
     text = f"{HEADER} model {{\n s ~ exponential(1);\n z ~ normal(alpha + x * beta, s);\n}}"
-    told = show_stage(text, "plan").splitlines()
-    assert "z ~ normal" in told[told.index("One step of autograd:") + 1]
+    plan = show_stage(text, "plan").splitlines()
+    assert "z ~ normal" in plan[plan.index("One step of autograd:") + 1]

@@ -41,7 +41,7 @@ def compiled(model: str) -> ppl.Model:
     return ppl.compile_model(HEADER.format(model=model))
 
 
-MOVED = {
+HOISTED = {
     "reduction": ("target += z * mean(y);", "lib.mean("),
     "decomposition": ("v ~ multi_normal_cholesky(y, cholesky_decompose(A));", "lib.cholesky_decompose("),
     "vectorised gather": ("for (n in 1:N) v[n] ~ normal(y[N + 1 - n], 1);", "y["),
@@ -65,14 +65,14 @@ MOVED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("statements", "call"), MOVED.values(), ids=MOVED)
+@pytest.mark.parametrize(("statements", "call"), HOISTED.values(), ids=HOISTED)
 def test_data_only_work_is_prepared(statements: str, call: str) -> None:
     model = compiled(statements)
     assert call not in function(model, "log_joint")
     assert function(model, "prepare").count(call) == 1
 
 
-KEPT = {
+NOT_HOISTED = {
     "on parameters": ("target += mean(v);", "lib.mean("),
     "a changed local": ("real a = sd(y); a += z; target += a * sd(v);", "lib.sd("),
     "a user's function, which may refuse": ("target += z * loud(y[1]);", "loud___("),
@@ -88,7 +88,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize(("statements", "text"), KEPT.values(), ids=KEPT)
+@pytest.mark.parametrize(("statements", "text"), NOT_HOISTED.values(), ids=NOT_HOISTED)
 def test_other_work_stays(statements: str, text: str) -> None:
     assert text in function(compiled(statements), "log_joint")
 

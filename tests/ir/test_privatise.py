@@ -113,7 +113,7 @@ def test_what_is_read_outside_the_loop_stays_there(program):
     assert any(isinstance(s, ir.Declare) and s.name == "w" for s in moved.model)
 
 
-ALONG = {
+BY_ITERATION = {
     "an entry": "vector[N] mu; for (n in 1:N) { mu[n] = x * y[n]; target += mu[n] ^ 2; }",
     "in branches": """vector[N] mu;
         for (n in 1:N) { if (y[n] > 0) mu[n] = x; else mu[n] = x * y[n]; target += mu[n]; }""",
@@ -126,7 +126,7 @@ ALONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("program", ALONG.values(), ids=ALONG)
+@pytest.mark.parametrize("program", BY_ITERATION.values(), ids=BY_ITERATION)
 def test_an_array_along_the_loop_is_no_scratch(program: str) -> None:
     """It has one entry an iteration, not one array an iteration."""
     text = f"data {{ int N; vector[N] y; }} parameters {{ real x; }} model {{ {program} }}"
@@ -159,6 +159,6 @@ def test_an_array_whose_entries_iterations_share_is_scratch(program: str) -> Non
 
 def test_what_nothing_reads_is_not_stored() -> None:
     """The value of the entry is used; the variable is not."""
-    program = ALONG["an entry"].replace("vector[N] mu", "vector[M] mu").replace("1:N", "1:M")
+    program = BY_ITERATION["an entry"].replace("vector[N] mu", "vector[M] mu").replace("1:N", "1:M")
     text = f"data {{ int<lower=0> M; vector[M] y; }} parameters {{ real x; }} model {{ {program} }}"
     assert "mu = " not in ppl.compile_model(text).python_source

@@ -84,7 +84,7 @@ ARRAYS = {
 LOOPS = {
     "segments that overlap": (LP, "lp[other[t]:(other[t] + 1)] = w[other[t]:(other[t] + 1)] * mu[t];", SUM),
 }
-STAYS = {
+UNCHANGED = {
     "what another iteration wrote": (
         LP,
         "lp[start[t]:end[t]] = w[start[t]:end[t]] * mu[t] + lp[other[t]];",
@@ -105,7 +105,7 @@ def runs_at_once(text):
 
 
 @pytest.mark.parametrize(
-    "parts", [*ARRAYS.values(), *LOOPS.values(), *STAYS.values()], ids=[*ARRAYS, *LOOPS, *STAYS]
+    "parts", [*ARRAYS.values(), *LOOPS.values(), *UNCHANGED.values()], ids=[*ARRAYS, *LOOPS, *UNCHANGED]
 )
 def test_it_means_the_same(parts):
     assert_law(text_of(*parts), DATA, np.random.default_rng(1).normal(size=25))
@@ -116,7 +116,7 @@ def test_segments_of_one_length_go_together(name):
     assert runs_at_once(text_of(*{**ARRAYS, **LOOPS}[name])) is (name != "a list of indices")
 
 
-@pytest.mark.parametrize("parts", STAYS.values(), ids=STAYS)
+@pytest.mark.parametrize("parts", UNCHANGED.values(), ids=UNCHANGED)
 def test_a_loop_whose_iterations_depend_on_one_another_stays(parts):
     assert not runs_at_once(text_of(*parts))
 
@@ -165,8 +165,8 @@ def test_a_segment_beyond_the_end_is_refused():
 def test_any_segments_mean_the_same():
     """Empty, overlapping, in any order, and beside them lists of indices."""
     rng = np.random.default_rng(4)
-    names = [*ARRAYS, *LOOPS, *STAYS]
-    models = {name: text_of(*{**ARRAYS, **LOOPS, **STAYS}[name]) for name in names}
+    names = [*ARRAYS, *LOOPS, *UNCHANGED]
+    models = {name: text_of(*{**ARRAYS, **LOOPS, **UNCHANGED}[name]) for name in names}
     compiled = {
         name: (posterior(text, DATA).model, reference(text, DATA).model) for name, text in models.items()
     }

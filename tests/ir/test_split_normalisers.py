@@ -19,7 +19,7 @@ RNG = np.random.default_rng(5)
 N = 9
 DATA = {"N": N, "y": RNG.poisson(3.0, N), "n": np.full(N, 12), "x": RNG.normal(size=N), "one": 4}
 
-APART = {
+SPLIT = {
     "poisson": "y ~ poisson(exp(a + b * x));",
     "poisson_log": "y ~ poisson_log(a + b * x);",
     "binomial": "y ~ binomial(n, inv_logit(a + b * x));",
@@ -54,19 +54,19 @@ def posterior_of(statements: str) -> ppl.Posterior:
 
 
 def test_the_kernel_has_the_counts_as_reals() -> None:
-    program = split_normalisers(posterior_of(APART["poisson"]).model.program())
+    program = split_normalisers(posterior_of(SPLIT["poisson"]).model.program())
     (kernel,) = (n for n in walk(program.model) if isinstance(n, ir.Apply) and "_kernel_" in n.callee.name)
     assert kernel.args[0].type == array_of(REAL, 1)
 
 
 def test_the_distinct_counts_and_how_often_each_occurs_are_lists_of_reals() -> None:
-    program = posterior_of(APART["a common shape"]).model.program()
+    program = posterior_of(SPLIT["a common shape"]).model.program()
     values = [s.value for s in program.prepared if isinstance(s, ir.Assign)]
     lists = [v for v in values if isinstance(v, ir.Apply) and v.callee.impl in (distinct, tally)]
     assert [v.type for v in lists] == [array_of(REAL, 1)] * 2
 
 
-@pytest.mark.parametrize("statements", APART.values(), ids=APART)
+@pytest.mark.parametrize("statements", SPLIT.values(), ids=SPLIT)
 def test_it_is_taken_apart_and_means_the_same(statements: str) -> None:
     posterior = posterior_of(statements)
     assert halves(posterior) == 1

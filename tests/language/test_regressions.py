@@ -303,7 +303,7 @@ def test_bounds_with_nothing_between_are_named():
 
 
 @pytest.mark.parametrize(
-    ("term", "said"),
+    ("term", "message"),
     [
         ("cov_matrix_constrain(x, 3) ~ wishart(4, S)", "cov_matrix of size 3 x 3 is made of 6 .* but got 4"),
         ("sum(cholesky_factor_cov_constrain(x, 3, 2)) ~ normal(0, 1)", "size 3 x 2 is made of 5 .* got 4"),
@@ -312,10 +312,10 @@ def test_bounds_with_nothing_between_are_named():
         ("sum(x + rep_vector(1, 3)) ~ normal(0, 1)", r"Sizes do not match: \[4\] and \[3\]"),
     ],
 )
-def test_sizes_that_do_not_match_are_said_without_numpys_words(term, said):
+def test_sizes_that_do_not_match_are_said_without_numpys_words(term, message):
     data = "transformed data { matrix[3, 3] S = identity_matrix(3); }"
     program = f"{data} parameters {{ vector[4] x; }} model {{ {term}; }}"
-    with pytest.raises(ppl.InferenceError, match=said):
+    with pytest.raises(ppl.InferenceError, match=message):
         ppl.compile_model(program).condition().log_density(np.zeros(4))
 
 

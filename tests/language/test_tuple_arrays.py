@@ -71,12 +71,12 @@ def test_an_array_of_tuples_lies_in_u_tuple_by_tuple_as_in_stan():
     np.testing.assert_allclose(posterior.param_unconstrain(values), u, rtol=1e-14)
 
 
-@pytest.mark.parametrize(("i", "said"), [(0, "Index 0, from `i`, is out of range"), (3, "out of range")])
-def test_an_index_out_of_range_is_refused(i, said):
+@pytest.mark.parametrize(("i", "message"), [(0, "Index 0, from `i`, is out of range"), (3, "out of range")])
+def test_an_index_out_of_range_is_refused(i, message):
     model = ppl.compile_model("""
         data { int i; }
         parameters { array[2, 2] tuple(real, real) t; }
         model { target += t[1, i].1; }
     """)
-    with pytest.raises(ppl.InferenceError, match=said):
+    with pytest.raises(ppl.InferenceError, match=message):
         model.condition({"i": i}).log_density(np.zeros(8))

@@ -61,10 +61,10 @@ def test_draws_are_of_the_posterior(chains):
 
 
 def test_what_the_sampler_says_belongs_to_its_draws(posterior, chains):
-    said = chains.method_variables()
+    variables = chains.method_variables()
     values = posterior.log_densities(chains.draws_u)
-    np.testing.assert_allclose(said["lp__"].T.ravel(), values, rtol=1e-9)
-    assert (said["energy__"] >= -said["lp__"] - 1e-9).all()
+    np.testing.assert_allclose(variables["lp__"].T.ravel(), values, rtol=1e-9)
+    assert (variables["energy__"] >= -variables["lp__"] - 1e-9).all()
     assert chains.inv_metric.shape == (2, 3) and (chains.step_size > 0).all()
     assert chains.inv_metric[:, 1] == pytest.approx(125, rel=0.8)
     assert chains.divergences.shape == chains.max_treedepths.shape == (2,)
@@ -278,10 +278,10 @@ def test_a_funnel_diverges_and_says_so():
 
 
 def test_progress_is_told_by_chain(posterior):
-    heard, few = [], {"num_chains": 2, "num_warmup": 30, "num_samples": 20}
-    posterior.sample(seed=3, backend="autograd", progress=heard.append, **few)
+    events, few = [], {"num_chains": 2, "num_warmup": 30, "num_samples": 20}
+    posterior.sample(seed=3, backend="autograd", progress=events.append, **few)
     for chain in (1, 2):
-        own = [report for report in heard if report.run == chain]
+        own = [report for report in events if report.run == chain]
         assert [own[0].phase, own[0].iteration, own[0].total] == [Phase.WARMUP, 1, 30]
         assert [own[-1].phase, own[-1].iteration] == [Phase.SAMPLING, 20]
 
@@ -290,12 +290,12 @@ def test_ctrl_c_keeps_the_draws_that_there_are(posterior, monkeypatch):
     monkeypatch.setattr("ppl.fitting.processes.can_fork", lambda: False)
     import _thread
 
-    heard = []
+    events = []
 
     def stop(report):
         if report.phase is Phase.SAMPLING and report.run == 2:
-            heard.append(report)  # a second Ctrl-C would end pytest itself
-            if len(heard) == 1:
+            events.append(report)  # a second Ctrl-C would end pytest itself
+            if len(events) == 1:
                 _thread.interrupt_main()
 
     long = {"num_chains": 3, "num_warmup": 100, "num_samples": 300}

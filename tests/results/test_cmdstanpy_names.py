@@ -72,9 +72,9 @@ def test_values_at_the_mean_of_q(fit):
 
 
 def test_what_inference_says_of_each_draw(fit):
-    said = fit.method_variables()
-    assert said["log_p__"] == pytest.approx(fit.posterior.log_densities(fit.draws_u))
-    assert said["log_g__"] == pytest.approx(-0.5 * (fit.draws_u**2).sum(axis=1), abs=1e-5)
+    variables = fit.method_variables()
+    assert variables["log_p__"] == pytest.approx(fit.posterior.log_densities(fit.draws_u))
+    assert variables["log_g__"] == pytest.approx(-0.5 * (fit.draws_u**2).sum(axis=1), abs=1e-5)
 
 
 def test_inits_are_draws(fit):

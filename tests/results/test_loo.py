@@ -134,11 +134,11 @@ def test_a_program_without_it_is_told_what_to_add(fits, tmp_path, capsys):
     fits[0].save_csv(tmp_path / "with.csv")
     with pytest.raises(SystemExit) as exit:
         main(["loo", str(tmp_path / "without.csv")])
-    said = capsys.readouterr().err
-    assert exit.value.code == 1 and "\n    vector[N] log_lik;\n" in said and "--log-lik NAME" in said
+    output = capsys.readouterr().err
+    assert exit.value.code == 1 and "\n    vector[N] log_lik;\n" in output and "--log-lik NAME" in output
     with pytest.raises(SystemExit) as exit:
         main(["loo", str(tmp_path / "with.csv"), "--log-lik", "ll", "--csv", str(tmp_path / "rows.csv")])
-    said = capsys.readouterr().out
-    assert not exit.value.code and said.startswith("Verdict: ") and "\nelpd_loo " in said
-    assert max(map(len, said.splitlines())) <= 80 and "in all 8 rows" in said
+    output = capsys.readouterr().out
+    assert not exit.value.code and output.startswith("Verdict: ") and "\nelpd_loo " in output
+    assert max(map(len, output.splitlines())) <= 80 and "in all 8 rows" in output
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 9

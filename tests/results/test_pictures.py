@@ -113,9 +113,9 @@ def test_what_a_picture_has_no_room_for_is_said(files):
     asked = replace(material, named=True)
     assert left_out(asked, "marginals") == "" and len(KINDS["marginals"].draw(asked, True).axes) == 30
     shown, _ = worst(asked, 8)
-    said = left_out(asked, "pairs")
-    assert "8 of 30 columns, those with the worst k-hat" in said
-    assert said.split()[-1].split(",")[0] not in shown
+    message = left_out(asked, "pairs")
+    assert "8 of 30 columns, those with the worst k-hat" in message
+    assert message.split()[-1].split(",")[0] not in shown
 
 
 def test_pairs_are_those_with_the_worst_khat(material):
@@ -146,8 +146,8 @@ def test_large_variables_are_folded():
 
 
 def test_the_report_begins_with_the_verdict_and_folds_its_table(material, page):
-    said = material.files[0].provenance
-    assert page.index(said.judgement[:30]) < page.index("ELBO ") < page.index("<table>")
+    message = material.files[0].provenance
+    assert page.index(message.judgement[:30]) < page.index("ELBO ") < page.index("<table>")
     assert "Converged: " in page and "<td>mu</td>" in page and "<td>y_rep.1</td>" not in page
     asked = report(replace(material, names=("y_rep.2",), named=True), "toy")
     assert asked.count("<tr><td>") == 1 and "<td>y_rep.2</td>" in asked and "Left out" not in asked

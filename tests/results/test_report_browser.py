@@ -28,8 +28,8 @@ def folder(toy, tmp_path):
 @needs_chromium
 @pytest.mark.parametrize("width", SCREENS)
 def test_the_report_in_a_browser(folder, width):
-    said = measured(folder, "report.html", width)
-    assert said["scroll"] <= width, "the page itself never scrolls sideways"
-    assert len(said["images"]) == len({*KINDS} - {"trace"}), "draws of q have no order"
-    for natural, shown in said["images"]:
+    measures = measured(folder, "report.html", width)
+    assert measures["scroll"] <= width, "the page itself never scrolls sideways"
+    assert len(measures["images"]) == len({*KINDS} - {"trace"}), "draws of q have no order"
+    for natural, shown in measures["images"]:
         assert natural > 0 and 0.85 * natural <= shown <= width, "type of 8.5 points keeps its size"

@@ -228,11 +228,11 @@ def test_many_parameters_take_more_draws_or_are_refused():
     ],
 )
 def test_other_modes_are_searched_where_draws_of_the_fit_do_not_cover(new, searches):
-    rng, heard = np.random.default_rng(0), []
+    rng, events = np.random.default_rng(0), []
     data = {"N": 30, "y": rng.normal(0, 1, 30)}
     fit = ppl.compile_model(NORMAL).condition(data).variational(seed=1)
-    updated = fit.update(new, progress=heard.append)
-    assert (Phase.OTHER_MODES in {step.phase for step in heard}) is searches
+    updated = fit.update(new, progress=events.append)
+    assert (Phase.OTHER_MODES in {step.phase for step in events}) is searches
     y = [*data["y"], *new["y"]]
     assert updated.stan_variable("m").mean() == pytest.approx(sum(y) / (len(y) + 0.25), abs=0.03)
 

@@ -196,7 +196,7 @@ def test_among_rows(name, good, which, taken, refused):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         ("normal_rng(0, -1)", "`normal_rng`: sigma is -1, but must be positive and finite."),
         ("normal_rng({0, not_a_number()}, 1)[1]", "`normal_rng`: mu[2] is nan, but must be finite."),
@@ -230,7 +230,7 @@ def test_among_rows(name, good, which, taken, refused):
         ),
     ],
 )
-def test_what_a_refusal_says(call, said):
+def test_what_a_refusal_says(call, message):
     """In transformed data, in generated quantities, and in a function of the program, each at its line."""
     for program in (
         f"transformed data {{ real y = {call}; }}",
@@ -243,7 +243,7 @@ def test_what_a_refusal_says(call, said):
             )
         place, *_, last = str(refusal.value).split("\n")
         assert place.startswith("<string>:1:")
-        assert last == said
+        assert last == message
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,6 @@ class Verdict:
         """The largest move of a mean under the weights, in sds."""
         return float(np.abs(self.shifts).max(initial=0.0))
 
-    moved = mean_shift
-    """The name of `mean_shift` in earlier versions."""
-
     def beside(self, spread: Spread) -> "Verdict":
         """The verdict in the light of independent runs."""
         return replace(self, spread=spread)

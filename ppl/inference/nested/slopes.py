@@ -88,10 +88,10 @@ def by_colours(structure: Field, inverses: Array) -> Iterator[tuple[float, Array
     reading, sds = structure.reading, np.sqrt(inverses[:, 0])
     for colour in range(structure.colours.max() + 1):
         own = reading.colour == colour
-        row, moved = reading.row[own], reading.coordinate[own]
+        row, of_coordinate = reading.row[own], reading.coordinate[own]
         a, b = np.zeros((2, *sds.shape))
-        a[:, moved] = 0.5 * sds[:, moved]
-        share = np.where(row == moved, 0.5, 1.0)
-        b[:, row] = share * inverses[:, reading.below[own], reading.column[own]] / sds[:, moved]
+        a[:, of_coordinate] = 0.5 * sds[:, of_coordinate]
+        share = np.where(row == of_coordinate, 0.5, 1.0)
+        b[:, row] = share * inverses[:, reading.below[own], reading.column[own]] / sds[:, of_coordinate]
         yield 1.0, a + b
         yield -1.0, a - b

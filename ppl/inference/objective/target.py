@@ -63,7 +63,7 @@ def gradients(target: Target, us: Array) -> Array:
 
 def given(target: Target, outer: NDArray[np.intp]) -> Target:
     """The same density, of whose gradients at many points those in other coordinates are looked at."""
-    find = getattr(target, "moved_in", None)
+    find = getattr(target, "with_gradients_in", None)
     others = np.ones(target.dim, dtype=bool)
     others[outer] = False
     found: Target = find(others) if find else target

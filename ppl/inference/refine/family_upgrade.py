@@ -82,7 +82,7 @@ FITS = "the Laplace approximation fits (k-hat {:.2f}), so no other family was tr
 FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the family was upgraded to full rank."
 AGAIN = "Rescaled by its own sds, the mean-field ELBO rose by another {:.3g} nats."
 LOST = "The mean-field ELBO was {:.3g} nats higher, so the full-rank optimisation was restarted from there."
-MEAN_MOVED = (
+MOMENT_MATCHED = (
     "The mean of q was moved to the importance-weighted mean, which multiplied the effective sample size of "
     "its draws by {:.1f}."
 )
@@ -319,7 +319,7 @@ def _move_mean(
         ess = f"ESS {now.weights.ess:.0f} of {UPGRADE.draws}"
         listen(Progress(Phase.MATCHING, move, UPGRADE.most_moves, note=ess))
     gain = weighed.weights.ess / before
-    return replace(found, notes=(*found.notes, MEAN_MOVED.format(gain))) if gain > 1 else found
+    return replace(found, notes=(*found.notes, MOMENT_MATCHED.format(gain))) if gain > 1 else found
 
 
 def _weigh(target: Target, q: Refined, rng: np.random.Generator, draws: int = UPGRADE.draws) -> Weighed:

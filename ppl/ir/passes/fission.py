@@ -62,13 +62,13 @@ class Fission:
         for s in body:
             match s:
                 case ir.If(then=then, otherwise=otherwise):
-                    self.follow((*then, *otherwise), under or self.stays_whole(s))
+                    self.follow((*then, *otherwise), under or self.is_part_of_step(s))
                 case ir.For(body=inner):
-                    self.follow(inner, under or self.stays_whole(s))
+                    self.follow(inner, under or self.is_part_of_step(s))
                 case ir.Assign() | ir.Update() | ir.Scatter() if under or self.depends(s):
                     self.state.add(s.name)
 
-    def stays_whole(self, s: ir.If | ir.For) -> bool:
+    def is_part_of_step(self, s: ir.If | ir.For) -> bool:
         """Whether all of it stands in the step: then all that it sets is known there alone."""
         if isinstance(s, ir.For) and self.is_steady(s):
             return False

@@ -39,11 +39,11 @@ def unequal_variance(o: Outcome) -> Finding | None:
         "PPL029",
         f"The size of the residuals of `{o.name}` changes with {quoted(name)}: their variance is not "
         "constant.",
-        along(o, name),
+        changing_scale(o, name),
     )
 
 
-def along(o: Outcome, name: str) -> Change | str:
+def changing_scale(o: Outcome, name: str) -> Change | str:
     """A scale that changes with a column or the fitted values."""
     s, v = o.statement, o.statement.fresh("v")
     if name == FITTED:

@@ -51,8 +51,8 @@ def verdict(files: Sequence[DrawsFile]) -> str:
     if len(found) < len(files):
         return " ".join(quality(files))
     worst = worst_of(found)
-    whose = f" (That is {files[worst].path}, the worst of {len(files)} runs.)" if len(files) > 1 else ""
-    return found[worst].judgement + whose
+    of_worst = f" (That is {files[worst].path}, the worst of {len(files)} runs.)" if len(files) > 1 else ""
+    return found[worst].judgement + of_worst
 
 
 def level(files: Sequence[DrawsFile]) -> Level:

@@ -31,9 +31,9 @@ def examined(misfit: str, name: str, seed: int) -> Record:
         found = fit.doctor(seed=seed)
     except PPLError as error:
         return {**record, "findings": [], "failed": str(error)}
-    listed = [[f.code, f.p] for f in found.findings]
+    pairs = [[f.code, f.p] for f in found.findings]
     seconds = round(process_time() - began, 2)
-    return {**record, "findings": listed, "level": fit.level.value, "notes": found.notes, "seconds": seconds}
+    return {**record, "findings": pairs, "level": fit.level.value, "notes": found.notes, "seconds": seconds}
 
 
 def tasks(args: argparse.Namespace) -> Iterator[Key]:
@@ -96,9 +96,9 @@ def main() -> None:
     ran.add_argument("--only", nargs="*")
     ran.add_argument("--out", type=Path, default=Path("doctor.jsonl"))
     ran.set_defaults(do=run)
-    shown = commands.add_parser("table")
-    shown.add_argument("file", type=Path)
-    shown.set_defaults(do=lambda args: print("\n".join(table(list(read(args.file))))))
+    table_parser = commands.add_parser("table")
+    table_parser.add_argument("file", type=Path)
+    table_parser.set_defaults(do=lambda args: print("\n".join(table(list(read(args.file))))))
     args = parser.parse_args()
     args.do(args)
 

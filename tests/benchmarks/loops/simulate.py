@@ -75,10 +75,10 @@ def mark_recovery_cells(rng: Generator, individuals: int, years: int = 15) -> Da
 def dina_skills(rng: Generator, people: int, items: int = 20, skills: int = 5) -> Data:
     """Each item asks for one skill, or for two; slips and guesses of 15%."""
     profiles = np.array(list(itertools.product([0, 1], repeat=skills)))
-    asked = np.zeros((items, skills), dtype=int)
+    required = np.zeros((items, skills), dtype=int)
     for i in range(items):
-        asked[i, [i % skills, (i + i // skills) % skills if i >= items // 2 else i % skills]] = 1
-    mastered = (profiles[rng.integers(0, len(profiles), people)][:, None] >= asked).all(axis=2)
+        required[i, [i % skills, (i + i // skills) % skills if i >= items // 2 else i % skills]] = 1
+    mastered = (profiles[rng.integers(0, len(profiles), people)][:, None] >= required).all(axis=2)
     right = rng.random((people, items)) < np.where(mastered, 0.85, 0.15)
     return {
         "I": items,
@@ -87,7 +87,7 @@ def dina_skills(rng: Generator, people: int, items: int = 20, skills: int = 5) -
         "C": len(profiles),
         "y": right.astype(int).tolist(),
         "alpha": profiles.tolist(),
-        "Q": asked.tolist(),
+        "Q": required.tolist(),
     }
 
 

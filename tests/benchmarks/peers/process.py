@@ -57,14 +57,14 @@ def timed_alone(command: list[Any]) -> Cost:
     return Cost(float(seconds), float(cpu), int(kilobytes) / 1024)
 
 
-def peer(script: str, asked: dict[str, Any]) -> list[str]:
+def peer(script: str, request: dict[str, Any]) -> list[str]:
     """The command that puts a request to a peer."""
-    return [PEERS_PYTHON, str(HERE / script), json.dumps(asked)]
+    return [PEERS_PYTHON, str(HERE / script), json.dumps(request)]
 
 
-def ours(asked: dict[str, Any]) -> list[str]:
+def ours(request: dict[str, Any]) -> list[str]:
     """The command that puts a request to this project."""
-    return [sys.executable, "-m", "tests.benchmarks.peers.run_ours", json.dumps(asked)]
+    return [sys.executable, "-m", "tests.benchmarks.peers.run_ours", json.dumps(request)]
 
 
 def answer(command: list[str]) -> dict[str, Any]:

@@ -37,15 +37,15 @@ def as_array(value):
 
 def main():
     numpyro.enable_x64()
-    asked = json.loads(sys.argv[1])
-    values = load(asked["data"])
-    if asked.get("minibatch"):
-        values["minibatch"] = asked["minibatch"]
-    model = MODELS[asked["name"]]
-    guide = GUIDES[asked["algorithm"]](
-        model, init_loc_fn=init_to_uniform(radius=0.0), init_scale=asked.get("first_sds", 0.1)
+    request = json.loads(sys.argv[1])
+    values = load(request["data"])
+    if request.get("minibatch"):
+        values["minibatch"] = request["minibatch"]
+    model = MODELS[request["name"]]
+    guide = GUIDES[request["algorithm"]](
+        model, init_loc_fn=init_to_uniform(radius=0.0), init_scale=request.get("first_sds", 0.1)
     )
-    svi = SVI(model, guide, numpyro.optim.Adam(asked["step_size"]), Trace_ELBO())
+    svi = SVI(model, guide, numpyro.optim.Adam(request["step_size"]), Trace_ELBO())
     judge = Trace_ELBO(num_particles=100)
 
     def chunk(state):
@@ -54,28 +54,28 @@ def main():
 
     run = jax.jit(chunk)
     elbo = jax.jit(lambda key, state: -judge.loss(key, svi.get_params(state), model, guide, **values))
-    key = random.PRNGKey(asked["seed"])
+    key = random.PRNGKey(request["seed"])
     start = svi.init(key, **values)
-    if "output" in asked:
-        print(json.dumps(cold(asked, run, svi, guide, start)))
+    if "output" in request:
+        print(json.dumps(cold(request, run, svi, guide, start)))
         return
-    if "target" not in asked:
+    if "target" not in request:
         jax.block_until_ready(run(start))
-        print(json.dumps(repeated(lambda: steps(asked, run, start))))
+        print(json.dumps(repeated(lambda: steps(request, run, start))))
         return
     jax.block_until_ready((run(start), elbo(key, start)))
-    print(json.dumps(repeated(lambda: climb(asked, run, elbo, start))))
+    print(json.dumps(repeated(lambda: climb(request, run, elbo, start))))
 
 
-def climb(asked, run, elbo, state):
+def climb(request, run, elbo, state):
     """From the start to the target, or until patience or iterations are at an end."""
     began = time.perf_counter()
-    for k in range(asked["iterations"] // CHUNK):
+    for k in range(request["iterations"] // CHUNK):
         state, _ = run(state)
         reached = float(elbo(random.PRNGKey(k), state))
         if (
-            asked["target"] <= reached < asked["target"] + ABSURD
-            or time.perf_counter() - began > asked["patience"]
+            request["target"] <= reached < request["target"] + ABSURD
+            or time.perf_counter() - began > request["patience"]
         ):
             break
     seconds = time.perf_counter() - began
@@ -84,14 +84,14 @@ def climb(asked, run, elbo, state):
         "seconds": seconds,
         "elbo": reached,
         "iterations": iterations,
-        "reached": asked["target"] <= reached < asked["target"] + ABSURD,
+        "reached": request["target"] <= reached < request["target"] + ABSURD,
     }
 
 
-def steps(asked, run, state):
+def steps(request, run, state):
     """All iterations, whatever comes of them."""
     began = time.perf_counter()
-    _, losses = after(asked["iterations"], run, state)
+    _, losses = after(request["iterations"], run, state)
     return {"seconds": time.perf_counter() - began, "elbo": float(-losses.mean())}
 
 
@@ -101,11 +101,11 @@ def after(iterations, run, state):
     return jax.block_until_ready((state, losses))
 
 
-def cold(asked, run, svi, guide, state):
-    state, losses = after(asked["iterations"], run, state)
+def cold(request, run, svi, guide, state):
+    state, losses = after(request["iterations"], run, state)
     draws = guide.sample_posterior(random.PRNGKey(0), svi.get_params(state), sample_shape=(1000,))
     table = np.column_stack([np.reshape(v, (1000, -1)) for v in draws.values()])
-    np.savetxt(asked["output"], table, delimiter=",")
+    np.savetxt(request["output"], table, delimiter=",")
     return {"elbo": float(-losses.mean())}
 
 

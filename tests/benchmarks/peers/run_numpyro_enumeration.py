@@ -64,23 +64,29 @@ MODELS = {"hidden_markov": hidden_markov, "discrete_mixture": discrete_mixture}
 
 def main():
     numpyro.enable_x64()
-    asked = json.loads(sys.argv[1])
-    with open(asked["data"]) as file:
+    request = json.loads(sys.argv[1])
+    with open(request["data"]) as file:
         data = {k: jnp.asarray(v) if isinstance(v, list) else v for k, v in json.load(file).items()}
-    model = config_enumerate(MODELS[asked["name"]])
+    model = config_enumerate(MODELS[request["name"]])
     # Components that begin alike stay alike.
     spread = {"mu_u": jnp.array([-1.0, *[0.0] * (data["K"] - 1)])}
-    print(json.dumps(fit(asked, model, data, spread) if "output" in asked else gradient(model, data, spread)))
+    print(
+        json.dumps(
+            fit(request, model, data, spread) if "output" in request else gradient(model, data, spread)
+        )
+    )
 
 
-def fit(asked, model, data, spread):
+def fit(request, model, data, spread):
     guide = AutoNormal(block(model, hide=list(DISCRETE)), init_loc_fn=init_to_value(values=spread))
     svi = SVI(model, guide, numpyro.optim.Adam(0.03), TraceEnum_ELBO(max_plate_nesting=1))
     state = svi.init(random.PRNGKey(1), **data)
-    run = jax.jit(lambda s: lax.scan(lambda s, _: svi.update(s, **data), s, None, length=asked["iterations"]))
+    run = jax.jit(
+        lambda s: lax.scan(lambda s, _: svi.update(s, **data), s, None, length=request["iterations"])
+    )
     state, losses = jax.block_until_ready(run(state))
     draws = guide.sample_posterior(random.PRNGKey(0), svi.get_params(state), sample_shape=(1000,))
-    np.savetxt(asked["output"], np.column_stack([np.reshape(v, (1000, -1)) for v in draws.values()]))
+    np.savetxt(request["output"], np.column_stack([np.reshape(v, (1000, -1)) for v in draws.values()]))
     return {"elbo": float(-losses[-100:].mean())}
 
 

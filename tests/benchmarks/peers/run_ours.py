@@ -22,26 +22,26 @@ class Over(Exception):
 
 
 def main() -> None:
-    asked = json.loads(sys.argv[1])
-    posterior = ppl.compile_model(asked["program"]).condition(asked["data"])
-    run(posterior, asked)
-    print(json.dumps(repeated(lambda: run(posterior, asked))))
+    request = json.loads(sys.argv[1])
+    posterior = ppl.compile_model(request["program"]).condition(request["data"])
+    run(posterior, request)
+    print(json.dumps(repeated(lambda: run(posterior, request))))
 
 
-def run(posterior: Any, asked: dict[str, Any]) -> dict[str, Any]:
+def run(posterior: Any, request: dict[str, Any]) -> dict[str, Any]:
     began, best = time.perf_counter(), float("-inf")
 
     def listen(progress: Progress) -> None:
         nonlocal best
         if progress.phase is not Phase.PATHFINDER:
             best = max(best, progress.elbo)
-        if best >= asked["target"] or time.perf_counter() - began > asked["patience"]:
+        if best >= request["target"] or time.perf_counter() - began > request["patience"]:
             raise Over
 
     with suppress(Over):
-        best = max(best, posterior.variational(progress=listen, draws=100, **asked["settings"]).elbo)
+        best = max(best, posterior.variational(progress=listen, draws=100, **request["settings"]).elbo)
     seconds = time.perf_counter() - began
-    return {"seconds": seconds, "elbo": best, "reached": best >= asked["target"]}
+    return {"seconds": seconds, "elbo": best, "reached": best >= request["target"]}
 
 
 if __name__ == "__main__":

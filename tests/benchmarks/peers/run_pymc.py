@@ -14,20 +14,20 @@ METHODS = {"meanfield": "advi", "fullrank": "fullrank_advi"}
 
 
 def main():
-    asked = json.loads(sys.argv[1])
-    with open(asked["data"]) as file:
+    request = json.loads(sys.argv[1])
+    with open(request["data"]) as file:
         values = {k: np.asarray(v) for k, v in json.load(file).items()}
     values = {k: v.item() if v.ndim == 0 else v for k, v in values.items()}
     with pm.Model():
-        MODELS[asked["name"]](**values)
+        MODELS[request["name"]](**values)
         approximation = pm.fit(
-            asked["iterations"],
-            method=METHODS[asked["algorithm"]],
-            random_seed=asked["seed"],
+            request["iterations"],
+            method=METHODS[request["algorithm"]],
+            random_seed=request["seed"],
             progressbar=False,
         )
     draws = approximation.sample(1000).posterior
-    np.savetxt(asked["output"], np.column_stack([np.reshape(v.values, (1000, -1)) for v in draws.values()]))
+    np.savetxt(request["output"], np.column_stack([np.reshape(v.values, (1000, -1)) for v in draws.values()]))
     print(json.dumps({"elbo": float(-np.mean(approximation.hist[-100:]))}))
 
 

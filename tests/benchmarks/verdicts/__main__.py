@@ -70,9 +70,9 @@ def line(found: Record) -> str:
     errors = ", ".join(
         f"{check} {error:+.2f} {name}" for check, (error, name) in found.get("errors", {}).items()
     )
-    said = found.get("message") or errors
+    message = found.get("message") or errors
     what = f"{found['group']:12} {found['name']:28} {found['seed']:3} {found['seconds']:6.1f} s"
-    return f"{what}  {found['level']:8} {judged:6} {said}"
+    return f"{what}  {found['level']:8} {judged:6} {message}"
 
 
 def seeds(text: str) -> range:
@@ -117,8 +117,8 @@ def main() -> None:
         run(args)
         return
     found = [one for file in args.files for one in read(file)]
-    shown = tables(found) if args.command == "table" else constants(found, args.cut)
-    for text in shown:
+    output = tables(found) if args.command == "table" else constants(found, args.cut)
+    for text in output:
         print(text)
 
 

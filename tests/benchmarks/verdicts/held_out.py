@@ -15,7 +15,7 @@ from tests.benchmarks.errors import Floats
 from tests.benchmarks.verdicts.case import Data
 from tests.benchmarks.verdicts.fixed_data import FixedData
 from tests.benchmarks.verdicts.latent import grid_edges
-from tests.benchmarks.verdicts.simulated import grouped, listed
+from tests.benchmarks.verdicts.simulated import as_lists, grouped
 
 
 def bym2_binomial(rng: Generator, height: int = 7, width: int = 8) -> Data:
@@ -32,14 +32,14 @@ def bym2_binomial(rng: Generator, height: int = 7, width: int = 8) -> Data:
     area = 0.5 * (np.sqrt(0.3) * z + np.sqrt(0.7 / scaling) * phi)
     y = rng.binomial(trials, expit(-1.5 + 0.3 * x + area))
     edges = {"N_edges": len(edge), "node1": node1 + 1, "node2": node2 + 1, "scaling_factor": scaling}
-    return listed(N=len(z), **edges, x=x, trials=trials, y=y)
+    return as_lists(N=len(z), **edges, x=x, trials=trials, y=y)
 
 
 def hsgp_counts(rng: Generator, rows: int = 120) -> Data:
     x = np.linspace(-1, 1, rows)
     mean = np.exp(2.2 + 0.7 * np.sin(5 * x) + 0.4 * np.cos(11 * x + 1))
     y = rng.negative_binomial(15, 15 / (15 + mean))
-    return listed(N=rows, M=20, L=1.5, x=x, y=y)
+    return as_lists(N=rows, M=20, L=1.5, x=x, y=y)
 
 
 def dynamic_occupancy(rng: Generator, sites: int = 80, seasons: int = 5, visits: int = 3) -> Data:
@@ -49,7 +49,7 @@ def dynamic_occupancy(rng: Generator, sites: int = 80, seasons: int = 5, visits:
     for t, p in enumerate(expit(rng.normal(-0.2, 0.5, seasons))):
         y[:, t] = rng.binomial(visits, p * occupied)
         occupied = rng.uniform(size=sites) < np.where(occupied, 0.8, 0.2)
-    return listed(S=sites, T=seasons, visits=visits, elevation=elevation, y=y)
+    return as_lists(S=sites, T=seasons, visits=visits, elevation=elevation, y=y)
 
 
 def gamma_frailty(rng: Generator, centres: int = 25, each: int = 10) -> Data:
@@ -60,7 +60,7 @@ def gamma_frailty(rng: Generator, centres: int = 25, each: int = 10) -> Data:
     t = (rng.exponential(size=len(centre)) / rate) ** (1 / 1.4)
     event = (t < 3).astype(int)
     t = np.round(np.clip(t, 0.01, 3), 2)
-    return listed(N=len(t), G=centres, D=2, centre=centre + 1, x=x, t=t, event=event)
+    return as_lists(N=len(t), G=centres, D=2, centre=centre + 1, x=x, t=t, event=event)
 
 
 def ordinal_mixed(rng: Generator, patients: int = 60, visits: int = 5) -> Data:
@@ -68,7 +68,7 @@ def ordinal_mixed(rng: Generator, patients: int = 60, visits: int = 5) -> Data:
     treated = (patient < patients // 2).astype(int)
     eta = -0.3 * week - 0.6 * treated * week + rng.normal(0, 1.5, patients)[patient]
     y = 1 + (eta + rng.logistic(size=len(eta)) > np.array([-3, -1.2, 0.3, 2])[:, None]).sum(axis=0)
-    return listed(N=len(y), J=patients, K=5, patient=patient + 1, treated=treated, week=week, y=y)
+    return as_lists(N=len(y), J=patients, K=5, patient=patient + 1, treated=treated, week=week, y=y)
 
 
 def network_meta(rng: Generator, studies: int = 20, treatments: int = 5) -> Data:
@@ -81,7 +81,7 @@ def network_meta(rng: Generator, studies: int = 20, treatments: int = 5) -> Data
     n, control = rng.integers(40, 200, len(study)), np.array([arm[0] for arm in arms])
     eta = mu[study] + d[treatment] - d[control[study]] + rng.normal(0, 0.25 / np.sqrt(2), len(study))
     indices = {"study": study + 1, "treatment": treatment + 1, "control": control + 1}
-    return listed(N=len(study), S=studies, K=treatments, **indices, n=n, r=rng.binomial(n, expit(eta)))
+    return as_lists(N=len(study), S=studies, K=treatments, **indices, n=n, r=rng.binomial(n, expit(eta)))
 
 
 def emax_trials(rng: Generator, trials: int = 6) -> Data:
@@ -89,7 +89,7 @@ def emax_trials(rng: Generator, trials: int = 6) -> Data:
     e0, emax = rng.normal(2, 0.5, trials), rng.normal(8, 1.2, trials)
     se = rng.uniform(0.4, 0.8, len(dose))
     y = rng.normal(e0[trial] + emax[trial] * dose**1.3 / (20**1.3 + dose**1.3), se)
-    return listed(N=len(y), S=trials, trial=trial + 1, dose=dose, y=y, se=se)
+    return as_lists(N=len(y), S=trials, trial=trial + 1, dose=dose, y=y, se=se)
 
 
 def hurdle_visits(rng: Generator, practices: int = 20, each: int = 20) -> Data:
@@ -98,7 +98,7 @@ def hurdle_visits(rng: Generator, practices: int = 20, each: int = 20) -> Data:
     mean, seen = np.exp(0.8 + 0.3 * age + u[1]), rng.uniform(size=len(age)) < expit(0.4 + 0.5 * age + u[0])
     zero = (2 / (2 + mean)) ** 2
     y = stats.nbinom.ppf(rng.uniform(zero, 1), 2, 2 / (2 + mean)).astype(int)  # above zero
-    return listed(N=len(y), G=practices, practice=practice + 1, age=age, y=np.where(seen, y, 0))
+    return as_lists(N=len(y), G=practices, practice=practice + 1, age=age, y=np.where(seen, y, 0))
 
 
 def composition_regression(rng: Generator, samples: int = 60) -> Data:
@@ -106,7 +106,7 @@ def composition_regression(rng: Generator, samples: int = 60) -> Data:
     alpha, beta = np.array([0, 0.8, 0.3, -0.6, -1.2]), rng.normal(0, 0.6, (5, 2))
     share = softmax(alpha + x @ (beta - beta[0]).T, axis=1)
     y = np.array([rng.multinomial(rng.integers(80, 300), rng.dirichlet(25 * p)) for p in share])
-    return listed(N=samples, K=5, D=2, x=x, y=y)
+    return as_lists(N=samples, K=5, D=2, x=x, y=y)
 
 
 def seir_reported(rng: Generator, weeks: int = 20, population: float = 20_000) -> Data:
@@ -118,7 +118,7 @@ def seir_reported(rng: Generator, weeks: int = 20, population: float = 20_000) -
     start = [population - 12, 12, 0, 0]
     onsets = np.diff(solve_ivp(slope, (0, weeks), start, t_eval=week, rtol=1e-8).y[3], prepend=0)
     cases = rng.negative_binomial(12, 12 / (12 + 0.35 * onsets))
-    return listed(T=weeks, week=week.astype(float), population=population, cases=cases)
+    return as_lists(T=weeks, week=week.astype(float), population=population, cases=cases)
 
 
 def sur_lkj(rng: Generator, rows: int = 80) -> Data:
@@ -126,7 +126,7 @@ def sur_lkj(rng: Generator, rows: int = 80) -> Data:
     beta, omega = rng.normal(0, 1, (3, 4)), np.array([[1, 0.6, -0.3], [0.6, 1, 0.1], [-0.3, 0.1, 1]])
     sigma = np.array([1.0, 0.5, 2.0])
     y = x @ beta.T + rng.multivariate_normal(np.zeros(3), sigma[:, None] * omega * sigma, rows)
-    return listed(K=3, J=4, N=rows, x=x, y=y)
+    return as_lists(K=3, J=4, N=rows, x=x, y=y)
 
 
 def football(rng: Generator, teams: int = 16) -> Data:
@@ -136,7 +136,7 @@ def football(rng: Generator, teams: int = 16) -> Data:
     home_goals = rng.poisson(np.exp(0.45 + attack[home] - defence[away]))
     away_goals = rng.poisson(np.exp(0.15 + attack[away] - defence[home]))
     goals = {"home_goals": home_goals, "away_goals": away_goals}
-    return listed(teams=teams, N=len(home), home=home + 1, away=away + 1, **goals)
+    return as_lists(teams=teams, N=len(home), home=home + 1, away=away + 1, **goals)
 
 
 def crossed_logistic(rng: Generator, subjects: int = 40, words: int = 24) -> Data:
@@ -146,7 +146,9 @@ def crossed_logistic(rng: Generator, subjects: int = 40, words: int = 24) -> Dat
     u = rng.multivariate_normal([0, 0], [[0.8, 0.2], [0.2, 0.3]], subjects)[subject].T
     eta = 1 + u[0] + rng.normal(0, 0.7, words)[word] + (u[1] - 0.6) * condition
     y = rng.binomial(1, expit(eta))
-    return listed(N=len(y), J=subjects, K=words, subject=subject + 1, word=word + 1, condition=condition, y=y)
+    return as_lists(
+        N=len(y), J=subjects, K=words, subject=subject + 1, word=word + 1, condition=condition, y=y
+    )
 
 
 def ar_panel(rng: Generator, firms: int = 30, years: int = 12) -> Data:
@@ -155,26 +157,26 @@ def ar_panel(rng: Generator, firms: int = 30, years: int = 12) -> Data:
     y[:, 0] = rng.normal(alpha / (1 - phi), 1)
     for t in range(1, years):
         y[:, t] = rng.normal(alpha + phi * y[:, t - 1] + 0.5 * x[:, t], 0.6)
-    return listed(J=firms, T=years, x=x, y=y)
+    return as_lists(J=firms, T=years, x=x, y=y)
 
 
 def seasonal_counts(rng: Generator, quarters: int = 60) -> Data:
     level, season = 3 + rng.normal(0, 0.1, quarters).cumsum(), [0.4, -0.1, -0.5]
     while len(season) < quarters:
         season.append(-sum(season[-3:]) + rng.normal(0, 0.05))
-    return listed(T=quarters, y=rng.poisson(np.exp(level + season)))
+    return as_lists(T=quarters, y=rng.poisson(np.exp(level + season)))
 
 
 def r2d2_regression(rng: Generator, rows: int = 80, columns: int = 10) -> Data:
     x = rng.multivariate_normal(np.zeros(columns), 0.5 + 0.5 * np.eye(columns), rows)
     beta = np.array([1.5, -1, 0.5, *[0] * (columns - 3)])
-    return listed(N=rows, D=columns, x=x, y=rng.normal(2 + x @ beta, 1.5))
+    return as_lists(N=rows, D=columns, x=x, y=rng.normal(2 + x @ beta, 1.5))
 
 
 def mixture_of_regressions(rng: Generator, rows: int = 200) -> Data:
     x, group = rng.uniform(-2, 2, rows), rng.binomial(1, 0.4, rows)
     y = rng.normal(np.array([1, 0])[group] + np.array([-1, 0.8])[group] * x, 0.7)
-    return listed(N=rows, x=x, y=y)
+    return as_lists(N=rows, x=x, y=y)
 
 
 def zero_inflated_beta(rng: Generator, sites: int = 15, plots: int = 14) -> Data:
@@ -182,14 +184,14 @@ def zero_inflated_beta(rng: Generator, sites: int = 15, plots: int = 14) -> Data
     mean = expit(-1 + 0.5 * moisture + rng.normal(0, 0.5, sites)[site])
     cover = np.clip(rng.beta(mean * 8, (1 - mean) * 8), 0.001, 0.999).round(3)
     y = np.where(rng.uniform(size=len(site)) < expit(-1 - 0.7 * moisture), 0, cover)
-    return listed(N=len(y), G=sites, site=site + 1, moisture=moisture, y=y)
+    return as_lists(N=len(y), G=sites, site=site + 1, moisture=moisture, y=y)
 
 
 def n_mixture(rng: Generator, sites: int = 60, visits: int = 4) -> Data:
     forest, wind = rng.standard_normal(sites), rng.standard_normal((sites, visits))
     birds = rng.poisson(np.exp(1.2 + 0.6 * forest))
     y = rng.binomial(birds[:, None], expit(0.2 - 0.5 * wind))
-    return listed(R=sites, T=visits, K=60, forest=forest, wind=wind, y=y)
+    return as_lists(R=sites, T=visits, K=60, forest=forest, wind=wind, y=y)
 
 
 def volatility_leverage(rng: Generator, days: int = 300) -> Data:
@@ -197,7 +199,7 @@ def volatility_leverage(rng: Generator, days: int = 300) -> Data:
     for t in range(days):
         y[t] = e[t] * np.exp(h / 2)
         h = 0.95 * h + 0.25 * (-0.5 * e[t] + np.sqrt(0.75) * eta[t])
-    return listed(T=days, y=y)
+    return as_lists(T=days, y=y)
 
 
 PROGRAMS = FixedData(

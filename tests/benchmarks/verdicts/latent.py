@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from tests.benchmarks.verdicts.case import Data
 from tests.benchmarks.verdicts.fixed_data import FixedData
-from tests.benchmarks.verdicts.simulated import listed
+from tests.benchmarks.verdicts.simulated import as_lists
 
 Ints = NDArray[np.int64]
 
@@ -18,7 +18,7 @@ def capture_recapture(rng: Generator, animals: int = 250, augmented: int = 385, 
     """Animals that differ in how easily they are caught, and others that are not there."""
     caught = rng.binomial(occasions, expit(rng.normal(-1.0, 0.8, animals)))
     y = caught[caught > 0]
-    return listed(C=len(y), M=augmented, T=occasions, y=y)
+    return as_lists(C=len(y), M=augmented, T=occasions, y=y)
 
 
 def radon(rng: Generator, counties: int = 386, rows: int = 12_573) -> Data:
@@ -30,7 +30,7 @@ def radon(rng: Generator, counties: int = 386, rows: int = 12_573) -> Data:
     alpha, beta = rng.normal(1.3, 0.4, counties), rng.normal(-0.6, 0.3, counties)
     x = rng.binomial(1, 0.2, rows)
     y = rng.normal(alpha[county] + beta[county] * x, 0.8)
-    return listed(N=rows, J=counties, county=county + 1, x=x, y=np.round(y, 3))
+    return as_lists(N=rows, J=counties, county=county + 1, x=x, y=np.round(y, 3))
 
 
 def irt_2pl_1000(rng: Generator, items: int = 20, people: int = 1000) -> Data:
@@ -39,7 +39,7 @@ def irt_2pl_1000(rng: Generator, items: int = 20, people: int = 1000) -> Data:
     theta = rng.standard_normal(people)
     item, person = np.tile(np.arange(items), people), np.repeat(np.arange(people), items)
     y = rng.binomial(1, expit(a[item] * (theta[person] - b[item])))
-    return listed(I=items, J=people, N=len(y), item=item + 1, person=person + 1, y=y)
+    return as_lists(I=items, J=people, N=len(y), item=item + 1, person=person + 1, y=y)
 
 
 def car_2000(rng: Generator, height: int = 40, width: int = 50) -> Data:
@@ -56,7 +56,7 @@ def car_2000(rng: Generator, height: int = 40, width: int = 50) -> Data:
     x, expected = rng.standard_normal(areas), rng.gamma(3.0, 2.0, areas)
     y = rng.poisson(expected * np.exp(-0.2 + 0.3 * x + phi))
     edges = {"N_edges": len(node1), "node1": node1 + 1, "node2": node2 + 1}
-    return listed(N=areas, **edges, neighbours=neighbours, eigenvalues=eigenvalues, x=x, E=expected, y=y)
+    return as_lists(N=areas, **edges, neighbours=neighbours, eigenvalues=eigenvalues, x=x, E=expected, y=y)
 
 
 def grid_edges(height: int, width: int) -> tuple[Ints, Ints]:
@@ -75,7 +75,7 @@ def horseshoe_1500(rng: Generator, rows: int = 200, coefficients: int = 1500, re
     y = rng.binomial(1, expit(0.5 + x @ beta))
     scale = relevant / (coefficients - relevant) * 2 / np.sqrt(rows)
     prior = {"scale_global": float(scale), "slab_scale": 2.0, "slab_df": 4.0}
-    return listed(N=rows, D=coefficients, x=x, y=y, **prior)
+    return as_lists(N=rows, D=coefficients, x=x, y=y, **prior)
 
 
 PROGRAMS = FixedData(

@@ -57,7 +57,7 @@ def fitted(case: Case, seed: int) -> dict[str, Any]:
     posterior = case.posterior()
     began = process_time()
     fit = posterior.variational(seed=seed)
-    said = {
+    recorded = {
         "seconds": process_time() - began,
         "d": posterior.param_unc_num(),
         "level": fit.verdict.level.value,
@@ -66,7 +66,7 @@ def fitted(case: Case, seed: int) -> dict[str, Any]:
         "judgement": fit.judgement,
         "verdict": dict(scalars(fit.verdict)),
     }
-    return said | truth_of(fit, case.truth)
+    return recorded | truth_of(fit, case.truth)
 
 
 def truth_of(fit: Fit, truth: Truth) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def grouped(groups: int, each: int) -> Any:
     return np.repeat(np.arange(groups), each)
 
 
-def listed(**values: Any) -> dict[str, Any]:
+def as_lists(**values: Any) -> dict[str, Any]:
     """Arrays as lists, as JSON has them."""
     return {
         name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()
@@ -55,7 +55,7 @@ def hierarchical_centred(rng: Generator) -> Simulated:
     mu, tau = rng.normal(), half_normal(rng)
     theta = rng.normal(mu, tau, 8)
     y = rng.normal(theta[group], 1)
-    return listed(J=8, N=len(y), group=group + 1, y=y), named(mu=mu, tau=tau, theta=theta[:3])
+    return as_lists(J=8, N=len(y), group=group + 1, y=y), named(mu=mu, tau=tau, theta=theta[:3])
 
 
 def hierarchical_noncentred(rng: Generator) -> Simulated:
@@ -70,7 +70,7 @@ def hierarchical_noncentred(rng: Generator) -> Simulated:
     theta = mu + tau * z
     y = rng.normal(theta[group] + x @ beta, sigma)
     truth = named(mu=mu, tau=tau, beta=beta, sigma=sigma, theta=theta[:3])
-    return listed(J=12, N=300, D=3, group=group + 1, x=x, y=y), truth
+    return as_lists(J=12, N=300, D=3, group=group + 1, x=x, y=y), truth
 
 
 def lkj_slopes(rng: Generator) -> Simulated:
@@ -82,13 +82,13 @@ def lkj_slopes(rng: Generator) -> Simulated:
     sigma = half_normal(rng)
     y = rng.normal(b[0, group] + b[1, group] * x, sigma)
     truth = named(beta=beta, tau=tau, rho=rho, sigma=sigma) | {"b.1.1": b[0, 0], "b.2.1": b[1, 0]}
-    return listed(J=10, N=120, group=group + 1, x=x, y=y), truth
+    return as_lists(J=10, N=120, group=group + 1, x=x, y=y), truth
 
 
 def logistic(rng: Generator) -> Simulated:
     x, alpha, beta = rng.standard_normal((100, 5)), rng.normal(), rng.standard_normal(5)
     y = (rng.uniform(size=100) < _logistic(alpha + x @ beta)).astype(int)
-    return listed(N=100, D=5, x=x, y=y), named(alpha=alpha, beta=beta)
+    return as_lists(N=100, D=5, x=x, y=y), named(alpha=alpha, beta=beta)
 
 
 def poisson_exposure(rng: Generator) -> Simulated:
@@ -96,7 +96,7 @@ def poisson_exposure(rng: Generator) -> Simulated:
     alpha, beta, tau, z = (rng.normal(), rng.normal(0, 0.5), half_normal(rng, 0.5), rng.standard_normal(10))
     y = rng.poisson(exposure * np.exp(alpha + beta * x + tau * z[group]))
     truth = named(alpha=alpha, beta=beta, tau=tau, z=z[:3])
-    return listed(J=10, N=40, group=group + 1, x=x, exposure=exposure, y=y), truth
+    return as_lists(J=10, N=40, group=group + 1, x=x, exposure=exposure, y=y), truth
 
 
 def gp_small(rng: Generator) -> Simulated:
@@ -105,20 +105,20 @@ def gp_small(rng: Generator) -> Simulated:
     covariance = alpha**2 * np.exp(-0.5 * ((x[:, None] - x) / rho) ** 2)
     covariance += (sigma**2 + 1e-8) * np.eye(25)
     y = np.linalg.cholesky(covariance) @ rng.standard_normal(25)
-    return listed(N=25, x=x, y=y), named(rho=rho, alpha=alpha, sigma=sigma)
+    return as_lists(N=25, x=x, y=y), named(rho=rho, alpha=alpha, sigma=sigma)
 
 
 def mixture_ordered(rng: Generator) -> Simulated:
     mu, sigma, weight = np.sort(rng.normal(0, 3, 2)), rng.lognormal(0, 0.5, 2), rng.beta(5, 5)
     group = (rng.uniform(size=80) > weight).astype(int)
     y = rng.normal(mu[group], sigma[group])
-    return listed(N=80, y=y), named(mu=mu, sigma=sigma, weight=weight)
+    return as_lists(N=80, y=y), named(mu=mu, sigma=sigma, weight=weight)
 
 
 def ordinal(rng: Generator) -> Simulated:
     x, beta, cut = rng.standard_normal((80, 3)), rng.standard_normal(3), np.sort(rng.normal(0, 2, 4))
     y = 1 + (x @ beta + rng.logistic(size=80) > cut[:, None]).sum(axis=0)
-    return listed(N=80, D=3, x=x, y=y), named(beta=beta, cut=cut)
+    return as_lists(N=80, D=3, x=x, y=y), named(beta=beta, cut=cut)
 
 
 def state_space(rng: Generator) -> Simulated:
@@ -128,7 +128,7 @@ def state_space(rng: Generator) -> Simulated:
         state.append(phi * state[-1] + q * noise)
     y = rng.normal(state, r)
     truth = named(phi=phi, q=q, r=r) | {f"state.{t}": float(state[t - 1]) for t in (1, 15, 30)}
-    return listed(T=30, y=y), truth
+    return as_lists(T=30, y=y), truth
 
 
 def survival_censored(rng: Generator) -> Simulated:
@@ -138,8 +138,8 @@ def survival_censored(rng: Generator) -> Simulated:
     y = np.exp(alpha + x @ beta) * rng.weibull(shape, 60)
     seen = y <= end
     censored = np.full(int((~seen).sum()), end)
-    data = listed(N=int(seen.sum()), D=2, y=y[seen], x=x[seen])
-    data |= listed(M=len(censored), y_censored=censored, x_censored=x[~seen])
+    data = as_lists(N=int(seen.sum()), D=2, y=y[seen], x=x[seen])
+    data |= as_lists(M=len(censored), y_censored=censored, x_censored=x[~seen])
     return data, named(shape=shape, alpha=alpha, beta=beta)
 
 
@@ -150,7 +150,7 @@ def horseshoe_15(rng: Generator) -> Simulated:
     beta = z * np.sqrt(c2 * local**2 / (c2 + tau**2 * local**2)) * tau
     y = rng.normal(x @ beta, sigma)
     truth = named(beta=beta[:5], tau=tau, c2=c2, sigma=sigma) | {"lambda.1": float(local[0])}
-    return listed(N=60, D=15, x=x, y=y), truth
+    return as_lists(N=60, D=15, x=x, y=y), truth
 
 
 def _logistic(eta: Floats) -> Floats:

@@ -33,11 +33,11 @@ DIGITS = 5
 """Digits of an sd; means and quantiles have as many decimals."""
 
 
-def reference(files: Sequence[Path], asked: Collection[str]) -> dict[str, Any]:
+def reference(files: Sequence[Path], quantities: Collection[str]) -> dict[str, Any]:
     """Diagnostics over what is asked for and lp__, and the quantities of each; a file is a chain."""
-    read = {*asked, "lp__", "divergent__", "n_leapfrog__"}
+    read = {*quantities, "lp__", "divergent__", "n_leapfrog__"}
     chains = [pd.read_csv(file, comment="#", usecols=read.__contains__) for file in files]
-    names = [name for name in chains[0] if name == "lp__" or name in asked]
+    names = [name for name in chains[0] if name == "lp__" or name in quantities]
     draws = np.stack([chain[names].to_numpy() for chain in chains])
     names, draws = zip(
         *[(n, d) for n, d in zip(names, np.moveaxis(draws, 2, 0), strict=True) if varies(d)], strict=True
@@ -55,7 +55,7 @@ def reference(files: Sequence[Path], asked: Collection[str]) -> dict[str, Any]:
     }
 
 
-def asked_for(posterior: ppl.Posterior) -> set[str]:
+def quantity_names(posterior: ppl.Posterior) -> set[str]:
     """The columns of a program but the raw ones; the files may be of another form of it."""
     names = posterior.param_names(include_tp=True, include_gq=True)
     return {name for name in names if name.partition(".")[0].partition("_")[0] not in RAW}
@@ -110,7 +110,7 @@ def main() -> None:
     content = {
         "source": args.made,
         "cpu_seconds": dict(args.cpu),
-        **reference(args.files, asked_for(posterior)),
+        **reference(args.files, quantity_names(posterior)),
     }
     programs.reference(args.name).write_text(text(content))
     print({key: value for key, value in content.items() if key != "params"})

@@ -26,11 +26,11 @@ def tables(records: Records) -> Iterator[str]:
     yield ""
     yield from by_ranks([one for one in records if "ranks" in one])
     yield ""
-    yield from listed("Good and wrong", [one for one in records if one["level"] == "good" and is_wrong(one)])
-    yield from listed(
+    yield from section("Good and wrong", [one for one in records if one["level"] == "good" and is_wrong(one)])
+    yield from section(
         "Poor and right", [one for one in records if one["level"] == "poor" and is_wrong(one) is False]
     )
-    yield from listed("No fit", [one for one in records if one["level"] in (REFUSED, CRASHED, TOO_LONG)])
+    yield from section("No fit", [one for one in records if one["level"] in (REFUSED, CRASHED, TOO_LONG)])
 
 
 def by(records: Iterable[Record], group_of: Callable[[Record], K]) -> dict[K, Records]:
@@ -72,8 +72,8 @@ def by_ranks(records: Records) -> Iterator[str]:
     yield from head(*names)
     for name, its in by(records, lambda one: one["name"]).items():
         levels = by(its, lambda one: one["level"])
-        shown = [(level, levels[level]) for level in sorted(levels, key=_order)]
-        for level, some in [*shown, *([(EVERY, its)] if len(shown) > 1 else [])]:
+        counted = [(level, levels[level]) for level in sorted(levels, key=_order)]
+        for level, some in [*counted, *([(EVERY, its)] if len(counted) > 1 else [])]:
             columns = sorted(some[0]["ranks"])
             ranks = [[one["ranks"][column] for column in columns] for one in some]
             found = calibration(places(ranks, some[0]["draws"]))
@@ -82,7 +82,7 @@ def by_ranks(records: Records) -> Iterator[str]:
             yield row(name, level, len(some), half, most, *p_values)
 
 
-def listed(title: str, records: Records) -> Iterator[str]:
+def section(title: str, records: Records) -> Iterator[str]:
     """A line for each program, with its seeds and the worst of what is off."""
     yield f"{title}: {len(records)}."
     yield ""

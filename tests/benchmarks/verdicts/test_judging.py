@@ -24,7 +24,7 @@ from tests.benchmarks.verdicts.wrong import is_wrong
 
 
 def record(level: str = "good", truth: str = "known", **errors: float):
-    shown = {check: (errors.get(check, 0.0), "mu") for check in LIMITS}
+    expected = {check: (errors.get(check, 0.0), "mu") for check in LIMITS}
     return {
         "group": "references",
         "name": "p",
@@ -33,8 +33,8 @@ def record(level: str = "good", truth: str = "known", **errors: float):
         "truth": truth,
         "level": level,
         "seconds": 1.0,
-        "errors": shown,
-        "sure": shown,
+        "errors": expected,
+        "sure": expected,
         "verdict": {"khat": 1.0},
     }
 
@@ -53,8 +53,8 @@ def test_a_mixture_has_the_quantities_of_its_draws():
     weights, means, sds = np.array([0.2, 0.8]), np.array([-3.0, 1.0]), np.array([0.5, 2.0])
     k = (rng.uniform(size=400_000) > 0.2).astype(int)
     x, found = rng.normal(means[k], sds[k]), of_mixture(weights, means, sds)
-    shown = [x.mean(), x.std(), np.quantile(x, 0.05), np.quantile(x, 0.95)]
-    assert [found.mean, found.sd, found.q05, found.q95] == pytest.approx(shown, abs=0.02)
+    expected = [x.mean(), x.std(), np.quantile(x, 0.05), np.quantile(x, 0.95)]
+    assert [found.mean, found.sd, found.q05, found.q95] == pytest.approx(expected, abs=0.02)
 
 
 def test_varying_intercepts_are_those_of_importance_sampling():
@@ -69,8 +69,8 @@ def test_varying_intercepts_are_those_of_importance_sampling():
     )
     theta = mu + tau * z
     log_p = stats.norm.logpdf(means[:, None], theta, math.sqrt(0.5)).sum(axis=0)
-    shown = {"mu": mu, "tau": tau, "theta.2": theta[1], "z.3": z[2]}
-    for name, x in shown.items():
+    expected = {"mu": mu, "tau": tau, "theta.2": theta[1], "z.3": z[2]}
+    for name, x in expected.items():
         known, drawn = truth.quantities[name], of_points(x, log_p)
         assert [known.mean, known.sd, known.q05, known.q95] == pytest.approx(
             [drawn.mean, drawn.sd, drawn.q05, drawn.q95], abs=0.03
@@ -138,9 +138,9 @@ def test_every_quantity_is_a_column(group: str, name: str):
     case = GROUPS[group].case(name, 1)
     posterior = case.posterior()
     columns = set(posterior.param_names(include_tp=True, include_gq=True))
-    asked = getattr(case.truth, "quantities", None) or getattr(case.truth, "values", {})
-    assert set(asked) <= columns
-    assert bool(asked) != isinstance(case.truth, Improper)
+    known_names = getattr(case.truth, "quantities", None) or getattr(case.truth, "values", {})
+    assert set(known_names) <= columns
+    assert bool(known_names) != isinstance(case.truth, Improper)
     assert np.isfinite(posterior.log_density(np.full(posterior.param_unc_num(), 0.1)))
 
 

@@ -235,9 +235,9 @@ class Banana:
 
 def test_the_mean_is_moved_towards_the_posterior_mean_where_full_rank_does_not_fit():
     plain = fit(Banana(), settings("fullrank", correct=True, upgrade=False))
-    moved = fit(Banana(), settings("fullrank", correct=True, upgrade=True))
-    assert plain.mean_u[1] + 0.01 < moved.mean_u[1] < 0.5
-    assert moved.verdict.ess > plain.verdict.ess and "importance-weighted" in " ".join(moved.notes)
+    matched = fit(Banana(), settings("fullrank", correct=True, upgrade=True))
+    assert plain.mean_u[1] + 0.01 < matched.mean_u[1] < 0.5
+    assert matched.verdict.ess > plain.verdict.ess and "importance-weighted" in " ".join(matched.notes)
 
 
 def test_a_named_algorithm_gives_the_elbo_log_g_and_draws_of_its_q():
@@ -292,10 +292,10 @@ def test_the_default_run_does_not_mind_constants_and_units(seed):
 
 
 def test_stages_are_reported():
-    heard = []
-    fit(strongly_correlated(), settings(upgrade=False, anneal=True), progress=heard.append)
-    assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["Pathfinder", "step size search"]
-    assert list(dict.fromkeys(p.phase for p in heard))[-5:] == [
+    events = []
+    fit(strongly_correlated(), settings(upgrade=False, anneal=True), progress=events.append)
+    assert [*dict.fromkeys(p.phase for p in events)][:2] == ["Pathfinder", "step size search"]
+    assert list(dict.fromkeys(p.phase for p in events))[-5:] == [
         "sample average approximation",
         "importance sampling",
         "other modes",
@@ -322,18 +322,18 @@ class InterruptedIn(OneByOne, Gaussian):
 class InterruptedOnce(Gaussian):
     """Ctrl-C the first time that many points are asked for."""
 
-    asked: ClassVar = [0]
+    evaluations: ClassVar = [0]
 
     def log_densities(self, us):
-        self.asked[0] += len(us) >= 500
-        if self.asked[0] == 1:
+        self.evaluations[0] += len(us) >= 500
+        if self.evaluations[0] == 1:
             raise KeyboardInterrupt
         return super().log_densities(us)
 
 
 def test_ctrl_c_while_the_start_is_weighed_leaves_the_start():
     result = fit(InterruptedOnce(np.zeros(2), np.eye(2)), settings())
-    assert InterruptedOnce.asked[0] > 1
+    assert InterruptedOnce.evaluations[0] > 1
     assert result.outcome.ending is Ending.INTERRUPTED and result.draws_u.shape == (1000, 2)
 
 

@@ -22,20 +22,20 @@ def checkpoint(k, elbo, at=0.0, slope=0.0):
     return Checkpoint(k * EVERY, elbo, where, np.array([slope]), where, elbo)
 
 
-def heard(rule, checkpoints):
+def readings_of(rule, checkpoints):
     """What the rule says at each checkpoint until it stops."""
-    state, said = rule.init(), []
+    state, taken = rule.init(), []
     for each in checkpoints:
         state, reading = read(rule, state, each)
-        said.append(reading)
+        taken.append(reading)
         if reading.outcome:
             break
-    return said
+    return taken
 
 
 def readings(rule, elbos):
     """What the rule says of ELBOs while the path stands still."""
-    return heard(rule, [checkpoint(k, elbo) for k, elbo in enumerate(elbos, start=1)])
+    return readings_of(rule, [checkpoint(k, elbo) for k, elbo in enumerate(elbos, start=1)])
 
 
 @pytest.fixture(params=STOPPING)
@@ -49,7 +49,7 @@ def test_stops_on_a_flat_trace(rule):
 
 def test_does_not_stop_while_the_elbo_rises(rule):
     climb = [checkpoint(k, -1e9 * 0.8**k, 0.3 * k, 1.0) for k in range(1, ITERATIONS // EVERY)]
-    assert all(reading.outcome is None for reading in heard(rule, climb))
+    assert all(reading.outcome is None for reading in readings_of(rule, climb))
 
 
 @pytest.mark.parametrize("bad", [math.nan, -math.inf, math.inf])
@@ -116,8 +116,8 @@ def noisy(n, level=-50.0, slope=0.0, shift=0.0, seed=0):
 
 
 def stopped_at(rule, checkpoints):
-    said = heard(rule, checkpoints)
-    return len(said) if said[-1].outcome else None
+    taken = readings_of(rule, checkpoints)
+    return len(taken) if taken[-1].outcome else None
 
 
 def test_rolling_bound_has_a_window_of_200_iterations():

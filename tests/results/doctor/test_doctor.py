@@ -115,8 +115,8 @@ def test_the_command_reads_a_fit_and_says_the_same(model, tmp_path, capsys, monk
     for words in (["d.json"], ["d.json", "output.csv"]):
         with pytest.raises(SystemExit) as end:
             main(["doctor", "m.model", *words])
-        said = capsys.readouterr().out
-        assert end.value.code == 0 and "Verdict: good" in said and "m.model:15:3: warning PPL024" in said
+        output = capsys.readouterr().out
+        assert end.value.code == 0 and "Verdict: good" in output and "m.model:15:3: warning PPL024" in output
 
 
 def test_what_the_readme_shows_is_found(tmp_path, monkeypatch, capsys):
@@ -128,8 +128,8 @@ def test_what_the_readme_shows_is_found(tmp_path, monkeypatch, capsys):
     for words in (["new", "cars"], ["doctor", "mean.model", "cars/cars.data.json"]):
         with pytest.raises(SystemExit):
             main(words)
-    said = capsys.readouterr().out
-    assert " ".join(shown.split()) in " ".join(said.split())
+    output = capsys.readouterr().out
+    assert " ".join(shown.split()) in " ".join(output.split())
 
 
 def test_only_a_mean_field_fit_loses_dependence(model):
