@@ -61,7 +61,6 @@ MEMBERS = Members(1, (FALLS,))
 DECREASING = Constraint(
     keyword="decreasing",
     meaning="a decreasing vector",
-    arguments=(),
     free_shape=flat_shape,
     constrain=constrain,
     unconstrain=unconstrain,

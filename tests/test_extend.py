@@ -74,7 +74,6 @@ def not_decreasing(x: Array, shape: tuple[int, ...]) -> str | None:
 DECREASING = Constraint(
     keyword="decreasing",
     meaning="decreasing vectors",
-    arguments=(),
     free_shape=lambda shape: shape,
     constrain=decreasing,
     unconstrain=lambda x, shape: np.concatenate([x[..., :1], np.log(-np.diff(x, axis=-1))], axis=-1),
@@ -285,9 +284,9 @@ def changed(**fields):
         ({"distributions": [changed(signatures=("reals | reals",))]}, "is of 2 arguments, not 3"),
         ({"distributions": [changed(signatures=("reals, reals, reals",))]}, "variate | parameters"),
         ({"distributions": [changed(signatures=())]}, "has no signature"),
-        ({"constraints": [Constraint("c", "", (), tuple, squash, squash, squash)]}, "must say its `value`"),
+        ({"constraints": [Constraint("c", "", tuple, squash, squash, squash)]}, "must say its `value`"),
         (
-            {"constraints": [Constraint("c", "", ("b",), tuple, squash, squash, squash, value="vector")]},
+            {"constraints": [Constraint("c", "", tuple, squash, squash, squash, ("b",), value="vector")]},
             "only one of reals may have arguments",
         ),
     ],

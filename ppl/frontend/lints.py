@@ -20,7 +20,7 @@ class Lint:
     code: str
     message: str
     hint: str
-    likely: bool
+    likely: bool = True
     fix: Fix | None = None
 
     def describe(self) -> str:
@@ -43,7 +43,6 @@ def unused(name: str, what: str, span: Span) -> Lint:
         "PPL002",
         f"The {what} `{name}` is declared and never used.",
         "Remove it, or check the spelling where it is used.",
-        likely=True,
     )
 
 
@@ -59,7 +58,6 @@ def never_assigned(name: str, span: Span) -> Lint:
         "PPL011",
         f"`{name}` is declared but no statement gives it a value, so every use of it gives nan.",
         "Assign to it, or declare it in data or parameters if its value comes from there.",
-        likely=True,
     )
 
 
@@ -69,7 +67,6 @@ def nothing_between(name: str, lower: str, upper: str, span: Span) -> Lint:
         "PPL012",
         f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}.",
         "The lower bound must be below the upper one; check whether they are exchanged.",
-        likely=True,
     )
 
 
@@ -90,7 +87,6 @@ def integer_division(text: str, real: str, span: Span) -> Lint:
         "PPL005",
         f"`{text}` divides an int by an int and drops the remainder.",
         f"For a real result write `{real}`. If you want integer division, write `%/%`.",
-        likely=True,
         fix=Fix(span, real),
     )
 
@@ -103,7 +99,6 @@ def bounds_contradict(
         "PPL006",
         f"`{distribution}` has density on {support} only, but the declaration of `{name}` allows more.",
         f"Declare it `{declare}`.",
-        likely=True,
         fix=fix,
     )
 
@@ -114,7 +109,6 @@ def variance_for_scale(text: str, distribution: str, root: str, span: Span) -> L
         "PPL007",
         f"`{text}` looks like a variance, but `{distribution}` takes a standard deviation.",
         f"Write `{root}`.",
-        likely=True,
         fix=Fix(span, root),
     )
 
@@ -126,7 +120,6 @@ def undeclared_hard_bounds(name: str, declare: str, span: Span, fix: Fix | None)
         f"The density of `{name}` is zero outside the bounds of its uniform prior, but the declaration of "
         f"`{name}` does not have these bounds.",
         f"Declare it `{declare}`; the prior can then be omitted.",
-        likely=True,
         fix=fix,
     )
 
@@ -152,6 +145,5 @@ def argument_unconstrained(
         f"The argument {argument} of `{distribution}` must be {must_be}, but the declaration of `{name}` "
         "allows other values.",
         f"Declare it with `<{bounds}>`.",
-        likely=True,
         fix=fix,
     )

@@ -28,7 +28,6 @@ def unconstrain(x: Array, shape: Shape) -> Array:
 COMPLEX = Constraint(
     keyword="complex",
     meaning="a complex number, by its real and imaginary parts",
-    arguments=(),
     free_shape=free_shape,
     constrain=constrain,
     unconstrain=unconstrain,

@@ -18,7 +18,6 @@ def check(x: Array, shape: Shape) -> None:
 IDENTITY = Constraint(
     keyword="identity",
     meaning="no constraint",
-    arguments=(),
     free_shape=flat_shape,
     constrain=constrain,
     unconstrain=partial(flatten, NUMPY),

@@ -53,7 +53,6 @@ POSITIVE_MEMBERS = Members(
 ORDERED = Constraint(
     keyword="ordered",
     meaning="an increasing vector",
-    arguments=(),
     free_shape=flat_shape,
     constrain=constrain,
     unconstrain=unconstrain,
@@ -66,7 +65,6 @@ ORDERED = Constraint(
 POSITIVE_ORDERED = Constraint(
     keyword="positive_ordered",
     meaning="an increasing vector of positive numbers",
-    arguments=(),
     free_shape=flat_shape,
     constrain=lambda xp, u, shape: (xp.np.cumsum(xp.np.exp(u), axis=-1), u),
     unconstrain=unconstrain_positive,

@@ -57,11 +57,11 @@ class Constraint:
 
     keyword: str
     meaning: str
-    arguments: tuple[str, ...]
     free_shape: Callable[[Shape], Shape]
     constrain: Callable[..., tuple[Any, Any]]
     unconstrain: Callable[..., Any]
     check: Callable[..., str | None]
+    arguments: tuple[str, ...] = ()
     bad_shape: Callable[[Shape], str | None] = lambda shape: None
     interval: tuple[float, float] = (-math.inf, math.inf)
     value: Literal["real", "vector", "matrix"] | None = None

@@ -26,7 +26,6 @@ MEMBERS = Members(1, (of_length_one("is not a unit vector"),))
 UNIT_VECTOR = Constraint(
     keyword="unit_vector",
     meaning="a vector of Euclidean length one",
-    arguments=(),
     free_shape=flat_shape,
     constrain=constrain,
     unconstrain=unconstrain,

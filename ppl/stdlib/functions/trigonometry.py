@@ -4,14 +4,6 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Function, binary, unary
 
 
-def cos(xp: Namespace, x: Array) -> Array:
-    return xp.np.cos(x)
-
-
-def sin(xp: Namespace, x: Array) -> Array:
-    return xp.np.sin(x)
-
-
 @with_partials(lambda xp, ans, x: 1.0 + ans * ans)
 def tan(xp: Namespace, x: Array) -> Array:
     return xp.np.tan(x)
@@ -35,14 +27,6 @@ def atan(xp: Namespace, x: Array) -> Array:
 @with_partials(lambda xp, ans, y, x: x / (x * x + y * y), lambda xp, ans, y, x: -y / (x * x + y * y))
 def atan2(xp: Namespace, y: Array, x: Array) -> Array:
     return xp.np.arctan2(y, x)
-
-
-def cosh(xp: Namespace, x: Array) -> Array:
-    return xp.np.cosh(x)
-
-
-def sinh(xp: Namespace, x: Array) -> Array:
-    return xp.np.sinh(x)
 
 
 @with_partials(lambda xp, ans, x: xp.np.cosh(xp.np.clip(x, -350.0, 350.0)) ** -2.0)
@@ -71,15 +55,15 @@ def hypotenuse(xp: Namespace, x: Array, y: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    unary("cos", "the cosine", cos),
-    unary("sin", "the sine", sin),
+    unary("cos", "the cosine", lambda xp, x: xp.np.cos(x)),
+    unary("sin", "the sine", lambda xp, x: xp.np.sin(x)),
     unary("tan", "the tangent", tan),
     unary("acos", "the principal arc cosine", acos),
     unary("asin", "the principal arc sine", asin),
     unary("atan", "the principal arc tangent", atan),
     binary("atan2", "the angle of the point (x, y), from atan2(y, x)", atan2),
-    unary("cosh", "the hyperbolic cosine", cosh),
-    unary("sinh", "the hyperbolic sine", sinh),
+    unary("cosh", "the hyperbolic cosine", lambda xp, x: xp.np.cosh(x)),
+    unary("sinh", "the hyperbolic sine", lambda xp, x: xp.np.sinh(x)),
     unary("tanh", "the hyperbolic tangent", tanh),
     unary("acosh", "the inverse hyperbolic cosine", acosh),
     unary("asinh", "the inverse hyperbolic sine", asinh),
