@@ -76,6 +76,10 @@ class Relation:
     holds: Impl
 
 
+NUMBERS = frozenset({"real", "reals", "int", "ints"})
+"""The words of signatures for one number or many."""
+
+
 @dataclass(frozen=True)
 class Distribution:
     """A family of distributions: `y ~ name(args)`, name_lpdf, name_cdf, name_rng, ...
@@ -91,7 +95,7 @@ class Distribution:
                  it or its type has, array axes aside.  The leads broadcast, and the result is (*lead, *core
                  of the variate); an argument without lead is the same for all, as a size has to be.  Leads
                  of different length are lined up at the left by whoever calls, with axes of length one, as
-                 for log_density.  A family of batch "none" without `cores` takes none: call it for each.
+                 for log_density.  A family not `batched` without `cores` takes none: call it for each.
                  It may rely on `rng_args` and `relations`: a program calls it through drawing.py.
     rng_args     (name, support) of each argument of rng, where these are not the parameters in `args`, or
                  where Stan's rng takes more or less than its density
@@ -101,6 +105,7 @@ class Distribution:
                  named in `sizes`, which may be left out, it takes but the size.  The variate is "y" or as
                  `args` names it.
     parts        the log density in two, of which a program computes one less often
+    batched      whether functions take one more leading axis; else they are called for each of its entries
     cores        where the types do not tell: how many axes one row of each argument has, the others being
                  rows; log_density then takes draws before the rows, of which one stands for all
     """
@@ -117,8 +122,14 @@ class Distribution:
     relations: tuple[Relation, ...] = ()
     constants: tuple[Constant, ...] = ()
     parts: Parts | None = None
-    batch: LeadingAxis = "elementwise"
+    batched: bool = True
     cores: tuple[int, ...] = ()
+
+    @property
+    def batch(self) -> LeadingAxis:
+        """How arguments with a leading axis are taken; elementwise where one value of each is a number."""
+        words = re.findall(r"\w+", self.signatures[0]) if self.batched else ()
+        return "none" if not words else "elementwise" if NUMBERS.issuperset(words) else "leading"
 
     @property
     def discrete(self) -> bool:
@@ -143,14 +154,24 @@ def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: Leadi
     return Function(name, meaning, tuple(Overload(s, impl, batch) for s, impl in overloads))
 
 
+def leading(name: str, meaning: str, *overloads: tuple[str, Impl]) -> Function:
+    """A function that works on trailing axes and lets any leading ones through."""
+    return function(name, meaning, *overloads, batch="leading")
+
+
+def elementwise(name: str, meaning: str, *overloads: tuple[str, Impl]) -> Function:
+    """A function of each element by itself."""
+    return function(name, meaning, *overloads, batch="elementwise")
+
+
 def unary(name: str, meaning: str, impl: Impl) -> Function:
     """An elementwise function of one real, over any container."""
-    return function(name, meaning, ("(T) => T", impl), batch="elementwise")
+    return elementwise(name, meaning, ("(T) => T", impl))
 
 
 def binary(name: str, meaning: str, impl: Impl) -> Function:
     """An elementwise function of two reals; a scalar goes with any container."""
-    return function(name, meaning, ("(T, T) => T", impl), batch="elementwise")
+    return elementwise(name, meaning, ("(T, T) => T", impl))
 
 
 OF_REALS = re.compile(r"\b(?:real|vector|row_vector|matrix)\b")

@@ -49,7 +49,6 @@ CATEGORICAL = Distribution(
     log_density=log_density,
     rng=draw,
     rng_signatures=("(vector) => int",),
-    batch="leading",
 )
 
 CATEGORICAL_LOGIT = Distribution(
@@ -60,7 +59,6 @@ CATEGORICAL_LOGIT = Distribution(
     log_density=logit_log_density,
     rng=lambda rng, beta: draw(rng, special.softmax(beta, axis=-1)),
     rng_signatures=("(vector) => int",),
-    batch="leading",
 )
 
 FAMILIES = (CATEGORICAL, CATEGORICAL_LOGIT)

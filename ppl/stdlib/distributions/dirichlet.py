@@ -51,7 +51,6 @@ DIRICHLET = Distribution(
     rng=rng,
     rng_signatures=("(vector) => vector",),
     constants=((("alpha",), _log_normaliser),),
-    batch="leading",
 )
 
 FAMILIES = (DIRICHLET,)

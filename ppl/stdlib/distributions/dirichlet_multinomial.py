@@ -46,7 +46,6 @@ DIRICHLET_MULTINOMIAL = Distribution(
     rng_signatures=("(vector, int) => array[] int",),
     rng_args=(("alpha", "positive"), ("N", "count")),
     constants=((("y",), _log_counts),),
-    batch="leading",
     cores=(1, 1),
 )
 

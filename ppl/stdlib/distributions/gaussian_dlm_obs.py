@@ -50,7 +50,7 @@ GAUSSIAN_DLM_OBS = Distribution(
     ),
     log_density=log_density,
     constants=(((), lambda xp, y: -0.5 * LOG_TWO_PI * y.shape[-2] * y.shape[-1], ("y",)),),
-    batch="none",
+    batched=False,
 )
 
 FAMILIES = (GAUSSIAN_DLM_OBS,)

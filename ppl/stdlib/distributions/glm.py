@@ -156,7 +156,7 @@ NORMAL_ID_GLM = Distribution(
     args=(("y", "real"), *ROWS, ("sigma", "positive")),
     log_density=_by_rows(normal.log_density),
     constants=_constants(normal.NORMAL, "mu"),
-    batch="none",
+    batched=False,
     cores=(0, 1, 0, 1, 0),
 )
 
@@ -171,7 +171,7 @@ BERNOULLI_LOGIT_GLM = Distribution(
         "(matrix, vector, vector) => array[] int",
         "(row_vector, vector, vector) => array[] int",
     ),
-    batch="none",
+    batched=False,
     cores=(0, 1, 0, 1),
 )
 
@@ -182,7 +182,7 @@ POISSON_LOG_GLM = Distribution(
     args=(("y", "count"), *ROWS),
     log_density=_by_rows(poisson.log_rate_log_density),
     constants=_constants(poisson.POISSON_LOG, "alpha"),
-    batch="none",
+    batched=False,
     cores=(0, 1, 0, 1),
 )
 
@@ -197,7 +197,7 @@ NEG_BINOMIAL_2_LOG_GLM = Distribution(
         (("y", "phi"), _each_row(_log_rising), ("y", "x")),
         (("y", "x", "alpha", "beta"), _each_row(_count_by_predictor), ("y", "x")),
     ),
-    batch="none",
+    batched=False,
     cores=(0, 1, 0, 1, 0),
 )
 
@@ -215,7 +215,7 @@ BINOMIAL_LOGIT_GLM = Distribution(
     args=(("y", "count"), ("N", "count"), *ROWS),
     log_density=_binomial_logit,
     constants=((("y", "N"), _each_row(binomial.log_coefficient), ("y", "x")),),
-    batch="none",
+    batched=False,
     cores=(0, 0, 1, 0, 1),
 )
 
@@ -227,7 +227,7 @@ CATEGORICAL_LOGIT_GLM = Distribution(
     ),
     args=(("y", "category"), *ROWS),
     log_density=ByRowsOfMatrix(categorical.logit_log_density),
-    batch="none",
+    batched=False,
     cores=(0, 1, 1, 2),
 )
 
@@ -239,7 +239,7 @@ ORDERED_LOGISTIC_GLM = Distribution(
     ),
     args=(("y", "category"), ("x", "real"), ("beta", "real"), ("c", "ordered")),
     log_density=lambda xp, y, x, beta, c: ordered.logistic_log_density(xp, y, inner(xp, x, beta), c),
-    batch="none",
+    batched=False,
     cores=(0, 1, 1, 1),
 )
 

@@ -49,7 +49,7 @@ HMM_LATENT = Distribution(
     rng=rng,
     rng_signatures=("(matrix, matrix, vector) => array[] int",),
     rng_args=(("log_omega", "log_weight"), ("Gamma", "row_stochastic_matrix"), ("rho", "simplex")),
-    batch="none",
+    batched=False,
 )
 
 FAMILIES = (HMM_LATENT,)

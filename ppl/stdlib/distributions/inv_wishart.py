@@ -69,7 +69,6 @@ INV_WISHART = Distribution(
         (("nu", "S"), _scale_term),
         (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, w, scale))),
     ),
-    batch="leading",
 )
 
 INV_WISHART_CHOLESKY = Distribution(
@@ -82,7 +81,6 @@ INV_WISHART_CHOLESKY = Distribution(
     rng_signatures=("(real, matrix) => matrix",),
     relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),
-    batch="leading",
 )
 
 FAMILIES = (INV_WISHART, INV_WISHART_CHOLESKY)

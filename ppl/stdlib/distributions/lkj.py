@@ -82,7 +82,6 @@ LKJ_CORR = Distribution(
     rng_signatures=("(int, real) => matrix",),
     rng_args=(("K", "size"), ("eta", "positive")),
     constants=((("eta",), _eta_term, ("Omega",)),),
-    batch="leading",
 )
 
 LKJ_CORR_CHOLESKY = Distribution(
@@ -95,7 +94,6 @@ LKJ_CORR_CHOLESKY = Distribution(
     rng_signatures=("(int, real) => matrix",),
     rng_args=(("K", "size"), ("eta", "positive")),
     constants=((("eta",), _eta_term, ("L",)),),
-    batch="leading",
 )
 
 LKJ_COV = Distribution(
@@ -104,7 +102,6 @@ LKJ_COV = Distribution(
     signatures=("matrix | vector, vector, real",),
     args=(("y", "cov_matrix"), ("mu", "real"), ("sigma", "positive"), ("eta", "positive")),
     log_density=covariance_log_density,
-    batch="leading",
 )
 
 FAMILIES = (LKJ_CORR, LKJ_CORR_CHOLESKY, LKJ_COV)

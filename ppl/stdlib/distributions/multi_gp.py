@@ -43,7 +43,7 @@ MULTI_GP = Distribution(
         *CONSTANTS,
         (("Sigma",), lambda xp, sigma, y: -0.5 * y.shape[-2] * log_determinant(xp, sigma), ("y",)),
     ),
-    batch="none",
+    batched=False,
 )
 
 MULTI_GP_CHOLESKY = Distribution(
@@ -56,7 +56,7 @@ MULTI_GP_CHOLESKY = Distribution(
         *CONSTANTS,
         (("L",), lambda xp, lower, y: -y.shape[-2] * log_diagonal(xp, lower), ("y",)),
     ),
-    batch="none",
+    batched=False,
 )
 
 FAMILIES = (MULTI_GP, MULTI_GP_CHOLESKY)

@@ -123,7 +123,6 @@ MULTI_NORMAL = Distribution(
         ((), _log_two_pi_term, ("y",)),
         (("Sigma",), lambda xp, sigma: -log_diagonal(xp, factor(xp, sigma))),
     ),
-    batch="leading",
 )
 
 MULTI_NORMAL_CHOLESKY = Distribution(
@@ -135,7 +134,6 @@ MULTI_NORMAL_CHOLESKY = Distribution(
     rng=cholesky_rng,
     rng_signatures=RNG_SIGNATURES,
     constants=(((), _log_two_pi_term, ("y",)), (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
-    batch="leading",
 )
 
 MULTI_NORMAL_PREC = Distribution(
@@ -148,7 +146,6 @@ MULTI_NORMAL_PREC = Distribution(
         ((), _log_two_pi_term, ("y",)),
         (("Omega",), lambda xp, omega: log_diagonal(xp, factor(xp, omega))),
     ),
-    batch="leading",
 )
 
 FAMILIES = (MULTI_NORMAL, MULTI_NORMAL_CHOLESKY, MULTI_NORMAL_PREC)

@@ -74,7 +74,6 @@ MULTI_STUDENT_T = Distribution(
     rng=lambda rng, nu, mu, sigma: cholesky_rng(rng, nu, mu, np.linalg.cholesky(sigma)),
     rng_signatures=T_RNG_SIGNATURES,
     constants=(*CONSTANTS, (("Sigma",), lambda xp, sigma: -0.5 * log_determinant(xp, sigma))),
-    batch="leading",
 )
 
 MULTI_STUDENT_T_CHOLESKY = Distribution(
@@ -86,7 +85,6 @@ MULTI_STUDENT_T_CHOLESKY = Distribution(
     rng=cholesky_rng,
     rng_signatures=T_RNG_SIGNATURES,
     constants=(*CONSTANTS, (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
-    batch="leading",
 )
 
 FAMILIES = (MULTI_STUDENT_T, MULTI_STUDENT_T_CHOLESKY)

@@ -51,7 +51,6 @@ MULTINOMIAL = Distribution(
     rng_signatures=("(vector, int) => array[] int",),
     rng_args=(("theta", "simplex"), ("N", "count")),
     constants=((("y",), log_coefficient),),
-    batch="leading",
     cores=(1, 1),
 )
 
@@ -65,7 +64,6 @@ MULTINOMIAL_LOGIT = Distribution(
     rng_signatures=("(vector, int) => array[] int",),
     rng_args=(("gamma", "real"), ("N", "count")),
     constants=((("y",), log_coefficient),),
-    batch="leading",
     cores=(1, 1),
 )
 

@@ -151,7 +151,6 @@ ORDERED_LOGISTIC = Distribution(
     rng=lambda rng, eta, c: _category(rng.logistic(eta, size=_shape(eta, c)), c),
     rng_signatures=("(real, vector) => int",),
     rng_args=(("eta", "real"), ("c", "cutpoints")),
-    batch="leading",
     cores=(0, 0, 1),
 )
 
@@ -170,7 +169,6 @@ ORDERED_PROBIT = Distribution(
     rng=lambda rng, eta, c: _category(rng.normal(eta, size=_shape(eta, c)), c),
     rng_signatures=("(real, vector) => int",),
     rng_args=(("eta", "real"), ("c", "cutpoints")),
-    batch="leading",
     cores=(0, 0, 1),
 )
 

@@ -95,7 +95,6 @@ WISHART = Distribution(
         (("W", "nu"), lambda xp, w, nu: 0.5 * (nu - w.shape[-1] - 1.0) * log_determinant(xp, w)),
         (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, scale, w))),
     ),
-    batch="leading",
 )
 
 WISHART_CHOLESKY = Distribution(
@@ -108,7 +107,6 @@ WISHART_CHOLESKY = Distribution(
     rng_signatures=("(real, matrix) => matrix",),
     relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),
-    batch="leading",
 )
 
 FAMILIES = (WISHART, WISHART_CHOLESKY)

@@ -8,7 +8,7 @@ import math
 
 from ppl.arrays import Array, Namespace, Node, with_partials
 from ppl.late import special
-from ppl.stdlib.record import Function, binary, function, guarded
+from ppl.stdlib.record import Function, binary, elementwise, guarded
 from ppl.stdlib.special.log_bessel import log_bessel_i
 
 
@@ -29,7 +29,7 @@ def _bessel(name: str, below: float, above: float, least: float = -math.inf) -> 
 
 
 def _record(name: str, meaning: str, node: Node) -> Function:
-    return function(name, meaning, ("(I, T) => T", node), batch="elementwise")
+    return elementwise(name, meaning, ("(I, T) => T", node))
 
 
 def log_modified_bessel_first_kind(xp: Namespace, v: Array, x: Array) -> Array:

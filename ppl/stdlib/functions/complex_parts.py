@@ -7,7 +7,7 @@ and JAX have it: that of a holomorphic function is its derivative times the adjo
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
-from ppl.stdlib.record import Function, function
+from ppl.stdlib.record import Function, elementwise
 
 
 @with_vjps(lambda xp, g, ans, x: xp.np.real(g))
@@ -82,31 +82,22 @@ def polar(xp: Namespace, r: Array, theta: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    function(
+    elementwise(
         "to_complex",
         "the complex number of these real and imaginary parts, 0 if omitted",
         ("() => complex", lambda xp: 0j),
         ("(real) => complex", made_complex),
         ("(T, T) => C", to_complex),
-        batch="elementwise",
     ),
-    function("get_real", "the real part", ("(C) => T", get_real), batch="elementwise"),
-    function("get_imag", "the imaginary part", ("(C) => T", get_imag), batch="elementwise"),
-    function("conj", "the complex conjugate", ("(C) => C", conj), batch="elementwise"),
-    function("arg", "the angle of a complex number", ("(complex) => real", arg), batch="elementwise"),
-    function(
-        "norm", "the square of a complex number's length", ("(complex) => real", norm), batch="elementwise"
-    ),
-    function(
+    elementwise("get_real", "the real part", ("(C) => T", get_real)),
+    elementwise("get_imag", "the imaginary part", ("(C) => T", get_imag)),
+    elementwise("conj", "the complex conjugate", ("(C) => C", conj)),
+    elementwise("arg", "the angle of a complex number", ("(complex) => real", arg)),
+    elementwise("norm", "the square of a complex number's length", ("(complex) => real", norm)),
+    elementwise(
         "proj",
         "the projection onto the Riemann sphere, on which there is one infinity",
         ("(complex) => complex", proj),
-        batch="elementwise",
     ),
-    function(
-        "polar",
-        "the complex number of this length and angle",
-        ("(real, real) => complex", polar),
-        batch="elementwise",
-    ),
+    elementwise("polar", "the complex number of this length and angle", ("(real, real) => complex", polar)),
 )

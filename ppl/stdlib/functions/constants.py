@@ -3,12 +3,12 @@
 import math
 import sys
 
-from ppl.stdlib.record import Function, function
+from ppl.stdlib.record import Function, elementwise
 
 
 def _constant(name: str, meaning: str, value: float) -> Function:
 
-    return function(name, meaning, ("() => real", lambda xp: value), batch="elementwise")
+    return elementwise(name, meaning, ("() => real", lambda xp: value))
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -13,7 +13,7 @@ from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.sizes import MAX_DIMS
 from ppl.stdlib.functions.sums import flat
 from ppl.stdlib.reals import as_real
-from ppl.stdlib.record import Function, Overload, function
+from ppl.stdlib.record import Function, Overload, elementwise, leading
 
 LISTS = ("vector", "row_vector", "array[] int", "array[] real")
 
@@ -81,12 +81,11 @@ TO_MATRIX = Function(
 
 FUNCTIONS = (
     *[
-        function(
+        leading(
             f"to_{result}",
             f"the elements as a {result}, a matrix read by columns",
             *[(f"({kind}) => {result}", same) for kind in LISTS],
             (f"(matrix) => {result}", by_columns),
-            batch="leading",
         )
         for result in ("vector", "row_vector")
     ],
@@ -102,14 +101,11 @@ FUNCTIONS = (
             *[Overload(f"({kind}) => array[] real", ravel, "none") for kind in nested("real")],
         ),
     ),
-    function(
-        "to_array_2d", "a matrix as an array of rows", ("(matrix) => array[,] real", same), batch="leading"
-    ),
-    function(
+    leading("to_array_2d", "a matrix as an array of rows", ("(matrix) => array[,] real", same)),
+    elementwise(
         "to_int",
         "the real truncated toward zero, as an int",
         ("(real) => int", to_int),
         *[(f"({kind}) => {kind.replace('real', 'int')}", to_int) for kind in nested("real")],
-        batch="elementwise",
     ),
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials, with_vjps
 from ppl.stdlib.functions.products import matrix_matrix, transposed
-from ppl.stdlib.record import Function, Impl, function, guarded
+from ppl.stdlib.record import Function, Impl, guarded, leading
 
 Shape = Callable[[Namespace, Array], Array]
 Domain = Callable[[Array], Array]
@@ -137,7 +137,7 @@ def _record(name: str, meaning: str, kernel: Impl) -> Function:
         _gp(kernel, _vectors),
         _gp_by_coordinate(kernel),
     )
-    return function(
+    return leading(
         name,
         meaning,
         ("(array[] real, real, real) => matrix", of_reals[0]),
@@ -146,7 +146,6 @@ def _record(name: str, meaning: str, kernel: Impl) -> Function:
         ("(array[] vector, real, array[] real) => matrix", by_coordinate[0]),
         ("(array[] vector, array[] vector, real, real) => matrix", of_vectors[1]),
         ("(array[] vector, array[] vector, real, array[] real) => matrix", by_coordinate[1]),
-        batch="leading",
     )
 
 
@@ -218,7 +217,7 @@ FUNCTIONS: tuple[Function, ...] = (
         "Matern covariance of smoothness 5/2",
         _stationary(_matern52, _matern52_slope, _positive_finite),
     ),
-    function(
+    leading(
         "gp_periodic_cov",
         "periodic covariance: sigma^2 exp(-2 sin^2(pi d / p) / l^2)",
         *[(f"({kind}, real, real, real) => matrix", _periodic_cov(points)[0]) for kind, points in KINDS],
@@ -226,13 +225,11 @@ FUNCTIONS: tuple[Function, ...] = (
             (f"({kind}, {kind}, real, real, real) => matrix", _periodic_cov(points)[1])
             for kind, points in KINDS
         ],
-        batch="leading",
     ),
-    function(
+    leading(
         "gp_dot_prod_cov",
         "dot product covariance: sigma^2 + x'y",
         *[(f"({kind}, real) => matrix", _dot_prod_cov(points)[0]) for kind, points in KINDS],
         *[(f"({kind}, {kind}, real) => matrix", _dot_prod_cov(points)[1]) for kind, points in KINDS],
-        batch="leading",
     ),
 )

@@ -5,7 +5,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.checks import require
 from ppl.stdlib.functions.products import transposed
-from ppl.stdlib.record import function
+from ppl.stdlib.record import leading
 
 
 def diag_matrix(xp: Namespace, x: Array) -> Array:
@@ -25,21 +25,17 @@ def add_to_diag(xp: Namespace, m: Array, x: Array) -> Array:
 
 
 FUNCTIONS = (
-    function(
-        "diag_matrix", "the matrix with this diagonal", ("(vector) => matrix", diag_matrix), batch="leading"
-    ),
-    function(
+    leading("diag_matrix", "the matrix with this diagonal", ("(vector) => matrix", diag_matrix)),
+    leading(
         "add_diag",
         "the matrix with a real or a vector added to its diagonal",
         ("(matrix, real) => matrix", add_to_diag),
         ("(matrix, vector) => matrix", add_diag),
         ("(matrix, row_vector) => matrix", add_diag),
-        batch="leading",
     ),
-    function(
+    leading(
         "symmetrize_from_lower_tri",
         "the symmetric matrix with this lower triangle",
         ("(matrix) => matrix", lambda xp, m: xp.np.tril(m) + transposed(xp, xp.np.tril(m, -1))),
-        batch="leading",
     ),
 )

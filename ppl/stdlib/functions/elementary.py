@@ -6,7 +6,7 @@ Stan Functions Reference, "Power and logarithm functions" and "Absolute function
 import math
 
 from ppl.arrays import Array, Namespace, with_partials, with_vjps, without_share
-from ppl.stdlib.record import Function, function, unary
+from ppl.stdlib.record import Function, elementwise, unary
 
 
 def exp(xp: Namespace, x: Array) -> Array:
@@ -32,23 +32,19 @@ FUNCTIONS: tuple[Function, ...] = (
     unary("exp", "the exponential", exp),
     unary("log", "the natural logarithm", log),
     unary("exp2", "2^x", lambda xp, x: xp.np.exp2(1.0 * x)),
-    function(
+    elementwise(
         "log2",
         "the logarithm to base 2; log2() is log(2)",
         ("() => real", lambda xp: math.log(2.0)),
         ("(T) => T", lambda xp, x: xp.np.log2(x)),
-        batch="elementwise",
     ),
-    function(
+    elementwise(
         "log10",
         "the logarithm to base 10; log10() is log(10)",
         ("() => real", lambda xp: math.log(10.0)),
         ("(T) => T", lambda xp, x: xp.np.log10(x)),
-        batch="elementwise",
     ),
     unary("expm1", "exp(x) - 1, accurate near 0", lambda xp, x: xp.np.expm1(x)),
     unary("log1p", "log(1 + x), accurate near 0", lambda xp, x: xp.np.log1p(x)),
-    function(
-        "abs", "the absolute value", ("(I) => I", absolute), ("(T) => T", absolute), batch="elementwise"
-    ),
+    elementwise("abs", "the absolute value", ("(I) => I", absolute), ("(T) => T", absolute)),
 )

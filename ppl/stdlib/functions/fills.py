@@ -12,7 +12,7 @@ from ppl.arrays import Array, Namespace
 from ppl.memory import require_room
 from ppl.stdlib.functions.checks import require, require_index, require_size
 from ppl.stdlib.functions.sizes import MAX_DIMS
-from ppl.stdlib.record import Function, Impl, Overload, function
+from ppl.stdlib.record import Function, Impl, Overload, function, leading
 
 
 def _ones(name: str, *sizes: int) -> Array:
@@ -108,15 +108,14 @@ def _of_reals(name: str, meaning: str, args: str, impl: Impl) -> list[Function]:
 
 
 FUNCTIONS = (
-    function("rep_vector", "n copies of x", ("(real, int) => vector", rep_vector), batch="leading"),
-    function("rep_row_vector", "n copies of x", ("(real, int) => row_vector", rep_vector), batch="leading"),
-    function(
+    leading("rep_vector", "n copies of x", ("(real, int) => vector", rep_vector)),
+    leading("rep_row_vector", "n copies of x", ("(real, int) => row_vector", rep_vector)),
+    leading(
         "rep_matrix",
         "a matrix of copies of x, which may be a real, a column or a row",
         ("(real, int, int) => matrix", rep_matrix),
         ("(vector, int) => matrix", lambda xp, x, cols: xp.np.expand_dims(x, -1) * _ones("rep_matrix", cols)),
         ("(row_vector, int) => matrix", rep_rows),
-        batch="leading",
     ),
     Function(
         "rep_array",

@@ -4,7 +4,7 @@ The matrix of the transform is symmetric, so that the transform of an adjoint is
 """
 
 from ppl.arrays import Array, Namespace, with_vjps
-from ppl.stdlib.record import Function, function
+from ppl.stdlib.record import Function, leading
 
 
 def _transform(xp: Namespace, x: Array, transform: str, *axes: int) -> Array:
@@ -54,10 +54,8 @@ def inv_fft2(xp: Namespace, z: Array) -> Array:
 ON_VECTORS, ON_MATRICES = "(complex_vector) => complex_vector", "(complex_matrix) => complex_matrix"
 
 FUNCTIONS: tuple[Function, ...] = (
-    function("fft", "the discrete Fourier transform", (ON_VECTORS, fft), batch="leading"),
-    function("inv_fft", "the inverse of `fft`", (ON_VECTORS, inv_fft), batch="leading"),
-    function(
-        "fft2", "the discrete Fourier transform in two dimensions", (ON_MATRICES, fft2), batch="leading"
-    ),
-    function("inv_fft2", "the inverse of `fft2`", (ON_MATRICES, inv_fft2), batch="leading"),
+    leading("fft", "the discrete Fourier transform", (ON_VECTORS, fft)),
+    leading("inv_fft", "the inverse of `fft`", (ON_VECTORS, inv_fft)),
+    leading("fft2", "the discrete Fourier transform in two dimensions", (ON_MATRICES, fft2)),
+    leading("inv_fft2", "the inverse of `fft2`", (ON_MATRICES, inv_fft2)),
 )

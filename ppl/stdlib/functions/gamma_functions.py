@@ -10,7 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import InferenceError
-from ppl.stdlib.record import Function, binary, function, guarded, unary
+from ppl.stdlib.record import Function, binary, elementwise, guarded, unary
 from ppl.stdlib.special import log_gamma_ratio
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
 
@@ -121,7 +121,7 @@ def _choose(n: int, k: int) -> int:
 def _factorial(
     name: str, meaning: str, on_ints: Callable[..., Array], impl: Callable[..., Array]
 ) -> Function:
-    return function(name, meaning, ("(I, I) => I", on_ints), ("(T, I) => T", impl), batch="elementwise")
+    return elementwise(name, meaning, ("(I, I) => I", on_ints), ("(T, I) => T", impl))
 
 
 FUNCTIONS: tuple[Function, ...] = (
@@ -129,20 +129,12 @@ FUNCTIONS: tuple[Function, ...] = (
     unary("tgamma", "the gamma function", tgamma),
     unary("digamma", "the derivative of lgamma", digamma),
     unary("trigamma", "the second derivative of lgamma", trigamma),
-    function(
-        "lmgamma",
-        "the log of the k-variate gamma function",
-        ("(I, T) => T", lmgamma),
-        batch="elementwise",
-    ),
+    elementwise("lmgamma", "the log of the k-variate gamma function", ("(I, T) => T", lmgamma)),
     binary("lbeta", "the log of the beta function", lbeta),
     binary("beta", "the beta function", beta),
     binary("lchoose", "the log of the binomial coefficient, for reals", lchoose),
-    function(
-        "choose",
-        "the number of ways to choose k of n",
-        ("(I, I) => I", _counting("choose", _choose)),
-        batch="elementwise",
+    elementwise(
+        "choose", "the number of ways to choose k of n", ("(I, I) => I", _counting("choose", _choose))
     ),
     _factorial(
         "rising_factorial",

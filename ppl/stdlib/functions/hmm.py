@@ -10,7 +10,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, flip, with_vjps
 from ppl.stdlib.constraints.simplex import ROW_STOCHASTIC_MATRIX, SIMPLEX
 from ppl.stdlib.functions.products import transposed
-from ppl.stdlib.record import Function, function, guarded
+from ppl.stdlib.record import Function, guarded, leading
 from ppl.stdlib.recurrence import states_after
 
 
@@ -35,8 +35,8 @@ def by_time(xp: Namespace, x: Array) -> Array:
 
 def no_change(log_omega: Array, gamma: Array, rho: Array) -> Array:
     """A zero that spreads what it is added to over the leading axes of all."""
-    leading = np.broadcast_shapes(np.shape(log_omega)[:-2], np.shape(gamma)[:-2], np.shape(rho)[:-1])
-    return np.zeros((*leading, 1))
+    lead = np.broadcast_shapes(np.shape(log_omega)[:-2], np.shape(gamma)[:-2], np.shape(rho)[:-1])
+    return np.zeros((*lead, 1))
 
 
 def forward(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> tuple[Array, Array]:
@@ -107,16 +107,14 @@ def marginal(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    function(
+    leading(
         "hmm_marginal",
         "the log density of the observations of a hidden Markov model",
         ("(matrix, matrix, vector) => real", marginal),
-        batch="leading",
     ),
-    function(
+    leading(
         "hmm_hidden_state_prob",
         "the probability of each hidden state at each time given all observations",
         ("(matrix, matrix, vector) => matrix", hidden_state_prob),
-        batch="leading",
     ),
 )

@@ -5,7 +5,7 @@ Stan Functions Reference, "Combinatorial functions".
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.late import special
-from ppl.stdlib.record import Function, binary, function, guarded
+from ppl.stdlib.record import Function, binary, elementwise, guarded
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
 
 
@@ -44,16 +44,10 @@ def inv_inc_beta(xp: Namespace, a: Array, b: Array, p: Array) -> Array:
 FUNCTIONS: tuple[Function, ...] = (
     binary("gamma_p", "the lower incomplete gamma function P(a, x)", gamma_p),
     binary("gamma_q", "the upper incomplete gamma function Q(a, x)", gamma_q),
-    function(
+    elementwise(
         "inc_beta",
         "the incomplete beta function I_x(a, b) of (a, b, x)",
         ("(real, real, real) => real", inc_beta),
-        batch="elementwise",
     ),
-    function(
-        "inv_inc_beta",
-        "the inverse of inc_beta in x",
-        ("(real, real, real) => real", inv_inc_beta),
-        batch="elementwise",
-    ),
+    elementwise("inv_inc_beta", "the inverse of inc_beta in x", ("(real, real, real) => real", inv_inc_beta)),
 )

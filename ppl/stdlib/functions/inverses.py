@@ -10,7 +10,7 @@ from ppl.arrays import Array, Namespace, with_vjps
 from ppl.errors import InferenceError
 from ppl.stdlib.functions.products import matrix_matrix, transposed
 from ppl.stdlib.functions.solves import if_finite, or_nan
-from ppl.stdlib.record import Function, function, guarded
+from ppl.stdlib.record import Function, function, guarded, leading
 
 
 def _sandwich(xp: Namespace, left: Array, middle: Array, right: Array) -> Array:
@@ -100,24 +100,18 @@ def _power(xp: Namespace, a: Array, n: int) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    function("inverse", "the inverse of a matrix", ("(matrix) => matrix", inverse), batch="leading"),
-    function("determinant", "the determinant", ("(matrix) => real", determinant), batch="leading"),
-    function(
+    leading("inverse", "the inverse of a matrix", ("(matrix) => matrix", inverse)),
+    leading("determinant", "the determinant", ("(matrix) => real", determinant)),
+    leading(
         "log_determinant",
         "the log of the absolute value of the determinant",
         ("(matrix) => real", log_determinant),
-        batch="leading",
     ),
     function(
         "generalized_inverse", "the Moore-Penrose pseudo-inverse", ("(matrix) => matrix", generalized_inverse)
     ),
-    function("matrix_exp", "the matrix exponential", ("(matrix) => matrix", matrix_exp), batch="leading"),
-    function(
-        "matrix_exp_multiply",
-        "exp(A) B",
-        ("(matrix, matrix) => matrix", matrix_exp_multiply),
-        batch="leading",
-    ),
+    leading("matrix_exp", "the matrix exponential", ("(matrix) => matrix", matrix_exp)),
+    leading("matrix_exp_multiply", "exp(A) B", ("(matrix, matrix) => matrix", matrix_exp_multiply)),
     function(
         "scale_matrix_exp_multiply",
         "exp(t A) B",

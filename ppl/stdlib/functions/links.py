@@ -6,7 +6,7 @@ quantile functions.
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.normal import standard_cdf
-from ppl.stdlib.record import Function, function, unary
+from ppl.stdlib.record import Function, elementwise, unary
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO_PI
 from ppl.stdlib.special.log_add import expit
 
@@ -62,10 +62,7 @@ FUNCTIONS: tuple[Function, ...] = (
     unary("inv_Phi", "the inverse of Phi", inv_phi),
     unary("std_normal_qf", "the standard normal quantile function", inv_phi),
     unary("std_normal_log_qf", "the standard normal quantile function of exp(x)", log_qf),
-    function(
-        "binary_log_loss",
-        "-log(p) for y = 1, -log(1 - p) for y = 0",
-        ("(I, T) => T", binary_log_loss),
-        batch="elementwise",
+    elementwise(
+        "binary_log_loss", "-log(p) for y = 1, -log(1 - p) for y = 0", ("(I, T) => T", binary_log_loss)
     ),
 )

@@ -6,7 +6,7 @@ Stan Functions Reference, "Reductions", "Softmax" and "Composed functions".
 from ppl.arrays import Array, Namespace, Slope, with_partials, with_vjps
 from ppl.stdlib.functions.checks import require_some
 from ppl.stdlib.functions.sums import LISTS, over_matrix, spread
-from ppl.stdlib.record import Function, Overload, function, guarded
+from ppl.stdlib.record import Function, Overload, guarded, leading
 from ppl.stdlib.special.log_add import log_add, shares
 
 ROWS = ("vector", "row_vector", "array[] real")
@@ -127,8 +127,6 @@ LOG_MIX = Function(
 FUNCTIONS = (
     LOG_SUM_EXP,
     LOG_MIX,
-    function(
-        "softmax", "exponentials scaled to sum to one", ("(vector) => vector", softmax), batch="leading"
-    ),
-    function("log_softmax", "the log of the softmax", ("(vector) => vector", log_softmax), batch="leading"),
+    leading("softmax", "exponentials scaled to sum to one", ("(vector) => vector", softmax)),
+    leading("log_softmax", "the log of the softmax", ("(vector) => vector", log_softmax)),
 )

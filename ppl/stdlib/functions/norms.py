@@ -3,7 +3,7 @@
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import inner
 from ppl.stdlib.functions.sums import spread
-from ppl.stdlib.record import Function, Impl, Overload, function
+from ppl.stdlib.record import Function, Impl, Overload, leading
 
 SIDES = ("vector", "row_vector")
 LISTS = (*SIDES, "array[] real")
@@ -53,12 +53,12 @@ def with_itself(impl: Impl) -> Impl:
 
 
 def _reduction(name: str, meaning: str, kinds: tuple[str, ...], impl: Impl) -> Function:
-    return function(name, meaning, *[(f"({kind}) => real", impl) for kind in kinds], batch="leading")
+    return leading(name, meaning, *[(f"({kind}) => real", impl) for kind in kinds])
 
 
 def _of_pairs(name: str, meaning: str, impl: Impl, *more: tuple[str, str]) -> Function:
     pairs = (*PAIRS, *more)
-    return function(name, meaning, *[(f"({a}, {b}) => real", impl) for a, b in pairs], batch="leading")
+    return leading(name, meaning, *[(f"({a}, {b}) => real", impl) for a, b in pairs])
 
 
 def _by_lines(
@@ -69,8 +69,8 @@ def _by_lines(
     pairs = [(f"({kind}, {kind}) => {result}", impl) for kind, impl in impls.items()]
     selves = [(f"({kind}) => {result}", with_itself(impl)) for kind, impl in impls.items()]
     return (
-        function(f"{line}s_dot_product", f"the dot product of each {line}", *pairs, batch="leading"),
-        function(f"{line}s_dot_self", f"each {line}'s sum of squares", *selves, batch="leading"),
+        leading(f"{line}s_dot_product", f"the dot product of each {line}", *pairs),
+        leading(f"{line}s_dot_self", f"each {line}'s sum of squares", *selves),
     )
 
 

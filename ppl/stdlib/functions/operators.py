@@ -13,7 +13,7 @@ from ppl.arrays import Array, Namespace
 from ppl.errors import InferenceError
 from ppl.stdlib.functions import complex_elementary, products, solves
 from ppl.stdlib.functions.powers import power
-from ppl.stdlib.record import Function, Impl, LeadingAxis, Overload, and_complex, binary, function
+from ppl.stdlib.record import Function, Impl, LeadingAxis, Overload, and_complex, binary, elementwise, leading
 
 CONTAINERS = ("vector", "row_vector", "matrix")
 COMPLEX_TOO = ("(complex, complex) => int",)
@@ -40,7 +40,7 @@ def _comparison(
         return 1 * compare(a, b)
 
     signatures = ("(int, int) => int", "(real, real) => int", *more)
-    return function(name, meaning, *[(s, impl) for s in signatures], batch="elementwise")
+    return elementwise(name, meaning, *[(s, impl) for s in signatures])
 
 
 def add(xp: Namespace, a: Array, b: Array) -> Array:
@@ -122,12 +122,11 @@ MULTIPLY = and_complex(
     )
 )
 MDIVIDE_RIGHT = and_complex(
-    function(
+    leading(
         "mdivide_right",
         "b A^-1, by solving",
         ("(row_vector, matrix) => row_vector", solves.mdivide_right_row),
         ("(matrix, matrix) => matrix", solves.mdivide_right),
-        batch="leading",
     )
 )
 DIVIDE = and_complex(
@@ -159,24 +158,15 @@ OPERATORS: dict[str, Function] = {
     "-": _arithmetic("subtract", "the difference", subtract, subtract),
     "*": MULTIPLY,
     "/": Function("divide", DIVIDE.meaning, DIVIDE.overloads + MDIVIDE_RIGHT.overloads),
-    "%/%": function(
-        "int_divide",
-        "the quotient truncated toward zero",
-        ("(int, int) => int", int_divide),
-        batch="elementwise",
+    "%/%": elementwise("int_divide", "the quotient truncated toward zero", ("(int, int) => int", int_divide)),
+    "%": elementwise(
+        "modulus", "the remainder, with the sign of the dividend", ("(int, int) => int", modulus)
     ),
-    "%": function(
-        "modulus",
-        "the remainder, with the sign of the dividend",
-        ("(int, int) => int", modulus),
-        batch="elementwise",
-    ),
-    "\\": function(
+    "\\": leading(
         "mdivide_left",
         "A^-1 b, by solving",
         ("(matrix, vector) => vector", solves.solve_vector),
         ("(matrix, matrix) => matrix", solves.solve),
-        batch="leading",
     ),
     ".*": _arithmetic("elt_multiply", "the elementwise product", elt_multiply, elt_multiply),
     "./": _arithmetic("elt_divide", "the elementwise quotient", elt_divide, int_divide),
@@ -188,27 +178,17 @@ OPERATORS: dict[str, Function] = {
     "<=": _comparison("logical_lte", "1 if less or equal", lambda a, b: a <= b),
     ">": _comparison("logical_gt", "1 if greater", lambda a, b: a > b),
     ">=": _comparison("logical_gte", "1 if greater or equal", lambda a, b: a >= b),
-    "&&": function(
-        "logical_and", "1 if neither is 0", ("(int, int) => int", logical_and), batch="elementwise"
+    "&&": elementwise("logical_and", "1 if neither is 0", ("(int, int) => int", logical_and)),
+    "||": elementwise("logical_or", "1 if one is not 0", ("(int, int) => int", logical_or)),
+    "unary -": elementwise(
+        "minus", "the negative", ("(I) => I", minus), ("(T) => T", minus), ("(C) => C", minus)
     ),
-    "||": function("logical_or", "1 if one is not 0", ("(int, int) => int", logical_or), batch="elementwise"),
-    "unary -": function(
-        "minus",
-        "the negative",
-        ("(I) => I", minus),
-        ("(T) => T", minus),
-        ("(C) => C", minus),
-        batch="elementwise",
-    ),
-    "unary +": function(
+    "unary +": elementwise(
         "plus",
         "the argument itself",
         *[(f"({t}) => {t}", plus) for t in ("int", "real", "complex", *CONTAINERS)],
-        batch="elementwise",
     ),
-    "unary !": function(
-        "logical_negation", "1 if the argument is 0", ("(int) => int", logical_negation), batch="elementwise"
-    ),
+    "unary !": elementwise("logical_negation", "1 if the argument is 0", ("(int) => int", logical_negation)),
     "'": TRANSPOSE,
 }
 

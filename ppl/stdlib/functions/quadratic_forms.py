@@ -8,7 +8,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import inner, matrix_matrix, matrix_vector, transposed
 from ppl.stdlib.functions.symmetric import symmetric_or_nan
-from ppl.stdlib.record import Function, function
+from ppl.stdlib.record import Function, leading
 
 
 def diag_pre_multiply(xp: Namespace, v: Array, m: Array) -> Array:
@@ -55,61 +55,53 @@ def tcrossprod(xp: Namespace, m: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    function(
+    leading(
         "diag_pre_multiply",
         "diag(v) M",
         ("(vector, matrix) => matrix", diag_pre_multiply),
         ("(row_vector, matrix) => matrix", diag_pre_multiply),
-        batch="leading",
     ),
-    function(
+    leading(
         "diag_post_multiply",
         "M diag(v)",
         ("(matrix, vector) => matrix", diag_post_multiply),
         ("(matrix, row_vector) => matrix", diag_post_multiply),
-        batch="leading",
     ),
-    function(
+    leading(
         "quad_form_diag",
         "diag(v) M diag(v)",
         ("(matrix, vector) => matrix", quad_form_diag),
         ("(matrix, row_vector) => matrix", quad_form_diag),
-        batch="leading",
     ),
-    function(
+    leading(
         "quad_form",
         "B' A B",
         ("(matrix, vector) => real", quad_form_vector),
         ("(matrix, matrix) => matrix", quad_form),
-        batch="leading",
     ),
-    function(
+    leading(
         "quad_form_sym",
         "B' A B for symmetric A",
         ("(matrix, vector) => real", lambda xp, a, v: quad_form_vector(xp, symmetric_or_nan(xp, a), v)),
         ("(matrix, matrix) => matrix", quad_form_sym),
-        batch="leading",
     ),
-    function(
+    leading(
         "trace_quad_form",
         "the trace of B' A B",
         ("(matrix, vector) => real", quad_form_vector),
         ("(matrix, matrix) => real", lambda xp, a, b: xp.np.sum(b * matrix_matrix(xp, a, b), axis=(-1, -2))),
-        batch="leading",
     ),
-    function(
+    leading(
         "trace_gen_quad_form",
         "the trace of D B' A B",
         ("(matrix, matrix, matrix) => real", trace_gen_quad_form),
-        batch="leading",
     ),
-    function("trace", "the sum of the diagonal", ("(matrix) => real", trace), batch="leading"),
-    function("crossprod", "M' M", ("(matrix) => matrix", crossprod), batch="leading"),
-    function("tcrossprod", "M M'", ("(matrix) => matrix", tcrossprod), batch="leading"),
-    function(
+    leading("trace", "the sum of the diagonal", ("(matrix) => real", trace)),
+    leading("crossprod", "M' M", ("(matrix) => matrix", crossprod)),
+    leading("tcrossprod", "M M'", ("(matrix) => matrix", tcrossprod)),
+    leading(
         "multiply_lower_tri_self_transpose",
         "L L' for the lower triangle L of M",
         ("(matrix) => matrix", lambda xp, m: tcrossprod(xp, xp.np.tril(m))),
-        batch="leading",
     ),
 )

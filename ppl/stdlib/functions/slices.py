@@ -8,43 +8,31 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, flip
 from ppl.stdlib.functions.checks import require, require_index, require_span
-from ppl.stdlib.record import Function, Impl, Overload, function
+from ppl.stdlib.record import Function, Impl, Overload, function, leading
 
 ARRAY = "array[..] E"
 
 
-def _cut(xp: Namespace, name: str, x: Array, start: int, count: int) -> Array:
-    require_span(name, start, count, x.shape[-1])
-    return xp.own(x[..., start - 1 : start - 1 + count])
+def _cut(xp: Namespace, name: str, x: Array, axis: int, start: int, count: int) -> Array:
+    require_span(name, start, count, x.shape[axis])
+    at = slice(start - 1, start - 1 + count)
+    return xp.own(x[at] if axis == 0 else x[..., at])
 
 
-def _head(xp: Namespace, x: Array, n: int) -> Array:
-    return _cut(xp, "head", x, 1, n)
+def _head(xp: Namespace, x: Array, axis: int, n: int) -> Array:
+    return _cut(xp, "head", x, axis, 1, n)
 
 
-def _tail(xp: Namespace, x: Array, n: int) -> Array:
-    return _cut(xp, "tail", x, x.shape[-1] - n + 1, n)
+def _tail(xp: Namespace, x: Array, axis: int, n: int) -> Array:
+    return _cut(xp, "tail", x, axis, x.shape[axis] - n + 1, n)
 
 
-def _segment(xp: Namespace, x: Array, start: int, n: int) -> Array:
-    return _cut(xp, "segment", x, start, n)
+def _segment(xp: Namespace, x: Array, axis: int, start: int, n: int) -> Array:
+    return _cut(xp, "segment", x, axis, start, n)
 
 
-def _cut_array(xp: Namespace, name: str, x: Array, start: int, count: int) -> Array:
-    require_span(name, start, count, len(x))
-    return xp.own(x[start - 1 : start - 1 + count])
-
-
-def _tail_of_array(xp: Namespace, x: Array, n: int) -> Array:
-    return _cut_array(xp, "tail", x, len(x) - n + 1, n)
-
-
-def _segment_of_array(xp: Namespace, x: Array, start: int, n: int) -> Array:
-    return _cut_array(xp, "segment", x, start, n)
-
-
-def _reverse(xp: Namespace, x: Array) -> Array:
-    return xp.own(flip(xp, x, -1))
+def _reverse(xp: Namespace, x: Array, axis: int) -> Array:
+    return xp.own(flip(xp, x, axis))
 
 
 def block(xp: Namespace, x: Array, i: int, j: int, rows: int, cols: int) -> Array:
@@ -80,9 +68,9 @@ def _join(xp: Namespace, a: Array, b: Array, axis: int, rank: int) -> Array:
         "append_row" if axis == -2 else "append_col",
         f"the sides do not fit: their sizes are {a.shape[-rank:]} and {b.shape[-rank:]}",
     )
-    leading = np.broadcast_shapes(a.shape[:-rank], b.shape[:-rank])
-    copies = np.ones((*leading, *[1] * rank))
-    sides = [x if x.shape[:-rank] == leading else x * copies for x in (a, b)]
+    lead = np.broadcast_shapes(a.shape[:-rank], b.shape[:-rank])
+    copies = np.ones((*lead, *[1] * rank))
+    sides = [x if x.shape[:-rank] == lead else x * copies for x in (a, b)]
     return xp.np.concatenate(sides, axis=axis)
 
 
@@ -104,12 +92,17 @@ def append_array(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.np.concatenate((a, b))
 
 
-def _parts(name: str, meaning: str, ints: str, of_list: Impl, of_array: Impl) -> Function:
-    lists = [Overload(f"({k}{ints}) => {k}", of_list, "leading") for k in ("vector", "row_vector")]
-    return Function(name, meaning, (*lists, Overload(f"({ARRAY}{ints}) => {ARRAY}", of_array)))
+def _parts(name: str, meaning: str, ints: str, impl: Impl) -> Function:
+    """A part of the last axis of a list, of the first of an array."""
+    of_array = Overload(f"({ARRAY}{ints}) => {ARRAY}", lambda xp, x, *ints: impl(xp, x, 0, *ints))
+    lists = [
+        Overload(f"({k}{ints}) => {k}", lambda xp, x, *ints: impl(xp, x, -1, *ints), "leading")
+        for k in ("vector", "row_vector")
+    ]
+    return Function(name, meaning, (*lists, of_array))
 
 
-APPEND_ROW = function(
+APPEND_ROW = leading(
     "append_row",
     "the second container below the first",
     ("(real, vector) => vector", _appending(-1, 1, left=-1)),
@@ -119,10 +112,9 @@ APPEND_ROW = function(
     ("(row_vector, matrix) => matrix", _appending(-2, 2, left=-2)),
     ("(matrix, row_vector) => matrix", _appending(-2, 2, right=-2)),
     ("(matrix, matrix) => matrix", _appending(-2, 2)),
-    batch="leading",
 )
 
-APPEND_COL = function(
+APPEND_COL = leading(
     "append_col",
     "the second container to the right of the first",
     ("(real, row_vector) => row_vector", _appending(-1, 1, left=-1)),
@@ -132,38 +124,32 @@ APPEND_COL = function(
     ("(vector, matrix) => matrix", _appending(-1, 2, left=-1)),
     ("(matrix, vector) => matrix", _appending(-1, 2, right=-1)),
     ("(matrix, matrix) => matrix", _appending(-1, 2)),
-    batch="leading",
 )
 
 FUNCTIONS = (
-    _parts("head", "the first n elements", ", int", _head, lambda xp, x, n: _cut_array(xp, "head", x, 1, n)),
-    _parts("tail", "the last n elements", ", int", _tail, _tail_of_array),
-    _parts("segment", "n elements from the i-th on", ", int, int", _segment, _segment_of_array),
-    _parts("reverse", "the elements in reverse order", "", _reverse, lambda xp, x: xp.own(flip(xp, x, 0))),
+    _parts("head", "the first n elements", ", int", _head),
+    _parts("tail", "the last n elements", ", int", _tail),
+    _parts("segment", "n elements from the i-th on", ", int, int", _segment),
+    _parts("reverse", "the elements in reverse order", "", _reverse),
     APPEND_ROW,
     APPEND_COL,
     function(
         "append_array", "the second array after the first", (f"({ARRAY}, {ARRAY}) => {ARRAY}", append_array)
     ),
-    function("row", "row m of a matrix", ("(matrix, int) => row_vector", row), batch="leading"),
-    function("col", "column n of a matrix", ("(matrix, int) => vector", col), batch="leading"),
-    function(
-        "sub_row",
-        "n elements of row i from column j on",
-        ("(matrix, int, int, int) => row_vector", sub_row),
-        batch="leading",
+    leading("row", "row m of a matrix", ("(matrix, int) => row_vector", row)),
+    leading("col", "column n of a matrix", ("(matrix, int) => vector", col)),
+    leading(
+        "sub_row", "n elements of row i from column j on", ("(matrix, int, int, int) => row_vector", sub_row)
     ),
-    function(
+    leading(
         "sub_col",
         "n elements of column j from row i on",
         ("(matrix, int, int, int) => vector", lambda xp, x, i, j, rows: block(xp, x, i, j, rows, 1)[..., 0]),
-        batch="leading",
     ),
-    function(
+    leading(
         "block",
         "the m by n block whose corner is row i, column j",
         ("(matrix, int, int, int, int) => matrix", block),
-        batch="leading",
     ),
-    function("diagonal", "the diagonal of a matrix", ("(matrix) => vector", diagonal), batch="leading"),
+    leading("diagonal", "the diagonal of a matrix", ("(matrix) => vector", diagonal)),
 )

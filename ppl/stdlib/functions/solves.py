@@ -11,7 +11,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import matrix_matrix, outer, transposed
-from ppl.stdlib.record import Function, function
+from ppl.stdlib.record import Function, leading
 
 
 def or_nan(factor: Callable[..., Array], *matrices: Array) -> Array:
@@ -121,18 +121,16 @@ def mdivide_right_tri_low_row(xp: Namespace, b: Array, lower: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    function(
+    leading(
         "mdivide_left_tri_low",
         "L^-1 b for lower triangular L",
         ("(matrix, vector) => vector", lambda xp, lower, b: lower_solve(xp, lower, b[..., None])[..., 0]),
         ("(matrix, matrix) => matrix", lower_solve),
-        batch="leading",
     ),
-    function(
+    leading(
         "mdivide_right_tri_low",
         "b L^-1 for lower triangular L",
         ("(row_vector, matrix) => row_vector", mdivide_right_tri_low_row),
         ("(matrix, matrix) => matrix", mdivide_right_tri_low),
-        batch="leading",
     ),
 )

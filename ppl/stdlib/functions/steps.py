@@ -5,7 +5,7 @@ jumps its derivative is taken to be 0.
 """
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Function, binary, function, unary
+from ppl.stdlib.record import Function, binary, elementwise, unary
 
 flat = with_partials(lambda xp, ans, x: 0.0)
 
@@ -85,20 +85,16 @@ FUNCTIONS: tuple[Function, ...] = (
     unary("ceil", "the smallest whole number that is not below x", ceil),
     unary("round", "the nearest whole number, halves away from zero", nearest),
     unary("trunc", "x without its fraction", trunc),
-    function("step", "0 below 0, otherwise 1", ("(real) => real", step), batch="elementwise"),
-    function(
-        "int_step",
-        "1 above 0, otherwise 0",
-        ("(int) => int", int_step),
-        ("(real) => int", int_step),
-        batch="elementwise",
+    elementwise("step", "0 below 0, otherwise 1", ("(real) => real", step)),
+    elementwise(
+        "int_step", "1 above 0, otherwise 0", ("(int) => int", int_step), ("(real) => int", int_step)
     ),
-    function("is_inf", "1 if x is infinite", ("(real) => int", is_inf), batch="elementwise"),
-    function("is_nan", "1 if x is nan", ("(real) => int", is_nan), batch="elementwise"),
+    elementwise("is_inf", "1 if x is infinite", ("(real) => int", is_inf)),
+    elementwise("is_nan", "1 if x is nan", ("(real) => int", is_nan)),
     binary("fmax", "the larger of two, ignoring nan", fmax),
     binary("fmin", "the smaller of two, ignoring nan", fmin),
     binary("fdim", "x - y, but 0 if that is negative", fdim),
     binary("fmod", "the remainder of x / y, with the sign of x", fmod),
-    function("fma", "x y + z", ("(T, T, T) => T", lambda xp, x, y, z: 1.0 * x * y + z), batch="elementwise"),
-    function("ldexp", "x 2^n", ("(T, I) => T", ldexp), batch="elementwise"),
+    elementwise("fma", "x y + z", ("(T, T, T) => T", lambda xp, x, y, z: 1.0 * x * y + z)),
+    elementwise("ldexp", "x 2^n", ("(T, I) => T", ldexp)),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.checks import require_some
 from ppl.stdlib.reals import as_real
-from ppl.stdlib.record import Function, Impl, Overload, function, guarded
+from ppl.stdlib.record import Function, Impl, Overload, function, guarded, leading
 
 LISTS = ("vector", "row_vector", "array[] real")
 
@@ -32,7 +32,7 @@ def over_matrix(impl: Impl) -> Impl:
 def reduction(name: str, meaning: str, impl: Impl, *more: tuple[str, Impl]) -> Function:
     """A function from a list of reals or a matrix to a real."""
     lists = tuple((f"({kind}) => real", impl) for kind in LISTS)
-    return function(name, meaning, *lists, ("(matrix) => real", over_matrix(impl)), *more, batch="leading")
+    return leading(name, meaning, *lists, ("(matrix) => real", over_matrix(impl)), *more)
 
 
 def or_of_two_ints(f: Function, impl: Impl) -> Function:
@@ -152,9 +152,8 @@ FUNCTIONS = (
         reduction("max", "the greatest element, or int", greatest, ("(array[] int) => int", greatest_int)),
         lambda xp, a, b: xp.np.maximum(a, b),
     ),
-    function(
+    leading(
         "cumulative_sum", "the running sums",
-        *[(f"({kind}) => {kind}", cumulative_sum) for kind in (*LISTS, "array[] int")], batch="leading",
-    ),
+        *[(f"({kind}) => {kind}", cumulative_sum) for kind in (*LISTS, "array[] int")]),
     function("quantile", "the p-quantile, linear between order statistics", *_quantiles()),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.constraints.sentences import TOLERANCE
 from ppl.stdlib.functions.products import matrix_matrix, transposed
 from ppl.stdlib.functions.solves import lower_solve, lower_transposed_solve, or_nan
-from ppl.stdlib.record import Function, function
+from ppl.stdlib.record import Function, leading
 
 
 @with_vjps(lambda xp, g, ans, a: g)
@@ -74,37 +74,32 @@ def mdivide_right_spd(xp: Namespace, b: Array, a: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    function(
+    leading(
         "cholesky_decompose",
         "the lower triangular L with L L' = A",
         ("(matrix) => matrix", cholesky_decompose),
-        batch="leading",
     ),
-    function("chol2inv", "(L L')^-1, L lower triangular", ("(matrix) => matrix", chol2inv), batch="leading"),
-    function(
+    leading("chol2inv", "(L L')^-1, L lower triangular", ("(matrix) => matrix", chol2inv)),
+    leading(
         "inverse_spd",
         "the inverse of a symmetric positive definite matrix",
         ("(matrix) => matrix", lambda xp, a: inverse_of_factor(xp, cholesky_decompose(xp, a))),
-        batch="leading",
     ),
-    function(
+    leading(
         "log_determinant_spd",
         "the log determinant of a symmetric positive definite matrix",
         ("(matrix) => real", log_determinant_spd),
-        batch="leading",
     ),
-    function(
+    leading(
         "mdivide_left_spd",
         "A^-1 b for symmetric positive definite A",
         ("(matrix, vector) => vector", mdivide_left_spd_vector),
         ("(matrix, matrix) => matrix", mdivide_left_spd),
-        batch="leading",
     ),
-    function(
+    leading(
         "mdivide_right_spd",
         "b A^-1 for symmetric positive definite A",
         ("(row_vector, matrix) => row_vector", lambda xp, b, a: mdivide_left_spd_vector(xp, a, b)),
         ("(matrix, matrix) => matrix", mdivide_right_spd),
-        batch="leading",
     ),
 )
