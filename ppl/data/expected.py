@@ -55,10 +55,7 @@ class Expected:
 
 def quoted(span: Span) -> str:
     """The text of a span on one line."""
-    lines = [span.source.line(k) for k in range(span.line, span.end_line + 1)]
-    lines[-1] = lines[-1][: span.end_column - 1]
-    lines[0] = lines[0][span.column - 1 :]
-    return " ".join(" ".join(lines).split()).rstrip(" ;")
+    return " ".join(span.text.split()).rstrip(" ;")
 
 
 def written(shape: Shape) -> str:

@@ -45,12 +45,7 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
         raise c.refuse(messages.unknown_function(described(function), near(c, function)), function.span)
     if expected is None:
         raise c.refuse(call_messages.higher_order_arguments(e.name, args, call_wanted(e.name)), e.span)
-    found = find_overload(c, function.name, expected)
-    pure = suffix_of(function.name) not in ("rng", "lp", "jacobian")
-    if not isinstance(found, UserMatch) or found.returns != returns or not pure:
-        raise c.refuse(
-            call_messages.higher_order_function(e.name, function.name, expected, returns), function.span
-        )
+    found = pure_function(c, e, function, expected, returns)
     check_suffix_place(c, function)
     c.facts.calls[e] = found
     if e.name not in SOLVERS:
@@ -58,6 +53,19 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
         return returns
     check_data_only(c, e, found)
     return SOLVERS[e.name].result
+
+
+def pure_function(
+    c: Check, e: ast.Call, function: ast.Variable, expected: Sequence[Type], returns: Type
+) -> UserMatch:
+    """The function of the program that the call names, which takes and returns that and has no effects."""
+    found = find_overload(c, function.name, expected)
+    pure = suffix_of(function.name) not in ("rng", "lp", "jacobian")
+    if not isinstance(found, UserMatch) or found.returns != returns or not pure:
+        raise c.refuse(
+            call_messages.higher_order_function(e.name, function.name, expected, returns), function.span
+        )
+    return found
 
 
 def data_positions(name: str, called: UserMatch) -> list[int]:

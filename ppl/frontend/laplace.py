@@ -14,12 +14,11 @@ from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.calls import (
     check_bar,
     check_suffix_place,
-    find_overload,
     names_a_function,
     refuse_parameters,
-    suffix_of,
 )
 from ppl.frontend.facts import Check, UserMatch
+from ppl.frontend.higher_order import described, near, pure_function
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood
 from ppl.stdlib.reference import PAGE_WIDTH
 from ppl.stdlib.signatures import promotes
@@ -210,13 +209,8 @@ def given_function(
     """The function of the program at a place of the call, of `leads` and what the tuple after it has."""
     named = e.args[place]
     if not isinstance(named, ast.Variable) or not names_a_function(c, named.name):
-        what = named.name if isinstance(named, ast.Variable) else "this expression"
-        raise c.refuse(messages.unknown_function(what, None), named.span)
-    expected = (*leads, *extra.items)
-    found = find_overload(c, named.name, expected)
-    pure = suffix_of(named.name) not in ("rng", "lp", "jacobian")
-    if not isinstance(found, UserMatch) or found.returns != returns or not pure:
-        raise c.refuse(call_messages.higher_order_function(e.name, named.name, expected, returns), named.span)
+        raise c.refuse(messages.unknown_function(described(named), near(c, named)), named.span)
+    found = pure_function(c, e, named, (*leads, *extra.items), returns)
     arguments = e.args[place + 1]
     items = arguments.items if isinstance(arguments, ast.TupleLiteral) else (arguments,) * len(extra.items)
     own = found.function.data_only[len(leads) :]

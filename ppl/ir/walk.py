@@ -3,6 +3,7 @@
 Nodes are frozen dataclasses, so one generic walk serves every kind.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from operator import attrgetter, is_
@@ -256,6 +257,17 @@ def with_blocks(s: ir.Stmt, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stm
             return replace(s, body=change(body))
         case _:
             return s
+
+
+class Rewriter(ABC):
+    """A walk over statements, each of which becomes none, one or several."""
+
+    def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+        return tuple(out for s in body for out in self.statement(s))
+
+    @abstractmethod
+    def statement(self, s: ir.Stmt) -> Sequence[ir.Stmt]:
+        """What takes the place of a statement."""
 
 
 def in_branches(

@@ -23,6 +23,7 @@ from ppl.backend.load import BUILTINS, Code, load
 from ppl.backend.runtime import Place
 from ppl.backend.text import tuple_text
 from ppl.density.log_density import LogDensity
+from ppl.frontend.fresh_names import FreshNames
 from ppl.ir.forms import FOR_JAX
 from ppl.jax_backend.data import is_argument, split
 from ppl.jax_backend.density import prepared
@@ -230,7 +231,7 @@ class _Lines:
         self.file, self.spans = code.compiled.co_filename, code.emitted.spans
         self.emitted, self.program, self.known = code.emitted.text.split("\n"), program, known
         self.data = dict(data)
-        self.taken = {*RESERVED, *data, *known}
+        self.names = FreshNames({*RESERVED, *data, *known})
 
     # --- A trace as operations ---
 
@@ -330,18 +331,10 @@ class _Lines:
             return Text(f"jnp.full({x.shape}, {one.text})", x.shape, scalar=one)
         at_hand = {**self.known, **self.data}.items()
         same = [key for key, v in at_hand if v.dtype == x.dtype and np.array_equal(v, x)]
-        name = same[0] if same else self._new("constant")
+        name = same[0] if same else self.names.fresh("constant")
         self.data[name] = x
-        self.taken.add(name)
+        self.names.taken.add(name)
         return Text(name, x.shape)
-
-    def _new(self, stem: str) -> str:
-        name, k = stem, 1
-        while name in self.taken:
-            k += 1
-            name = f"{stem}_{k}"
-        self.taken.add(name)
-        return name
 
     def _stem(self, operation: _Operation) -> str:
         """The variable that the emitted line assigns, or `term` where it adds to the target."""
@@ -358,7 +351,7 @@ class _Lines:
     def _write(self, op: _Operation, texts: dict[Any, Text], lines: list[str], indent: str) -> None:
         operands = [self._text(x, texts) for x in op.operands]
         if op.name in CONTROL:
-            names = [self._new("v") for _ in op.types]
+            names = [self.names.fresh("v") for _ in op.types]
             for k, (name, kind) in enumerate(zip(names, op.types, strict=True)):
                 texts[(op, k)] = Text(name, tuple(kind.shape))
             lines += CONTROL[op.name](self, op, operands, names, indent)
@@ -370,15 +363,17 @@ class _Lines:
         if scalar or (not op.outside and not op.called and op.uses < 2 and len(text) < LONGEST):
             texts[(op, 0)] = Text(text, op.shape, binds, scalar)
             return
-        name = self._new(self._stem(op))
+        name = self.names.fresh(self._stem(op))
         lines.append(f"{indent}{name} = {text}")
         texts[(op, 0)] = Text(name, op.shape)
 
     def scan(self, op: _Operation, operands: Sequence[Text], names: Sequence[str], indent: str) -> list[str]:
         fixed, carried = _constants_and_state(op.params)
-        step, inner = self._new("step"), op.params["jaxpr"]
+        step, inner = self.names.fresh("step"), op.params["jaxpr"]
         types = [tuple(v.aval.shape) for v in inner.jaxpr.invars]
-        own = [Text(self._new("c" if k < fixed + carried else "x"), s) for k, s in enumerate(types)][fixed:]
+        own = [Text(self.names.fresh("c" if k < fixed + carried else "x"), s) for k, s in enumerate(types)][
+            fixed:
+        ]
         state, entries = own[:carried], own[carried:]
         body, answers = self.function(inner, [*operands[:fixed], *own], indent + "    ")
         first = [x.text for x in operands[fixed : fixed + carried]]
@@ -398,7 +393,7 @@ class _Lines:
         chosen, *given = operands
         lines, branches = [], []
         for inner in op.params["branches"]:
-            branches.append(self._new("branch"))
+            branches.append(self.names.fresh("branch"))
             body, answers = self.function(inner, given, indent + "    ")
             lines += [f"{indent}def {branches[-1]}():", *body, f"{indent}    return {tuple_text(answers)}"]
         return [*lines, f"{indent}{tuple_text(names)} = lax.switch({chosen.text}, [{', '.join(branches)}])"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from ppl.discrete.syntax import expr, text_of
 from ppl.frontend import ast
@@ -118,7 +119,4 @@ class Places:
         found = [self.of(x, at if rank(self.facts.types[x]) == axes else ()) for x in inside]
         if len({p.name for p in found}) > 1:
             raise NoPlace
-        first, *others = found
-        for other in others:
-            first = first.common(other)
-        return first
+        return reduce(Place.common, found)

@@ -8,7 +8,7 @@ parameters alone is a prior, and left out.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 
 from ppl.discrete.syntax import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.frontend import ast
@@ -173,10 +173,7 @@ class Reader(ABC):
             return None
         if len(names := sorted({p.name for p in places})) > 1:
             raise unread(f"this term depends on both `{names[0]}` and `{names[1]}`", span)
-        first, *others = places
-        for other in others:
-            first = first.common(other)
-        return first
+        return reduce(Place.common, places)
 
     def beside(self, around: Around) -> tuple[Place, ...]:
         """The row that the conditions around a term, or the terms in the other branches, name."""

@@ -21,6 +21,7 @@ from ppl.ir.passes.sums import accumulated
 from ppl.ir.varying import unknown_in, varies
 from ppl.ir.walk import (
     EXPRESSIONS,
+    Rewriter,
     assigned_names,
     declared_names,
     used_names,
@@ -45,14 +46,11 @@ def distribute_counters(p: ir.Program) -> ir.Program:
 
 
 @dataclass(frozen=True)
-class Distribute:
+class Distribute(Rewriter):
     """`unknown` are the variables that parameters decide."""
 
     unknown: Collection[str]
     fresh: Fresh
-
-    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
-        return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> Stmts:
         divided = self.divided(s) if isinstance(s, ir.For) else None

@@ -16,6 +16,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.walk import (
     EXPRESSIONS,
+    Rewriter,
     assigned_names,
     changing_names,
     declared_names,
@@ -62,7 +63,7 @@ def hoist_data(p: ir.Program) -> ir.Program:
 
 
 @dataclass
-class Hoist:
+class Hoist(Rewriter):
     """`known` names hold data, `changing` ones never do; `prepared` collects what moved."""
 
     known: Names
@@ -80,9 +81,6 @@ class Hoist:
     """Whether the code being walked is sure to run."""
     branches: int = 0
     """How many `if`s on data stand around it."""
-
-    def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
-        return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> tuple[ir.Stmt, ...]:
         match s:

@@ -12,7 +12,15 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.fold import folded
 from ppl.ir.names import Fresh
-from ppl.ir.walk import assigned_names, used_names, walk, walk_statements, with_parts, with_sure_parts
+from ppl.ir.walk import (
+    Rewriter,
+    assigned_names,
+    used_names,
+    walk,
+    walk_statements,
+    with_parts,
+    with_sure_parts,
+)
 from ppl.source import Span
 from ppl.types import INT, rank
 
@@ -41,7 +49,7 @@ class NotInlinable(Exception):
 
 
 @dataclass(frozen=True)
-class Inline:
+class Inline(Rewriter):
     """`functions` by emitted name; `fresh(hint)` gives an unused name."""
 
     functions: Mapping[str, ir.Function]
@@ -54,9 +62,6 @@ class Inline:
     """How many calls of functions that call themselves are around this one."""
     invariant: frozenset[str] | None = None
     """In a loop, what is the same in all iterations: a call of these alone is made once, as it stands."""
-
-    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
-        return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> Stmts:
         """The statement after the statements of every function it calls for certain."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import helper
-from ppl.ir.walk import prepared_names, single_assignments
+from ppl.ir.walk import Rewriter, prepared_names, single_assignments
 from ppl.stdlib.record import Parts
 from ppl.stdlib.special.counts import distinct, tally
 from ppl.types import REAL, array_of, axes_of, entry, over_axes, rank
@@ -35,7 +35,7 @@ def split_normalisers(p: ir.Program) -> ir.Program:
 
 
 @dataclass
-class Splitting:
+class Splitting(Rewriter):
     """`known` names hold data, `prepared` has the names of values; `added` collects what has none yet."""
 
     known: frozenset[str]
@@ -46,9 +46,6 @@ class Splitting:
     def of(cls, p: ir.Program) -> "Splitting":
         prepared = {s.value: s.name for s in single_assignments(p.prepared)}
         return cls(p.data_names | prepared_names(p), prepared, [])
-
-    def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
-        return tuple(made for s in body for made in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> tuple[ir.Stmt, ...]:
         match s:

@@ -1,13 +1,12 @@
 """What every step of a recurrence would compute alike from its index sets is computed once, before it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.lift import DIVISIONS
 from ppl.ir.passes.zero_based import zero_based
-from ppl.ir.walk import assigned_names, rewrite, surely, used_names, with_blocks, with_density
+from ppl.ir.walk import Rewriter, assigned_names, rewrite, surely, used_names, with_blocks, with_density
 from ppl.stdlib import batching
 from ppl.types import INT, element_type
 
@@ -20,14 +19,11 @@ def hoist_step_invariants(p: ir.Program) -> ir.Program:
 
 
 @dataclass
-class Invariants:
+class Invariants(Rewriter):
     """`known` are the variables of the recurrence at hand, by their values."""
 
     fresh: Fresh = field(default_factory=fresh_names)
     known: dict[ir.Expr, ir.Var] = field(default_factory=dict)
-
-    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
-        return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> Stmts:
         return self.scan(s) if isinstance(s, ir.Scan) else (with_blocks(s, self.statements),)

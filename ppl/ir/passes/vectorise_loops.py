@@ -20,7 +20,7 @@ from ppl.ir.passes.scan import scanned
 from ppl.ir.passes.tuple_parts import in_parts
 from ppl.ir.passes.until_break import until_break
 from ppl.ir.varying import unknown_in, unknown_names, varying_names
-from ppl.ir.walk import assigned_names, used_names, with_blocks
+from ppl.ir.walk import Rewriter, assigned_names, used_names, with_blocks
 from ppl.source import Span
 
 
@@ -39,7 +39,7 @@ class Note:
 
 
 @dataclass
-class Vectorise:
+class Vectorise(Rewriter):
     """The loops of a program as array operations or scans, where possible.
 
     `unknown` variables may differ from point to point.  `scans` are made where gradients are computed.
@@ -52,9 +52,6 @@ class Vectorise:
     scans: bool = True
     around: Around = None
     """The batch of all draws, if the loops stand in many draws."""
-
-    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
-        return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> Stmts:
         """The statement, each loop in it replaced where possible."""

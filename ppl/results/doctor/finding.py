@@ -30,7 +30,6 @@ class Finding(Lint):
         ()
     """
 
-    likely: bool = True
     p: float = 0.0
     reference: Reference = field(repr=False, kw_only=True)
     change: Change | None = field(default=None, repr=False)

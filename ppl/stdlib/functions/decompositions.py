@@ -58,11 +58,13 @@ def singular_values(xp: Namespace, a: Array) -> Array:
 
 def _left_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     """J. Townsend, "Differentiating the singular value decomposition" (2016), the terms in U."""
-    s, v = singular_values(xp, a), svd_v(xp, a)
-    m = matrix_matrix(xp, transposed(xp, ans), g)
+    return matrix_matrix(xp, _in_vectors(xp, g, ans, a), transposed(xp, svd_v(xp, a)))
+
+
+def _in_vectors(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    s, m = singular_values(xp, a), matrix_matrix(xp, transposed(xp, ans), g)
     turn = matrix_matrix(xp, ans, _reciprocal_gaps(xp, s * s) * (m - transposed(xp, m))) * s
-    leave = (g - matrix_matrix(xp, ans, m)) / s
-    return matrix_matrix(xp, turn + leave, transposed(xp, v))
+    return turn + (g - matrix_matrix(xp, ans, m)) / s
 
 
 @with_vjps(_left_adjoint)
@@ -73,11 +75,7 @@ def svd_u(xp: Namespace, a: Array) -> Array:
 
 def _right_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     """V is the U of the transpose."""
-    s, u = singular_values(xp, a), svd_u(xp, a)
-    m = matrix_matrix(xp, transposed(xp, ans), g)
-    turn = matrix_matrix(xp, ans, _reciprocal_gaps(xp, s * s) * (m - transposed(xp, m))) * s
-    leave = (g - matrix_matrix(xp, ans, m)) / s
-    return matrix_matrix(xp, u, transposed(xp, turn + leave))
+    return matrix_matrix(xp, svd_u(xp, a), transposed(xp, _in_vectors(xp, g, ans, a)))
 
 
 @with_vjps(_right_adjoint)
