@@ -1,11 +1,11 @@
-"""Pages in headless Chromium: without a network, each in a frame as wide as a screen."""
+"""Pages in headless Chromium: without a network, each in frames as wide as screens."""
 
 import json
 import re
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -21,27 +21,35 @@ FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run -
 SCREENS = (1280, 390)
 """Widths of a desk's screen and of a telephone's, in pixels."""
 
-# Measures the page in a frame of the given width and leaves the figures in the page that is dumped.
-FRAME = """<iframe id="frame" src="{page}" width="{width}" height="900"></iframe><pre id="out"></pre>
+# Measures the page in each frame and leaves the figures in the page that is dumped.
+FRAMES = """{frames}<pre id="out"></pre>
 <script>
 window.onload = () => {{
-  const page = document.getElementById("frame").contentDocument;
-  const images = [...page.images].map(i => [i.naturalWidth, i.getBoundingClientRect().width]);
-  const said = {{ title: page.title, scroll: page.documentElement.scrollWidth, images }};
-  document.getElementById("out").textContent = JSON.stringify(said);
+  const figures = [...document.querySelectorAll("iframe")].map(frame => {{
+    const page = frame.contentDocument;
+    const images = [...page.images].map(i => [i.naturalWidth, i.getBoundingClientRect().width]);
+    return {{ title: page.title, scroll: page.documentElement.scrollWidth, images }};
+  }});
+  document.getElementById("out").textContent = JSON.stringify(figures);
 }};
 </script>
 """
+FRAME = '<iframe src="{page}" width="{width}" height="900"></iframe>'
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 
 
-def measured(folder: Path, page: str, width: int) -> dict[str, Any]:
-    """Title, scroll width and images of a page of the folder; nothing is written to the browser's console."""
-    (folder / "frame.html").write_text(FRAME.format(page=page, width=width))
+def measured(folder: Path, pages: Iterable[str]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Title, scroll width and images of each page of the folder on each screen.
+
+    All are loaded by one process, and nothing is written to the browser's console.
+    """
+    framed = [(page, width) for page in pages for width in SCREENS]
+    frames = "".join(FRAME.format(page=page, width=width) for page, width in framed)
+    (folder / "frames.html").write_text(FRAMES.format(frames=frames))
     with served(folder) as address:
         done = subprocess.run(
-            [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'profile'}", f"{address}/frame.html"],
+            [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'profile'}", f"{address}/frames.html"],
             capture_output=True,
             text=True,
             timeout=60,
@@ -49,8 +57,7 @@ def measured(folder: Path, page: str, width: int) -> dict[str, Any]:
     assert "CONSOLE" not in done.stderr, done.stderr
     found = re.search(r'<pre id="out">(.*?)</pre>', done.stdout)
     assert found, done.stdout
-    measures: dict[str, Any] = json.loads(found[1])
-    return measures
+    return dict(zip(framed, json.loads(found[1]), strict=True))
 
 
 @contextmanager

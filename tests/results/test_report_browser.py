@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from browser import SCREENS, measured, needs_chromium
+from browser import measured, needs_chromium
 
 from ppl.results.files.readers import read_all
 from ppl.results.fits.fit import variational
@@ -26,10 +26,9 @@ def folder(toy, tmp_path):
 
 
 @needs_chromium
-@pytest.mark.parametrize("width", SCREENS)
-def test_the_report_in_a_browser(folder, width):
-    measures = measured(folder, "report.html", width)
-    assert measures["scroll"] <= width, "the page itself never scrolls sideways"
-    assert len(measures["images"]) == len({*KINDS} - {"trace"}), "draws of q have no order"
-    for natural, shown in measures["images"]:
-        assert natural > 0 and 0.85 * natural <= shown <= width, "type of 8.5 points keeps its size"
+def test_the_report_in_a_browser(folder):
+    for (_, width), measures in measured(folder, ["report.html"]).items():
+        assert measures["scroll"] <= width, "the page itself never scrolls sideways"
+        assert len(measures["images"]) == len({*KINDS} - {"trace"}), "draws of q have no order"
+        for natural, shown in measures["images"]:
+            assert natural > 0 and 0.85 * natural <= shown <= width, "type of 8.5 points keeps its size"
