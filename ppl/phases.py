@@ -139,15 +139,15 @@ class Compilation:
     def code(self, form: Form = VALUES) -> Code:
         """A form as Python code."""
         if form.name not in self.codes:
-            from ppl.backend.emit import emit, emit_over_draws, emit_points
+            from ppl.backend.emit import emit, emit_density, emit_over_draws
 
             program = self.program(form)
-            if form is DRAWS:
+            if form is VALUES:
+                emitted = emit(program)
+            elif form is DRAWS:
                 emitted = emit_over_draws(program)
-            elif form.over_draws:
-                emitted = emit_points(program, form.propto)
             else:
-                emitted = emit(program, form.propto, form.by_functions)
+                emitted = emit_density(program, form.propto, form.by_functions, form.over_draws)
             self.codes[form.name] = Code.of(emitted, self.source.name, self.softplus)
         return self.codes[form.name]
 

@@ -1,7 +1,8 @@
 """A resolved program as a Python module.
 
-The module has one function for each thing a posterior can be asked; `lib` is the standard library bound
-to a namespace, `d` holds the data and what was computed from them:
+The module of `emit` has one function for each thing a posterior can be asked, those of other forms have a
+few of them; `lib` is the standard library bound to a namespace, `d` holds the data and what was computed
+from them:
 
     read_data(d, read)          declares each variable of the data block, in order
     transform_data(d, rng)      runs transformed data
@@ -28,27 +29,49 @@ from ppl.ir.walk import prepared_names, used_names
 from ppl.types import is_complex
 
 
-def emit(p: ir.Program, propto: bool = False, by_functions: bool = False) -> Emitted:
-    """The module of a program.
-
-    With `propto`, densities that may drop constants do; `by_functions`, branches of the log joint that
-    parameters decide are functions (see emit_branches).
-    """
-    w = Writer(target_readers=functions_that_read_target(p.functions) if by_functions else frozenset())
+def emit(p: ir.Program) -> Emitted:
+    """The module of a program."""
+    w = Writer()
     for f in p.functions:
-        emit_function(w, f, by_functions)
+        emit_function(w, f)
     emit_read_data(w, p)
     emit_transform_data(w, p)
     emit_prepare(w, p)
     emit_layout(w, p)
-    w.propto = propto
-    emit_log_joint(w, p, by_functions)
-    emit_variants(w, p, by_functions)
-    w.propto = False
+    emit_log_joint(w, p)
+    emit_variants(w, p)
     emit_constrained(w, p)
     emit_unconstrained(w, p)
     emit_generated(w, p)
     emit_shapes(w, p)
+    return emitted_density(w, p)
+
+
+def emit_density(
+    p: ir.Program, propto: bool = False, by_functions: bool = False, draws: bool = False
+) -> Emitted:
+    """The module of a program that is asked for its log density alone: `prepare` and `log_joint`.
+
+    With `propto`, densities that may drop constants do; `by_functions`, branches of the log joint that
+    parameters decide are functions (see emit_branches). With `draws`, passes/draws_axis.py made the program:
+
+    log_joint(d, u, with_jacobian, draw__)  -> the log joint of every draw, or one number for all
+
+    Then `u` is a list of the blocks of the parameters, each with the axis of the draws, which `draw__`
+    numbers.
+    """
+    w = Writer(target_readers=functions_that_read_target(p.functions) if by_functions else frozenset())
+    for f in p.functions:
+        emit_function(w, f, by_functions)
+    emit_prepare(w, p)
+    w.propto = propto
+    emit_log_joint(w, p, by_functions, draws)
+    emit_variants(w, p, by_functions)
+    return emitted_density(w, p)
+
+
+def emitted_density(w: Writer, p: ir.Program) -> Emitted:
+    """What was written, and what the log joint reads."""
     return replace(emitted(w, p), reads=log_joint_reads(p), loads=data_reads(p))
 
 
@@ -57,7 +80,7 @@ def emitted(w: Writer, p: ir.Program) -> Emitted:
     return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings), at_points=p.at_points)
 
 
-def emit_variants(w: Writer, p: ir.Program, by_functions: bool) -> None:
+def emit_variants(w: Writer, p: ir.Program, by_functions: bool = False) -> None:
     """The functions that the target calls without their constants; writing one may ask for another."""
     functions = {f.name: f for f in p.functions}
     written = 0
@@ -248,23 +271,6 @@ def emit_over_draws(p: ir.Program) -> Emitted:
         emit_function(w, f)
     emit_constrained(w, p, draws=True)
     emit_generated(w, p, draws=True)
-    return emitted(w, p)
-
-
-def emit_points(p: ir.Program, propto: bool = False) -> Emitted:
-    """The module of a program that passes/draws_axis.py made, with `prepare` and one function more:
-
-    log_joint(d, u, with_jacobian, draw__)  -> the log joint of every draw, or one number for all
-
-    `u` is a list of the blocks of the parameters, each with the axis of the draws, which `draw__` numbers.
-    """
-    w = Writer()
-    for f in p.functions:
-        emit_function(w, f)
-    emit_prepare(w, p)
-    w.propto = propto
-    emit_log_joint(w, p, draws=True)
-    emit_variants(w, p, by_functions=False)
     return emitted(w, p)
 
 
