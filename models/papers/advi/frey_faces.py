@@ -66,7 +66,7 @@ class Fitted(NamedTuple):
 def run(quick: bool, data: Path | None) -> Result:
     assert data is not None
     frames = np.load(data / FACES)["X"].reshape(-1, 28, 20).astype(float)
-    faces = split(frames[:20, ::4, ::4] if quick else frames)
+    faces = split(frames[:10, ::7, ::7] if quick else frames)
     steps = (10,) if quick else (100, 1000, 10_000)
     ascents = [ascent(faces, 5 if quick else 200)]
     curves = [

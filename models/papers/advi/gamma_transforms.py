@@ -135,7 +135,7 @@ def cell(transform: str, shape: float, rate: float, loop: dict[str, Any]) -> Cel
 
 def kl(posterior: Posterior, mean: float, sd: float) -> float:
     """KL(q || p) by Gauss-Hermite quadrature over q, p being normalised."""
-    log_p = [posterior.log_density(np.array([u])) for u in mean + sd * NODES]
+    log_p = posterior.log_densities((mean + sd * NODES)[:, None])
     return float(-WEIGHTS @ log_p / WEIGHTS.sum() - 0.5 * (1 + np.log(2 * np.pi)) - np.log(sd))
 
 

@@ -49,7 +49,7 @@ class Curve:
 
 
 def run(quick: bool, data: Path | None) -> Result:
-    size, repeats = (500, 100) if quick else (50_000, 10_000)
+    size, repeats = (100, 30) if quick else (50_000, 10_000)
     gamma = compile_model(HERE / "gamma_posterior.model").condition({"N": 9, "y": COUNTS})
     alone = compile_model(HERE / "gamma.model").condition({"shape": 10, "rate": 10})
     tanh = compile_model(HERE / "tanh_regression.model").condition(simulated(100 if quick else 1000, 100))

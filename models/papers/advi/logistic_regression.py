@@ -50,10 +50,11 @@ class Marginals:
 
 def run(quick: bool, data: Path | None) -> Result:
     posterior = compile_model(PROGRAM).condition(simulated(100 if quick else 1000, 9))
-    loop = {"iter": 100, "eta": 0.1} if quick else {"tol_rel_obj": 0.001}
+    loop = {"eta": 0.1} if quick else {"tol_rel_obj": 0.001}
+    cut = {"iter": 100, "refine": False} if quick else {}
     sampled, draws = sample(posterior, 100 if quick else 10_000), SHOWN if quick else DRAWS
     fits = {
-        name: fit(posterior, {"draws": draws} | s | (loop if "loop" in name else {}))
+        name: fit(posterior, {"draws": draws} | s | cut | (loop if "loop" in name else {}))
         for name, s in FITS.items()
     }
     return Result(

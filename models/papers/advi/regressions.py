@@ -63,7 +63,7 @@ class Sizes:
 
 
 FULL = Sizes((100, 1000, 10_000), (30, 300, 3000), 100, 7)
-QUICK = Sizes((20, 40), (10,), 10, 4, 5, False)
+QUICK = Sizes((5, 10), (5,), 6, 3, 5, False)
 
 
 def run(quick: bool, data: Path | None) -> Result:

@@ -63,9 +63,11 @@ class Volatility:
 def run(quick: bool, data: Path | None) -> Result:
     length = 20 if quick else 500
     posterior = compile_model(PROGRAM).condition({"T": length, "y": simulated(length)})
-    found = fits(posterior, {"iter": 100, "adapt_iter": 5, "refine": False} if quick else {})
+    found = fits(
+        posterior, {"iter": 50, "adapt_iter": 5, "elbo_samples": 10, "refine": False} if quick else {}
+    )
     found["NUTS"] = sampled(
-        posterior, {"draws": 50, "tune": 100, "maxdepth": 6} if quick else {"draws": DRAWS}
+        posterior, {"draws": 20, "tune": 30, "maxdepth": 4} if quick else {"draws": DRAWS}
     )
     return Result(
         f"simulated: {length} steps with mu {MU}, phi {PHI}, sigma {SIGMA}, as in the paper.",

@@ -161,7 +161,7 @@ def fitted(train: Labelled, test: Labelled, quick: bool) -> Iterator[Fitted]:
     model = ppl.compile_model(MODEL)
     given = {"N": n, "D": d, "x": train.x, "y": train.y}
     likelihood, posterior = (model.condition({**given, "with_prior": k}) for k in (0, 1))
-    steps = 60 if quick else ITERATIONS
+    steps = 20 if quick else ITERATIONS
 
     def variational(name: str, target: Any, **settings: Any) -> Fitted:
         began = time.process_time()
@@ -172,9 +172,9 @@ def fitted(train: Labelled, test: Labelled, quick: bool) -> Iterator[Fitted]:
     yield variational("ML-II", likelihood, algorithm="optimize", init=0.0)
     dsvi = variational("DSVI", posterior, algorithm="dsvi", **as_in_the_supplement(0.5 / n, steps))
     yield dsvi
-    more = OF_Q | ({"iter": 60, "refine": False} if quick else {})
+    more = OF_Q | ({"iter": 20, "refine": False} if quick else {})
     yield variational(DEFAULT, posterior, algorithm="fullrank", **more)
-    draws, tune = (20, 20) if quick else (CHAIN, WARMUP)
+    draws, tune = (10, 10) if quick else (CHAIN, WARMUP)
     for seed, (name, start) in enumerate((("MCMC", None), (SECOND, None), (BESIDE, dsvi.draws[0])), start=1):
         began = time.process_time()
         chain = nuts(posterior, draws, tune, seed, start=start)

@@ -64,7 +64,7 @@ class Problem:
 def run(quick: bool, data: Path | None) -> Result:
     assert data is not None
     problem, reference = problem_of(data)
-    steps = 200 if quick else 2000
+    steps = 40 if quick else 2000
     trails = {
         "reference: L-BFGS on the exact bound": reference,
         "DSVI, last iterate": dsvi(problem, steps, Last()),
