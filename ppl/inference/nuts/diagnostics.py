@@ -66,37 +66,28 @@ class Judged:
         """What is found against the draws, each with its weight and what to do."""
         total = self.chains * self.draws
         if self.draws and not self.known.any():
-            yield (
-                Level.UNKNOWN,
-                "R-hat takes four draws a chain, finite and not all the same",
+            yield Level.UNKNOWN, "R-hat takes four draws a chain, finite and not all the same"
+        if (rhat := self.worst(self.rhats)) > CHAINS.rhat:
+            words = (
+                f"the chains have not mixed: R-hat is {rhat:.3f} for {self.names[np.nanargmax(self.rhats)]} "
+                f"(should be at most {CHAINS.rhat:g}); run them longer, or rewrite the model"
             )
-        if self.worst(self.rhats) > CHAINS.rhat:
-            level = Level.POOR if self.worst(self.rhats) > CHAINS.poor_rhat else Level.USABLE
-            yield (
-                level,
-                (
-                    f"the chains have not mixed: R-hat is {self.worst(self.rhats):.3f} for {self.at_worst} "
-                    f"(should be at most {CHAINS.rhat:g}); run them longer, or rewrite the model"
-                ),
-            )
+            yield Level.POOR if rhat > CHAINS.poor_rhat else Level.USABLE, words
         if self.least_ess < CHAINS.ess_a_chain * self.chains:
-            yield (
-                Level.USABLE,
-                (
-                    f"there are only {self.least_ess:.0f} effective draws for {self.at_least} "
-                    f"(should be at least {CHAINS.ess_a_chain * self.chains}); run the chains longer"
-                ),
+            name = self.names[np.nanargmin(self.ess)]
+            words = (
+                f"there are only {self.least_ess:.0f} effective draws for {name} "
+                f"(should be at least {CHAINS.ess_a_chain * self.chains}); run the chains longer"
             )
+            yield Level.USABLE, words
         if self.divergent:
             share = self.divergent / total
-            yield (
-                Level.POOR if share > CHAINS.divergent_share else Level.USABLE,
-                (
-                    f"{self.divergent} of {total} transitions diverged ({100 * share:.2g}%), so the draws "
-                    f"may miss regions of high curvature; {higher(self.delta)}rewrite the model, "
-                    "for example with non-centred effects"
-                ),
+            words = (
+                f"{self.divergent} of {total} transitions diverged ({100 * share:.2g}%), so the draws "
+                f"may miss regions of high curvature; {higher(self.delta)}rewrite the model, "
+                "for example with non-centred effects"
             )
+            yield Level.POOR if share > CHAINS.divergent_share else Level.USABLE, words
 
     @property
     def known(self) -> Array:
@@ -108,11 +99,6 @@ class Judged:
         return float(np.nanmax(figures)) if np.isfinite(figures).any() else math.nan
 
     @property
-    def at_worst(self) -> str:
-        """The column of the largest R-hat."""
-        return self.names[int(np.nanargmax(self.rhats))]
-
-    @property
     def ess(self) -> Array:
         """The smaller of bulk and tail effective sample size of each column, (columns,)."""
         return np.fmin(self.bulks, self.tails)
@@ -120,11 +106,6 @@ class Judged:
     @property
     def least_ess(self) -> float:
         return float(np.nanmin(self.ess)) if np.isfinite(self.ess).any() else math.nan
-
-    @property
-    def at_least(self) -> str:
-        """The column of the smallest effective sample size."""
-        return self.names[int(np.nanargmin(self.ess))]
 
     @property
     def sentence(self) -> str:
