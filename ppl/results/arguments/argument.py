@@ -45,6 +45,14 @@ class Choice:
 Argument = Value | Choice | Group
 
 
+def group(name: str, about: str, *parts: Argument) -> Group:
+    return Group(name, about, parts)
+
+
+def choice(name: str, about: str, *options: Group) -> Choice:
+    return Choice(name, about, options)
+
+
 def positive(name: str, about: str, default: float) -> Value:
     return Value(name, about, default, "0 < " + name, lambda value: value > 0)
 

@@ -8,7 +8,7 @@ name of a choice is left out: `variational.adapt.iter`, `sample.hmc.nuts.max_dep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ppl.results.arguments.argument import Argument, Choice, Group, Value, flag, least, word
+from ppl.results.arguments.argument import Argument, Choice, Group, Value, flag, group, least, word
 from ppl.results.arguments.methods import METHOD
 from ppl.results.arguments.of_settings import SETTINGS, argument_of
 
@@ -17,56 +17,50 @@ Values = Mapping[str, Any]
 POSITIVE_TRANSFORMS = ("log", "softplus")
 LAYOUTS = ("variational", "sample")
 
-PPL = Group(
+PPL = group(
     "ppl",
     "Settings that CmdStan lacks",
-    (
-        *(argument_of(known) for known in SETTINGS.values() if known.path.startswith("ppl.")),
-        word("positive_transform", "Map to positive parameters", *POSITIVE_TRANSFORMS),
-        word("format", "Layout of the draws of a fit: variational or sample", *LAYOUTS),
-    ),
+    *(argument_of(known) for known in SETTINGS.values() if known.path.startswith("ppl.")),
+    word("positive_transform", "Map to positive parameters", *POSITIVE_TRANSFORMS),
+    word("format", "Layout of the draws of a fit: variational or sample", *LAYOUTS),
 )
 
 TREE: tuple[Argument, ...] = (
     METHOD,
     least(0, "id", "Unique process identifier", 1),
-    Group("data", "Input data options", (Value("file", "Input data file", "", "Path to existing file"),)),
+    group("data", "Input data options", Value("file", "Input data file", "", "Path to existing file")),
     Value(
         "init",
         "Radius of random starts on the unconstrained scale, 0, or a JSON file of constrained values",
         "2",
         "A number of at least 0, or the path of a file",
     ),
-    Group(
+    group(
         "random",
         "Random number configuration",
-        (
-            Value(
-                "seed",
-                "Random number generator seed",
-                -1,
-                "non-negative integer < 4294967296 or -1 for the clock",
-                lambda x: -1 <= x < 2**32,
-            ),
+        Value(
+            "seed",
+            "Random number generator seed",
+            -1,
+            "non-negative integer < 4294967296 or -1 for the clock",
+            lambda x: -1 <= x < 2**32,
         ),
     ),
-    Group(
+    group(
         "output",
         "File output options",
-        (
-            Value("file", "Output file", "output.csv", "Path to a file that can be written"),
-            Value("diagnostic_file", "Auxiliary output file for diagnostic information", ""),
-            least(0, "refresh", "Iterations between two lines on the screen; 0 for none", 100),
-            Value(
-                "sig_figs",
-                "Significant figures of numbers in files; -1 for all (6 in log_prob)",
-                -1,
-                "-1, or 1 to 18",
-                lambda x: x == -1 or 1 <= x <= 18,
-            ),
-            Value("profile_file", "File to write profiling information to", "profile.csv"),
-            flag("save_cmdstan_config", "Write the configuration as JSON?", False),
+        Value("file", "Output file", "output.csv", "Path to a file that can be written"),
+        Value("diagnostic_file", "Auxiliary output file for diagnostic information", ""),
+        least(0, "refresh", "Iterations between two lines on the screen; 0 for none", 100),
+        Value(
+            "sig_figs",
+            "Significant figures of numbers in files; -1 for all (6 in log_prob)",
+            -1,
+            "-1, or 1 to 18",
+            lambda x: x == -1 or 1 <= x <= 18,
         ),
+        Value("profile_file", "File to write profiling information to", "profile.csv"),
+        flag("save_cmdstan_config", "Write the configuration as JSON?", False),
     ),
     Value("num_threads", "Threads for parallel work", 1, "num_threads > 0 or -1", lambda x: x > 0 or x == -1),
     PPL,
