@@ -60,8 +60,8 @@ def show_stage(
     with depth_refused(c):
         if stage == "jax":
             return _jax(posterior or build_model(c).condition(_no_data(c)))
-        if stage != "ast" and c.discrete and c.discrete.waits:
-            raise refused.waits(c.discrete.names, c.discrete.parameters[0].span)
+        if stage != "ast" and c.discrete and c.discrete.needs_data:
+            raise refused.needs_data(c.discrete.names, c.discrete.parameters[0].span)
         stage_text = text(c, run_phases(c, phase, of_form))
     if posterior and stage == "plan":
         return "\n".join([stage_text, *cost_lines(posterior), *latent_lines(posterior)]) + "\n"

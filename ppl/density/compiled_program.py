@@ -281,7 +281,7 @@ def conditioned(
     d = model.data_of(inputs, seed)
     if discrete:
         values = model.known_values(d)
-        if discrete.waits:
+        if discrete.needs_data:
             model = model.changed(part=None, values=values)
             d = model.data_of(inputs, seed)
         else:

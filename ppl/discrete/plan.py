@@ -10,7 +10,7 @@ from ppl.frontend import ast
 
 def plan_of(summed: Summed) -> list[str]:
     """How a program was summed: why it was written out, if it was, and a paragraph on each step, in order."""
-    if summed.waits:
+    if summed.needs_data:
         return ["The marginalisation of the discrete parameters depends on data."]
     why = [f"Unrolled per entry, because {summed.written_out}."] if summed.written_out else []
     head = "Marginalised in this order, and drawn in reverse order:"

@@ -83,7 +83,7 @@ def out_of_range(index: int, size: int, span: Span) -> ModelError:
     )
 
 
-def waits(names: Iterable[str], span: Span) -> ModelError:
+def needs_data(names: Iterable[str], span: Span) -> ModelError:
     return ModelError(
         f"The marginalisation of {name_list(names)} depends on the data.",
         span,

@@ -51,7 +51,7 @@ class Summed:
     """Why the program was written out entry by entry, if it was."""
     tilts: tuple[tuple[str, str], ...] = ()
     """For each discrete parameter, the parameter that tilts the weights of its values."""
-    waits: bool = False
+    needs_data: bool = False
     """Whether how they are summed out depends on data: the program is that of the other parameters alone."""
 
     @property

@@ -26,8 +26,8 @@ def summed(
     """The program with its discrete parameters summed out.
 
     `elimination` is "sum"; "maximum", which takes their jointly most probable values; or "tilted", which adds
-    parameters that weight their values. What meets what may depend on data: without `values` of data and
-    transformed data such a program `waits`.
+    parameters that weight their values. If the dependence of entries is known only from data, the result
+    without `values` of data and transformed data is one that `needs_data`.
 
     Raises:
         ModelError: a discrete parameter cannot be summed out, as far as program and values tell.
@@ -39,7 +39,7 @@ def summed(
     except NeedsData as unknown:
         found = discrete_parameters(p.parameters)
         if values is None:
-            return Summed(without(p), found, (), waits=True)
+            return Summed(without(p), found, (), needs_data=True)
         why = f"the dependence of its entries is determined by {unknown}, which is not analysed"
         raise refused.unplanned([d.name for d in found], why, found[0].span) from None
 

@@ -64,7 +64,7 @@ def fused_lines(p: ir.Program) -> list[str]:
 
 
 def draws_lines(p: ir.Program) -> list[str]:
-    """Which statements of the log density are run for some draws alone, and what for one after the other."""
+    """Which statements of the log density run for a subset of the draws, and which draw by draw."""
     try:
         _, made = lifted_density(p)
     except DrawByDraw as why:
@@ -73,9 +73,9 @@ def draws_lines(p: ir.Program) -> list[str]:
     if made.parts:
         out += ["Run only for the draws, or rows of a function, that take the branch:"]
         out += dict.fromkeys(f"  {statement_line(span)}" for span in made.parts)
-    if made.alone:
-        out += ["One draw after the other:"]
-        out += dict.fromkeys(f"  {statement_line(span)}  ({reason})" for span, reason in made.alone)
+    if made.draw_by_draw:
+        out += ["Statements that run draw by draw:"]
+        out += dict.fromkeys(f"  {statement_line(span)}  ({reason})" for span, reason in made.draw_by_draw)
     return out
 
 

@@ -68,7 +68,7 @@ def test_a_model_whose_sum_waits_for_data_says_so():
         "data { int N; array[N] int f; } parameters { array[N] int<lower=0, upper=1> z; real m; } "
         "model { for (n in 1:N) z[n] ~ bernoulli_logit(m + z[f[n]]); m ~ normal(0, 1); }"
     )
-    assert waiting.discrete.waits and "depends on data" in seen(waiting).text
+    assert waiting.discrete.needs_data and "depends on data" in seen(waiting).text
 
 
 def test_a_posterior_shows_shapes(posterior):

@@ -72,15 +72,15 @@ def lifted_density(p: ir.Program) -> "tuple[ir.Program, Functions]":
 class Functions:
     """The functions of a program, and those lifted over the draws, by which arguments vary.
 
-    `parts` are the places where some draws go on without the others; `alone` what is called for one draw
-    after the other, each with its reason.
+    `parts` are the branches that a subset of the draws takes; `draw_by_draw` are calls made once for each
+    draw, with the reason.
     """
 
     plain: dict[str, ir.Function]
     vectorise: Vectorise
     lifted: dict[tuple[str, Mask], ir.Function] = field(default_factory=dict)
     parts: list[Span] = field(default_factory=list)
-    alone: list[tuple[Span, str]] = field(default_factory=list)
+    draw_by_draw: list[tuple[Span, str]] = field(default_factory=list)
 
     def over(self, name: str, mask: Mask) -> str:
         """The name of the function for such arguments; its answer varies.
@@ -100,8 +100,8 @@ class Functions:
         return self.lifted[name, mask].name
 
     def note(self, span: Span, reason: str) -> None:
-        """Something is called for one draw after the other."""
-        self.alone.append((span, reason))
+        """Record a call that is made once for each draw."""
+        self.draw_by_draw.append((span, reason))
 
 
 def functions_of(p: ir.Program, options: LiftOptions | None = None, scans: bool = True) -> Functions:
