@@ -3,7 +3,7 @@ import pytest
 from toy_targets import correlated
 
 from ppl.inference.recipes.advi import advi
-from ppl.inference.steps.averaging import AVERAGING, Last, Polynomial
+from ppl.inference.steps.averaging import Last, Polynomial
 
 
 def average(rule, path):
@@ -13,9 +13,9 @@ def average(rule, path):
     return answer
 
 
-@pytest.mark.parametrize("name", AVERAGING)
-def test_a_path_that_stands_still_is_its_own_answer(name):
-    np.testing.assert_allclose(average(AVERAGING[name](), [np.array([2.0, -1.0])] * 20), [2.0, -1.0])
+@pytest.mark.parametrize("rule", [Last(), Polynomial()])
+def test_a_path_that_stands_still_is_its_own_answer(rule):
+    np.testing.assert_allclose(average(rule, [np.array([2.0, -1.0])] * 20), [2.0, -1.0])
 
 
 def test_last_is_the_last():

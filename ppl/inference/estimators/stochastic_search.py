@@ -70,26 +70,19 @@ class StochasticSearch:
     ) -> Estimate:
         gs = [control(target, family, params) for control in self.controls]
         first = draws_with_density(target, family, params, self.pilot, rng)
-        pilot = pilot_of(*_terms(gs, family, params, first))
+        pilot = pilot_of(*terms_of(gs, family, params, first))
         if self.variance is not None:
             n = max(n, min(self.most, pilot.draws_for(self.variance)))
         draws = draws_with_density(target, family, params, n, rng)
-        plain, controls = _terms(gs, family, params, draws)
+        plain, controls = terms_of(gs, family, params, draws)
         gradient = (plain - np.tensordot(pilot.scales, controls, axes=1)).mean(axis=0)
         for a, g in zip(pilot.scales, gs, strict=False):
             gradient += a * g.expected_gradient(family, params)
         gradient += family.entropy_gradient(params)
         return Estimate(gradient, float(draws.log_density.mean()), first.dropped + draws.dropped)
 
-    def measure(
-        self, target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
-    ) -> Pilot:
-        """What n pilot draws say of the controls at these params."""
-        gs = [control(target, family, params) for control in self.controls]
-        return pilot_of(*_terms(gs, family, params, draws_with_density(target, family, params, n, rng)))
 
-
-def _terms(gs: Sequence[Quadratic], family: Family, params: Array, draws: Draws) -> tuple[Array, Array]:
+def terms_of(gs: Sequence[Quadratic], family: Family, params: Array, draws: Draws) -> tuple[Array, Array]:
     """log p(u) s(u), (n, size), and g_k(u) s(u), then s(u), (k + 1, n, size), with s the score in params."""
     score = family.params_score(params, draws.u)
     controls = [*(g.values(draws.u) for g in gs), np.ones(len(draws.u))]

@@ -1,6 +1,5 @@
 """Which point of a noisy path is the answer: the last, or an average over its tail."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,6 +31,3 @@ class Polynomial:
     def update(self, average: Array, params: Array, iteration: int) -> Array:
         weight = (self.power + 1) / (iteration + self.power)
         return average + weight * (params - average)
-
-
-AVERAGING: dict[str, Callable[[], Averaging]] = {"last": Last, "polynomial": Polynomial}
