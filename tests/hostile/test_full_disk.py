@@ -2,13 +2,14 @@
 
 import errno
 import os
-import resource
 import subprocess
 import sys
 
 import pytest
+from laws.processes import Started
 
 import ppl
+from ppl.cli.main import main
 from ppl.fitting import checkpoint
 from ppl.frontend import tables
 from ppl.results.fits.fit import variational
@@ -35,11 +36,18 @@ def folder(tmp_path_factory):
     return folder
 
 
-def ppl_in(folder, *more, limit=None, **how):
+def ppl_in(folder, *more, limit=None, environment=os.environ):
+    """A fit in a process of its own, whose files may have so many bytes; its output goes to files."""
+    started = Started(main, ([*FIT, *more],), folder, environment, limit)
+    out, err = started.communicate(timeout=120)
+    return subprocess.CompletedProcess(FIT, started.returncode, out, err)
+
+
+def ppl_into(folder, *more, **streams):
+    """The same with output to these streams."""
     command = [sys.executable, "-c", "from ppl.cli.main import main; main()", *FIT, *more]
-    size = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
-    return subprocess.run(command, cwd=folder, text=True, preexec_fn=size, timeout=120, **streams)
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
+    return subprocess.run(command, cwd=folder, text=True, timeout=120, **both)
 
 
 def same_as_whole(path):
@@ -88,7 +96,7 @@ def test_another_file_that_cannot_be_written_is_named_and_keeps_the_fit(folder, 
 
 
 def test_a_device_has_its_checkpoint_among_temporary_files(folder, tmp_path, tried):
-    failed = ppl_in(folder, "-q", "-o", "/dev/full", env={**os.environ, "TMPDIR": str(tmp_path)})
+    failed = ppl_in(folder, "-q", "-o", "/dev/full", environment={**os.environ, "TMPDIR": str(tmp_path)})
     (left,) = tmp_path.glob("ppl-*.checkpoint")
     assert failed.returncode == 1 and f"It is in {left}. Rename it to OUT.checkpoint" in failed.stderr
     left.rename(folder / "moved.csv.checkpoint")
@@ -102,7 +110,7 @@ def test_a_reader_that_goes_away_ends_nothing(folder, stream, tried):
     read, written = os.pipe()
     os.close(read)
     with os.fdopen(written, "w") as pipe:
-        done = ppl_in(folder, "-o", "piped.csv", **{stream: pipe})
+        done = ppl_into(folder, "-o", "piped.csv", **{stream: pipe})
     other = done.stderr if stream == "stdout" else done.stdout
     assert done.returncode == 0 and "Traceback" not in other and same_as_whole(folder / "piped.csv")
     assert ("Verdict: " in other) is (stream == "stderr")
@@ -111,14 +119,14 @@ def test_a_reader_that_goes_away_ends_nothing(folder, stream, tried):
 
 def test_progress_on_a_full_disk_ends_nothing(folder, tried):
     with open("/dev/full", "w") as full:
-        done = ppl_in(folder, "-o", "unseen.csv", stderr=full)
+        done = ppl_into(folder, "-o", "unseen.csv", stderr=full)
     assert done.returncode == 0 and "Verdict: " in done.stdout and same_as_whole(folder / "unseen.csv")
     tried("full disks", 1)
 
 
 def test_a_report_on_a_full_disk_is_a_failure_after_all_is_written(folder, tried):
     with open("/dev/full", "w") as full:
-        done = ppl_in(folder, "-o", "silent.csv", stdout=full)
+        done = ppl_into(folder, "-o", "silent.csv", stdout=full)
     assert done.returncode == 1 and done.stderr.endswith("\nppl: standard output: No space left on device\n")
     assert same_as_whole(folder / "silent.csv")
     tried("full disks", 1)

@@ -5,6 +5,7 @@ A process imports ppl in 1 s and JAX in another, which is more than most tests o
 
 import atexit
 import os
+import resource
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 PRELOADED = (
     "jax",
     "pyarrow.dataset",
+    "scipy.optimize",
     "ppl.cli.main",
     "ppl.cli.commands.variational",
     "ppl.jax_backend.joining",
@@ -29,7 +31,8 @@ FORKS.set_forkserver_preload([*PRELOADED])
 class Started:
     """A process that runs `main(*arguments)`, with the methods of `subprocess.Popen`.
 
-    It has this environment and this one alone, nothing on standard input, and output in files.
+    It has this environment and this one alone, nothing on standard input, and output in files. None of its
+    files may have more than `most_bytes`.
     """
 
     def __init__(
@@ -38,10 +41,11 @@ class Started:
         arguments: Sequence[Any],
         folder: Path | str = ".",
         environment: Mapping[str, str] = os.environ,
+        most_bytes: int | None = None,
     ) -> None:
         self.outputs = TemporaryDirectory()
         self.files = [Path(self.outputs.name, name) for name in ("out", "err")]
-        words = (main, tuple(arguments), str(folder), dict(environment), self.files)
+        words = (main, tuple(arguments), str(folder), dict(environment), self.files, most_bytes)
         self.process = FORKS.Process(target=_run, args=words)
         self.process.start()
 
@@ -75,6 +79,7 @@ def _run(
     folder: str,
     environment: Mapping[str, str],
     files: Sequence[Path],
+    most_bytes: int | None,
 ) -> None:
     """As a process that `python -c` starts: what is to be done at its end is done."""
     for number, file in enumerate(files, 1):
@@ -82,6 +87,8 @@ def _run(
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    if most_bytes:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
     try:
         main(*arguments)
     finally:
