@@ -191,6 +191,8 @@ LEVELS = [
     (annealed(autocorrelation=0.2), USABLE, slow_moves),
     (annealed(autocorrelation=0.6), USABLE, slow_moves),
     (annealed(autocorrelation=0.601), POOR, slow_moves),
+    (annealed(made=550), GOOD),
+    (annealed(made=551), POOR, slow_moves),
     (annealed(divergent=0.001), GOOD),
     (annealed(divergent=0.0011), USABLE, divergent),
     (annealed(drift=0.00499), GOOD),
@@ -443,6 +445,10 @@ SENTENCES = [
         annealed(autocorrelation=0.45),
         "usable: the HMC moves mix too slowly: after the last of them the autocorrelation of the "
         f"annealed draws with the start is still 0.45. {PROGRAM}",
+    ),
+    (
+        annealed(made=774),
+        f"poor: the HMC moves mix too slowly: 774 of them were made, and tails are reached seldom. {PROGRAM}",
     ),
     (
         annealed(drift=0.1),
