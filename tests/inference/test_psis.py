@@ -6,7 +6,14 @@ from scipy import stats
 
 from ppl.inference.correct.population import is_reliable
 from ppl.inference.correct.standard_errors import heaviness
-from ppl.inference.diagnose.psis import Psis, fit_pareto, khat_threshold, pareto_midpoints, psis
+from ppl.inference.diagnose.psis import (
+    Psis,
+    fit_pareto,
+    khat_threshold,
+    pareto_midpoints,
+    pareto_survival,
+    psis,
+)
 
 
 @pytest.mark.parametrize("shape", [-0.3, 0.2, 0.5, 0.8, 1.2])
@@ -197,3 +204,24 @@ def test_a_heavy_tail_of_next_to_no_weight_makes_weights_no_less_reliable():
     assert found.light_tail and is_reliable(found) and heaviness(found) == 1
     uneven = psis(np.log(1 + 200 * rare / rare.max()))  # 2% of all weight is above the cutoff
     assert uneven.khat > 0.9 and not uneven.light_tail and not is_reliable(uneven)
+
+
+def test_a_ratio_far_beyond_the_tail_of_the_others_is_no_tail():
+    """One draw in a peak with half of the mass: smoothing by the others would take its weight away."""
+    log_ratios = np.random.default_rng(1).normal(0, 0.1, 4096)
+    log_ratios[17] = np.log(4096)
+    found = psis(log_ratios)
+    assert found.khat == np.inf and np.exp(found.log_weights[17]) == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("shape", [0.1, 0.4, 0.7, 1.0])
+def test_no_tail_that_falls_off_like_a_power_has_such_a_ratio(shape):
+    rng = np.random.default_rng(2)
+    found = [psis(shape * rng.standard_exponential(1000)).khat for _ in range(300)]
+    assert np.isfinite(found).all()
+
+
+def test_the_chance_of_a_pareto_tail_is_that_of_scipy():
+    for shape in (-0.3, 0.0, 0.6):
+        found = [pareto_survival(x, shape, 2.0) for x in (0.0, 1.0, 6.0, 9.0)]
+        np.testing.assert_allclose(found, stats.genpareto.sf([0.0, 1.0, 6.0, 9.0], shape, scale=2.0))

@@ -36,6 +36,9 @@ class PsisLimits:
     between 0 and 1 move by less.
     """
 
+    lone_chance: float = 1e-6
+    """A largest ratio that the fitted tail reaches with a smaller chance is alone in a narrow peak."""
+
 
 PSIS = PsisLimits()
 ALIKE_SHARE = 0.98
@@ -50,8 +53,8 @@ class Psis:
     """Smoothed importance weights.
 
     `log_weights` (n,) are normalised to sum to one; `khat` is the shape of their tail, -inf where the weights
-    are all equal, inf where fewer than five draws have nearly all the weight and nan where there are too few
-    draws to tell; `ess` is the effective sample size.
+    are all equal, inf where fewer than five draws have nearly all the weight or the largest is far beyond the
+    tail of the others, and nan where there are too few draws to tell; `ess` is the effective sample size.
     """
 
     log_weights: Array
@@ -109,7 +112,10 @@ def psis(log_ratios: Array) -> Psis:
     if len(tail) < PSIS.fewest_tail_draws:  # few draws have nearly all the weight
         return Psis(raw, math.inf)
     tail = tail[np.argsort(log_ratios[tail], kind="stable")]
-    shape, scale = fit_pareto(np.exp(log_ratios[tail]) - math.exp(cutoff))
+    excess = np.exp(log_ratios[tail]) - math.exp(cutoff)
+    shape, scale = fit_pareto(excess)
+    if len(tail) * pareto_survival(excess[-1], shape, scale) < PSIS.lone_chance:
+        return Psis(raw, math.inf)
     smoothed = log_ratios.copy()
     smoothed[tail] = np.minimum(np.log(math.exp(cutoff) + pareto_midpoints(len(tail), shape, scale)), 0.0)
     return Psis(_normalised(smoothed), shape)
@@ -145,6 +151,13 @@ def fit_pareto(excess: Array) -> tuple[float, float]:
 
 def _tail_length(n: int) -> int:
     return math.ceil(min(0.2 * n, 3 * math.sqrt(n)))
+
+
+def pareto_survival(excess: float, shape: float, scale: float) -> float:
+    """The chance that a generalised Pareto distribution exceeds it."""
+    if abs(shape) < 1e-12:
+        return math.exp(-excess / scale)
+    return max(1 + shape * excess / scale, 0.0) ** (-1 / shape)
 
 
 def pareto_midpoints(n: int, shape: float, scale: float) -> Array:
