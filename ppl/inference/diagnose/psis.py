@@ -39,6 +39,9 @@ class PsisLimits:
     lone_chance: float = 1e-6
     """A largest ratio that the fitted tail reaches with a smaller chance is alone in a narrow peak."""
 
+    lone_share: float = 0.05
+    """The least share of all weight that it must have: less is smoothed with the tail."""
+
 
 PSIS = PsisLimits()
 ALIKE_SHARE = 0.98
@@ -114,7 +117,8 @@ def psis(log_ratios: Array) -> Psis:
     tail = tail[np.argsort(log_ratios[tail], kind="stable")]
     excess = np.exp(log_ratios[tail]) - math.exp(cutoff)
     shape, scale = fit_pareto(excess)
-    if len(tail) * pareto_survival(excess[-1], shape, scale) < PSIS.lone_chance:
+    lone = raw[tail[-1]] > math.log(PSIS.lone_share)
+    if lone and len(tail) * pareto_survival(excess[-1], shape, scale) < PSIS.lone_chance:
         return Psis(raw, math.inf)
     smoothed = log_ratios.copy()
     smoothed[tail] = np.minimum(np.log(math.exp(cutoff) + pareto_midpoints(len(tail), shape, scale)), 0.0)

@@ -343,14 +343,22 @@ T = rng().normal(-0.5, 0.3, (60, 1))
 def test_draws_of_a_field_that_is_not_normal_are_carried_on(of, carried):
     fields = of()
     found = draws_of(fields, T, np.zeros((60, len(fields.structure.latent))))
-    assert (found.shifts is not None) == carried and found.pairs == 1
+    assert (found.thirds is not None) == carried and found.pairs == 1
     assert found.excess(T, rng()) < 0.05
+
+
+@pytest.mark.parametrize("t", [-9.0, -4.0, 0.5])
+def test_draws_far_from_where_trends_are_fitted_have_even_weights(t):
+    """Steps of exp(-9) leave no room for a shift that is right at exp(-0.5)."""
+    fields, far = fields_of(CountsOfWalk(COUNTS)), np.full((8, 1), t)
+    carried = replace(draws_of(fields, T, np.zeros((60, 30))), pairs=12)
+    assert carried.thirds is not None and carried.excess(far, rng()) < 0.2
 
 
 def test_where_all_meet_draws_are_carried_on():
     fields = dense_fields()
     found = draws_of(fields, T, np.zeros((60, CROSSED.dim - 1)))
-    gaussian = replace(found, shifts=None)
+    gaussian = replace(found, thirds=None)
     assert found.excess(T, rng()) < 0.1 * gaussian.excess(T, rng())
 
 
@@ -396,7 +404,7 @@ def test_weights_are_even_to_first_order_in_third_derivatives():
         fields, start = fields_of(CountsOfWalk(np.full(30, float(n)))), np.full((60, 30), np.log(n))
         carried = draws_of(fields, T + 3.5, start)
         return [
-            replace(carried, shifts=own, pairs=12).excess(T + 3.5, rng()) for own in (None, carried.shifts)
+            replace(carried, thirds=own, pairs=12).excess(T + 3.5, rng()) for own in (None, carried.thirds)
         ]
 
     few, many = excess(20), excess(80)
@@ -435,7 +443,7 @@ def test_outer_points_where_one_draw_has_most_weight_are_unsure():
     """Of draws shifted by tens of sds hardly any is where the field is."""
     fields, least = fields_of(CountsOfWalk(COUNTS)), np.full(60, -np.inf)
     good = replace(draws_of(fields, T, np.zeros((60, 30))), pairs=12)
-    far = replace(good, shifts=good.shifts + 1.0)
+    far = replace(good, thirds=good.thirds + 30.0)
     assert not good.draws(T, least, rng()).unsure.any() and far.draws(T, least, rng()).unsure.mean() > 0.5
     assert FEWEST_OF_FIELD * 24 == 3
 
