@@ -161,7 +161,7 @@ def pareto_survival(excess: float, shape: float, scale: float) -> float:
     """The chance that a generalised Pareto distribution exceeds it."""
     if abs(shape) < 1e-12:
         return math.exp(-excess / scale)
-    return max(1 + shape * excess / scale, 0.0) ** (-1 / shape)
+    return float(max(1 + shape * excess / scale, 0.0) ** (-1 / shape))
 
 
 def pareto_midpoints(n: int, shape: float, scale: float) -> Array:
