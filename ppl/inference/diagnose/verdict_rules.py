@@ -52,7 +52,7 @@ class VerdictBounds:
 
     most_moves: int = 550
     """HMC moves of annealed draws, on the way and until they are stationary, beyond which they are poor. Most
-    fits make some 110; in `tests/benchmarks/verdicts` all 7 that made more and were not poor were wrong.
+    fits make some 110; in `tests/benchmarks/verdicts` all 9 that made more and were not poor were wrong.
     """
 
     good_rhat: float = 1.005
