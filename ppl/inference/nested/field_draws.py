@@ -104,12 +104,12 @@ class FieldDraws:
             y = factors.solve_transposed(noise)
             log_normal = factors.half_log_dets - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI)
             for side in (y, -y):
-                tried, log_slopes = self.carried(outer, at, factors, side)
+                tried, log_slopes = self.carry(outer, at, factors, side)
                 value = self.fields.values(outer, tried)
                 weight = value - log_normal + log_slopes
                 yield tried, value, np.where(np.isfinite(weight), weight, -np.inf)
 
-    def carried(self, outer: Array, at: Array, factors: Factors | Coupled, y: Array) -> tuple[Array, Array]:
+    def carry(self, outer: Array, at: Array, factors: Factors | Coupled, y: Array) -> tuple[Array, Array]:
         """The points (n, k) of y, and the log determinants (n,) of the derivative, nan where it may fold."""
         if self.thirds is None:
             return at + y, np.zeros(len(at))

@@ -384,11 +384,11 @@ def test_the_derivative_of_what_draws_are_carried_by_has_this_determinant():
     _, t, found, at, factors, y = carried_at(1.0)
     h = 1e-4 * np.eye(30)
     ahead, behind = (
-        found.carried(np.tile(t, (30, 1)), at, repeated(factors, 30), y + k * h)[0] for k in (1, -1)
+        found.carry(np.tile(t, (30, 1)), at, repeated(factors, 30), y + k * h)[0] for k in (1, -1)
     )
     determinant = np.linalg.slogdet((ahead - behind) / 2e-4)
     assert determinant[0] == 1
-    assert found.carried(t, at, factors, y)[1][0] == pytest.approx(determinant[1], abs=1e-4)
+    assert found.carry(t, at, factors, y)[1][0] == pytest.approx(determinant[1], abs=1e-4)
 
 
 def repeated(factors, n):
@@ -415,7 +415,7 @@ def test_weights_are_even_to_first_order_in_third_derivatives():
 def test_a_log_density_that_is_not_concave_has_no_determinant():
     fields, t, found, at, factors, y = carried_at(1.0)
     hollow = replace(found, fields=Fields(NegativeOf(fields.target), fields.structure))
-    assert np.isnan(hollow.carried(t, at, factors, y)[1]).all()
+    assert np.isnan(hollow.carry(t, at, factors, y)[1]).all()
 
 
 @dataclass(frozen=True)
