@@ -39,6 +39,11 @@ LOOK_AT_THE_VARIATE = (
     "beyond it, or very far from where the parameters expect it."
 )
 
+AT_AN_EDGE = (
+    "The density is infinite there: the variate is on the edge of the support, or has rounded to it. "
+    "Use a prior that keeps it away from the edge."
+)
+
 
 class NotFinite(ArithmeticError):
     """A term of the target is nan or infinite, and this is why; `culprit` is what was out of its domain."""
@@ -148,7 +153,7 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
             return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", argument)
     of, at = where_zero(name, family, args)
     text = f"`{name}`{of} is {text_of(value)}{at}, {IN_DOMAIN}."
-    return Complaint(text, args, LOOK_AT_THE_VARIATE)
+    return Complaint(text, args, AT_AN_EDGE if np.any(value == np.inf) else LOOK_AT_THE_VARIATE)
 
 
 def where_zero(name: str, family: Distribution, args: tuple[Any, ...]) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """Why a log density or its gradient is not finite: the statement, the argument, its value."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,20 @@ def explained_value(model: CompiledProgram, d: Data, u: Floats) -> str:
     where = f"{span.describe()}\n" if span else ""
     if not isinstance(found, NotFinite):
         return f"{where}{found}"
-    elsewhere, _ = trouble(model, d, u + 0.01 * (1 + np.abs(u)))
-    fixed = isinstance(elsewhere, NotFinite) and unmoved(found, elsewhere)
+    fixed = all(is_same_at(model, d, there, found) for there in elsewhere(u))
     return f"{where}{found}\n{NO_START_HELPS if fixed else found.help}".rstrip()
+
+
+def elsewhere(u: Floats) -> Iterator[Floats]:
+    """A point near `u`, and one near 0, where no constrained value rounds to its bound."""
+    yield u + 0.01 * (1 + np.abs(u))
+    yield np.full_like(u, 0.02)
+
+
+def is_same_at(model: CompiledProgram, d: Data, u: Floats, found: NotFinite) -> bool:
+    """Whether the same goes wrong at `u`, so that no parameter has a part in it."""
+    there, _ = trouble(model, d, u)
+    return isinstance(there, NotFinite) and unmoved(found, there)
 
 
 def trouble(model: CompiledProgram, d: Data, u: Floats) -> tuple[Exception | None, Span | None]:

@@ -38,6 +38,13 @@ def test_a_density_of_zero_points_to_the_variate():
     assert "on the edge of the support" in advice("0.0 ~ lognormal(mu, 1);")
 
 
+def test_a_variate_that_rounds_to_its_bound_is_a_parameter():
+    """At 40 and near it x is 1; that is not the data's fault."""
+    program = "parameters { real<lower=0, upper=1> x; } model { x ~ beta(0.5, 0.5); }"
+    found = compile_model(program).condition({}).explain(np.array([40.0]))
+    assert "The density is infinite there" in found and "does not depend" not in found
+
+
 def test_a_function_that_adds_a_jacobian_is_called_on_the_way():
     program = """
     parameters { real x; }

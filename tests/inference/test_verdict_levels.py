@@ -182,7 +182,7 @@ LEVELS = [
     (annealed(), GOOD),
     (annealed(khat=math.nan), GOOD),
     (annealed(**ended(Ending.BUDGET_REACHED)), GOOD),
-    (annealed(**ended(Ending.DIVERGED)), USABLE, ended_badly),
+    (annealed(**ended(Ending.DIVERGED)), POOR, ended_badly),
     (annealed(**ended(Ending.INTERRUPTED)), USABLE, ended_badly),
     (annealed(**trend(3.1, 1.0)), GOOD),
     (annealed(**shifts_of(0.9)), GOOD),

@@ -135,11 +135,11 @@ def runs_disagree(v: "Verdict", name: Name) -> Finding | None:
 
 
 def ended_badly(v: "Verdict", name: Name) -> Finding | None:
-    level = Level.USABLE if v.annealed or v.mixture else Level.POOR
     match v.outcome.ending:
         case Ending.DIVERGED:
-            return Finding(level, "the search for q diverged", (PROPER,))
+            return Finding(Level.POOR, "the search for q diverged", (PROPER,))
         case Ending.INTERRUPTED:
+            level = Level.USABLE if v.annealed or v.mixture else Level.POOR
             return Finding(level, "the run was interrupted", (ONWARD,))
     return None
 

@@ -129,9 +129,9 @@ class BlockDraws:
         basis = self.shape.basis
         return int(self.blocks.structure.blocks.size * (len(basis.powers) + len(basis.nodes)))
 
-    def parts(self, outer: Array) -> Iterator[Array]:
-        """Outer points (n, d), so many as are held at once."""
-        return (outer[rows] for rows in row_parts(len(outer), self.numbers))
+    def parts(self, outer: Array, each: int = 1) -> Iterator[Array]:
+        """Outer points (n, d), so many as are held at once, with so many draws of each."""
+        return (outer[rows] for rows in row_parts(len(outer), each * self.numbers))
 
     def draws(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
         """A draw of all blocks at each outer point (n, d); none where the marginal seems below `least`."""
@@ -256,17 +256,26 @@ def fitted_trends(
     They hold where log weights of several draws at one outer point are nearly the same, as a trend says over
     those at the points that are tried.
     """
-    values = [
-        coefficients(own.blocks, part, *frames.at(part), frames.basis).reshape(len(part), -1)
-        for part in own.parts(outer)
-    ]
-    found = frames.trends.fitted(outer, np.concatenate(values))
-    repeated = np.repeat(tried, BLOCK_TRENDS.tried_each, axis=0)
-    drawn = own.drawn(by_trends(frames, found, repeated), rng)
-    log_p = own.blocks.values(repeated, drawn.latent)
-    weights = np.where(drawn.complete, log_p - drawn.log_q, np.inf).reshape(len(tried), -1)
-    variances = np.nan_to_num(weights.var(axis=1, ddof=1), nan=np.inf)
+    solver = frames.trends.solver(outer)
+    found = np.zeros((len(solver), own.blocks.structure.blocks.shape[0] * len(frames.basis.powers)))
+    for rows in row_parts(len(outer), own.numbers):
+        values = coefficients(own.blocks, outer[rows], *frames.at(outer[rows]), frames.basis)
+        found += solver[:, rows] @ values.reshape(len(values), -1)
+    variances = np.concatenate(
+        [variances_at(own, frames, found, part, rng) for part in own.parts(tried, BLOCK_TRENDS.tried_each)]
+    )
     quadratic, linear = (replace(frames.trends, degree=degree) for degree in (2, 1))
     evenness = quadratic if quadratic.count <= BLOCK_TRENDS.most_terms else linear
     log_variances = evenness.fitted(tried, np.log(np.clip(variances, *VARIANCES)))
     return BlockTrends(frames, found, evenness, log_variances)
+
+
+def variances_at(
+    own: BlockDraws, frames: Frames, found: Array, outer: Array, rng: np.random.Generator
+) -> Array:
+    """The variance of log weights of a few draws by trends at each outer point (n, d), inf for no draw."""
+    repeated = np.repeat(outer, BLOCK_TRENDS.tried_each, axis=0)
+    drawn = own.drawn(by_trends(frames, found, repeated), rng)
+    log_p = own.blocks.values(repeated, drawn.latent)
+    weights = np.where(drawn.complete, log_p - drawn.log_q, np.inf).reshape(len(outer), -1)
+    return np.asarray(np.nan_to_num(weights.var(axis=1, ddof=1), nan=np.inf))

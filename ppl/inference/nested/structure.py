@@ -62,8 +62,8 @@ class StructureLimits:
     most_dimensions: int = 4000
     """Coordinates that are moved one by one."""
 
-    most_in_groups: int = 30_000
-    """Coordinates that are moved many at once: as many numbers in 2,048 draws of them are 500 MB."""
+    most_in_groups: int = 200_000
+    """Coordinates that are moved many at once; draws of more take more than a quarter of an hour."""
 
     probes: int = 64
     """Coordinates that are moved alone to find those that meet more than a block has."""

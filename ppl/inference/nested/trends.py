@@ -41,9 +41,13 @@ class Trends:
         factors = [k for m in degrees for k in combinations_with_replacement(range(z.shape[1]), m)]
         return np.stack([z[:, k].prod(axis=1) for k in factors], axis=1)
 
+    def solver(self, outer: Array) -> Array:
+        """The matrix (t, n) that makes of values at outer points (n, d) the coefficients nearest to them."""
+        return np.asarray(np.linalg.pinv(self.terms(outer), rcond=len(outer) * np.finfo(float).eps))
+
     def fitted(self, outer: Array, values: Array) -> Array:
         """The coefficients (t, k) of those nearest to values (n, k)."""
-        return np.asarray(np.linalg.lstsq(self.terms(outer), values, rcond=None)[0])
+        return np.asarray(self.solver(outer) @ values)
 
 
 def lengths(z: Array) -> Array:

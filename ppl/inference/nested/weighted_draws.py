@@ -51,14 +51,14 @@ HOPELESS = 0.02
 
 
 class Drawn(NamedTuple):
-    """Points u (n, dim), the log densities of the target and of what they are drawn from, and weights.
+    """Points (n, dim) in parts, log densities of the target and of what they are drawn from, and weights.
 
-    `log_rough` (n,) are log weights by Laplace's approximation of the rest, `unsure` (n,) those of which
-    draws given the outer coordinates tell little; `missed` is the share of the posterior that the draws do
-    not see, but distant ones do.
+    `log_rough` (n,) are log weights by Laplace's approximation of the rest, nan if it is not known,
+    `unsure` (n,) those of which draws given the outer coordinates tell little; `missed` is the share of the
+    posterior that the draws do not see, but distant ones do.
     """
 
-    u: Array
+    parts: tuple[Array, ...]
     log_p: Array
     log_q: Array
     log_rough: Array
@@ -68,7 +68,18 @@ class Drawn(NamedTuple):
 
     @property
     def n(self) -> int:
-        return len(self.u)
+        return len(self.log_p)
+
+    def of_positive_weight(self) -> tuple[Array, NDArray[np.bool_]]:
+        """The points whose weight is positive, and which they are (n,)."""
+        positive = np.isfinite(self.log_ratios)
+        u, first = np.empty((int(positive.sum()), self.parts[0].shape[1])), 0
+        ends = np.cumsum([len(part) for part in self.parts])[:-1]
+        for part, own in zip(self.parts, np.split(positive, ends), strict=True):
+            last = first + int(own.sum())
+            np.compress(own, part, axis=0, out=u[first:last])
+            first = last
+        return u, positive
 
     @property
     def log_ratios(self) -> Array:
@@ -80,14 +91,13 @@ class Drawn(NamedTuple):
         """The share of the posterior where no draws could be made: by the rough weights there, which are too
         large by so much, on average, as those of draws are.
         """
-        missing = np.isneginf(self.log_ratios) & np.isfinite(self.log_rough)
-        if not missing.any():
+        drawn, rough = np.isfinite(self.log_ratios), np.isfinite(self.log_rough)
+        if not (rough & ~drawn).any():
             return 0.0
-        total = special.logsumexp(self.log_ratios)
-        shares = np.exp(self.log_ratios - total)
-        known = (shares > 0) & np.isfinite(self.log_rough)
-        excess = shares[known] @ (self.log_rough - self.log_ratios)[known]
-        lost = special.logsumexp(self.log_rough[missing]) - excess
+        total, known = special.logsumexp(self.log_ratios), rough & drawn
+        shares = special.softmax(self.log_ratios[known])
+        excess = shares @ (self.log_rough - self.log_ratios)[known]
+        lost = special.logsumexp(self.log_rough[rough & ~drawn]) - excess
         return float(np.exp(lost - np.logaddexp(lost, total)))
 
 
@@ -119,8 +129,8 @@ def given(marginal: Marginal, mixture: Mixture, n: int, rng: np.random.Generator
 class Round(NamedTuple):
     """Draws of a mixture and of the rest given these.
 
-    Points u (n, dim), log densities of the target, those of the rest, and of the marginal by Laplace; and
-    where the rest is unsure.
+    Points u (n, dim), log densities of the target, those of the rest, and of the marginal by Laplace, nan
+    if not known; and where the rest is unsure.
     """
 
     mixture: Mixture
@@ -133,6 +143,11 @@ class Round(NamedTuple):
     def batch(self, outer: Indices) -> Proposal:
         """The outer coordinates, with log marginals that are right on average."""
         return Proposal(self.u[:, outer], finite(self.log_p - self.log_given), self.mixture.log_density)
+
+
+def outer_points(rounds: Sequence[Round], outer: Indices) -> Array:
+    """The outer coordinates (n, d) of all draws."""
+    return np.concatenate([each.u[:, outer] for each in rounds])
 
 
 def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Drawn:
@@ -161,7 +176,7 @@ def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Dra
             break
         if k and not few and found.weights.ess < HOPELESS * found.n:
             break
-        mixture = fitted_to(found.u[:, outer], found.weights, rng, one=k == 0 and left > 0)
+        mixture = fitted_to(outer_points(rounds, outer), found.weights, rng, one=k == 0 and left > 0)
     if is_reliable(found.weights) and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n:
         go(int(found.n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)))
         found = together(rounds, outer)
@@ -175,11 +190,11 @@ def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
 
     So a place that a later mixture leaves out has the draws and the density of an earlier one.
     """
-    _, *arrays = zip(*rounds, strict=True)
-    u, log_p, log_given, about, unsure = map(np.concatenate, arrays)
-    log_outer = density_of([each.batch(outer) for each in rounds])(u[:, outer])
+    _, parts, *arrays = zip(*rounds, strict=True)
+    log_p, log_given, about, unsure = map(np.concatenate, arrays)
+    log_outer = density_of([each.batch(outer) for each in rounds])(outer_points(rounds, outer))
     log_q = log_given + log_outer
-    return Drawn(u, log_p, log_q, about - log_outer, unsure, psis(finite(log_p - log_q)))
+    return Drawn(parts, log_p, log_q, about - log_outer, unsure, psis(finite(log_p - log_q)))
 
 
 def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.random.Generator) -> float:
@@ -190,7 +205,7 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
     outer = marginal.inner.structure.outer
     batches = [each.batch(outer) for each in rounds]
     near = Proposal(
-        np.concatenate([each.u for each in batches]),
+        outer_points(rounds, outer),
         np.concatenate([each.log_p for each in batches]),
         density_of(batches),
     )
@@ -198,12 +213,17 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
     def estimated(far: Proposal) -> Proposal:
         seen, log_p = np.isfinite(far.log_p), far.log_p.copy()
         if seen.any():
-            none = np.full(int(seen.sum()), -np.inf)
-            _, joint, given_outer, *_ = draws_at(marginal, own, far.u[seen], none, rng)
-            log_p[seen] = finite(joint - given_outer)
+            parts = row_parts(int(seen.sum()), own.numbers)
+            log_p[seen] = np.concatenate([log_marginals(marginal, own, far.u[seen][k], rng) for k in parts])
         return replace(far, log_p=log_p)
 
     return missed(near, *map(estimated, overdispersed_batches(near, marginal, rng)))
+
+
+def log_marginals(marginal: Marginal, own: Given, outer: Array, rng: np.random.Generator) -> Array:
+    """Log marginal densities at outer points (n, d), right on average, by a draw of the rest at each."""
+    _, joint, given_outer, *_ = draws_at(marginal, own, outer, np.full(len(outer), -np.inf), rng)
+    return finite(joint - given_outer)
 
 
 def round_of(
@@ -217,7 +237,7 @@ def round_of(
     least = weight + mixture.log_density(outer) - OUTER.negligible
     parts = row_parts(len(outer), own.numbers)
     found = [draws_at(marginal, own, outer[part], least[part], rng) for part in parts]
-    return Round(mixture, *(np.concatenate(each) for each in zip(*found, strict=True)))
+    return Round(mixture, *map(np.concatenate, zip(*found, strict=True)))
 
 
 def draws_at(
@@ -229,5 +249,4 @@ def draws_at(
     log_p, rows = np.full(len(outer), -np.inf), found.complete
     if rows.any():
         log_p[rows] = inner.values(outer[rows], found.latent[rows])
-    about = np.where(np.isnan(found.about), log_p - found.log_q, found.about)
-    return inner.points(outer, found.latent), log_p, found.log_q, about, found.unsure
+    return inner.points(outer, found.latent), log_p, found.log_q, found.about, found.unsure

@@ -35,6 +35,7 @@ from ppl.inference.nested.outer import mixture_over, one_over
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.nested.weighted_draws import Drawn, drawn
+from ppl.inference.numerics.parts import by_columns
 from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
@@ -43,9 +44,12 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 from ppl.late import special
+from ppl.memory import ARRAY_SIZES, available, in_bytes
 
 PROPOSALS = 2048
 """Weighted draws to resample from, or twice as many as are written."""
+COPIES = 2
+"""How often these are in memory at once."""
 LEAST_EFFECTIVE_SHARE = 0.3
 """How many of these count, by the effective sample size, is enough."""
 MOST_LOST = 0.01
@@ -150,6 +154,7 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         raise Refused("a block has several modes")
     tell(2)
     count = max(PROPOSALS, 2 * settings.draws)
+    require_room_of_draws(COPIES * count * target.dim)
     draws = drawn(peak, mixture, count, rng)
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
@@ -163,9 +168,18 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
     if not (enough and is_reliable(draws.weights)):
         figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
-        why = f"the weights of draws by blocks are too uneven ({figures} of {len(draws.u)})"
+        why = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
         raise Refused(why, found if enough else None, draws.weights.reliable)
     return found
+
+
+def require_room_of_draws(numbers: int) -> None:
+    """Refuse draws of so many numbers if they do not fit into memory; other recipes need fewer."""
+    needed = ARRAY_SIZES.number * numbers
+    if numbers > ARRAY_SIZES.unchecked and (there := available()) < needed:
+        raise Refused(
+            f"its draws by blocks need {in_bytes(needed)} of memory, and {in_bytes(there)} are free"
+        )
 
 
 def beside(result: Result, refused: Refused | None, context: Context) -> Result:
@@ -185,9 +199,9 @@ def beside(result: Result, refused: Refused | None, context: Context) -> Result:
 
 def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo, Evidence]:
     """Those that have a weight, and ELBO and evidence by all."""
-    positive = np.isfinite(draws.log_ratios)
+    u, positive = draws.of_positive_weight()
     weights = Psis(draws.weights.log_weights[positive], draws.weights.khat)  # those of the others are zero
-    weighted = WeightedDraws(draws.u[positive], draws.log_p[positive], draws.log_q[positive], weights)
+    weighted = WeightedDraws(u, draws.log_p[positive], draws.log_q[positive], weights)
     return weighted, weighted_elbo(draws), of_weights(draws.log_ratios, draws.weights)
 
 
@@ -202,7 +216,7 @@ def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:
     dim, weights = draws.u.shape[1], np.exp(draws.weights.log_weights)
     if dim > MOST_CORRELATED:
         family, mean = MeanField(dim), weights @ draws.u
-        sds = np.sqrt(weights @ (draws.u - mean) ** 2)
+        sds = by_columns(lambda some: np.sqrt(weights @ (some - weights @ some) ** 2), draws.u)
         return family, family.push_forward(family.start(np.zeros(dim)), mean, sds)
     mean, covariance = moments(draws.u, weights)
     full = FullRank(dim)

@@ -740,8 +740,9 @@ def test_draws_of_several_mixtures_are_weighted_as_those_of_one():
     weights = np.exp(found.weights.log_weights)
     assert found.weights.khat < 0.5 < alone.weights.khat
     assert np.log(np.mean(np.exp(found.log_ratios))) == pytest.approx(3.0, abs=0.05)
-    assert weights @ found.u[:, 0] == pytest.approx(0.0, abs=0.1)
-    assert weights @ found.u[:, 0] ** 2 == pytest.approx(1.0, abs=0.1)
+    u = np.concatenate(found.parts)[:, 0]
+    assert weights @ u == pytest.approx(0.0, abs=0.1)
+    assert weights @ u**2 == pytest.approx(1.0, abs=0.1)
 
 
 class RareCounts(Target):
@@ -765,11 +766,22 @@ class RareCounts(Target):
 
 
 @pytest.mark.parametrize("excess", [0.0, 20.0])
-def test_missing_draws_are_weighed_as_laplace_is_wrong_about_the_others(excess):
+@pytest.mark.parametrize("known", [200, 50])
+def test_missing_draws_are_weighed_as_laplace_is_wrong_about_the_others(excess, known):
+    """Of draws by trends Laplace's approximation is not known."""
     log_p, n = np.where(np.arange(200) < 10, -np.inf, 0.0), 200
-    rough = np.full(n, excess)
-    found = Drawn(np.zeros((n, 1)), log_p, np.zeros(n), rough, np.zeros(n, bool), psis(log_p))
+    rough = np.where(np.arange(n) < known, excess, np.nan)
+    found = Drawn((np.zeros((n, 1)),), log_p, np.zeros(n), rough, np.zeros(n, bool), psis(log_p))
     np.testing.assert_allclose(found.lost, 0.05)
+
+
+def test_points_of_positive_weight_are_those_of_all_parts():
+    parts = np.arange(6.0).reshape(3, 2), np.arange(6.0, 10.0).reshape(2, 2)
+    log_p = np.array([0.0, -np.inf, 0.0, -np.inf, 0.0])
+    found = Drawn(parts, log_p, np.zeros(5), log_p, np.zeros(5, bool), psis(log_p))
+    u, positive = found.of_positive_weight()
+    np.testing.assert_array_equal(u, np.concatenate(parts)[[0, 2, 4]])
+    np.testing.assert_array_equal(positive, [True, False, True, False, True])
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
