@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.inference.nested.graph import Graph
 from ppl.late import LateModule
 
 csgraph = LateModule("scipy.sparse.csgraph")
@@ -89,54 +90,45 @@ class Field:
         return Reading(self.colours[coordinate], row, coordinate, first - second, second)
 
 
-def field_of(
-    touched: NDArray[np.bool_], scalars: NDArray[np.bool_], free: NDArray[np.bool_], fewest: int
-) -> Field | None:
-    """The field of a graph (dim, dim); None where there is none.
+def field_of(graph: Graph, scalars: NDArray[np.bool_], free: NDArray[np.bool_], fewest: int) -> Field | None:
+    """The field of a graph; None where there is none.
 
     `scalars` (dim,) are coordinates of parameters that are one number: these are outer, and so are those that
     meet most others. Where these are too many, all `free` ones (dim,), which have no constraint, are in the
     field: coefficients as well as the effects that they are added to (Rue, Martino and Chopin 2009, section
     1.1). It has at least `fewest` coordinates for each outer one.
     """
-    sparse_one = field_given(touched, outer_of(touched, scalars), fewest, FIELD.most_work)
-    return sparse_one or field_given(touched, np.nonzero(~free)[0], fewest, FIELD.most_work_dense)
+    sparse_one = field_given(graph, outer_of(graph, scalars), fewest, FIELD.most_work)
+    return sparse_one or field_given(graph, np.nonzero(~free)[0], fewest, FIELD.most_work_dense)
 
 
-def field_given(touched: NDArray[np.bool_], outer: Indices, fewest: int, most_work: float) -> Field | None:
+def field_given(graph: Graph, outer: Indices, fewest: int, most_work: float) -> Field | None:
     """The field of all but the outer ones; None where a factor is more work, or colours are too many."""
-    dim = len(touched)
+    dim = graph.shape[0]
     rest = np.setdiff1d(np.arange(dim), outer)
     if not 0 < len(outer) <= FIELD.most_outer or len(rest) < fewest * len(outer):
         return None
-    graph = sparse.csr_matrix(touched[np.ix_(rest, rest)])
-    order = csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.intp)
-    ordered = graph[order][:, order]
-    ordered.setdiag(True)
+    inside = graph[rest][:, rest]
+    order = csgraph.reverse_cuthill_mckee(inside, symmetric_mode=True).astype(np.intp)
+    ordered = inside[order][:, order] + sparse.eye_array(len(rest), dtype=bool)
     pairs = np.array(sparse.tril(ordered).nonzero(), dtype=np.intp)
-    found = Field(dim, outer, rest[order], pairs, coloured(ordered.tocsr()))
+    found = Field(dim, outer, rest[order], pairs, coloured(sparse.csr_array(ordered)))
     work = len(rest) * (found.bandwidth + 1.0) ** 2
     colours = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
     return found if work <= most_work and found.colours.max() < colours else None
 
 
-def outer_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_]) -> Indices:
+def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
     """Those that meet most others, one by one, and those of scalar parameters."""
-    graph, left = touched.copy(), len(touched)
-    np.fill_diagonal(graph, False)
     outer = scalars.copy()
-    graph[scalars] = graph[:, scalars] = False
-    left -= int(scalars.sum())
-    while outer.sum() <= FIELD.most_outer and left > 1:
-        degrees = graph.sum(axis=0)
+    while outer.sum() <= FIELD.most_outer and (left := int((~outer).sum())) > 1:
+        degrees = (graph @ (~outer).astype(np.intp)) * ~outer
         most = int(degrees.argmax())
         usual = float(np.median(degrees[~outer]))
         least = FIELD.lesser_hub if degrees[most] > FIELD.many * usual else FIELD.hub
         if degrees[most] < least * (left - 1):
             break
         outer[most] = True
-        graph[most] = graph[:, most] = False
-        left -= 1
     return np.nonzero(outer)[0]
 
 

@@ -5,7 +5,6 @@ x. So a point is moved in one coordinate, and the gradient looked at for what ch
 taken on trust: the draws made by it are weighted by the density of the whole (see `draws`).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,12 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.couplings import COUPLINGS, Curvature, are_constant, couplings
+from ppl.inference.nested.graph import (
+    GRAPH,
+    Graph,
+    changes,
+    graph_of,
+    hubs_of,
+    responses,
+    steps_of,
+    symmetric,
+)
 from ppl.inference.nested.sparse import Field, field_of
-from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array, Target, gradients, kinds_of
+from ppl.inference.objective.target import Array, Target, kinds_of
 from ppl.late import LateModule
 
-sparse, csgraph = LateModule("scipy.sparse"), LateModule("scipy.sparse.csgraph")
+csgraph = LateModule("scipy.sparse.csgraph")
 
 Indices = NDArray[np.intp]
 
@@ -59,20 +67,8 @@ class StructureLimits:
     fewest_latent: int = 2
     """Coordinates in blocks for each outer one: of coefficients and their scales, neither is the other's."""
 
-    most_dimensions: int = 4000
-    """Coordinates that are moved one by one."""
-
     most_in_groups: int = 200_000
     """Coordinates that are moved many at once; draws of more take more than a quarter of an hour."""
-
-    probes: int = 64
-    """Coordinates that are moved alone to find those that meet more than a block has."""
-
-    smallest_change: float = 1e-9
-    """The change of a gradient, beside its size, that is no rounding."""
-
-    nearest: float = 0.1
-    """How far a coordinate is moved at least, and at most eight times as far."""
 
 
 STRUCTURE = StructureLimits()
@@ -115,116 +111,76 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
     """That of a target, seen from a point u (dim,) with a finite gradient; None where it has none."""
     if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_in_groups:
         return None
-    if STRUCTURE.probes + 2 * code_length(target.dim) < target.dim and (
-        found := small_blocks(target, u, rng)
-    ):
+    if GRAPH.probes + 2 * code_length(target.dim) < target.dim and (found := small_blocks(target, u, rng)):
         return found.narrowed
-    if target.dim > STRUCTURE.most_dimensions:
+    graph = graph_of(target, u, rng)
+    if graph is None:
         return None
-    touched = meets(target, u, rng)
-    blocks = [blocks_of(touched, widest) for widest in (STRUCTURE.narrow, STRUCTURE.widest)]
+    blocks = [blocks_of(graph, widest) for widest in (STRUCTURE.narrow, STRUCTURE.widest)]
     found = min((each for each in blocks if each), key=lambda each: len(each.outer), default=None)
-    if found and (found.width <= STRUCTURE.narrow or is_dense(touched, found)):
+    if found and (found.width <= STRUCTURE.narrow or is_dense(graph, found)):
         return found.narrowed
-    return sparse_field(target, u, rng, touched) or found
+    return sparse_field(target, u, rng, graph) or found
 
 
-def sparse_field(
-    target: Target, u: Array, rng: np.random.Generator, touched: NDArray[np.bool_]
-) -> Field | None:
-    """The field of a graph (dim, dim), if need be without sums by which many coordinates meet."""
+def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Graph) -> Field | None:
+    """The field of a graph, if need be without sums by which many coordinates meet."""
     scalars, free = kinds_of(target)
-    found = field_of(touched, scalars, free, STRUCTURE.fewest_latent)
-    if found or not (~scalars).any():
+    found = field_of(graph, scalars, free, STRUCTURE.fewest_latent)
+    if found or target.dim > GRAPH.most_alone or not (~scalars).any():
         return found
+    touched = graph.toarray() | np.eye(target.dim, dtype=bool)
     sums, rest = couplings(curvature(target, u, rng), touched, ~scalars)
     if not sums or not are_constant(sums, rest, curvature(target, u + rng.normal(size=u.shape), rng)):
         return None
-    found = field_of(rest, scalars, free, STRUCTURE.fewest_latent)
+    found = field_of(symmetric(rest), scalars, free, STRUCTURE.fewest_latent)
     return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
 
 
-def blocks_of(touched: NDArray[np.bool_], widest: int) -> Structure | None:
-    """The blocks of a graph (dim, dim), of so many coordinates at most; None where it has none."""
+def blocks_of(graph: Graph, widest: int) -> Structure | None:
+    """The blocks of a graph, of so many coordinates at most; None where it has none."""
     limits = STRUCTURE
-    outer = separators(touched, widest)
+    outer = separators(graph, widest)
     if outer is None or not len(outer):  # of independent coordinates a mean-field q is enough
         return None
-    dim = len(touched)
+    dim = graph.shape[0]
     latent = np.setdiff1d(np.arange(dim), outer)
     if len(latent) < limits.fewest_latent * len(outer):
         return None
-    labels = components(touched, latent)
-    count = int(labels.max()) + 1
-    if count < limits.fewest_blocks:
+    labels = components(graph, latent)
+    sizes = np.bincount(labels)
+    if len(sizes) < limits.fewest_blocks:
         return None
-    blocks = np.full((count, int(np.bincount(labels).max())), dim)
-    for label in range(count):
-        own = latent[labels == label]
-        blocks[label, : len(own)] = own
+    order = np.argsort(labels, kind="stable")
+    place = np.arange(len(latent)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    blocks = np.full((len(sizes), int(sizes.max())), dim)
+    blocks[labels[order], place] = latent[order]
     return Structure(dim, outer, blocks)
 
 
-def is_dense(touched: NDArray[np.bool_], found: Structure) -> bool:
+def is_dense(graph: Graph, found: Structure) -> bool:
     """Whether most coordinates of a block meet each other: others are a field at less cost."""
-    inside = np.pad(touched, (0, 1))[found.blocks[:, :, None], found.blocks[:, None, :]]
-    pairs = found.filled[:, :, None] & found.filled[:, None, :]
-    return bool(inside.sum() >= STRUCTURE.dense * pairs.sum())
-
-
-def meets(target: Target, u: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which pairs of coordinates (dim, dim) have a term in common."""
-    touched = responses(target, u, np.eye(target.dim, dtype=bool), rng)
-    return np.asarray(touched | touched.T)
-
-
-def responses(
-    target: Target, u: Array, perturbed: NDArray[np.bool_], rng: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Which entries of the gradient (n, dim) change where the coordinates `perturbed` (n, dim) are moved."""
-    found = np.zeros(perturbed.shape, dtype=bool)
-    for part, change, size in changes(target, u, steps_of(target.dim, rng) * perturbed):
-        found[part] = ~(np.abs(change) <= STRUCTURE.smallest_change * size)  # nan may depend on anything
-    return found
+    latent = found.blocks[found.filled]
+    inside = graph[latent][:, latent].nnz + len(latent)
+    return bool(inside >= STRUCTURE.dense * (found.filled.sum(axis=1) ** 2).sum())
 
 
 def curvature(target: Target, u: Array, rng: np.random.Generator) -> Curvature:
     """That between all pairs of coordinates, at distant points if the target is not quadratic."""
     steps, (values, noise) = steps_of(target.dim, rng), np.zeros((2, target.dim, target.dim))
-    for part, change, size in changes(target, u, np.diag(steps)):
+    for part, change, size in changes(target, u, steps, np.eye(target.dim, dtype=bool)):
         values[part] = -change / steps[part, None]
         noise[part] = COUPLINGS.noise * size / np.abs(steps[part, None])
     return Curvature(values, noise)
 
 
-def steps_of(dim: int, rng: np.random.Generator) -> Array:
-    """How far coordinates are moved, (dim,), to either side."""
-    least = STRUCTURE.nearest
-    return np.asarray(rng.uniform(least, 8 * least, dim) * rng.choice([-1.0, 1.0], dim))
-
-
-def changes(target: Target, u: Array, moves: Array) -> Iterator[tuple[slice, Array, Array]]:
-    """Of some rows of moves (n, dim) at a time, how the gradient changes (m, dim), and its size (m, dim)."""
-    here = gradients(target, np.array([u, u]))  # at two points, as the others are
-    for part in row_parts(*moves.shape):
-        there = gradients(target, u + moves[part])
-        yield part, there - here[0], np.maximum(np.abs(here[0]) + np.abs(there), 1e-6)
-
-
 def small_blocks(target: Target, u: Array, rng: np.random.Generator) -> Structure | None:
     """Blocks of at most two coordinates by some 2 log2(dim) gradients, not one for each; None for others.
 
-    Of a few coordinates that are moved alone, those that meet so few that they may be latent tell what is
-    outer: what meets more of them than a block has. The rest have random codes in binary, and all with a bit
-    of 1, or of 0, are moved at once: a gradient that responds to those whose bit it has not tells that its
-    partner's code differs there (group testing; Dorfman 1943, "The detection of defective members").
+    Those that are no hubs have random codes in binary, and all with a bit of 1, or of 0, are moved at once: a
+    gradient that responds to those whose bit it has not tells that its partner's code differs there.
     """
-    dim = target.dim
-    alone = np.zeros((STRUCTURE.probes, dim), dtype=bool)
-    alone[np.arange(len(alone)), rng.choice(dim, len(alone), replace=False)] = True
-    met = responses(target, u, alone, rng)
-    few = met[met.sum(axis=1) <= STRUCTURE.narrow + STRUCTURE.most_outer]
-    outer = np.flatnonzero(few.sum(axis=0) > STRUCTURE.narrow)
+    dim, (outer, _) = target.dim, hubs_of(target, u, rng)
     latent = np.setdiff1d(np.arange(dim), outer)
     if not 0 < len(outer) <= STRUCTURE.most_outer or len(latent) < STRUCTURE.fewest_latent * len(outer):
         return None
@@ -250,41 +206,35 @@ def code_length(n: int) -> int:
     return n.bit_length() + 1
 
 
-def separators(touched: NDArray[np.bool_], widest: int) -> Indices | None:
+def separators(graph: Graph, widest: int) -> Indices | None:
     """Few coordinates without which the rest falls into blocks: those that meet most others, one by one."""
-    outer = list[int]()
-    graph = touched.copy()
-    np.fill_diagonal(graph, False)
+    dim = graph.shape[0]
+    outer, left = list[int](), np.ones(dim, dtype=bool)
     narrow = widest <= STRUCTURE.narrow
     any_of, hub = (STRUCTURE.few_outer, STRUCTURE.hub) if narrow else (0, STRUCTURE.hub_of_wide)
-    while len(outer) <= min(STRUCTURE.most_outer, len(touched) - 1):
-        if largest(graph) <= widest:
-            return needed(touched, outer, widest)
-        most = int(graph.sum(axis=0).argmax())
-        if len(outer) >= any_of and graph[most].mean() < hub:
+    while len(outer) <= min(STRUCTURE.most_outer, dim - 1):
+        if np.bincount(components(graph, np.flatnonzero(left))).max(initial=0) <= widest:
+            return needed(graph, outer, widest)
+        degrees = (graph @ left.astype(np.intp)) * left
+        most = int(degrees.argmax())
+        if len(outer) >= any_of and degrees[most] < hub * dim:
             return None
         outer.append(most)
-        graph[most] = graph[:, most] = False
+        left[most] = False
     return None
 
 
-def needed(touched: NDArray[np.bool_], outer: list[int], widest: int) -> Indices:
+def needed(graph: Graph, outer: list[int], widest: int) -> Indices:
     """Those of the separators without which blocks would be too wide."""
     chosen = list(outer)
     for each in outer:
-        rest = np.setdiff1d(np.arange(len(touched)), [k for k in chosen if k != each])
-        if np.bincount(components(touched, rest)).max() <= widest:
+        rest = np.setdiff1d(np.arange(graph.shape[0]), [k for k in chosen if k != each])
+        if np.bincount(components(graph, rest)).max() <= widest:
             chosen.remove(each)
     return np.array(sorted(chosen), dtype=np.intp)
 
 
-def largest(graph: NDArray[np.bool_]) -> int:
-    """How many coordinates the largest component has."""
-    _, labels = csgraph.connected_components(sparse.csr_array(graph), directed=False)
-    return int(np.bincount(labels).max(initial=0))
-
-
-def components(touched: NDArray[np.bool_], some: Indices) -> Indices:
+def components(graph: Graph, some: Indices) -> Indices:
     """Of each of some coordinates, which component of the graph among them it is in."""
-    _, labels = csgraph.connected_components(sparse.csr_array(touched[np.ix_(some, some)]), directed=False)
+    _, labels = csgraph.connected_components(graph[some][:, some], directed=False)
     return np.asarray(labels, dtype=np.intp)

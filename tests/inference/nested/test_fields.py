@@ -13,6 +13,7 @@ from ppl.inference.nested.banded import factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import FEWEST_OF_FIELD, field_draws, trends_of
+from ppl.inference.nested.graph import symmetric
 from ppl.inference.nested.marginal import Marginal, climb, differences
 from ppl.inference.nested.outer import one_over, spread_of
 from ppl.inference.nested.slopes import slopes
@@ -188,12 +189,12 @@ def test_scalars_and_hubs_are_outer(graph):
     whole[0, 2:] = whole[2:, 0] = True
     whole[1, 2:5] = whole[2:5, 1] = True
     scalars = np.arange(size + 2) == 1
-    assert field_of(whole, scalars, ~scalars, 2).outer.tolist() == [0, 1]
+    assert field_of(symmetric(whole), scalars, ~scalars, 2).outer.tolist() == [0, 1]
 
 
 def test_where_all_meet_there_is_no_field():
     nothing = np.zeros(30, dtype=bool)
-    assert field_of(np.ones((30, 30), dtype=bool), nothing, nothing, 2) is None
+    assert field_of(symmetric(np.ones((30, 30), dtype=bool)), nothing, nothing, 2) is None
 
 
 @pytest.mark.parametrize(("share", "sparse_enough"), [(0.4, False), (0.05, True)])
@@ -202,7 +203,7 @@ def test_where_the_hessian_takes_nearly_a_gradient_for_each_coordinate_there_is_
 ):
     whole, below = np.ones((32, 32), dtype=bool), np.tril(rng().random((31, 31)) < share)
     whole[1:, 1:] = below | below.T
-    found = field_of(whole, np.arange(32) == 0, np.arange(32) > 0, 2)
+    found = field_of(symmetric(whole), np.arange(32) == 0, np.arange(32) > 0, 2)
     assert (found is not None) == sparse_enough
 
 
@@ -210,7 +211,7 @@ def test_where_the_hessian_takes_nearly_a_gradient_for_each_coordinate_there_is_
 def test_where_nearly_all_are_scalars_there_is_no_field(others):
     size = 4 + others
     scalars = np.arange(size) < 4
-    assert field_of(np.ones((size, size), dtype=bool), scalars, ~scalars, 2) is None
+    assert field_of(symmetric(np.ones((size, size), dtype=bool)), scalars, ~scalars, 2) is None
 
 
 def test_where_too_many_meet_most_others_all_unconstrained_ones_are_the_field():
@@ -218,9 +219,9 @@ def test_where_too_many_meet_most_others_all_unconstrained_ones_are_the_field():
     whole = np.zeros((size, size), dtype=bool)
     whole[: scales + hubs] = whole[:, : scales + hubs] = True
     constrained = np.arange(size) < scales
-    found = field_of(whole, constrained, ~constrained, 2)
+    found = field_of(symmetric(whole), constrained, ~constrained, 2)
     assert found.outer.tolist() == [0, 1, 2] and len(found.latent) == size - scales
-    assert field_of(whole, constrained, np.zeros(size, dtype=bool), 2) is None
+    assert field_of(symmetric(whole), constrained, np.zeros(size, dtype=bool), 2) is None
 
 
 # --- Banded matrices -----------------------------------------------------------------------------

@@ -1,0 +1,119 @@
+"""Which coordinates meet is found by sets of them as one by one, by fewer gradients."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ppl.inference.nested.graph import by_sets, graph_of, of_pairs, seeming_pairs, symmetric, words
+from ppl.inference.nested.sparse import Field
+from ppl.inference.nested.structure import structure_of
+from ppl.inference.objective.target import Target
+
+
+def rng(seed=5):
+    return np.random.default_rng(seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Normal(Target):
+    """A normal distribution with a sparse precision of these pairs; counts the points of its gradients."""
+
+    graph: sparse.csr_array
+    asked: list[int] = field(default_factory=list)
+
+    @property
+    def dim(self):
+        return self.graph.shape[0]
+
+    def log_density_gradients(self, us):
+        self.asked.append(len(us))
+        gradient = -(us @ (0.1 * self.graph + sparse.eye_array(self.dim))).reshape(us.shape)
+        return 0.5 * (us * gradient).sum(axis=1), gradient
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+def chain(dim):
+    return of_pairs(dim, np.arange(dim - 1), np.arange(1, dim))
+
+
+def grid(rows, columns):
+    at = np.arange(rows * columns).reshape(rows, columns)
+    first, second = (
+        np.concatenate([a.ravel(), b.ravel()]) for a, b in [(at[:-1], at[:, :-1]), (at[1:], at[:, 1:])]
+    )
+    return of_pairs(at.size, first, second)
+
+
+def with_hubs(graph, *degrees):
+    """The same and coordinates that meet so many others each."""
+    size = graph.shape[0]
+    first, second = [
+        np.concatenate(each)
+        for each in zip(
+            graph.nonzero(),
+            *(
+                (np.full(degree, size + k), rng(k).choice(size, degree, replace=False))
+                for k, degree in enumerate(degrees)
+            ),
+            strict=True,
+        )
+    ]
+    return of_pairs(size + len(degrees), first, second)
+
+
+GRAPHS = {
+    "chain": chain(3000),
+    "chain with hubs": with_hubs(chain(3000), 3000, 3000, 1500),
+    "grid": grid(60, 70),
+    "grid, some meet many": with_hubs(grid(50, 70), 3500, 120, 60),
+    "blocks of four": symmetric(np.kron(np.eye(500), np.ones((4, 4))).astype(bool)),
+    "alone": chain(2000)[:, :0] @ chain(2000)[:0],
+}
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+def test_sets_tell_what_meets(graph):
+    target = Normal(graph)
+    found = by_sets(target, rng().normal(size=target.dim), rng())
+    assert (found != graph).nnz == 0
+    assert sum(target.asked) < 0.5 * target.dim
+
+
+def test_of_many_coordinates_that_all_meet_no_graph_is_found():
+    dim = 1200
+    target = Normal(sparse.csr_array(np.ones((dim, dim), dtype=bool)))
+    assert by_sets(target, rng().normal(size=dim), rng()) is None
+
+
+def test_few_coordinates_are_moved_one_by_one():
+    target = Normal(chain(40))
+    assert (graph_of(target, rng().normal(size=40), rng()) != chain(40)).nnz == 0
+    assert sum(target.asked) == 40 + 2
+
+
+def test_pairs_seem_to_meet_that_no_set_tells_apart():
+    """Coordinates 0 and 1 meet, and 2 is in the same sets as 1."""
+    sets = np.array([[1, 0, 0], [0, 1, 1]], dtype=bool)
+    responded = np.array([[1, 1, 0], [1, 1, 1]], dtype=bool)
+    first, second = seeming_pairs(sets, responded)
+    assert list(zip(first, second, strict=True)) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+
+
+@pytest.mark.parametrize("count", [1, 64, 65, 200])
+def test_words_hold_the_bits_of_each_coordinate(count):
+    bits = rng().random((count, 7)) < 0.4
+    found = words(bits)
+    assert found.shape == (7, -(-count // 64)) and found.dtype == np.uint64
+    assert [sum(int(word).bit_count() for word in row) for row in found] == bits.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("dim", [900, 4001, 12_000])
+def test_a_long_chain_is_a_field(dim):
+    target = Normal(with_hubs(chain(dim), dim, dim))
+    found = structure_of(target, rng().normal(size=target.dim), rng())
+    assert isinstance(found, Field) and found.bandwidth == 1
+    assert found.outer.tolist() == [dim, dim + 1]
