@@ -112,10 +112,11 @@ def field_given(graph: Graph, outer: Indices, fewest: int, most_work: float) -> 
     order = csgraph.reverse_cuthill_mckee(inside, symmetric_mode=True).astype(np.intp)
     ordered = inside[order][:, order] + sparse.eye_array(len(rest), dtype=bool)
     pairs = np.array(sparse.tril(ordered).nonzero(), dtype=np.intp)
-    found = Field(dim, outer, rest[order], pairs, coloured(sparse.csr_array(ordered)))
-    work = len(rest) * (found.bandwidth + 1.0) ** 2
-    colours = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
-    return found if work <= most_work and found.colours.max() < colours else None
+    if len(rest) * ((pairs[0] - pairs[1]).max() + 1.0) ** 2 > most_work:
+        return None
+    most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
+    colours = coloured(sparse.csr_array(ordered), most)
+    return None if colours is None else Field(dim, outer, rest[order], pairs, colours)
 
 
 def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
@@ -132,8 +133,11 @@ def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
     return np.nonzero(outer)[0]
 
 
-def coloured(graph: Any) -> Indices:
-    """Colours (k,): 0 for coordinates of which none meet; of the others no two of one colour meet a third."""
+def coloured(graph: Any, most: int) -> Indices | None:
+    """Colours (k,): 0 for coordinates of which none meet; of the others no two of one colour meet a third.
+
+    None for more than so many colours.
+    """
     size = graph.shape[0]
     neighbours = [graph.indices[graph.indptr[k] : graph.indptr[k + 1]] for k in range(size)]
     colours = np.full(size, -1, dtype=np.intp)
@@ -148,4 +152,6 @@ def coloured(graph: Any) -> Indices:
         taken = taken[taken > 0]
         gaps = np.nonzero(taken != np.arange(1, len(taken) + 1))[0]
         colours[k] = gaps[0] + 1 if len(gaps) else len(taken) + 1
+        if colours[k] >= most:
+            return None
     return colours
