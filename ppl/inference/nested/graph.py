@@ -36,7 +36,7 @@ class GraphLimits:
     probes: int = 64
     """Coordinates that are moved alone to see how many others one meets."""
 
-    most_met: int = 64
+    most_met: int = 100
     """A probe that meets at most so many may be latent."""
 
     hub: int = 3

@@ -35,7 +35,7 @@ Indices = NDArray[np.intp]
 class StructureLimits:
     """What is looked for."""
 
-    most_outer: int = 60
+    most_outer: int = 80
     """Coordinates that others may be independent given: so many a Student's t is fitted to."""
 
     narrow: int = 3
