@@ -293,11 +293,11 @@ def divergent(v: "Verdict", name: Name) -> Finding | None:
 
 
 def drifting(v: "Verdict", name: Name) -> Finding | None:
-    """A drift that has not slowed down has at least as far to go again."""
+    """A drift that more moves would not end is of no known size."""
     if v.annealed is None or not v.annealed.drift >= ANNEALING.stationary_drift:
         return None
-    left = (2 if v.annealed.hopeless else 1) * v.annealed.drift
-    level = Level.POOR if left > VERDICT.most_shift else Level.USABLE
+    poor = v.annealed.hopeless or v.annealed.drift > VERDICT.most_shift
+    level = Level.POOR if poor else Level.USABLE
     why = f"annealed draws are not stationary: a mean or an sd still changed by {v.annealed.drift:.2g} sd"
     if v.annealed.hopeless:
         why += ", and the HMC moves were stopped early because more moves would not change this"
