@@ -23,7 +23,7 @@ from ppl.inference.nested.graph import (
     symmetric,
 )
 from ppl.inference.nested.sparse import Field, field_of
-from ppl.inference.objective.target import Array, Target, kinds_of
+from ppl.inference.objective.target import Array, Target, gradients, kinds_of
 from ppl.late import LateModule
 
 csgraph = LateModule("scipy.sparse.csgraph")
@@ -124,17 +124,35 @@ def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structur
 
 
 def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Graph) -> Field | None:
-    """The field of a graph, if need be without sums by which many coordinates meet."""
+    """The field of a graph, if need be without sums by which many coordinates meet.
+
+    Coordinates that hardly meet at u may do so elsewhere, as those of a Gaussian process by its length scale.
+    """
     scalars, free = kinds_of(target)
     found = field_of(graph, scalars, free, STRUCTURE.fewest_latent)
-    if found or target.dim > GRAPH.most_alone or not (~scalars).any():
-        return found
+    if found:
+        everywhere = with_graphs_beside(graph, target, u, rng)
+        return None if everywhere is None else field_of(everywhere, scalars, free, STRUCTURE.fewest_latent)
+    if target.dim > GRAPH.most_alone or not (~scalars).any():
+        return None
     touched = graph.toarray() | np.eye(target.dim, dtype=bool)
     sums, rest = couplings(curvature(target, u, rng), touched, ~scalars)
     if not sums or not are_constant(sums, rest, curvature(target, u + rng.normal(size=u.shape), rng)):
         return None
     found = field_of(symmetric(rest), scalars, free, STRUCTURE.fewest_latent)
     return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
+
+
+def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
+    """A graph with what meets at two distant points as well, if their gradients are finite; None for many."""
+    shift = rng.normal(size=u.shape)
+    for there in (u + shift, u - shift):
+        if np.isfinite(gradients(target, np.array([there, there]))).all():
+            beside = graph_of(target, there, rng)
+            if beside is None:
+                return None
+            graph = graph + beside
+    return graph
 
 
 def blocks_of(graph: Graph, widest: int) -> Structure | None:

@@ -117,3 +117,36 @@ def test_a_long_chain_is_a_field(dim):
     found = structure_of(target, rng().normal(size=target.dim), rng())
     assert isinstance(found, Field) and found.bandwidth == 1
     assert found.outer.tolist() == [dim, dim + 1]
+
+
+@dataclass(frozen=True)
+class DenseElsewhere(Target):
+    """A random walk whose steps meet in their sum as well, where a scale is positive."""
+
+    dim: int = 200
+
+    def log_density_gradients(self, us):
+        scale, x = us[:, :1], us[:, 1:]
+        steps, total, weight = np.diff(x, axis=1), x.sum(axis=1, keepdims=True), np.maximum(us[:, :1], 0.0)
+        value = -0.5 * ((x**2).sum(axis=1) + (steps**2).sum(axis=1) + (weight * total**2 + scale**2)[:, 0])
+        walk = np.pad(steps, ((0, 0), (0, 1))) - np.pad(steps, ((0, 0), (1, 0)))
+        slope = -0.5 * (scale > 0) * total**2 - scale
+        return value, np.hstack([slope, walk - x - weight * total])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+def after_a_hub(graph):
+    """The same after a coordinate that meets all."""
+    first, second = graph.nonzero()
+    size, others = graph.shape[0] + 1, np.arange(1, graph.shape[0] + 1)
+    return of_pairs(size, np.append(first + 1, 0 * others), np.append(second + 1, others))
+
+
+def test_a_field_is_sparse_at_distant_points_too():
+    """As the coordinates of a Gaussian process with a short length scale seem to be at the start."""
+    target = DenseElsewhere()
+    u = np.full(target.dim, -0.01)
+    assert (graph_of(target, u, rng()) != after_a_hub(chain(target.dim - 1))).nnz == 0
+    assert not isinstance(structure_of(target, u, rng()), Field)
