@@ -35,6 +35,9 @@ class FieldLimits:
     colours_of_all: float = 0.6
     """So many of the latent coordinates the colours may be; with more the Hessian is nearly dense."""
 
+    most_numbers_dense: int = 50_000
+    """The numbers that the gradients of a nearly dense Hessian work through."""
+
     most_outer: int = 10
     """Outer coordinates: so many a mixture of Student's t is fitted to."""
 
@@ -90,19 +93,25 @@ class Field:
         return Reading(self.colours[coordinate], row, coordinate, first - second, second)
 
 
-def field_of(graph: Graph, scalars: NDArray[np.bool_], free: NDArray[np.bool_], fewest: int) -> Field | None:
+def field_of(
+    graph: Graph, scalars: NDArray[np.bool_], free: NDArray[np.bool_], fewest: int, width: int = 1
+) -> Field | None:
     """The field of a graph; None where there is none.
 
     `scalars` (dim,) are coordinates of parameters that are one number: these are outer, and so are those that
     meet most others. Where these are too many, all `free` ones (dim,), which have no constraint, are in the
     field: coefficients as well as the effects that they are added to (Rue, Martino and Chopin 2009, section
-    1.1). It has at least `fewest` coordinates for each outer one.
+    1.1), or a walk by its steps. It has at least `fewest` coordinates for each outer one. A gradient works
+    through `width` numbers.
     """
     sparse_one = field_given(graph, outer_of(graph, scalars), fewest, FIELD.most_work)
-    return sparse_one or field_given(graph, np.nonzero(~free)[0], fewest, FIELD.most_work_dense)
+    dense = FIELD.most_numbers_dense // width
+    return sparse_one or field_given(graph, np.nonzero(~free)[0], fewest, FIELD.most_work_dense, dense)
 
 
-def field_given(graph: Graph, outer: Indices, fewest: int, most_work: float) -> Field | None:
+def field_given(
+    graph: Graph, outer: Indices, fewest: int, most_work: float, most_colours: int = 0
+) -> Field | None:
     """The field of all but the outer ones; None where a factor is more work, or colours are too many."""
     dim = graph.shape[0]
     rest = np.setdiff1d(np.arange(dim), outer)
@@ -115,7 +124,7 @@ def field_given(graph: Graph, outer: Indices, fewest: int, most_work: float) -> 
     if len(rest) * ((pairs[0] - pairs[1]).max() + 1.0) ** 2 > most_work:
         return None
     most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
-    colours = coloured(sparse.csr_array(ordered), most)
+    colours = coloured(sparse.csr_array(ordered), max(most, most_colours))
     return None if colours is None else Field(dim, outer, rest[order], pairs, colours)
 
 

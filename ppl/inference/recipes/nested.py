@@ -146,7 +146,7 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         raise Refused("the other parameters have several modes")
     tell(1)
     mixture = mixture_over(peak, rng)
-    if mixture is None and isinstance(inner, Blocks):  # of which draws say where Laplace is wrong
+    if mixture is None:  # draws say where Laplace is wrong
         mixture = one_over(peak.gaussian)
     if mixture is None:
         raise Refused("no mixture of Student's t was found that fits the other parameters")
