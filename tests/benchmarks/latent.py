@@ -253,6 +253,19 @@ CASES = {
           x[2:T] ~ normal(phi * x[1:(T - 1)], s); y ~ poisson_log(mu + x); }""",
         counts_in_time,
     ),
+    "walk by its steps 60": Case(
+        """
+        data { int T; vector[T] y; }
+        parameters { real<lower=0, upper=1> phi; real<lower=0> q; real<lower=0> r; vector[T] z; }
+        transformed parameters {
+          vector[T] state;
+          state[1] = q * z[1];
+          for (t in 2:T) state[t] = phi * state[t - 1] + q * z[t];
+        }
+        model { q ~ std_normal(); r ~ std_normal(); z ~ std_normal(); y ~ normal(state, r); }
+        """,
+        lambda rng: level(rng, 60),
+    ),
     "local level 200": Case(
         """data { int T; vector[T] y; }
         parameters { real<lower=0> s; real<lower=0> w; vector[T] m; }

@@ -9,7 +9,15 @@ from tests.benchmarks.latent import CASES
 
 
 @pytest.mark.parametrize(
-    "name", ["poisson 237", "student effects", "sd at zero", "counts in time 200", "areas 56"]
+    "name",
+    [
+        "poisson 237",
+        "student effects",
+        "sd at zero",
+        "counts in time 200",
+        "areas 56",
+        "walk by its steps 60",
+    ],
 )
 def test_latent_variables_are_integrated_out(name):
     case = CASES[name]

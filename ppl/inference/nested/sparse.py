@@ -94,18 +94,18 @@ class Field:
 
 
 def field_of(
-    graph: Graph, scalars: NDArray[np.bool_], free: NDArray[np.bool_], fewest: int, width: int = 1
+    graph: Graph, scalars: NDArray[np.bool_], free: NDArray[np.bool_], fewest: int, width: int | None = None
 ) -> Field | None:
     """The field of a graph; None where there is none.
 
     `scalars` (dim,) are coordinates of parameters that are one number: these are outer, and so are those that
     meet most others. Where these are too many, all `free` ones (dim,), which have no constraint, are in the
     field: coefficients as well as the effects that they are added to (Rue, Martino and Chopin 2009, section
-    1.1), or a walk by its steps. It has at least `fewest` coordinates for each outer one. A gradient works
-    through `width` numbers.
+    1.1). It has at least `fewest` coordinates for each outer one. Its Hessian may be nearly dense, as of a
+    walk by its steps, if the `width` is given of the numbers that a gradient works through, and is small.
     """
     sparse_one = field_given(graph, outer_of(graph, scalars), fewest, FIELD.most_work)
-    dense = FIELD.most_numbers_dense // width
+    dense = FIELD.most_numbers_dense // width if width else 0
     return sparse_one or field_given(graph, np.nonzero(~free)[0], fewest, FIELD.most_work_dense, dense)
 
 

@@ -129,22 +129,18 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
     Coordinates that hardly meet at u may do so elsewhere, as those of a Gaussian process by its length scale.
     """
     scalars, free = kinds_of(target)
-    found = field_of(graph, scalars, free, STRUCTURE.fewest_latent, width_of(target))
-    if found:
+    width, fewest = width_of(target), STRUCTURE.fewest_latent
+    if field_of(graph, scalars, free, fewest):
         everywhere = with_graphs_beside(graph, target, u, rng)
-        return (
-            None
-            if everywhere is None
-            else field_of(everywhere, scalars, free, STRUCTURE.fewest_latent, width_of(target))
-        )
+        return None if everywhere is None else field_of(everywhere, scalars, free, fewest, width)
     if target.dim > GRAPH.most_alone or not (~scalars).any():
         return None
     touched = graph.toarray() | np.eye(target.dim, dtype=bool)
     sums, rest = couplings(curvature(target, u, rng), touched, ~scalars)
-    if not sums or not are_constant(sums, rest, curvature(target, u + rng.normal(size=u.shape), rng)):
-        return None
-    found = field_of(symmetric(rest), scalars, free, STRUCTURE.fewest_latent, width_of(target))
-    return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
+    if sums and are_constant(sums, rest, curvature(target, u + rng.normal(size=u.shape), rng)):
+        found = field_of(symmetric(rest), scalars, free, fewest)
+        return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
+    return field_of(graph, scalars, free, fewest, width)
 
 
 def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
