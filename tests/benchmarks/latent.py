@@ -253,7 +253,7 @@ CASES = {
           x[2:T] ~ normal(phi * x[1:(T - 1)], s); y ~ poisson_log(mu + x); }""",
         counts_in_time,
     ),
-    "walk by its steps 60": Case(
+    "walk by steps 60": Case(
         """
         data { int T; vector[T] y; }
         parameters { real<lower=0, upper=1> phi; real<lower=0> q; real<lower=0> r; vector[T] z; }

@@ -16,7 +16,7 @@ from tests.benchmarks.latent import CASES
         "sd at zero",
         "counts in time 200",
         "areas 56",
-        "walk by its steps 60",
+        "walk by steps 60",
     ],
 )
 def test_latent_variables_are_integrated_out(name):

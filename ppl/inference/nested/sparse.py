@@ -124,8 +124,16 @@ def field_given(
     if len(rest) * ((pairs[0] - pairs[1]).max() + 1.0) ** 2 > most_work:
         return None
     most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
-    colours = coloured(sparse.csr_array(ordered), max(most, most_colours))
-    return None if colours is None else Field(dim, outer, rest[order], pairs, colours)
+    colours = coloured(sparse.csr_array(ordered), most)
+    if colours is None:
+        return complete(dim, outer, rest) if len(rest) <= most_colours else None
+    return Field(dim, outer, rest[order], pairs, colours)
+
+
+def complete(dim: int, outer: Indices, latent: Indices) -> Field:
+    """The field of coordinates that all meet: a few of them may hardly do so where the graph was seen."""
+    size = len(latent)
+    return Field(dim, outer, latent, np.array(np.tril_indices(size)), np.arange(size))
 
 
 def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
