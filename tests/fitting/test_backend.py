@@ -333,7 +333,7 @@ data { int N; array[N] int g; vector[N] y; }
 parameters { real m; real<lower=0> s; vector[8] a; }
 model { m ~ normal(0, 5); s ~ normal(0, 1); a ~ normal(m, s); y ~ normal(a[g], 1); }
 """
-UNGROUPED = GROUPED.replace(
+UNGROUPED = GROUPED.replace("vector[8] a;", "vector<lower=-9>[8] a;").replace(
     "a ~ normal(m, s);", "a ~ multi_normal(rep_vector(m, 8), identity_matrix(8) + s);"
 )
 
