@@ -73,7 +73,19 @@ def graph_of(target: Target, u: Array, rng: np.random.Generator) -> Graph | None
         return found
     if dim > GRAPH.most_alone:
         return None
-    return symmetric(responses(target, u, np.eye(dim, dtype=bool), rng))
+    return symmetric(responses_alone(target, u, np.arange(dim), rng))
+
+
+def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
+    """A graph with what meets at two distant points as well, if their gradients are finite; None for many."""
+    shift = rng.normal(size=u.shape)
+    for there in (u + shift, u - shift):
+        if np.isfinite(gradients(target, np.array([there, there]))).all():
+            beside = graph_of(target, there, rng)
+            if beside is None:
+                return None
+            graph = graph + beside
+    return graph
 
 
 def symmetric(touched: NDArray[np.bool_]) -> Graph:
@@ -107,9 +119,7 @@ def by_sets(target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
     alone = np.concatenate([hubs, rest[met > GRAPH.crowded * (most + GRAPH.spare)]])
     if len(alone) > GRAPH.most_crowded:
         return None
-    single = np.zeros((len(alone), target.dim), dtype=bool)
-    single[np.arange(len(alone)), alone] = True
-    rows, columns = responses(target, u, single, rng).nonzero()
+    rows, columns = responses_alone(target, u, alone, rng).nonzero()
     first, second = rest[first], rest[second]
     seeming = ~(np.isin(first, alone) | np.isin(second, alone))
     known = np.concatenate([alone[rows], first[seeming]]), np.concatenate([columns, second[seeming]])
@@ -122,9 +132,8 @@ def hubs_of(target: Target, u: Array, rng: np.random.Generator) -> tuple[Indices
     As seen of some that are moved alone and meet so few that they may be latent.
     """
     dim = target.dim
-    alone = np.zeros((min(GRAPH.probes, dim), dim), dtype=bool)
-    alone[np.arange(len(alone)), rng.choice(dim, len(alone), replace=False)] = True
-    met = responses(target, u, alone, rng)
+    probes = rng.choice(dim, min(GRAPH.probes, dim), replace=False)
+    met = responses_alone(target, u, probes, rng)
     few = met[met.sum(axis=1) <= GRAPH.most_met]
     hubs = few.sum(axis=0) > GRAPH.hub
     return np.flatnonzero(hubs), int(few[:, ~hubs].sum(axis=1).max(initial=1))
@@ -134,7 +143,7 @@ def seeming_pairs(sets: NDArray[np.bool_], responded: NDArray[np.bool_]) -> tupl
     """Pairs of coordinates that no set tells apart, both ways: which are in it, which respond, (sets, n)."""
     moved, silent = words(sets), words(~responded)
     first, second = list[Indices](), list[Indices]()
-    for part in row_parts(*2 * moved.shape[:1]):
+    for part in row_parts(len(moved), len(moved)):
         apart = (moved[part, :1] & silent[:, 0]) | (silent[part, :1] & moved[:, 0])
         here, there = (apart == 0).nonzero()
         here += part.start
@@ -160,6 +169,15 @@ def responses(
     for part, change, size in changes(target, u, steps_of(target.dim, rng), perturbed):
         found[part] = ~(np.abs(change) <= GRAPH.smallest_change * size)  # nan may depend on anything
     return found
+
+
+def responses_alone(
+    target: Target, u: Array, coordinates: Indices, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """The same (k, dim) where each of the coordinates (k,) is moved alone."""
+    perturbed = np.zeros((len(coordinates), target.dim), dtype=bool)
+    perturbed[np.arange(len(coordinates)), coordinates] = True
+    return responses(target, u, perturbed, rng)
 
 
 def steps_of(dim: int, rng: np.random.Generator) -> Array:

@@ -110,9 +110,12 @@ def field_of(
 
 
 def field_given(
-    graph: Graph, outer: Indices, fewest: int, most_work: float, most_colours: int = 0
+    graph: Graph, outer: Indices, fewest: int, most_work: float, most_complete: int = 0
 ) -> Field | None:
-    """The field of all but the outer ones; None where a factor is more work, or colours are too many."""
+    """The field of all but the outer ones; None where a factor is more work, or colours are too many.
+
+    Of at most `most_complete` coordinates all may meet.
+    """
     dim = graph.shape[0]
     rest = np.setdiff1d(np.arange(dim), outer)
     if not 0 < len(outer) <= FIELD.most_outer or len(rest) < fewest * len(outer):
@@ -126,7 +129,7 @@ def field_given(
     most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
     colours = coloured(sparse.csr_array(ordered), most)
     if colours is None:
-        return complete(dim, outer, rest) if len(rest) <= most_colours else None
+        return complete(dim, outer, rest) if len(rest) <= most_complete else None
     return Field(dim, outer, rest[order], pairs, colours)
 
 

@@ -21,9 +21,10 @@ from ppl.inference.nested.graph import (
     responses,
     steps_of,
     symmetric,
+    with_graphs_beside,
 )
 from ppl.inference.nested.sparse import Field, field_of
-from ppl.inference.objective.target import Array, Target, gradients, kinds_of, width_of
+from ppl.inference.objective.target import Array, Target, kinds_of, width_of
 from ppl.late import LateModule
 
 csgraph = LateModule("scipy.sparse.csgraph")
@@ -130,9 +131,11 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
     """
     scalars, free = kinds_of(target)
     width, fewest = width_of(target), STRUCTURE.fewest_latent
-    if field_of(graph, scalars, free, fewest):
+    if found := field_of(graph, scalars, free, fewest):
         everywhere = with_graphs_beside(graph, target, u, rng)
-        return None if everywhere is None else field_of(everywhere, scalars, free, fewest, width)
+        if everywhere is None:
+            return None
+        return found if everywhere.nnz == graph.nnz else field_of(everywhere, scalars, free, fewest, width)
     if target.dim > GRAPH.most_alone or not (~scalars).any():
         return None
     touched = graph.toarray() | np.eye(target.dim, dtype=bool)
@@ -141,18 +144,6 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
         found = field_of(symmetric(rest), scalars, free, fewest)
         return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
     return field_of(graph, scalars, free, fewest, width)
-
-
-def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
-    """A graph with what meets at two distant points as well, if their gradients are finite; None for many."""
-    shift = rng.normal(size=u.shape)
-    for there in (u + shift, u - shift):
-        if np.isfinite(gradients(target, np.array([there, there]))).all():
-            beside = graph_of(target, there, rng)
-            if beside is None:
-                return None
-            graph = graph + beside
-    return graph
 
 
 def blocks_of(graph: Graph, widest: int) -> Structure | None:

@@ -70,7 +70,7 @@ class Drawn(NamedTuple):
     def n(self) -> int:
         return len(self.log_p)
 
-    def of_positive_weight(self) -> tuple[Array, NDArray[np.bool_]]:
+    def points_with_weight(self) -> tuple[Array, NDArray[np.bool_]]:
         """The points whose weight is positive, and which they are (n,)."""
         positive = np.isfinite(self.log_ratios)
         u, first = np.empty((int(positive.sum()), self.parts[0].shape[1])), 0

@@ -44,7 +44,7 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 from ppl.late import special
-from ppl.memory import ARRAY_SIZES, available, in_bytes
+from ppl.memory import NoRoom, require_room
 
 PROPOSALS = 2048
 """Weighted draws to resample from, or twice as many as are written."""
@@ -148,13 +148,14 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     mixture = mixture_over(peak, rng)
     if mixture is None:  # draws say where Laplace is wrong
         mixture = one_over(peak.gaussian)
-    if mixture is None:
-        raise Refused("no mixture of Student's t was found that fits the other parameters")
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("a block has several modes")
     tell(2)
     count = max(PROPOSALS, 2 * settings.draws)
-    require_room_of_draws(COPIES * count * target.dim)
+    try:
+        require_room((COPIES, count, target.dim), "an array of draws by blocks")
+    except NoRoom as no_room:
+        raise Refused(str(no_room)) from None
     draws = drawn(peak, mixture, count, rng)
     if draws.missed > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
@@ -171,15 +172,6 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         why = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
         raise Refused(why, found if enough else None, draws.weights.reliable)
     return found
-
-
-def require_room_of_draws(numbers: int) -> None:
-    """Refuse draws of so many numbers if they do not fit into memory; other recipes need fewer."""
-    needed = ARRAY_SIZES.number * numbers
-    if numbers > ARRAY_SIZES.unchecked and (there := available()) < needed:
-        raise Refused(
-            f"its draws by blocks need {in_bytes(needed)} of memory, and {in_bytes(there)} are free"
-        )
 
 
 def beside(result: Result, refused: Refused | None, context: Context) -> Result:
@@ -199,7 +191,7 @@ def beside(result: Result, refused: Refused | None, context: Context) -> Result:
 
 def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo, Evidence]:
     """Those that have a weight, and ELBO and evidence by all."""
-    u, positive = draws.of_positive_weight()
+    u, positive = draws.points_with_weight()
     weights = Psis(draws.weights.log_weights[positive], draws.weights.khat)  # those of the others are zero
     weighted = WeightedDraws(u, draws.log_p[positive], draws.log_q[positive], weights)
     return weighted, weighted_elbo(draws), of_weights(draws.log_ratios, draws.weights)

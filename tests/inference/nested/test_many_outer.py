@@ -116,6 +116,13 @@ def test_the_curvature_at_the_mode_is_that_of_the_marginal():
     np.testing.assert_allclose(sds[1:], sd[1:], rtol=0.03)
 
 
+@pytest.mark.parametrize("columns, blocks", [(75, (200, 1)), (85, None)])
+def test_up_to_80_coordinates_are_outer(columns, blocks):
+    toy = target(columns, groups=200)
+    found = structure_of(toy, rng().normal(size=toy.dim), rng())
+    assert (found and found.blocks.shape) == blocks
+
+
 def test_two_mixtures_that_miss_the_posterior_are_the_last():
     peak = peak_of(target())
     mean, factor = peak.gaussian.mean, peak.gaussian.factor

@@ -316,7 +316,7 @@ class Counted(Groups):
         return super().log_density_gradients(us)
 
 
-@pytest.mark.parametrize("count", [200, 12_000])
+@pytest.mark.parametrize("count", [200, 40_000])
 def test_blocks_of_many_groups_are_found_by_a_gradient_for_each_bit_of_their_number(count):
     target, Counted.points = Counted(rng().normal(size=count)), 0
     structure = found(target)
@@ -696,6 +696,12 @@ def test_by_name_it_says_why_it_does_not_apply(target):
         fit(target, Settings(algorithm="nested"))
 
 
+def test_draws_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("ppl.memory.limits", lambda: iter([1 << 20]))
+    with pytest.raises(InferenceError, match="draws by blocks of 2 x 2048 x 5002 numbers needs"):
+        fit(Groups(rng().normal(size=5000)), Settings(algorithm="nested"))
+
+
 def test_auto_goes_another_way_where_it_does_not_apply():
     assert fit(Chain(60), Settings(seed=1)).verdict.made is not DrawSource.NESTED
 
@@ -780,7 +786,7 @@ def test_points_of_positive_weight_are_those_of_all_parts():
     parts = np.arange(6.0).reshape(3, 2), np.arange(6.0, 10.0).reshape(2, 2)
     log_p = np.array([0.0, -np.inf, 0.0, -np.inf, 0.0])
     found = Drawn(parts, log_p, np.zeros(5), log_p, np.zeros(5, bool), psis(log_p))
-    u, positive = found.of_positive_weight()
+    u, positive = found.points_with_weight()
     np.testing.assert_array_equal(u, np.concatenate(parts)[[0, 2, 4]])
     np.testing.assert_array_equal(positive, [True, False, True, False, True])
 
