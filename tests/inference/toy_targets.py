@@ -56,6 +56,24 @@ class Gaussian:
         return ""
 
 
+@dataclass
+class ByPrecision:
+    """A normal density about zero, up to a constant; below `edge` in the first coordinate there is none."""
+
+    precision: np.ndarray
+    edge: float = -np.inf
+
+    @property
+    def dim(self):
+        return len(self.precision)
+
+    def log_density_gradient(self, u):
+        gradient = -self.precision @ u
+        if len(u) and u[0] < self.edge:
+            return -np.inf, gradient
+        return 0.5 * float(gradient @ u), gradient
+
+
 class OneOfMany:
     """A point is the only one of many."""
 

@@ -1,5 +1,6 @@
 """`method=sample`: the No-U-Turn sampler with CmdStan's warmup, metrics and columns."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -9,6 +10,8 @@ import numpy as np
 from ppl.backend.watch import IN_DOMAIN
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
+from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule
+from ppl.cmdstan.nuts.sampler import Plan, Sampled, sample
 from ppl.data import load_data
 from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
@@ -17,13 +20,11 @@ from ppl.fitting.backend import for_sampler
 from ppl.fitting.memory_needed import require_memory_of_chains
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.table import tabulate
-from ppl.inference.nuts.adaptation import DualAveraging, Schedule
-from ppl.inference.nuts.chain import Draws
-from ppl.inference.nuts.sampler import Plan, Sampled, sample
+from ppl.inference.nuts.chain import Chain, Draws
 from ppl.inference.objective.target import Array, Forwarding, Target
 from ppl.inference.run.settings import SampleSettings
 from ppl.results.files.config import comment_lines
-from ppl.results.files.nuts_csv import LEADING, adaptation, times
+from ppl.results.files.nuts_csv import LEADING, adaptation
 from ppl.results.files.sample_csv import elapsed
 from ppl.results.fits.metric import metric_json
 
@@ -217,3 +218,10 @@ def _without(constants: float, draws: Draws) -> Draws:
     statistics[:, LEADING.index("lp__")] -= constants
     statistics[:, LEADING.index("energy__")] += constants
     return replace(draws, statistics=statistics)
+
+
+def times(chain: Chain, seconds: float) -> Iterator[str]:
+    """The parts of a time in proportion to their leapfrog steps."""
+    steps = chain.warmup.leapfrogs + chain.draws.leapfrogs
+    warmup = seconds * chain.warmup.leapfrogs / max(steps, 1.0)
+    return elapsed((warmup, "Warm-up"), (seconds - warmup, "Sampling"), (seconds, "Total"))

@@ -1,1 +1,1 @@
-"""The No-U-Turn sampler: chains by nutpie, and what they say of themselves."""
+"""Chains of the No-U-Turn sampler by nutpie, and what they say of themselves."""

@@ -41,10 +41,3 @@ def adaptation(chain: Chain, metric: str = "diag_e") -> Iterator[str]:
     if metric != "unit_e":
         for row in np.atleast_2d(chain.inverse_metric):
             yield f"# {', '.join(map(cell, row))}\n"
-
-
-def times(chain: Chain, seconds: float) -> Iterator[str]:
-    """The parts of a time in proportion to their leapfrog steps."""
-    steps = chain.warmup.leapfrogs + chain.draws.leapfrogs
-    warmup = seconds * chain.warmup.leapfrogs / max(steps, 1.0)
-    return elapsed((warmup, "Warm-up"), (seconds - warmup, "Sampling"), (seconds, "Total"))

@@ -9,10 +9,13 @@ import numpy as np
 
 from ppl.arrays import as_pairs
 from ppl.files import beside, write_whole
-from ppl.inference.nuts.metric import covariance_of
 from ppl.names import Sized, unflatten
 from ppl.results.files.columns import Floats
 
+PRIOR_DRAWS = 5.0
+"""Draws that the prior of a covariance counts for, as in Stan's adaptation."""
+PRIOR_VARIANCE = 1e-3
+"""The variance towards which Stan shrinks those of a window, as five draws more would."""
 CHAINS_STARTED = 4
 """Chains that initial values are written for, as many as CmdStanPy runs."""
 
@@ -64,3 +67,16 @@ def metric_json(inverse_metric: Floats, stepsize: float) -> str:
 def stepsize_for(dim: int) -> float:
     """A leapfrog step for unit scales in `dim` dimensions: dim^-1/4 (Roberts and Rosenthal 1998)."""
     return float(max(dim, 1) ** -0.25)
+
+
+def covariance_of(us: Floats, dense: bool) -> Floats:
+    """The covariance (dim, dim) of draws (n, dim), or its diagonal (dim,).
+
+    Shrunk towards 1e-3 as if by five draws more, as Stan's adaptation does.
+    """
+    n, dim = us.shape
+    weight = n / (n + PRIOR_DRAWS)
+    floor = PRIOR_VARIANCE * (1.0 - weight)
+    if dense:
+        return np.asarray(weight * np.cov(us, rowvar=False).reshape(dim, dim) + floor * np.eye(dim))
+    return np.asarray(weight * us.var(axis=0, ddof=1) + floor)

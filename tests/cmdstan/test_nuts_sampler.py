@@ -1,40 +1,19 @@
 """The No-U-Turn sampler with Stan's warmup: its law, its metrics, its schedule."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
-from ppl.errors import InferenceError
-from ppl.inference.nuts.adaptation import DualAveraging, Schedule, StepSearch
-from ppl.inference.nuts.chain import Start, off_the_flat, run_chains
-from ppl.inference.nuts.metric import Metric, covariance_of
-from ppl.inference.nuts.sampler import Plan, sample
-from ppl.inference.nuts.trajectory import Hamiltonian, transition
-from ppl.inference.run.settings import SampleSettings
+from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule, StepSearch
+from ppl.cmdstan.nuts.metric import Metric
+from ppl.cmdstan.nuts.sampler import Plan, sample
+from ppl.cmdstan.nuts.trajectory import Hamiltonian, transition
+from ppl.results.fits.metric import covariance_of
+from tests.inference.toy_targets import ByPrecision
 
 COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 25.0]])
 
 
-@dataclass
-class Gaussian:
-    """A normal density about zero; below `edge` in the first coordinate there is none."""
-
-    precision: np.ndarray
-    edge: float = -np.inf
-
-    @property
-    def dim(self):
-        return len(self.precision)
-
-    def log_density_gradient(self, u):
-        gradient = -self.precision @ u
-        if len(u) and u[0] < self.edge:
-            return -np.inf, gradient
-        return 0.5 * float(gradient @ u), gradient
-
-
-NORMAL = Gaussian(np.linalg.inv(COVARIANCE))
+NORMAL = ByPrecision(np.linalg.inv(COVARIANCE))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +71,7 @@ def test_momenta_and_gradients_are_those_of_the_draws():
 
 
 def test_trajectories_end_at_the_edge_of_the_support():
-    half = Gaussian(np.eye(1), edge=0.0)
+    half = ByPrecision(np.eye(1), edge=0.0)
     found = sample(half, np.ones(1), Plan(0, 4000, np.ones(1), stepsize=0.4), np.random.default_rng(1)).chain
     assert found.draws.u.min() >= 0 and found.draws.statistics[:, 5].any()
     np.testing.assert_allclose(found.draws.u.mean(), (2 / np.pi) ** 0.5, atol=0.08)
@@ -110,7 +89,7 @@ def test_a_transition_has_as_many_steps_as_its_depth_allows():
 
 def test_without_parameters_nothing_is_adapted():
     found = sample(
-        Gaussian(np.ones((0, 0))), np.ones(0), Plan(10, 3, np.ones(0)), np.random.default_rng(1)
+        ByPrecision(np.ones((0, 0))), np.ones(0), Plan(10, 3, np.ones(0)), np.random.default_rng(1)
     ).chain
     np.testing.assert_array_equal(found.draws.statistics, [[0, 1, np.nan, 1, 1, 0, 0]] * 3)
     assert np.isnan(found.stepsize)
@@ -144,18 +123,3 @@ def test_momenta_have_the_metric_as_their_covariance():
     np.testing.assert_allclose(np.cov(drawn.T), np.linalg.inv(COVARIANCE), atol=0.08)
     np.testing.assert_allclose(dense.root @ dense.root.T, np.linalg.inv(COVARIANCE))
     assert covariance_of(np.array([[0.0], [2.0]]), dense=True)[0, 0] == pytest.approx(2 / 7 * 2 + 5e-3 / 7)
-
-
-def test_a_start_is_moved_where_the_gradient_is_zero_and_only_there():
-    half = Gaussian(np.diag([1.0, 4.0]))
-    np.testing.assert_array_equal(off_the_flat(half, np.array([0.5, -2.0])), [0.5, -2.0])
-    np.testing.assert_allclose(off_the_flat(half, np.array([0.5, 0.0])), [0.5, 1e-4])
-    with pytest.raises(InferenceError, match="flat in coordinate 2"):
-        off_the_flat(Gaussian(np.diag([1.0, 0.0])), np.array([0.5, 0.0]))
-
-
-def test_nutpie_starts_at_the_origin_of_a_normal():
-    pytest.importorskip("nutpie")
-    settings = SampleSettings(num_warmup=50, num_samples=50)
-    (chain,) = run_chains([Start(NORMAL, np.zeros(3))], settings, [1])
-    assert np.isfinite(chain.draws.u).all() and chain.draws.u.std(axis=0).all()

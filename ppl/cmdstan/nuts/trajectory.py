@@ -9,7 +9,7 @@ from math import exp, inf, isfinite, log, log1p
 
 import numpy as np
 
-from ppl.inference.nuts.metric import Metric
+from ppl.cmdstan.nuts.metric import Metric
 from ppl.inference.objective.target import Array, Target
 
 MOST_ENERGY_ERROR = 1000.0

@@ -6,11 +6,12 @@ from math import nan
 
 import numpy as np
 
-from ppl.inference.nuts.adaptation import DualAveraging, Schedule, StepSearch
+from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule, StepSearch
+from ppl.cmdstan.nuts.metric import Metric
+from ppl.cmdstan.nuts.trajectory import Hamiltonian, Position, Transition, first_step, transition
 from ppl.inference.nuts.chain import STATISTICS, Chain, Draws
-from ppl.inference.nuts.metric import Metric, covariance_of
-from ppl.inference.nuts.trajectory import Hamiltonian, Position, Transition, first_step, transition
 from ppl.inference.objective.target import Array, Target
+from ppl.results.fits.metric import covariance_of
 
 
 @dataclass(frozen=True, eq=False)
