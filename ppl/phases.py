@@ -51,8 +51,6 @@ class Compilation:
     """A lowered program in place of the whole one."""
     sharded: bool = False
     """Whether some rows of the data are another process's, so that only sums over rows can be had."""
-    verified: bool = False
-    """Whether what each pass makes is checked (`ir/verify.py`)."""
     programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
     codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
 
@@ -133,7 +131,7 @@ class Compilation:
             base = self.program(form.base) if form.base else self.lowered
             if self.sharded and form is VALUES:  # of variables alone, not of the target
                 base = replace(base, model=())
-            self.programs[form.name] = form.from_base(base, self.without, self.verified)
+            self.programs[form.name] = form.from_base(base, self.without)
         return self.programs[form.name]
 
     def code(self, form: Form = VALUES) -> Code:

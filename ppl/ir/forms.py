@@ -69,29 +69,12 @@ class Form:
         """This form of a program, some passes left out by name."""
         return self.from_base(self.base.of(lowered, without) if self.base else lowered, without)
 
-    def from_base(self, program: Program, without: Collection[str] = (), verified: bool = False) -> Program:
-        """This form, from that which it is made of.
-
-        Raises:
-            Malformed: `verified`, and a pass has made a program that cannot be run; the message names it.
-        """
-        known = None  # a program found well formed: a pass that changes nothing gives it again
+    def from_base(self, program: Program, without: Collection[str] = ()) -> Program:
+        """This form, from that which it is made of."""
         for each in self.passes:
             if each.name not in without:
                 program = each.run(program)
-                if verified and program != known:
-                    self.verify(program, each)
-                    known = program
         return program
-
-    def verify(self, program: Program, last: Pass) -> None:
-        """Check what a pass of this form has made."""
-        from ppl.ir.verify import Malformed, verify
-
-        try:
-            verify(program, self.over_draws)
-        except Malformed as why:
-            raise Malformed(f"after {last.name} of {self.name}: {why}") from None
 
 
 LOWERED = Form("lowered", "The program before any pass.", None, (), runs=False)

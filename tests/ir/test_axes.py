@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 from laws.passes import lowered
+from laws.verifier.axes import Known, OtherAxes, check_axes
 
 from ppl.ir import nodes as ir
-from ppl.ir.axes import Known, OtherAxes, check_axes
 from ppl.ir.forms import ARRAYS, KERNELS, points_of
 from ppl.ir.walk import changing_names, rewrite, walk
 from ppl.types import VECTOR, axes_of, entry, over_axes

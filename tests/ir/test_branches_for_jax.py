@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from ir.branch_programs import DATA, FUNCTIONS, LOOPS, POINTS, SCALARS, WHILE, in_a_loop, of_two
 from laws.passes import lowered
+from laws.verifier.compilation import Verified
 
 from ppl.arrays import AUTOGRAD, value_and_grads
 from ppl.errors import Rejection
@@ -11,7 +12,6 @@ from ppl.ir.forms import FOR_JAX
 from ppl.ir.nodes import Apply, For, If, Jump, Return, While
 from ppl.ir.walk import walk
 from ppl.model import Model
-from ppl.phases import Compilation
 from ppl.source import SourceText
 from ppl.stdlib import batching
 
@@ -26,7 +26,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_the_form_for_jax_has_the_same_numbers(text: str) -> None:
-    model = Model(Compilation(SourceText(text), verified=True))
+    model = Model(Verified(SourceText(text)))
     posterior = model.condition(DATA if "data {" in text else {})
     d, module = model.prepared(posterior.d, FOR_JAX), model.load(FOR_JAX, AUTOGRAD)
     for u in POINTS:

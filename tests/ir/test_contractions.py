@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from laws.cost.counting import cost_of
 from laws.passes import assert_same, lowered, model_of, posterior, reference
+from laws.verifier.compilation import verified_form
 
 from ppl.ir import nodes as ir
 from ppl.ir.forms import LOOPS
@@ -81,7 +82,7 @@ def point(C: int = 3, I: int = 5) -> np.ndarray:  # noqa: E741
 
 def products(text: str) -> int:
     """How many sums are entries of products of matrices."""
-    nodes = walk(LOOPS.from_base(lowered(text), verified=True).model)
+    nodes = walk(verified_form(LOOPS, lowered(text)).model)
     return sum(isinstance(n, ir.Assign) and n.name.startswith("sums_") for n in nodes)
 
 

@@ -4,13 +4,13 @@ from contextlib import suppress
 
 import pytest
 from laws.cost.everyday import TEXTS
+from laws.verifier.compilation import Verified
+from laws.verifier.verify import Malformed
 
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import FORMS
 from ppl.ir.passes import privatise
-from ppl.ir.verify import Malformed
 from ppl.model import Model
-from ppl.phases import Compilation
 from ppl.source import SourceText
 
 TWICE = (
@@ -22,7 +22,7 @@ TWICE = (
 
 
 def in_every_form(text: str) -> None:
-    model = Model(Compilation(SourceText(text), verified=True))
+    model = Model(Verified(SourceText(text)))
     for form in FORMS.values():
         with suppress(DrawByDraw):
             model.program(form)

@@ -11,6 +11,8 @@ from ir.loop_programs import LOOPS as LOOP_PROGRAMS
 from ir.test_passes import MODELS, library_model
 from laws.passes import Variant, lowered
 from laws.sampled import sampled
+from laws.verifier.compilation import Verified
+from laws.verifier.verify import Malformed, verify
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
@@ -18,9 +20,7 @@ from ppl.ir.forms import FORMS, VALUES, rest_of, rows_of
 from ppl.ir.nodes import Program
 from ppl.ir.passes.split_rows import row_sizes
 from ppl.ir.passes.table import Pass
-from ppl.ir.verify import Malformed, verify
 from ppl.model import Model
-from ppl.phases import Compilation
 from ppl.source import SourceText
 from ppl.types import REAL, OverAxes, array_of
 
@@ -106,4 +106,4 @@ def test_what_is_wrong_with_a_program_is_said(broken, why) -> None:
 def test_a_pass_that_leaves_a_program_malformed_is_named() -> None:
     wrong = replace(VALUES, passes=(*VALUES.passes, Pass("wrong", "", twice)))
     with pytest.raises(Malformed, match="after wrong of values: `c` is declared 2 times"):
-        Model(Compilation(SourceText(""), part=PROGRAM, verified=True)).program(wrong)
+        Model(Verified(SourceText(""), part=PROGRAM)).program(wrong)

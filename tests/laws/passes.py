@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from laws.fixed_draws import Fixed
+from laws.verifier.compilation import verify_pass
 
 from ppl.backend.load import Code
 from ppl.density.many_points import BATCH
@@ -87,10 +88,11 @@ class Variant(Compilation):
     """A program with passes left out that shares its forms and their code with its siblings.
 
     A pass that returns an equal program has returned its argument, so equal programs are one object here;
-    `runs` is what a pass made of an object, `checked_ids` are the objects found well formed, where passes are
-    to be checked, and `first` is the sibling that emits the code of an object.
+    `runs` is what a pass made of an object, `checked_ids` are the objects found well formed if what passes
+    make is `verified`, and `first` is the sibling that emits the code of an object.
     """
 
+    verified: bool = False
     runs: dict[tuple[Pass, int], Program | DrawByDraw] = field(default_factory=dict, compare=False)
     checked_ids: set[int] = field(default_factory=set, compare=False)
     first: dict[tuple[str, int], Compilation] = field(default_factory=dict, compare=False)
@@ -109,7 +111,7 @@ class Variant(Compilation):
 
     def check_once(self, form: Form, last: Pass, program: Program) -> None:
         if self.verified and id(program) not in self.checked_ids:
-            form.verify(program, last)
+            verify_pass(form, program, last)
             self.checked_ids.add(id(program))
 
     def result(self, each: Pass, program: Program) -> Program:

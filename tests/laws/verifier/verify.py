@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from laws.verifier.axes import OtherAxes, check_axes
+from laws.verifier.stores import UselessAxis, check_stores
+
 from ppl.ir import nodes as ir
-from ppl.ir.axes import OtherAxes, check_axes
-from ppl.ir.stores import UselessAxis, check_stores
 from ppl.ir.walk import parts_of, prepared_names
 from ppl.types import INT, Tuple, Type, core, rank
 
