@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import jax.scipy.special
 
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
+from ppl.stdlib.special.polynomial import polynomial
 
 Array = Any
 Function = Callable[[Array], Array]
@@ -29,13 +30,9 @@ EIGHT_OF_DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, 
 """Coefficients of x^-2, x^-4, ... in digamma; Abramowitz & Stegun 6.3.18."""
 
 
-def _series(coefficients: tuple[float, ...], x: Array) -> Array:
-    return reduce(lambda total, c: total * x + c, reversed(coefficients), 0.0)
-
-
 def _log_gamma(x: Array) -> Array:
     z = jnp.where(x < SHIFT, x + SHIFT, x)
-    remainder = _series(EIGHT_OF_STIRLING, 1.0 / (z * z)) / z
+    remainder = polynomial(EIGHT_OF_STIRLING, 1.0 / (z * z)) / z
     stirling = (z - 0.5) * jnp.log(z) - z + HALF_LOG_TWO_PI + remainder
     w = x * (x + (SHIFT - 1))
     product = reduce(lambda product, p: product * (w + p), FACTOR_SHIFTS[1:], w)
@@ -46,7 +43,7 @@ def _log_gamma(x: Array) -> Array:
 def _digamma(x: Array) -> Array:
     z = jnp.where(x < SHIFT, x + SHIFT, x)
     inverse_square = 1.0 / (z * z)
-    asymptotic = jnp.log(z) - 0.5 / z + _series(EIGHT_OF_DIGAMMA, inverse_square) * inverse_square
+    asymptotic = jnp.log(z) - 0.5 / z + polynomial(EIGHT_OF_DIGAMMA, inverse_square) * inverse_square
     below = jnp.where(x < SHIFT, x, 1.0)
     w = below * (below + (SHIFT - 1))
     product, slope = w, 1.0

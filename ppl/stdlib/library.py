@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
@@ -48,12 +48,11 @@ class Library:
     def __reduce__(self) -> Any:
         """By what it has beyond the standard library; its functions travel by their names in modules."""
         known = standard()
-        more = (
+        return extended_standard, (
             self.distributions[len(known.distributions) :],
             self.functions[len(known.functions) :],
             self.jacobians[len(known.jacobians) :],
         )
-        return extended_standard, more
 
     @cached_property
     def callees(self) -> Mapping[str, Callee]:
@@ -88,16 +87,13 @@ class Library:
                 the message says which record it is, and what was expected.
         """
         maps = [functions_of(c) for c in constraints]
-        found = replace(
-            self,
-            distributions=(*self.distributions, *distributions),
-            functions=(*self.functions, *functions, *(value for value, _ in maps)),
-            jacobians=(*self.jacobians, *(jacobian for _, jacobian in maps)),
-        )
-        for d in found.distributions[len(self.distributions) :]:
+        values, jacobians = (value for value, _ in maps), (jacobian for _, jacobian in maps)
+        more = Library(tuple(distributions), (*functions, *values), tuple(jacobians))
+        for d in more.distributions:
             refuse_distribution(d)
-        for f in found.functions[len(self.functions) :]:
+        for f in more.functions:
             refuse_function(f)
+        found = joined(self, more)
         refuse_taken(found)
         return found
 
@@ -108,17 +104,18 @@ def standard() -> Library:
     return Library(DISTRIBUTIONS, FUNCTIONS, JACOBIAN_FUNCTIONS)
 
 
-def extended_standard(
-    distributions: tuple[Distribution, ...], functions: tuple[Function, ...], jacobians: tuple[Function, ...]
-) -> Library:
-    """The standard library and what another one has more."""
-    known = standard()
-    return replace(
-        known,
-        distributions=(*known.distributions, *distributions),
-        functions=(*known.functions, *functions),
-        jacobians=(*known.jacobians, *jacobians),
+def joined(known: Library, more: Library) -> Library:
+    """The records of both."""
+    return Library(
+        known.distributions + more.distributions,
+        known.functions + more.functions,
+        known.jacobians + more.jacobians,
     )
+
+
+def extended_standard(*more: Any) -> Library:
+    """The standard library and the records that another one has beyond it."""
+    return joined(standard(), Library(*more))
 
 
 # --- The functions of a distribution ---------------------------------------------------------------

@@ -7,9 +7,10 @@ vectors is (N, K)), a row vector has one axis like a vector, an int is a Python 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from ppl.arrays import Namespace
+from ppl.arrays import Namespace, Node, with_partials
 
 Impl = Callable[..., Any]
 
@@ -149,9 +150,14 @@ class Distribution:
         return self.cdfs[2]
 
 
+def overloads_of(batch: LeadingAxis, *pairs: tuple[str, Impl]) -> tuple[Overload, ...]:
+    """One overload for each signature and implementation."""
+    return tuple(Overload(signature, impl, batch) for signature, impl in pairs)
+
+
 def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: LeadingAxis = "none") -> Function:
     """A function whose overloads all take a leading axis the same way."""
-    return Function(name, meaning, tuple(Overload(s, impl, batch) for s, impl in overloads))
+    return Function(name, meaning, overloads_of(batch, *overloads))
 
 
 def leading(name: str, meaning: str, *overloads: tuple[str, Impl]) -> Function:
@@ -172,6 +178,17 @@ def unary(name: str, meaning: str, impl: Impl) -> Function:
 def binary(name: str, meaning: str, impl: Impl) -> Function:
     """An elementwise function of two reals; a scalar goes with any container."""
     return elementwise(name, meaning, ("(T, T) => T", impl))
+
+
+def from_numpy(name: str, slope: Impl) -> Node:
+    """NumPy's function of one number of this name, whose derivative is `slope(xp, answer, x)`."""
+
+    @with_partials(slope)
+    @wraps(slope)
+    def value(xp: Namespace, x: Any) -> Any:
+        return getattr(xp.np, name)(x)
+
+    return value
 
 
 OF_REALS = re.compile(r"\b(?:real|vector|row_vector|matrix)\b")

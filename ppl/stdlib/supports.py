@@ -75,20 +75,10 @@ CONTINUOUS = (
     Support("positive", "positive and finite", lambda x: (x > 0) & (x < np.inf), _log_normal),
     Support("nonnegative", "nonnegative and finite", lambda x: (x >= 0) & (x < np.inf), _log_normal),
     Support("unit_interval", "in the interval [0, 1]", _between(0.0, 1.0), _inner(0.1, 0.9)),
-    Support(
-        "open_unit",
-        "strictly between 0 and 1",
-        lambda x: (x > 0) & (x < 1),
-        _inner(0.1, 0.9),
-    ),
+    Support("open_unit", "strictly between 0 and 1", lambda x: (x > 0) & (x < 1), _inner(0.1, 0.9)),
     Support("angle", "in the interval [-pi, pi]", _between(-np.pi, np.pi), _inner(-2.5, 2.5)),
     Support("log_weight", "below infinity", lambda x: x < np.inf, _inner(-2.0, 0.0)),
-    Support(
-        "poisson_rate",
-        "positive and below 2^30",
-        lambda x: (x > 0) & (x < MOST_RATE),
-        _log_normal,
-    ),
+    Support("poisson_rate", "positive and below 2^30", lambda x: (x > 0) & (x < MOST_RATE), _log_normal),
     Support(
         "log_poisson_rate",
         "finite and below 30 log(2)",
@@ -100,13 +90,7 @@ CONTINUOUS = (
 DISCRETE = (
     Support("int", "an integer", _is_finite, lambda g, shape: g.integers(-6, 7, shape), discrete=True),
     Support("count", "nonnegative", lambda x: x >= 0, _counts, discrete=True),
-    Support(
-        "trials",
-        "nonnegative",
-        lambda x: x >= 0,
-        lambda g, shape: g.integers(12, 17, shape),
-        True,
-    ),
+    Support("trials", "nonnegative", lambda x: x >= 0, lambda g, shape: g.integers(12, 17, shape), True),
     Support("lower_int", "an integer", _is_finite, lambda g, shape: g.integers(-9, -6, shape), discrete=True),
     Support("upper_int", "an integer", _is_finite, lambda g, shape: g.integers(7, 10, shape), discrete=True),
     Support("category", "at least 1", lambda x: x >= 1, lambda g, shape: g.integers(1, 4, shape), True),

@@ -16,15 +16,11 @@ from ppl.stdlib.constraints.conditions import Condition, Members
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
 from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
 from ppl.stdlib.constraints.sentences import number
+from ppl.stdlib.functions.log_space import log_inv_logit
 from ppl.stdlib.record import guarded
-from ppl.stdlib.special.log_add import expit, softplus
+from ppl.stdlib.special.log_add import expit
 
 Rule = Callable[[Namespace, Array, Array, Array], tuple[Array, ...]]  # (xp, value, lower, upper)
-
-
-@with_partials(lambda xp, ans, u: expit(xp, -u))
-def log_inv_logit(xp: Namespace, u: Array) -> Array:
-    return -softplus(xp, -u)
 
 
 @with_partials(lambda xp, ans, u: -xp.np.tanh(0.5 * u))

@@ -5,18 +5,14 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.binomial import log_coefficient
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.counts import log_sum
-from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_choose, log_rise
+from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
 
 
 def _is_valid(trials: Array, alpha: Array, beta: Array) -> Array:
     return (trials >= 0) & (alpha > 0) & (alpha < np.inf) & (beta > 0) & (beta < np.inf)
-
-
-def _log_coefficient(xp: Namespace, y: Array, trials: Array) -> Array:
-    trials = xp.np.maximum(trials, 0)
-    return log_choose(xp, trials, xp.np.clip(y, 0, trials))
 
 
 @with_partials(
@@ -31,7 +27,7 @@ def _log_coefficient(xp: Namespace, y: Array, trials: Array) -> Array:
 )
 def log_density(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Array) -> Array:
     value = (
-        _log_coefficient(xp, y, trials)
+        log_coefficient(xp, y, trials)
         + log_rise(xp, alpha, y)
         + log_rise(xp, beta, trials - y)
         - log_rise(xp, alpha + beta, trials)
@@ -69,7 +65,7 @@ BETA_BINOMIAL = Distribution(
     log_density=log_density,
     cdfs=(cdf, lcdf, lccdf),
     rng=rng,
-    constants=((("y", "N"), _log_coefficient),),
+    constants=((("y", "N"), log_coefficient),),
 )
 
 FAMILIES = (BETA_BINOMIAL,)

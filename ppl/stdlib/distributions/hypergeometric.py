@@ -1,8 +1,8 @@
 """The hypergeometric distribution.  Stan Functions Reference, "Hypergeometric distribution"."""
 
 from ppl.arrays import Array, Namespace
+from ppl.stdlib.distributions.binomial import log_coefficient
 from ppl.stdlib.record import Distribution, Relation, guarded, supported
-from ppl.stdlib.special.log_gamma_ratio import log_choose
 
 
 def log_density(xp: Namespace, y: Array, draws: Array, good: Array, bad: Array) -> Array:
@@ -10,13 +10,9 @@ def log_density(xp: Namespace, y: Array, draws: Array, good: Array, bad: Array) 
     least, most = xp.np.maximum(0, draws - bad), xp.np.minimum(good, draws)
     inside, valid = (y >= least) & (y <= most), (good >= 0) & (bad >= 0) & (least <= most)
     y = xp.np.clip(y, least, xp.np.maximum(least, most))
-    value = _log_choose(xp, good, y) + _log_choose(xp, bad, draws - y) - _log_choose(xp, good + bad, draws)
+    ways = log_coefficient(xp, y, good) + log_coefficient(xp, draws - y, bad)
+    value = ways - log_coefficient(xp, draws, good + bad)
     return guarded(xp, valid, supported(xp, inside, value))
-
-
-def _log_choose(xp: Namespace, n: Array, k: Array) -> Array:
-    n = xp.np.maximum(n, 0)
-    return log_choose(xp, n, xp.np.clip(k, 0, n))
 
 
 HYPERGEOMETRIC = Distribution(

@@ -21,6 +21,7 @@ from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import of_counts
 from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
+from ppl.stdlib.special.polynomial import polynomial
 from ppl.stdlib.supports import MOST_RATE
 
 
@@ -40,9 +41,7 @@ def _is_positive(x: Array) -> Array:
 
 def _kernel_slope(xp: Namespace, gap: Array, log_ratio: Array) -> Array:
     """log1p(gap) - gap, given log_ratio = log1p(gap), which is right also where gap was rounded to -1."""
-    series: Array = 0.0
-    for k in range(9, 1, -1):
-        series = series * gap - (-1.0) ** k / k
+    series = polynomial([-((-1.0) ** k) / k for k in range(2, 10)], gap)
     return xp.np.where(xp.np.abs(gap) < 0.01, series * gap * gap, log_ratio - gap)
 
 

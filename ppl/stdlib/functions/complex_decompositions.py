@@ -21,6 +21,7 @@ from ppl.late import linalg
 from ppl.stdlib.constraints.sentences import TOLERANCE
 from ppl.stdlib.functions.checks import require
 from ppl.stdlib.functions.complex_parts import absolute, conj, made_complex
+from ppl.stdlib.functions.decompositions import reciprocal_gaps
 from ppl.stdlib.functions.products import matrix_matrix, transposed
 from ppl.stdlib.record import Function, Overload, function
 
@@ -36,12 +37,6 @@ def _product(xp: Namespace, a: Array, *more: Array) -> Array:
     for b in more:
         a = matrix_matrix(xp, a, b)
     return a
-
-
-def _gaps(xp: Namespace, values: Array) -> Array:
-    """1 / (v_j - v_i), 0 on the diagonal and where two values coincide."""
-    gap = values[None, :] - values[:, None]
-    return xp.np.where(gap == 0, 0.0, 1.0 / xp.np.where(gap == 0, 1.0, gap))
 
 
 def _square(name: str, a: Array) -> None:
@@ -81,7 +76,7 @@ def _eigen(a: Array) -> Array:
 
 def _eigen_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     v, values = ans[:-1], ans[-1]
-    core = _gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), g[:-1])
+    core = reciprocal_gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), g[:-1])
     core = core + g[-1][:, None] * np.eye(np.shape(v)[0])
     found = xp.linalg.solve(transposed(xp, v), matrix_matrix(xp, core, transposed(xp, v)))
     return found if np.iscomplexobj(a) else xp.np.real(found)
@@ -123,7 +118,7 @@ def _hermitian(a: Array) -> Array:
 
 def _hermitian_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     v, values = ans[:-1], xp.np.real(ans[-1])
-    core = _gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), g[:-1])
+    core = reciprocal_gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), g[:-1])
     core = core + xp.np.real(g[-1])[:, None] * np.eye(np.shape(v)[0])
     found = _product(xp, conj(xp, v), core, transposed(xp, v))
     return 0.5 * (found + _adjoint(xp, found))
@@ -213,7 +208,7 @@ def _singular_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     rows = np.shape(a)[0]
     u, v, s = ans[:rows], ans[rows:-1], xp.np.real(ans[-1])
     gu, gv, gs = g[:rows], g[rows:-1], xp.np.real(g[-1])
-    gaps = _gaps(xp, s * s)
+    gaps = reciprocal_gaps(xp, s * s)
     of_u, diagonal = _half(xp, u, gu, gaps)
     of_v, _ = _half(xp, v, gv, gaps)
     core = of_u * s + of_v * s[:, None] + (gs + 1j * xp.np.imag(diagonal) / s) * np.eye(len(s))

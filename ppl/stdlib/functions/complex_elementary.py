@@ -7,30 +7,11 @@ written so that they lie on the same branch.
 
 import math
 
-from ppl.arrays import Array, Namespace, with_partials
+from ppl.arrays import Array, Namespace, Node, with_partials
 from ppl.stdlib.functions.complex_parts import absolute
-from ppl.stdlib.record import Impl, Overload
-
-
-@with_partials(lambda xp, ans, z: ans)
-def exp(xp: Namespace, z: Array) -> Array:
-    return xp.np.exp(z)
-
-
-@with_partials(lambda xp, ans, z: xp.np.true_divide(1.0, z))
-def log(xp: Namespace, z: Array) -> Array:
-    return xp.np.log(z)
-
-
-@with_partials(lambda xp, ans, z: xp.np.true_divide(1.0 / math.log(10.0), z))
-def log10(xp: Namespace, z: Array) -> Array:
-    return xp.np.log10(z)
-
-
-@with_partials(lambda xp, ans, z: xp.np.where(ans == 0, 0.0, 0.5 / xp.np.where(ans == 0, 1.0, ans)))
-def sqrt(xp: Namespace, z: Array) -> Array:
-    """Its slope at 0 is 0, as that of a real root."""
-    return xp.np.sqrt(z)
+from ppl.stdlib.functions.powers import by_exponent, sqrt
+from ppl.stdlib.functions.trigonometry import tan
+from ppl.stdlib.record import Overload, from_numpy
 
 
 def _by_base(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
@@ -38,87 +19,46 @@ def _by_base(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
     return xp.np.where(flat, 1.0 * (y == 1), y * ans / xp.np.where(flat, 1.0, x))
 
 
-def _by_exponent(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
-    return ans * xp.np.log(xp.np.where(x == 0, 1.0, x))
-
-
-@with_partials(_by_base, _by_exponent)
+@with_partials(_by_base, by_exponent)
 def power(xp: Namespace, x: Array, y: Array) -> Array:
     """The principal value exp(y log x)."""
     return xp.np.power(x, y)
-
-
-@with_partials(lambda xp, ans, z: xp.np.cos(z))
-def sin(xp: Namespace, z: Array) -> Array:
-    return xp.np.sin(z)
-
-
-@with_partials(lambda xp, ans, z: -xp.np.sin(z))
-def cos(xp: Namespace, z: Array) -> Array:
-    return xp.np.cos(z)
-
-
-@with_partials(lambda xp, ans, z: 1.0 + ans * ans)
-def tan(xp: Namespace, z: Array) -> Array:
-    return xp.np.tan(z)
 
 
 def _asin_slope(xp: Namespace, ans: Array, z: Array) -> Array:
     return xp.np.true_divide(1.0, xp.np.sqrt(1.0 - z) * xp.np.sqrt(1.0 + z))
 
 
-@with_partials(_asin_slope)
-def asin(xp: Namespace, z: Array) -> Array:
-    return xp.np.arcsin(z)
+def _asinh_slope(xp: Namespace, ans: Array, z: Array) -> Array:
+    return xp.np.true_divide(1.0, xp.np.sqrt(1.0 + 1j * z) * xp.np.sqrt(1.0 - 1j * z))
 
 
-@with_partials(lambda xp, ans, z: -_asin_slope(xp, ans, z))
-def acos(xp: Namespace, z: Array) -> Array:
-    return xp.np.arccos(z)
+def _acosh_slope(xp: Namespace, ans: Array, z: Array) -> Array:
+    return xp.np.true_divide(1.0, xp.np.sqrt(z - 1.0) * xp.np.sqrt(z + 1.0))
 
 
-@with_partials(lambda xp, ans, z: xp.np.true_divide(1.0, 1.0 + z * z))
-def atan(xp: Namespace, z: Array) -> Array:
-    return xp.np.arctan(z)
-
-
-@with_partials(lambda xp, ans, z: xp.np.cosh(z))
-def sinh(xp: Namespace, z: Array) -> Array:
-    return xp.np.sinh(z)
-
-
-@with_partials(lambda xp, ans, z: xp.np.sinh(z))
-def cosh(xp: Namespace, z: Array) -> Array:
-    return xp.np.cosh(z)
-
-
-@with_partials(lambda xp, ans, z: 1.0 - ans * ans)
-def tanh(xp: Namespace, z: Array) -> Array:
-    return xp.np.tanh(z)
-
-
-@with_partials(lambda xp, ans, z: xp.np.true_divide(1.0, xp.np.sqrt(1.0 + 1j * z) * xp.np.sqrt(1.0 - 1j * z)))
-def asinh(xp: Namespace, z: Array) -> Array:
-    return xp.np.arcsinh(z)
-
-
-@with_partials(lambda xp, ans, z: xp.np.true_divide(1.0, xp.np.sqrt(z - 1.0) * xp.np.sqrt(z + 1.0)))
-def acosh(xp: Namespace, z: Array) -> Array:
-    return xp.np.arccosh(z)
-
-
-@with_partials(lambda xp, ans, z: xp.np.true_divide(1.0, (1.0 - z) * (1.0 + z)))
-def atanh(xp: Namespace, z: Array) -> Array:
-    return xp.np.arctanh(z)
-
-
-OF_NUMBERS: tuple[Impl, ...] = (
-    *(exp, log, log10, sqrt, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh),
-)
+OF_NUMBERS: dict[str, Node] = {
+    "exp": from_numpy("exp", lambda xp, ans, z: ans),
+    "log": from_numpy("log", lambda xp, ans, z: xp.np.true_divide(1.0, z)),
+    "log10": from_numpy("log10", lambda xp, ans, z: xp.np.true_divide(1.0 / math.log(10.0), z)),
+    "sqrt": sqrt,
+    "sin": from_numpy("sin", lambda xp, ans, z: xp.np.cos(z)),
+    "cos": from_numpy("cos", lambda xp, ans, z: -xp.np.sin(z)),
+    "tan": tan,
+    "asin": from_numpy("arcsin", _asin_slope),
+    "acos": from_numpy("arccos", lambda xp, ans, z: -_asin_slope(xp, ans, z)),
+    "atan": from_numpy("arctan", lambda xp, ans, z: xp.np.true_divide(1.0, 1.0 + z * z)),
+    "sinh": from_numpy("sinh", lambda xp, ans, z: xp.np.cosh(z)),
+    "cosh": from_numpy("cosh", lambda xp, ans, z: xp.np.sinh(z)),
+    "tanh": from_numpy("tanh", lambda xp, ans, z: 1.0 - ans * ans),
+    "asinh": from_numpy("arcsinh", _asinh_slope),
+    "acosh": from_numpy("arccosh", _acosh_slope),
+    "atanh": from_numpy("arctanh", lambda xp, ans, z: xp.np.true_divide(1.0, (1.0 - z) * (1.0 + z))),
+}
 """Functions of one complex number, by the names that they have in the language."""
 
 OVERLOADS: dict[str, tuple[Overload, ...]] = {
-    **{f.__name__: (Overload("(complex) => complex", f, "elementwise"),) for f in OF_NUMBERS},
+    **{name: (Overload("(complex) => complex", f, "elementwise"),) for name, f in OF_NUMBERS.items()},
     "pow": (Overload("(C, C) => C", power, "elementwise"),),
     "abs": (Overload("(C) => T", absolute, "elementwise"),),
 }

@@ -5,11 +5,13 @@ the conjugate of its first argument and the products of a container with itself 
 `columns_dot_product` and `rows_dot_product` take no conjugate.
 """
 
+from functools import partial
+
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.complex_parts import conj
 from ppl.stdlib.functions.products import inner, transposed
 from ppl.stdlib.functions.sums import spread
-from ppl.stdlib.record import Impl, Overload
+from ppl.stdlib.record import Overload, overloads_of
 
 SIDES = ("complex_vector", "complex_row_vector")
 PAIRS = (*((a, b) for a in SIDES for b in SIDES), ("array[] complex", "array[] complex"))
@@ -44,9 +46,7 @@ def hermitian_from_lower_tri(xp: Namespace, m: Array) -> Array:
     return xp.np.tril(m) + conj(xp, transposed(xp, xp.np.tril(m, -1)))
 
 
-def _overloads(*pairs: tuple[str, Impl]) -> tuple[Overload, ...]:
-    return tuple(Overload(signature, impl, "leading") for signature, impl in pairs)
-
+_overloads = partial(overloads_of, "leading")
 
 OVERLOADS: dict[str, tuple[Overload, ...]] = {
     "dot_product": _overloads(*[(f"({a}, {b}) => complex", dot_product) for a, b in PAIRS]),

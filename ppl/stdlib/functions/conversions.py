@@ -10,10 +10,10 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.checks import require
 from ppl.stdlib.functions.products import transposed
-from ppl.stdlib.functions.sizes import MAX_DIMS
+from ppl.stdlib.functions.sizes import nested
 from ppl.stdlib.functions.sums import flat
 from ppl.stdlib.reals import as_real
-from ppl.stdlib.record import Function, Overload, elementwise, leading
+from ppl.stdlib.record import Function, elementwise, leading, overloads_of
 
 LISTS = ("vector", "row_vector", "array[] int", "array[] real")
 
@@ -54,29 +54,20 @@ def to_int(xp: Namespace, x: Array) -> Array:
     return xp.np.trunc(plain).astype(int)
 
 
-def nested(kind: str) -> list[str]:
-    """One-dimensional and deeper arrays of a type."""
-    return [f"array[{',' * n}] {kind}" for n in range(MAX_DIMS)]
-
-
-def _shaped(kind: str) -> tuple[Overload, ...]:
-    impl = refill if kind == "matrix" else fill
-    sizes = ("int, int", "int, int, int")
-    return tuple(Overload(f"({kind}, {size}) => matrix", impl, "leading") for size in sizes)
-
-
-TO_MATRIX = Function(
+TO_MATRIX = leading(
     "to_matrix",
     "a matrix of the given elements, by columns unless the last argument is 0",
-    (
-        Overload("(vector) => matrix", lambda xp, x: xp.np.expand_dims(same(xp, x), -1), "leading"),
-        Overload("(row_vector) => matrix", lambda xp, x: xp.np.expand_dims(same(xp, x), -2), "leading"),
-        *[
-            Overload(f"({kind}) => matrix", same, "leading")
-            for kind in ("matrix", "array[] row_vector", "array[,] int", "array[,] real")
-        ],
-        *[overload for kind in ("matrix", *LISTS) for overload in _shaped(kind)],
-    ),
+    ("(vector) => matrix", lambda xp, x: xp.np.expand_dims(same(xp, x), -1)),
+    ("(row_vector) => matrix", lambda xp, x: xp.np.expand_dims(same(xp, x), -2)),
+    *[
+        (f"({kind}) => matrix", same)
+        for kind in ("matrix", "array[] row_vector", "array[,] int", "array[,] real")
+    ],
+    *[
+        (f"({kind}, {sizes}) => matrix", refill if kind == "matrix" else fill)
+        for kind in ("matrix", *LISTS)
+        for sizes in ("int, int", "int, int, int")
+    ],
 )
 
 FUNCTIONS = (
@@ -93,12 +84,13 @@ FUNCTIONS = (
     Function(
         "to_array_1d",
         "the elements as an array; arrays are read by rows, a matrix by columns",
-        (
-            Overload("(vector) => array[] real", same, "leading"),
-            Overload("(row_vector) => array[] real", same, "leading"),
-            Overload("(matrix) => array[] real", by_columns, "leading"),
-            *[Overload(f"({kind}) => array[] int", ravel, "none") for kind in nested("int")],
-            *[Overload(f"({kind}) => array[] real", ravel, "none") for kind in nested("real")],
+        overloads_of(
+            "leading",
+            *[(f"({kind}) => array[] real", same) for kind in ("vector", "row_vector")],
+            ("(matrix) => array[] real", by_columns),
+        )
+        + overloads_of(
+            "none", *[(f"({a}) => array[] {t}", ravel) for t in ("int", "real") for a in nested(t)[1:]]
         ),
     ),
     leading("to_array_2d", "a matrix as an array of rows", ("(matrix) => array[,] real", same)),
@@ -106,6 +98,6 @@ FUNCTIONS = (
         "to_int",
         "the real truncated toward zero, as an int",
         ("(real) => int", to_int),
-        *[(f"({kind}) => {kind.replace('real', 'int')}", to_int) for kind in nested("real")],
+        *[(f"({kind}) => {kind.replace('real', 'int')}", to_int) for kind in nested("real")[1:]],
     ),
 )

@@ -11,7 +11,7 @@ from ppl.stdlib.functions.symmetric import symmetric_or_nan
 from ppl.stdlib.record import Function, function
 
 
-def _reciprocal_gaps(xp: Namespace, values: Array) -> Array:
+def reciprocal_gaps(xp: Namespace, values: Array) -> Array:
     """1 / (v_j - v_i) off the diagonal, 0 on it and where two values coincide."""
     gap = values[None, :] - values[:, None]
     return xp.np.where(gap == 0, 0.0, 1.0 / xp.np.where(gap == 0, 1.0, gap))
@@ -31,7 +31,7 @@ def eigenvalues_sym(xp: Namespace, a: Array) -> Array:
 def _eigenvectors_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     """Giles (2008), section 3.1, kept symmetric."""
     back = transposed(xp, ans)
-    core = _reciprocal_gaps(xp, eigenvalues_sym(xp, a)) * matrix_matrix(xp, back, g)
+    core = reciprocal_gaps(xp, eigenvalues_sym(xp, a)) * matrix_matrix(xp, back, g)
     adjoint = matrix_matrix(xp, ans, matrix_matrix(xp, core, back))
     return 0.5 * (adjoint + transposed(xp, adjoint))
 
@@ -63,7 +63,7 @@ def _left_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
 
 def _in_vectors(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     s, m = singular_values(xp, a), matrix_matrix(xp, transposed(xp, ans), g)
-    turn = matrix_matrix(xp, ans, _reciprocal_gaps(xp, s * s) * (m - transposed(xp, m))) * s
+    turn = matrix_matrix(xp, ans, reciprocal_gaps(xp, s * s) * (m - transposed(xp, m))) * s
     return turn + (g - matrix_matrix(xp, ans, m)) / s
 
 

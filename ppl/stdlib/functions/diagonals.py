@@ -24,6 +24,10 @@ def add_to_diag(xp: Namespace, m: Array, x: Array) -> Array:
     return m + xp.np.expand_dims(x, (-1, -2)) * np.eye(*m.shape[-2:])
 
 
+def symmetrize_from_lower_tri(xp: Namespace, m: Array) -> Array:
+    return xp.np.tril(m) + transposed(xp, xp.np.tril(m, -1))
+
+
 FUNCTIONS = (
     leading("diag_matrix", "the matrix with this diagonal", ("(vector) => matrix", diag_matrix)),
     leading(
@@ -36,6 +40,6 @@ FUNCTIONS = (
     leading(
         "symmetrize_from_lower_tri",
         "the symmetric matrix with this lower triangle",
-        ("(matrix) => matrix", lambda xp, m: xp.np.tril(m) + transposed(xp, xp.np.tril(m, -1))),
+        ("(matrix) => matrix", symmetrize_from_lower_tri),
     ),
 )

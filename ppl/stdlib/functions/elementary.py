@@ -5,8 +5,8 @@ Stan Functions Reference, "Power and logarithm functions" and "Absolute function
 
 import math
 
-from ppl.arrays import Array, Namespace, with_partials, with_vjps, without_share
-from ppl.stdlib.record import Function, elementwise, unary
+from ppl.arrays import Array, Namespace, with_vjps, without_share
+from ppl.stdlib.record import Function, elementwise, from_numpy, unary
 
 
 def exp(xp: Namespace, x: Array) -> Array:
@@ -23,9 +23,7 @@ def log(xp: Namespace, x: Array) -> Array:
     return xp.np.log(x)
 
 
-@with_partials(lambda xp, ans, x: xp.np.sign(x))
-def absolute(xp: Namespace, x: Array) -> Array:
-    return xp.np.abs(x)
+absolute = from_numpy("abs", lambda xp, ans, x: xp.np.sign(x))
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -12,7 +12,7 @@ from ppl.arrays import Array, Namespace
 from ppl.memory import require_room
 from ppl.stdlib.functions.checks import require, require_index, require_size
 from ppl.stdlib.functions.sizes import MAX_DIMS
-from ppl.stdlib.record import Function, Impl, Overload, function, leading
+from ppl.stdlib.record import Function, Impl, function, leading
 
 
 def _ones(name: str, *sizes: int) -> Array:
@@ -38,11 +38,6 @@ def rep_array(xp: Namespace, x: Array, *sizes: int) -> Array:
     """Ints stay ints."""
     copies = _ones("rep_array", *sizes).astype(int)
     return np.reshape(copies, (*sizes, *[1] * np.ndim(x))) * x
-
-
-def _rep_array_overloads() -> list[tuple[str, Impl]]:
-    """One overload for each number of array axes, the deepest element type being any."""
-    return [(f"(E{', int' * n}) => array[{',' * (n - 1)}] E", rep_array) for n in range(1, MAX_DIMS)]
 
 
 def linspaced(xp: Namespace, n: int, lower: float, upper: float) -> Array:
@@ -117,10 +112,10 @@ FUNCTIONS = (
         ("(vector, int) => matrix", lambda xp, x, cols: xp.np.expand_dims(x, -1) * _ones("rep_matrix", cols)),
         ("(row_vector, int) => matrix", rep_rows),
     ),
-    Function(
+    function(
         "rep_array",
         "an array of copies of x",
-        tuple(Overload(signature, impl) for signature, impl in _rep_array_overloads()),
+        *[(f"(E{', int' * n}) => array[{',' * (n - 1)}] E", rep_array) for n in range(1, MAX_DIMS)],
     ),
     *_of_reals("linspaced", "n evenly spaced reals from lower to upper", "int, real, real", linspaced),
     function(

@@ -3,53 +3,24 @@
 The matrix of the transform is symmetric, so that the transform of an adjoint is its adjoint.
 """
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import Array, Namespace, Node, with_vjps
 from ppl.stdlib.record import Function, leading
 
 
-def _transform(xp: Namespace, x: Array, transform: str, *axes: int) -> Array:
-    """The transform along axes that have entries; what is empty stays so."""
-    for axis in axes:
-        x = getattr(xp.np.fft, transform)(x, axis=axis) if 0 not in x.shape else x
-    return x
+def _transform(name: str, *axes: int) -> Node:
+    """NumPy's transform of this name along axes that have entries; what is empty stays so."""
+
+    @with_vjps(lambda xp, g, ans, z: along_axes(xp, g))
+    def along_axes(xp: Namespace, z: Array) -> Array:
+        for axis in axes:
+            z = getattr(xp.np.fft, name)(z, axis=axis) if 0 not in z.shape else z
+        return z
+
+    return along_axes
 
 
-def _fft_adjoint(xp: Namespace, g: Array, ans: Array, z: Array) -> Array:
-    return fft(xp, g)
-
-
-def _inv_fft_adjoint(xp: Namespace, g: Array, ans: Array, z: Array) -> Array:
-    return inv_fft(xp, g)
-
-
-def _fft2_adjoint(xp: Namespace, g: Array, ans: Array, z: Array) -> Array:
-    return fft2(xp, g)
-
-
-def _inv_fft2_adjoint(xp: Namespace, g: Array, ans: Array, z: Array) -> Array:
-    return inv_fft2(xp, g)
-
-
-@with_vjps(_fft_adjoint)
-def fft(xp: Namespace, z: Array) -> Array:
-    return _transform(xp, z, "fft", -1)
-
-
-@with_vjps(_inv_fft_adjoint)
-def inv_fft(xp: Namespace, z: Array) -> Array:
-    """Divided by the number of entries."""
-    return _transform(xp, z, "ifft", -1)
-
-
-@with_vjps(_fft2_adjoint)
-def fft2(xp: Namespace, z: Array) -> Array:
-    return _transform(xp, z, "fft", -1, -2)
-
-
-@with_vjps(_inv_fft2_adjoint)
-def inv_fft2(xp: Namespace, z: Array) -> Array:
-    return _transform(xp, z, "ifft", -1, -2)
-
+fft, fft2 = _transform("fft", -1), _transform("fft", -1, -2)
+inv_fft, inv_fft2 = _transform("ifft", -1), _transform("ifft", -1, -2)
 
 ON_VECTORS, ON_MATRICES = "(complex_vector) => complex_vector", "(complex_matrix) => complex_matrix"
 

@@ -1,8 +1,7 @@
 """Hypergeometric functions.  Stan Functions Reference, "Hypergeometric functions"."""
 
-from itertools import product
-
 from ppl.arrays import Array, Namespace
+from ppl.stdlib.functions.sums import LISTS
 from ppl.stdlib.record import Function, Impl, function
 from ppl.stdlib.special.hypergeometric import pfq
 from ppl.stdlib.special.polygamma import log_gamma
@@ -32,8 +31,7 @@ def _series(xp: Namespace, a: Array, b: Array, c: Array, z: Array) -> Array:
 
 
 def _of_lists(name: str, meaning: str, impl: Impl) -> Function:
-    lists = ("vector", "row_vector", "array[] real")
-    return function(name, meaning, *[(f"({a}, {b}, real) => real", impl) for a, b in product(lists, lists)])
+    return function(name, meaning, *[(f"({a}, {b}, real) => real", impl) for a in LISTS for b in LISTS])
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -9,7 +9,6 @@ from ppl.stdlib.functions.sums import LISTS, over_matrix, spread
 from ppl.stdlib.record import Function, Overload, guarded, leading
 from ppl.stdlib.special.log_add import log_add, shares
 
-ROWS = ("vector", "row_vector", "array[] real")
 ARRAYS_OF_ROWS = ("array[] vector", "array[] row_vector")
 
 LEAST_SHARE = 1e-300
@@ -119,8 +118,8 @@ LOG_MIX = Function(
     "the log density of a mixture with weights theta and component log densities lp",
     (
         Overload("(real, real, real) => real", log_mix_pair, "elementwise"),
-        *[Overload(f"({w}, {x}) => real", log_mix, "leading") for w in ROWS for x in ROWS],
-        *[Overload(f"({w}, {x}) => real", log_mix_rows, "leading") for w in ROWS for x in ARRAYS_OF_ROWS],
+        *[Overload(f"({w}, {x}) => real", log_mix, "leading") for w in LISTS for x in LISTS],
+        *[Overload(f"({w}, {x}) => real", log_mix_rows, "leading") for w in LISTS for x in ARRAYS_OF_ROWS],
     ),
 )
 

@@ -2,11 +2,10 @@
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import inner
-from ppl.stdlib.functions.sums import spread
+from ppl.stdlib.functions.sums import LISTS, spread
 from ppl.stdlib.record import Function, Impl, Overload, leading
 
 SIDES = ("vector", "row_vector")
-LISTS = (*SIDES, "array[] real")
 PAIRS = tuple((a, b) for a in SIDES for b in SIDES)
 
 

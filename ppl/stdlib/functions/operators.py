@@ -13,14 +13,10 @@ from ppl.arrays import Array, Namespace
 from ppl.errors import InferenceError
 from ppl.stdlib.functions import complex_elementary, products, solves
 from ppl.stdlib.functions.powers import power
-from ppl.stdlib.record import Function, Impl, LeadingAxis, Overload, and_complex, binary, elementwise, leading
+from ppl.stdlib.record import Function, Impl, and_complex, binary, elementwise, leading, overloads_of
 
 CONTAINERS = ("vector", "row_vector", "matrix")
 COMPLEX_TOO = ("(complex, complex) => int",)
-
-
-def _overloads(batch: LeadingAxis, *pairs: tuple[str, Impl]) -> tuple[Overload, ...]:
-    return tuple(Overload(signature, impl, batch) for signature, impl in pairs)
 
 
 def _arithmetic(name: str, meaning: str, impl: Impl, on_ints: Impl) -> Function:
@@ -28,7 +24,7 @@ def _arithmetic(name: str, meaning: str, impl: Impl, on_ints: Impl) -> Function:
     pairs = [("(int, int) => int", on_ints), ("(real, real) => real", impl)]
     for c in CONTAINERS:
         pairs += [(f"(real, {c}) => {c}", impl), (f"({c}, real) => {c}", impl), (f"({c}, {c}) => {c}", impl)]
-    return and_complex(Function(name, meaning, _overloads("elementwise", *pairs)))
+    return and_complex(elementwise(name, meaning, *pairs))
 
 
 def _comparison(
@@ -107,11 +103,11 @@ MULTIPLY = and_complex(
     Function(
         "multiply",
         "the product",
-        _overloads(
+        overloads_of(
             "elementwise",
             *[(s, elt_multiply) for s in ("(int, int) => int", "(real, real) => real", *SCALINGS)],
         )
-        + _overloads(
+        + overloads_of(
             "leading",
             ("(row_vector, vector) => real", products.inner),
             ("(vector, row_vector) => matrix", products.outer),
@@ -130,14 +126,11 @@ MDIVIDE_RIGHT = and_complex(
     )
 )
 DIVIDE = and_complex(
-    Function(
+    elementwise(
         "divide",
         "the quotient; of two ints, truncated toward zero",
-        _overloads(
-            "elementwise",
-            ("(int, int) => int", int_divide),
-            *[(s, elt_divide) for s in ("(real, real) => real", *SCALINGS)],
-        ),
+        ("(int, int) => int", int_divide),
+        *[(s, elt_divide) for s in ("(real, real) => real", *SCALINGS)],
     )
 )
 REAL_POW = binary("pow", "x to the power y", power)
@@ -146,10 +139,8 @@ TRANSPOSE = and_complex(
     Function(
         "transpose",
         "the transpose",
-        (
-            *_overloads("elementwise", ("(vector) => row_vector", plus), ("(row_vector) => vector", plus)),
-            *_overloads("leading", ("(matrix) => matrix", products.transposed)),
-        ),
+        overloads_of("elementwise", ("(vector) => row_vector", plus), ("(row_vector) => vector", plus))
+        + overloads_of("leading", ("(matrix) => matrix", products.transposed)),
     )
 )
 

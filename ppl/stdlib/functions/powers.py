@@ -1,7 +1,7 @@
 """Powers and roots.  Stan Functions Reference, "Power and logarithm functions"."""
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Function, unary
+from ppl.stdlib.record import Function, from_numpy, unary
 
 
 def _is_two(y: Array) -> bool:
@@ -16,12 +16,12 @@ def _by_base(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
     return xp.np.where(flat, 0.0, y * power(xp, xp.np.where(flat, 1.0, x), y - 1))
 
 
-def _by_exponent(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
+def by_exponent(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
     """ans log x, and its limit 0 at x = 0."""
     return ans * xp.np.log(xp.np.where(x == 0, 1.0, x))
 
 
-@with_partials(_by_base, _by_exponent)
+@with_partials(_by_base, by_exponent)
 def power(xp: Namespace, x: Array, y: Array) -> Array:
     """x^y as a real: nan, not complex, for a negative base and a fractional exponent."""
     return 1.0 * x * x if _is_two(y) else xp.np.power(x, 1.0 * y)
@@ -32,15 +32,13 @@ def square(xp: Namespace, x: Array) -> Array:
     return 1.0 * x * x
 
 
-@with_partials(lambda xp, ans, x: xp.np.where(ans == 0, 0.0, 0.5 / xp.np.where(ans == 0, 1.0, ans)))
-def sqrt(xp: Namespace, x: Array) -> Array:
-    """Its slope at 0 is 0, as in Stan: the root of a sum of squares has none there that could be followed."""
-    return xp.np.sqrt(x)
+def _sqrt_slope(xp: Namespace, ans: Array, x: Array) -> Array:
+    """At 0 it is 0, as in Stan: the root of a sum of squares has none there that could be followed."""
+    return xp.np.where(ans == 0, 0.0, 0.5 / xp.np.where(ans == 0, 1.0, ans))
 
 
-@with_partials(lambda xp, ans, x: 1.0 / (3.0 * ans * ans))
-def cbrt(xp: Namespace, x: Array) -> Array:
-    return xp.np.cbrt(x)
+sqrt = from_numpy("sqrt", _sqrt_slope)
+cbrt = from_numpy("cbrt", lambda xp, ans, x: 1.0 / (3.0 * ans * ans))
 
 
 @with_partials(lambda xp, ans, x: -ans * ans)

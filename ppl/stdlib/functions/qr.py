@@ -6,19 +6,16 @@ Stan Functions Reference, "Linear algebra functions and solvers".  R is Q' A, so
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.diagonals import symmetrize_from_lower_tri
 from ppl.stdlib.functions.products import matrix_matrix, outer, transposed, vector_matrix
 from ppl.stdlib.functions.solves import if_finite, mdivide_right
 from ppl.stdlib.record import Function, function
 
 
-def _symmetric_from_lower(xp: Namespace, m: Array) -> Array:
-    return xp.np.tril(m) + transposed(xp, xp.np.tril(m, -1))
-
-
 def _tall_q_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     """Walter & Lehmann, "Algorithmic differentiation of linear algebra functions" (2018), section 4."""
     r = matrix_matrix(xp, transposed(xp, ans), a)
-    m = _symmetric_from_lower(xp, -matrix_matrix(xp, transposed(xp, g), ans))
+    m = symmetrize_from_lower_tri(xp, -matrix_matrix(xp, transposed(xp, g), ans))
     return mdivide_right(xp, g + matrix_matrix(xp, ans, m), transposed(xp, xp.np.triu(r)))
 
 

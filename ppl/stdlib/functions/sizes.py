@@ -42,8 +42,8 @@ def _dims_of_row_vectors(xp: Namespace, x: Array) -> Array:
     return np.array((*leading, 1, length), dtype=int)
 
 
-def _nested(kind: str) -> list[str]:
-    """The type under any number of array axes."""
+def nested(kind: str) -> list[str]:
+    """The type under any number of array axes, none first."""
     return [kind, *(f"array[{',' * n}] {kind}" for n in range(MAX_DIMS))]
 
 
@@ -79,8 +79,8 @@ FUNCTIONS = (
     function(
         "dims",
         "the sizes of all dimensions, array dimensions first",
-        *[(f"({kind}) => array[] int", _dims_of_vectors) for kind in _nested("vector")],
-        *[(f"({kind}) => array[] int", _dims_of_row_vectors) for kind in _nested("row_vector")],
+        *[(f"({kind}) => array[] int", _dims_of_vectors) for kind in nested("vector")],
+        *[(f"({kind}) => array[] int", _dims_of_row_vectors) for kind in nested("row_vector")],
         ("(E) => array[] int", lambda xp, x: np.array(np.shape(x), dtype=int)),
     ),
 )

@@ -2,39 +2,19 @@
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.checks import require_index
-from ppl.stdlib.record import Function, Impl, function, guarded
-
-LISTS = ("vector", "row_vector", "array[] int", "array[] real")
-
-
-def _ascending(xp: Namespace, x: Array) -> Array:
-    return xp.np.argsort(xp.plain(x), stable=True)
+from ppl.stdlib.functions.conversions import LISTS
+from ppl.stdlib.record import Function, function, guarded
 
 
-def _descending(xp: Namespace, x: Array) -> Array:
-    return xp.np.argsort(-xp.plain(x), stable=True)
+def _order(xp: Namespace, x: Array, sign: int) -> Array:
+    """The places of the elements, ascending for the sign 1 and descending for -1."""
+    return xp.np.argsort(sign * xp.plain(x), stable=True)
 
 
-def _in_order(xp: Namespace, x: Array, order: Array) -> Array:
-    """x[order], which has any nan at its end; all become nan then, as in Stan nothing is sorted."""
-    found = x[order]
+def _in_order(xp: Namespace, x: Array, sign: int) -> Array:
+    """Any nan would be at the end; all become nan then, as in Stan nothing is sorted."""
+    found = x[_order(xp, x, sign)]
     return guarded(xp, found[-1:] == found[-1:], found) if found.dtype.kind == "f" else found
-
-
-def sort_asc(xp: Namespace, x: Array) -> Array:
-    return _in_order(xp, x, _ascending(xp, x))
-
-
-def sort_desc(xp: Namespace, x: Array) -> Array:
-    return _in_order(xp, x, _descending(xp, x))
-
-
-def sort_indices_asc(xp: Namespace, x: Array) -> Array:
-    return _ascending(xp, x) + 1
-
-
-def sort_indices_desc(xp: Namespace, x: Array) -> Array:
-    return _descending(xp, x) + 1
 
 
 def rank(xp: Namespace, x: Array, s: int) -> Array:
@@ -43,19 +23,19 @@ def rank(xp: Namespace, x: Array, s: int) -> Array:
     return xp.np.sum(values < values[s - 1])
 
 
-def _sorted(name: str, meaning: str, impl: Impl) -> Function:
-    return function(name, meaning, *[(f"({kind}) => {kind}", impl) for kind in LISTS])
-
-
-def _indices(name: str, meaning: str, impl: Impl) -> Function:
-    return function(name, meaning, *[(f"({kind}) => array[] int", impl) for kind in LISTS])
+def _sorted(direction: str, meaning: str, sign: int) -> tuple[Function, Function]:
+    """sort_asc and sort_indices_asc, or those of the other direction."""
+    elements = [(f"({kind}) => {kind}", lambda xp, x: _in_order(xp, x, sign)) for kind in LISTS]
+    indices = [(f"({kind}) => array[] int", lambda xp, x: _order(xp, x, sign) + 1) for kind in LISTS]
+    return (
+        function(f"sort_{direction}", f"the elements {meaning}", *elements),
+        function(f"sort_indices_{direction}", f"where the elements are, {meaning}", *indices),
+    )
 
 
 FUNCTIONS = (
-    _sorted("sort_asc", "the elements from least to greatest", sort_asc),
-    _sorted("sort_desc", "the elements from greatest to least", sort_desc),
-    _indices("sort_indices_asc", "where the elements are, from least to greatest", sort_indices_asc),
-    _indices("sort_indices_desc", "where the elements are, from greatest to least", sort_indices_desc),
+    *_sorted("asc", "from least to greatest", 1),
+    *_sorted("desc", "from greatest to least", -1),
     function(
         "rank", "how many elements are less than the s-th", *[(f"({k}, int) => int", rank) for k in LISTS]
     ),

@@ -1,27 +1,12 @@
 """Trigonometric and hyperbolic functions.  Stan Functions Reference, "Trigonometric functions"."""
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Function, binary, unary
+from ppl.stdlib.record import Function, binary, from_numpy, unary
 
-
-@with_partials(lambda xp, ans, x: 1.0 + ans * ans)
-def tan(xp: Namespace, x: Array) -> Array:
-    return xp.np.tan(x)
-
-
-@with_partials(lambda xp, ans, x: -1.0 / xp.np.sqrt((1.0 - x) * (1.0 + x)))
-def acos(xp: Namespace, x: Array) -> Array:
-    return xp.np.arccos(x)
-
-
-@with_partials(lambda xp, ans, x: 1.0 / xp.np.sqrt((1.0 - x) * (1.0 + x)))
-def asin(xp: Namespace, x: Array) -> Array:
-    return xp.np.arcsin(x)
-
-
-@with_partials(lambda xp, ans, x: 1.0 / (1.0 + x * x))
-def atan(xp: Namespace, x: Array) -> Array:
-    return xp.np.arctan(x)
+tan = from_numpy("tan", lambda xp, ans, x: 1.0 + ans * ans)
+acos = from_numpy("arccos", lambda xp, ans, x: -1.0 / xp.np.sqrt((1.0 - x) * (1.0 + x)))
+asin = from_numpy("arcsin", lambda xp, ans, x: 1.0 / xp.np.sqrt((1.0 - x) * (1.0 + x)))
+atan = from_numpy("arctan", lambda xp, ans, x: 1.0 / (1.0 + x * x))
 
 
 @with_partials(lambda xp, ans, y, x: x / (x * x + y * y), lambda xp, ans, y, x: -y / (x * x + y * y))
@@ -29,24 +14,10 @@ def atan2(xp: Namespace, y: Array, x: Array) -> Array:
     return xp.np.arctan2(y, x)
 
 
-@with_partials(lambda xp, ans, x: xp.np.cosh(xp.np.clip(x, -350.0, 350.0)) ** -2.0)
-def tanh(xp: Namespace, x: Array) -> Array:
-    return xp.np.tanh(x)
-
-
-@with_partials(lambda xp, ans, x: 1.0 / xp.np.sqrt((x - 1.0) * (x + 1.0)))
-def acosh(xp: Namespace, x: Array) -> Array:
-    return xp.np.arccosh(x)
-
-
-@with_partials(lambda xp, ans, x: 1.0 / xp.np.cosh(ans))
-def asinh(xp: Namespace, x: Array) -> Array:
-    return xp.np.arcsinh(x)
-
-
-@with_partials(lambda xp, ans, x: 1.0 / ((1.0 - x) * (1.0 + x)))
-def atanh(xp: Namespace, x: Array) -> Array:
-    return xp.np.arctanh(x)
+tanh = from_numpy("tanh", lambda xp, ans, x: xp.np.cosh(xp.np.clip(x, -350.0, 350.0)) ** -2.0)
+acosh = from_numpy("arccosh", lambda xp, ans, x: 1.0 / xp.np.sqrt((x - 1.0) * (x + 1.0)))
+asinh = from_numpy("arcsinh", lambda xp, ans, x: 1.0 / xp.np.cosh(ans))
+atanh = from_numpy("arctanh", lambda xp, ans, x: 1.0 / ((1.0 - x) * (1.0 + x)))
 
 
 @with_partials(lambda xp, ans, x, y: x / ans, lambda xp, ans, x, y: y / ans)

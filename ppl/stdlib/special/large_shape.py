@@ -9,6 +9,7 @@ import math
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO
+from ppl.stdlib.special.polynomial import polynomial
 
 LARGE_SHAPE = 1e5
 """From here on the third term is below rounding."""
@@ -49,8 +50,8 @@ def _curvature_ratio(xp: Namespace, t: Array) -> Array:
     """2 (exp(t) - 1 - t) / t^2, which is 1 at 0."""
     near = xp.np.abs(t) < 0.01
     away = xp.np.where(near, 1.0, t)
-    polynomial = _polynomial(RATIO, xp.np.where(near, t, 0.0))
-    return xp.np.where(near, polynomial, 2.0 * (xp.np.expm1(away) - away) / away**2)
+    series = polynomial(RATIO, xp.np.where(near, t, 0.0))
+    return xp.np.where(near, series, 2.0 * (xp.np.expm1(away) - away) / away**2)
 
 
 def _coefficients(xp: Namespace, eta: Array, t: Array) -> tuple[Array, Array, Array]:
@@ -63,14 +64,7 @@ def _coefficients(xp: Namespace, eta: Array, t: Array) -> tuple[Array, Array, Ar
     closed_second = 1.0 / away**3 - 1.0 / mu**3 - 1.0 / mu**2 - 1.0 / (12.0 * mu)
     slopes = tuple(n * c for n, c in enumerate(TEMME_FIRST))[1:]
     return (
-        xp.np.where(near, _polynomial(TEMME_FIRST, small), closed),
-        xp.np.where(near, _polynomial(slopes, small), closed_slope),
-        xp.np.where(near, _polynomial(TEMME_SECOND, small), closed_second),
+        xp.np.where(near, polynomial(TEMME_FIRST, small), closed),
+        xp.np.where(near, polynomial(slopes, small), closed_slope),
+        xp.np.where(near, polynomial(TEMME_SECOND, small), closed_second),
     )
-
-
-def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
-    total: Array = 0.0
-    for c in reversed(coefficients):
-        total = total * x + c
-    return total

@@ -6,6 +6,7 @@ Above CUTOFF the Stirling series takes over and its leading terms are subtracted
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
+from ppl.stdlib.special.polynomial import polynomial
 
 CUTOFF = 10.0
 """From here on seven terms of the Stirling series are exact to double precision."""
@@ -18,22 +19,15 @@ DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 """Coefficients of x^-2, x^-4, ... in digamma; Abramowitz & Stegun 6.3.18."""
 
 
-def _series(coefficients: tuple[float, ...], inverse_square: Array) -> Array:
-    total: Array = 0.0
-    for c in reversed(coefficients):
-        total = total * inverse_square + c
-    return total
-
-
 def stirling_remainder(xp: Namespace, x: Array) -> Array:
     """lgamma(x) less (x - 1/2) log x - x + log(2 pi) / 2, for x >= CUTOFF."""
-    return _series(STIRLING, 1.0 / (x * x)) / x
+    return polynomial(STIRLING, 1.0 / (x * x)) / x
 
 
 def _digamma_remainder(xp: Namespace, x: Array) -> Array:
     """digamma(x) less log x - 1 / (2 x), for x >= CUTOFF."""
     inverse_square = 1.0 / (x * x)
-    return _series(DIGAMMA, inverse_square) * inverse_square
+    return polynomial(DIGAMMA, inverse_square) * inverse_square
 
 
 def digamma_excess(xp: Namespace, a: Array, n: Array) -> Array:
