@@ -1,7 +1,7 @@
 """Draws for ArviZ, of either major version, and as xarray, with groups and dimensions by Stan's habits."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,36 +13,10 @@ from ppl.results.files.arviz_versions import from_groups, group_names
 from ppl.results.files.axes import Axes
 from ppl.results.files.columns import Floats, reshape, variables
 
-if TYPE_CHECKING:
-    from ppl.fitting.table import Table
-
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
 WHEN = "created_at"
 
 Groups = Mapping[str, Mapping[str, Any]]
-
-
-def to_arviz(
-    table: "Table",
-    log_p: Floats,
-    log_g: Floats,
-    data: Mapping[str, Any],
-    about: Mapping[str, str],
-    axes: Axes,
-    more: Groups,
-) -> Any:
-    """ArviZ's object for one chain: `y_rep` is predictive, `log_lik` pointwise, the `y` in the data observed.
-
-    `more` has further variables by group, each (chains, draws, *its own shape), by the name of the data.
-
-    `about` goes into the attributes of every group, as ArviZ's own do; none says when, so that files repeat
-    byte by byte.
-
-    Independent draws of an approximation have no chains, so `az.rhat` says nothing about them.
-    Needs the extra `arviz`.
-    """
-    stats = {"lp": log_p[np.newaxis], "lp_approx": log_g[np.newaxis]}
-    return inference_data([table.rows[1:]], table.columns, stats, data, about, axes, more)
 
 
 def inference_data(
@@ -54,9 +28,17 @@ def inference_data(
     axes: Axes,
     more: Groups,
 ) -> Any:
-    """The same of the draws (draws, columns) of each chain, with the sampler's `stats` (chains, draws).
+    """ArviZ's object: `y_rep` is predictive, `log_lik` pointwise, the `y` in the data observed.
 
     It is a DataTree of xarray with ArviZ 1, whose part arviz-base is enough, and an InferenceData before.
+    Needs the extra `arviz`.
+
+    Args:
+        chains: the draws (draws, columns) of each chain.
+        stats: the sampler's, (chains, draws) each.
+        about: goes into the attributes of every group, as ArviZ's own do; none says when, so that files
+            repeat byte by byte.
+        more: further variables by group, each (chains, draws, *its own shape), by the name of the data.
     """
     data = {name: value for name, value in data.items() if not isinstance(value, Share)}
     values = by_variable(chains, columns)

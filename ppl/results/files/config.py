@@ -34,6 +34,17 @@ class Config:
         return with_defaults(self.arguments)
 
 
+@dataclass(frozen=True)
+class Metadata:
+    """What was run, by CmdStan's names.
+
+    `cmdstan_config` is the content of its `_config.json`, `stan_vars` the shape of each variable by name.
+    """
+
+    cmdstan_config: Mapping[str, Any]
+    stan_vars: Mapping[str, tuple[int, ...]]
+
+
 def comment_lines(config: Config) -> Iterator[str]:
     """The lines before the header, each with its newline; `(Default)` marks a value that is the default."""
     yield from (f"# stan_version_{part} = {n}\n" for part, n in zip(PARTS, STAN_VERSION, strict=True))

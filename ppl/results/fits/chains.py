@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,9 @@ from ppl import api, html
 from ppl.arguments import checks
 from ppl.density.log_density import LogDensity
 from ppl.files import numbered, replacing, write_whole
-from ppl.fitting.identity import positive_transform
 from ppl.fitting.interrupted import Interrupted
 from ppl.fitting.keywords import ProgressOptions, SampleKeywords, take_options, takes
 from ppl.fitting.listener import listener_of
-from ppl.fitting.posterior_target import parameters_of
 from ppl.fitting.sampling import sample_chains
 from ppl.fitting.table import Table
 from ppl.inference.diagnose.level import Level
@@ -30,20 +28,14 @@ from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import SampleSettings
 from ppl.results.arguments.of_settings import format_value
 from ppl.results.arguments.tree import Values
-from ppl.results.files.arviz import inference_data, to_xarray
-from ppl.results.files.axes import Coords, Dims
 from ppl.results.files.columns import Floats
-from ppl.results.files.config import Config
 from ppl.results.files.nuts_csv import LEADING, chain_lines
-from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.chain_summary import ChainSummary, summary_of_chains
-from ppl.results.report.log_lik import POINTWISE
-from ppl.results.report.loo import Loo, loo_of
 from ppl.results.report.summary import as_html
 
 if TYPE_CHECKING:
-    import xarray
+    pass
 
 ARVIZ_STATS = {
     "lp__": "lp",
@@ -115,8 +107,8 @@ class Chains(VariablesOfDraws):
             ((100, 34), (50, 2, 34))
         """
         if concat_chains:
-            return np.concatenate([table.rows for table in self.tables])
-        return np.stack([table.rows for table in self.tables], axis=1)
+            return np.concatenate(self._chain_rows)
+        return np.stack(self._chain_rows, axis=1)
 
     @property
     def chains(self) -> int:
@@ -147,11 +139,6 @@ class Chains(VariablesOfDraws):
     def metric_type(self) -> str:
         """The kind of metric by CmdStan's name: a diagonal, "diag_e"."""
         return "diag_e"
-
-    @property
-    def metadata(self) -> Metadata:
-        """The configuration, as in CmdStan's `_config.json`, and the shape of each variable."""
-        return metadata_of(self.posterior, self.config({}))
 
     def method_variables(self) -> dict[str, Floats]:
         """The sampler's diagnostics of each draw, shape (draws, chains), by CmdStan's column names.
@@ -227,16 +214,6 @@ class Chains(VariablesOfDraws):
         names, at = self._columns(vars)
         return summary_of_chains(names, np.stack([table.rows[:, at] for table in self.tables]))
 
-    @checks
-    def loo(self, log_lik: str = POINTWISE) -> Loo:
-        """The ELPD of left-out rows by PSIS-LOO, as `Fit.loo`.
-
-        Raises:
-            DataError: there is no such quantity, or it is no finite number for each row; says what to add.
-            ModelError: the program has none, and none can be read; says which line, and what to write.
-        """
-        return loo_of(self._pointwise(log_lik, np.zeros(len(self.draws()))))
-
     # --- Other packages, files ---
 
     @property
@@ -248,48 +225,20 @@ class Chains(VariablesOfDraws):
             **({"sample_backend": self.backend} if self.backend else {}),
         }
 
-    @checks
-    def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
-        """The draws as an xarray Dataset with the dimensions chain, draw, and each variable's own.
+    @property
+    def _chain_rows(self) -> list[Floats]:
+        return [table.rows for table in self.tables]
 
-        `coords` and `dims` are as in `Fit.to_arviz`. Needs xarray.
-
-        Raises:
-            MissingPackage: xarray is not installed.
-        """
-        rows = [table.rows for table in self.tables]
-        found = to_xarray(rows, self.column_names, self.about, self._axes(coords, dims))
-        return cast("xarray.Dataset", self._with_integers(found))
-
-    @checks
-    def to_arviz(
-        self,
-        coords: Coords = {},  # noqa: B006
-        dims: Dims = {},  # noqa: B006
-        log_likelihood: bool = False,
-        posterior_predictive: bool = False,
-    ) -> Any:
-        """The draws for ArviZ, as `Fit.to_arviz`, with the sampler's statistics. Needs the extra `arviz`.
-
-        `coords`, `dims` and what may be added are as in `Fit.to_arviz`.
-
-        Raises:
-            MissingPackage: ArviZ is not installed.
-            ModelError: a group that is asked for cannot be read from the program.
-
-        Example:
-            >>> dict(chains.to_arviz().posterior.sizes)["chain"]
-            2
-        """
+    @property
+    def _sample_stats(self) -> dict[str, Any]:
         named = {ARVIZ_STATS[name]: values.T for name, values in self.method_variables().items()}
-        stats = {name: values.astype(WHOLE.get(name, values.dtype)) for name, values in named.items()}
-        rows = [table.rows for table in self.tables]
-        data = self.posterior.observed
-        more = self._requested_groups(log_likelihood, posterior_predictive, self.chains)
-        axes = self._axes(coords, dims)
-        found = inference_data(rows, self.column_names, stats, data, self.about, axes, more)
-        self._with_integers(found.posterior)
-        return found
+        return {name: values.astype(WHOLE.get(name, values.dtype)) for name, values in named.items()}
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        own = settings_of(SampleSettings).items()
+        given = {known.path: format_value(known, getattr(self.settings, name)) for name, known in own}
+        return {"method": "sample", **given}
 
     @checks
     def save_csv(
@@ -314,26 +263,6 @@ class Chains(VariablesOfDraws):
             config = self.config({"id": number, "output.file": str(file), **(arguments or {})}, started)
             write_whole(file, chain_lines(config, self.column_names, chain, table.rows))
         return files
-
-    @checks
-    def config(self, arguments: Values, started: str = "") -> Config:
-        """The configuration of the run, with further arguments."""
-        model, own = self.posterior.model, settings_of(SampleSettings)
-        settings = {
-            known.path: format_value(known, getattr(self.settings, name)) for name, known in own.items()
-        }
-        return Config(
-            model=Path(model.source.name).stem.strip("<>") + "_model",
-            arguments={
-                "method": "sample",
-                **settings,
-                "ppl.positive_transform": positive_transform(model),
-                **arguments,
-            },
-            started=started,
-            parameters=parameters_of(self.posterior),
-            about=self.about,
-        )
 
     @checks
     def save(self, path: str | Path, arguments: Values | None = None) -> list[Path]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -17,13 +17,12 @@ from ppl.files import beside, write_whole
 from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions
 from ppl.fitting.checksum import NONSENSE, damage_reported
 from ppl.fitting.driver import draws_of, fit_posterior, threads_of_fit
-from ppl.fitting.identity import positive_transform, refuse_mismatch
+from ppl.fitting.identity import refuse_mismatch
 from ppl.fitting.interrupted import Interrupted
 from ppl.fitting.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
 from ppl.fitting.listener import listener_of
 from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
-from ppl.fitting.posterior_target import parameters_of
 from ppl.fitting.table import Table
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.correct.standard_errors import standard_errors
@@ -41,16 +40,13 @@ from ppl.inference.run.settings import Settings
 from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
-from ppl.results.files.arviz import to_arviz, to_xarray
-from ppl.results.files.axes import Coords, Dims
 from ppl.results.files.columns import Floats, bracketed, missing_of, variables
-from ppl.results.files.config import Config, as_json
+from ppl.results.files.config import as_json
 from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.chains import Chains, sample_from
 from ppl.results.fits.log_evidence import evidence_of, no_evidence
-from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
@@ -63,13 +59,10 @@ from ppl.results.fits.updating import (
     with_unchanged,
 )
 from ppl.results.fits.variables import VariablesOfDraws
-from ppl.results.report.log_lik import POINTWISE
-from ppl.results.report.loo import Loo, loo_of
 from ppl.results.report.summary import Summary, as_html, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray
 
 BELOW_GOOD = (Level.USABLE, Level.POOR)
 
@@ -386,75 +379,6 @@ class Fit(VariablesOfDraws):
         """
         return self._frame(self.at_mean()[None], self.column_names)
 
-    @property
-    def metadata(self) -> Metadata:
-        """What was run, as CmdStan's `_config.json` has it, and the shape of each variable.
-
-        Example:
-            >>> fit.metadata.stan_vars["theta"], fit.metadata.cmdstan_config["random"]["seed"]
-            ((8,), 1)
-        """
-        return metadata_of(self.posterior, self.config({}))
-
-    @checks
-    def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
-        """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.
-
-        `coords` and `dims` are as in `to_arviz`. Needs xarray.
-
-        Raises:
-            MissingPackage: xarray is not installed.
-
-        Example:
-            >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
-            {'chain': 1, 'draw': 1000, 'school': 8}
-        """
-        found = to_xarray(
-            [self.draws()], self.column_names, self.provenance.entries(), self._axes(coords, dims)
-        )
-        return cast("xarray.Dataset", self._with_integers(found))
-
-    @checks
-    def to_arviz(
-        self,
-        coords: Coords = {},  # noqa: B006
-        dims: Dims = {},  # noqa: B006
-        log_likelihood: bool = False,
-        posterior_predictive: bool = False,
-    ) -> Any:
-        """The draws for ArviZ: a DataTree with ArviZ 1 or arviz-base, an InferenceData with ArviZ 0.2x.
-
-        An axis is called by the size that the program declares: of `vector[J] theta` it is `J`. Needs the
-        extra `arviz`.
-
-        Args:
-            coords: labels by the name of a dimension, {"school": ["A", "B", ...]}.
-            dims: dimensions by variable, {"theta": ["school"]}; where left out, an axis is the declared size
-                if `coords` has labels for it, else the one dimension of `coords` with as many labels as it
-                is long, else the declared size.
-            log_likelihood: add that group by `log_lik()`, a variable for each outcome. Without it the group
-                has the `log_lik` of the program, if there is one.
-            posterior_predictive: add that group by `predictive()`, likewise.
-
-        Raises:
-            MissingPackage: ArviZ is not installed.
-            ModelError: a group that is asked for cannot be read from the program.
-
-        Example:
-            >>> inference = fit.to_arviz(coords={"school": list("ABCDEFGH")})
-            >>> inference.posterior["theta"].dims
-            ('chain', 'draw', 'school')
-        """
-        result = self.result
-        about = self.provenance.entries()
-        more = self._requested_groups(log_likelihood, posterior_predictive)
-        data = self.posterior.observed
-        axes = self._axes(coords, dims)
-        found = to_arviz(self.table, result.log_p, result.log_g, data, about, axes, more)
-        if "posterior" in found:
-            self._with_integers(found.posterior)
-        return found
-
     @checks
     def summary(self, vars: str | Sequence[str] | None = None) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column, or of those of `vars` (see `draws_pd`), a row each.
@@ -472,24 +396,23 @@ class Fit(VariablesOfDraws):
         names, at = self._columns(vars)
         return summarise(names, self.draws()[:, at], self.result.error_sources)
 
-    @checks
-    def loo(self, log_lik: str = POINTWISE) -> Loo:
-        """The ELPD of left-out rows by PSIS-LOO, in nats.
+    @property
+    def about(self) -> dict[str, str]:
+        """What every file of these draws says of them: `provenance` as text."""
+        return self.provenance.entries()
 
-        `log_lik` names the generated quantity with the log likelihood of each row of the data. If the program
-        has none, `log_lik()` is used, with the rows of all outcomes. Draws of q are weighted towards the
-        posterior; other draws count as draws of the posterior. Vehtari, Gelman and Gabry (2017).
+    @property
+    def _chain_rows(self) -> list[Floats]:
+        return [self.draws()]
 
-        Raises:
-            DataError: there is no such quantity, or it is no finite number for each row; says what to add.
-            ModelError: the program has none, and none can be read; says which line, and what to write.
+    @property
+    def _sample_stats(self) -> dict[str, Floats]:
+        """Independent draws of an approximation have no chains, so `az.rhat` says nothing about them."""
+        return {"lp": self.result.log_p[np.newaxis], "lp_approx": self.result.log_g[np.newaxis]}
 
-        Example:
-            >>> loo = fit.loo()
-            >>> loo.elpds.shape, bool(-34 < loo.elpd < -29)
-            ((8,), True)
-        """
-        return loo_of(self._pointwise(log_lik, self._log_ratios))
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        return {**given_of(self.settings, self.eta), **in_cmdstans_words(self.settings, self.family)}
 
     @property
     def _log_ratios(self) -> Floats:
@@ -681,23 +604,6 @@ class Fit(VariablesOfDraws):
         rows = self.draws()[:, : len(self.posterior.param_names())]
         dense = self.family == "fullrank"
         return save_warm_start(Path(path), self.result.draws_u, dense, declared, rows)
-
-    @checks
-    def config(self, arguments: Values, started: str = "") -> Config:
-        """The configuration of the run, with further arguments."""
-        model = self.posterior.model
-        return Config(
-            model=Path(model.source.name).stem.strip("<>") + "_model",
-            arguments={
-                **given_of(self.settings, self.eta),
-                **in_cmdstans_words(self.settings, self.family),
-                "ppl.positive_transform": positive_transform(model),
-                **arguments,
-            },
-            started=started,
-            parameters=parameters_of(self.posterior),
-            about=self.provenance.entries(),
-        )
 
     @checks
     def save(self, path: str | Path, arguments: Values | None = None) -> None:

@@ -1,8 +1,10 @@
 """The variables of a program among its draws, however these were made."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,18 +16,24 @@ from ppl.density.discrete import most_probable, probabilities
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.extras import extra
+from ppl.fitting.identity import positive_transform
+from ppl.fitting.posterior_target import parameters_of
 from ppl.inference.diagnose.level import Level
 from ppl.names import unflatten, variable_of
-from ppl.results.files.arviz import Groups
+from ppl.results.arguments.tree import Values
+from ppl.results.files.arviz import Groups, inference_data, to_xarray
 from ppl.results.files.axes import Axes, Coords, Dims
 from ppl.results.files.columns import Floats, bracketed, chosen, in_columns, reshape, variables, whole_numbers
+from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes, predictive
 from ppl.results.fits.new_rows import Given, in_frame, predicted
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws, of_values
+from ppl.results.report.loo import Loo, loo_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray
 
     from ppl.results.doctor.doctor import Examination
 
@@ -61,6 +69,26 @@ class VariablesOfDraws(ABC):
     @abstractmethod
     def level(self) -> Level:
         """The level of the verdict: good, usable, poor or unknown."""
+
+    @property
+    @abstractmethod
+    def about(self) -> dict[str, str]:
+        """What every file of these draws says of them."""
+
+    @property
+    @abstractmethod
+    def _chain_rows(self) -> list[Floats]:
+        """The draws of each chain, shape (draws, columns)."""
+
+    @property
+    @abstractmethod
+    def _sample_stats(self) -> dict[str, Any]:
+        """What the algorithm says of each draw, shape (chains, draws), by ArviZ's names."""
+
+    @property
+    @abstractmethod
+    def _arguments(self) -> dict[str, Any]:
+        """The settings of the run, as CmdStan's arguments."""
 
     @property
     def _log_ratios(self) -> Floats:
@@ -245,8 +273,9 @@ class VariablesOfDraws(ABC):
         """The data variables that the program itself draws anew."""
         return [name for name in self.posterior.model.data_schema if name + REPLICATED in self._names]
 
-    def _requested_groups(self, log_likelihood: bool, posterior_predictive: bool, chains: int = 1) -> Groups:
+    def _requested_groups(self, log_likelihood: bool, posterior_predictive: bool) -> Groups:
         """ArviZ's groups of what the program says of its data, each array (chains, draws, *shape)."""
+        chains = len(self._chain_rows)
         groups = {
             "log_likelihood": self.log_lik() if log_likelihood else {},
             "posterior_predictive": self.predictive() if posterior_predictive else {},
@@ -260,14 +289,33 @@ class VariablesOfDraws(ABC):
     def _by_row(self) -> RowsOfData:
         return log_likelihood(self.posterior, self.draws_u)
 
-    def _pointwise(self, name: str, log_ratios: Floats) -> LogLik:
+    def _pointwise(self, name: str) -> LogLik:
         """The log likelihood that is called `name` among the draws, else that which the program tells."""
-        where = self.posterior.source.name
+        where, log_ratios = self.posterior.source.name, self._log_ratios
         if name != POINTWISE or name in variables(self.column_names):
             return of_draws(self.column_names, self.draws(), log_ratios, name, where)
         self._by_row.require_rows()
         names = tuple(map(bracketed, self._by_row.columns))
         return of_values(names, self._by_row.values, log_ratios, name, where)
+
+    @checks
+    def loo(self, log_lik: str = POINTWISE) -> Loo:
+        """The ELPD of left-out rows by PSIS-LOO, in nats.
+
+        `log_lik` names the generated quantity with the log likelihood of each row of the data. If the program
+        has none, `log_lik()` is used, with the rows of all outcomes. Draws of q are weighted towards the
+        posterior; other draws count as draws of the posterior. Vehtari, Gelman and Gabry (2017).
+
+        Raises:
+            DataError: there is no such quantity, or it is no finite number for each row; says what to add.
+            ModelError: the program has none, and none can be read; says which line, and what to write.
+
+        Example:
+            >>> loo = fit.loo()
+            >>> loo.elpds.shape, bool(-34 < loo.elpd < -29)
+            ((8,), True)
+        """
+        return loo_of(self._pointwise(log_lik))
 
     @property
     def discrete(self) -> tuple[str, ...]:
@@ -337,6 +385,91 @@ class VariablesOfDraws(ABC):
     def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
         pandas = extra("pandas", "A DataFrame", "pandas")
         return cast("pd.DataFrame", pandas.DataFrame(rows, columns=[*map(bracketed, names)], copy=True))
+
+    @checks
+    def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
+        """The draws as an xarray Dataset with the dimensions chain, draw, and each variable's own.
+
+        `coords` and `dims` are as in `to_arviz`. Needs xarray.
+
+        Raises:
+            MissingPackage: xarray is not installed.
+
+        Example:
+            >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
+            {'chain': 1, 'draw': 1000, 'school': 8}
+        """
+        axes = self._axes(coords, dims)
+        found = to_xarray(self._chain_rows, self.column_names, self.about, axes)
+        return cast("xarray.Dataset", self._with_integers(found))
+
+    @checks
+    def to_arviz(
+        self,
+        coords: Coords = {},  # noqa: B006
+        dims: Dims = {},  # noqa: B006
+        log_likelihood: bool = False,
+        posterior_predictive: bool = False,
+    ) -> Any:
+        """The draws for ArviZ: a DataTree with ArviZ 1 or arviz-base, an InferenceData with ArviZ 0.2x.
+
+        An axis is called by the size that the program declares: of `vector[J] theta` it is `J`. Needs the
+        extra `arviz`.
+
+        Args:
+            coords: labels by the name of a dimension, {"school": ["A", "B", ...]}.
+            dims: dimensions by variable, {"theta": ["school"]}; where left out, an axis is the declared size
+                if `coords` has labels for it, else the one dimension of `coords` with as many labels as it
+                is long, else the declared size.
+            log_likelihood: add that group by `log_lik()`, a variable for each outcome. Without it the group
+                has the `log_lik` of the program, if there is one.
+            posterior_predictive: add that group by `predictive()`, likewise.
+
+        Raises:
+            MissingPackage: ArviZ is not installed.
+            ModelError: a group that is asked for cannot be read from the program.
+
+        Example:
+            >>> inference = fit.to_arviz(coords={"school": list("ABCDEFGH")})
+            >>> inference.posterior["theta"].dims
+            ('chain', 'draw', 'school')
+        """
+        found = inference_data(
+            self._chain_rows,
+            self.column_names,
+            self._sample_stats,
+            self.posterior.observed,
+            self.about,
+            self._axes(coords, dims),
+            self._requested_groups(log_likelihood, posterior_predictive),
+        )
+        if "posterior" in found:
+            self._with_integers(found.posterior)
+        return found
+
+    @property
+    def metadata(self) -> Metadata:
+        """What was run, as CmdStan's `_config.json` has it, and the shape of each variable.
+
+        Example:
+            >>> fit.metadata.stan_vars["theta"], fit.metadata.cmdstan_config["random"]["seed"]
+            ((8,), 1)
+        """
+        shapes = {v.name: v.shape for v in self.posterior.declared(include_tp=True, include_gq=True)}
+        return Metadata(json.loads(as_json(self.config({}))), shapes)
+
+    @checks
+    def config(self, arguments: Values, started: str = "") -> Config:
+        """The configuration of the run, with further arguments."""
+        model = self.posterior.model
+        transform = {"ppl.positive_transform": positive_transform(model)}
+        return Config(
+            model=Path(model.source.name).stem.strip("<>") + "_model",
+            arguments={**self._arguments, **transform, **arguments},
+            started=started,
+            parameters=parameters_of(self.posterior),
+            about=self.about,
+        )
 
     def _axes(self, coords: Coords, dims: Dims) -> Axes:
         return Axes(coords, dims, declared_axes(self.posterior.model.lowered))
