@@ -1,8 +1,6 @@
 """More draws of a fit, without another one."""
 
-from dataclasses import replace
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from ppl.density.log_density import Floats, LogDensity
 from ppl.fitting.driver import FitDraws, draws_of, threads_of_fit
@@ -17,12 +15,19 @@ from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.context import Context
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
+from ppl.inference.run.streams import Streams, stream
 
 MORE_DRAWS_STREAM = 0x6D6F
 """The stream "mo" of draws made after the fit."""
 OF_SEVERAL_GAUSSIANS = ("pathfinder",)
 """Algorithms whose draws are not those of one q: more of them need another run."""
+
+
+@dataclass(frozen=True)
+class LaterStreams(Streams):
+    """The streams of draws made after the fit, which are none of those of the fit."""
+
+    draws = stream(MORE_DRAWS_STREAM)
 
 
 def more_draws(
@@ -34,13 +39,13 @@ def more_draws(
         InferenceError: the density is not finite where the approximation lies.
     """
     require_memory(posterior, options)
-    rng = _stream(options)
+    streams = LaterStreams(options.seed)
     with threads_of_fit(posterior):
         target = target_of(posterior, settings)
         fresh = (
-            nested(target, old.start, Context(options, Streams(int(rng.integers(1 << 62))), listen))
+            nested(target, old.start, Context(options, Streams(int(streams.draws.integers(1 << 62))), listen))
             if old.verdict.made is DrawSource.NESTED
-            else result_of(target, options, old.family, old.params, old.path, rng, listen)
+            else result_of(target, old.family, old.params, old.path, Context(options, streams, listen))
         )
         fresh = with_spread(fresh, old.verdict.spread)
         return draws_of(posterior, options, fresh, key=MORE_DRAWS_STREAM, listen=listen)
@@ -53,12 +58,9 @@ def columns_of_more_draws(
     require_memory(posterior, options)
     with threads_of_fit(posterior):
         target = target_of(posterior, settings)
-        fresh = draws_with_density(target, old.family, old.params, options.draws, _stream(options))
+        rng = LaterStreams(options.seed).draws
+        fresh = draws_with_density(target, old.family, old.params, options.draws, rng)
         return tabulate(posterior, fresh.u, options.seed, key=MORE_DRAWS_STREAM).rows
-
-
-def _stream(settings: Settings) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(MORE_DRAWS_STREAM,)))
 
 
 def with_spread(result: Result, spread: Spread | None) -> Result:

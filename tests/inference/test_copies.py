@@ -14,6 +14,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics import parts
 from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.recipes.result import Path, result_of
+from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 
@@ -91,7 +92,7 @@ def test_resampled_draws_and_their_pool_are_all_there_is():
     made = []
 
     def run():
-        made.append(result_of(Normal(), asked, family, params, Path(np.zeros(DIM), DONE), rng()))
+        made.append(result_of(Normal(), family, params, Path(np.zeros(DIM), DONE), Context.of(asked)))
 
     assert copies(run) < 2.5
     assert made[0].draws_u.nbytes == COPY and made[0].verdict.made is DrawSource.RESAMPLED

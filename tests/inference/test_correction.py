@@ -29,6 +29,7 @@ from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.recipes.result import ELSEWHERE, ESTIMATED, Path, result_of
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, gradients_for
+from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 
@@ -344,7 +345,7 @@ def result_from(own, shares, kind=Mixture, **given):
     family, settings = FullRank(2), Settings(**given)
     params = family.of(np.array(own), np.eye(2))
     path = Path(np.zeros(2), Outcome(Ending.CONVERGED, "found"))
-    return result_of(target, settings, family, params, path, rng())
+    return result_of(target, family, params, path, Context.of(settings))
 
 
 def test_q_moves_to_the_mode_that_has_the_mass():
@@ -373,5 +374,5 @@ def test_that_log_densities_are_estimated_is_noted_once_also_where_q_moves():
 def test_more_draws_are_weighted_where_weights_differ(sd, weighted):
     target = GaussianTarget(np.zeros(2), np.eye(2))
     family, path = FullRank(2), Path(np.zeros(2), Outcome(Ending.CONVERGED, "found"))
-    found = result_of(target, Settings(), family, family.of(np.zeros(2), sd * np.eye(2)), path, rng())
+    found = result_of(target, family, family.of(np.zeros(2), sd * np.eye(2)), path, Context.of(Settings()))
     assert found.verdict.n == weighted and len(found.draws_u) == 1000

@@ -16,6 +16,7 @@ from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.recipes import fit
 from ppl.inference.refine.family_upgrade import LOCAL, Weighed, _move_mean, upgrade
 from ppl.inference.refine.refinement import Refined
+from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import silent
 from ppl.inference.run.settings import Settings
@@ -47,7 +48,7 @@ def stepped_up(centre, factor, params):
     target, family = Peaked(), FullRank(DIM)
     start = Start(centre, Scaled(target, centre, factor), family, family.start(np.zeros(DIM)))
     found = Refined(family, params, Outcome(Ending.BUDGET_REACHED, "that is all"))
-    return found, upgrade(target, start, found, np.random.default_rng(1), silent)
+    return found, upgrade(target, start, found, Context.of(Settings(seed=1)))
 
 
 def in_the_peak():
@@ -102,7 +103,7 @@ def test_a_local_gaussian_whose_draws_can_be_resampled_is_not_maximised():
     start = Start(zeros, Scaled(target, zeros, np.ones(DIM)), family, params, metric=np.eye(DIM))
     narrow = family.push_forward(params, zeros, np.full(DIM, 0.7))
     found = Refined(family, narrow, Outcome(Ending.CONVERGED, "so it seemed"))
-    q = upgrade(target, start, found, np.random.default_rng(1), silent)
+    q = upgrade(target, start, found, Context.of(Settings(seed=1)))
     u = q.family.transform(q.params, np.random.default_rng(2).normal(size=(4000, DIM)))
     weights = psis(target.log_densities(u) - q.family.log_density(q.params, u))
     assert 0.5 <= weights.khat < 0.7 and weights.ess > 2000
@@ -131,7 +132,7 @@ def mean_field_stepped_up(mean, scales):
     found = Refined(
         family, family.push_forward(first, mean, scales), Outcome(Ending.CONVERGED, "so it seemed")
     )
-    return upgrade(target, start, found, np.random.default_rng(1), silent)
+    return upgrade(target, start, found, Context.of(Settings(seed=1)))
 
 
 def test_mean_field_that_ended_too_early_goes_on_in_its_own_units():
@@ -148,7 +149,7 @@ def test_full_rank_lost_far_away_is_begun_again_from_a_mean_field_that_goes_on()
     start = Start(zeros, Scaled(target, centre, factor), family, family.start(zeros))
     lost = family.push_forward(family.start(zeros), centre, 0.1 * factor)
     found = Refined(family, lost, Outcome(Ending.CONVERGED, "so it seemed"))
-    better = upgrade(target, start, found, np.random.default_rng(1), silent)
+    better = upgrade(target, start, found, Context.of(Settings(seed=1)))
     assert "rose by another" in better.notes[0] and "restarted from there" in better.notes[1]
     off = (better.family.mean(better.params) - Strung.gaussian.mean) / [50, 1, 0.01]
     assert np.allclose(off, 0, atol=0.1)
@@ -171,8 +172,8 @@ def test_a_mean_is_moved_only_where_that_makes_the_draws_worth_more(tilt, is_mov
     params = family.push_forward(family.start(np.zeros(DIM)), off, np.eye(DIM))
     found = Refined(family, params, Outcome(Ending.CONVERGED, "so it seemed"), True)
     log_ratios = tilt * u[:, 0] - 0.5 * tilt**2
-    weighed = Weighed(u + off, log_ratios, psis(log_ratios))
-    matched = _move_mean(STANDARD, found, weighed, np.random.default_rng(3), silent)
+    weighed = Weighed(found, u + off, log_ratios, psis(log_ratios))
+    matched = _move_mean(STANDARD, weighed, np.random.default_rng(3), silent)
     mean = matched.family.mean(matched.params)
     assert mean[0] == (pytest.approx(0, abs=0.08) if is_moved else 0.4)
     assert any("importance-weighted" in note for note in matched.notes) is is_moved

@@ -15,11 +15,10 @@ from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
 from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
-from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target, without_blocks
 from ppl.inference.recipes.nested import Refused, beside, by_blocks
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
-from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
+from ppl.inference.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.family_upgrade import at_start, upgrade
 from ppl.inference.refine.newton_by_rows import at_mode_of_all_rows
@@ -71,8 +70,7 @@ def advi(
 
 def staged(target: Target, init: Init, context: Context) -> Result:
     """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
-    settings, streams = context.settings, context.streams
-    refused = None
+    settings, refused = context.settings, None
     if integrates_blocks(settings):
         try:
             return by_blocks(target, init, context)
@@ -84,7 +82,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context)
         q, path = _at_start(target, start, context) or _optimised(target, start, context)
-        result = result_of(target, settings, q.family, q.params, path, streams.draws, context.listen)
+        result = result_of(target, q.family, q.params, path, context)
     return beside(result, refused, context)
 
 
@@ -118,20 +116,20 @@ def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined,
 
 def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
     """The third stage, unless it is switched off or the user has had enough."""
-    settings, rng, listen, journal = context.settings, context.streams.refine, context.listen, context.journal
+    settings = context.settings
     params, outcome = loop.run.average, loop.outcome
     if settings.minibatch is not None:
         found = unrefined(start, params, outcome, loop.search.note)
         upgrades = settings.algorithm == "auto" and settings.upgrade
-        better = at_mode_of_all_rows(target, found, rng) if upgrades else found
+        better = at_mode_of_all_rows(target, found, context.streams.refine) if upgrades else found
         unsaid = better is found and settings.refine and not loop.search.note
         return replace(found, notes=(NO_REFINEMENT,)) if unsaid else better
     if settings.refine and outcome.ending is not Ending.INTERRUPTED:
-        found = refine(start, params, outcome, rng, listen, settings.linear_response, journal)
+        found = refine(start, params, outcome, context)
         if not settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:
             return found
         try:
-            return upgrade(target, start, found, rng, listen, journal, settings.corrects)
+            return upgrade(target, start, found, context)
         except KeyboardInterrupt:
             stopped = Outcome(Ending.INTERRUPTED, "interrupted in the upgrade to full rank")
             return replace(found, outcome=stopped)
@@ -152,15 +150,5 @@ def _stopping(settings: Settings) -> StoppingRule[Any]:
 
 def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     """The parts of Algorithm 1 in the slots of the loop."""
-    return Algorithm(
-        family=family,
-        estimator=estimator_of(settings, reparameterised),
-        step_rule=step_rule_of(settings, AdviSequence, eta),
-        stopping=_stopping(settings),
-        averaging=Polynomial() if settings.average else Last(),
-        iterations=settings.iter,
-        grad_samples=settings.grad_samples,
-        elbo_samples=settings.elbo_samples,
-        eval_elbo=settings.eval_elbo,
-        rows=row_choice(settings.minibatch, settings.seed),
-    )
+    stopping, averaging = _stopping(settings), Polynomial() if settings.average else Last()
+    return algorithm_of(settings, family, eta, reparameterised, AdviSequence, stopping, averaging)

@@ -1,6 +1,6 @@
 """Doubly stochastic variational inference (Titsias and Lazaro-Gredilla 2014, Algorithms 1 and 2)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -12,10 +12,9 @@ from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.ard import ArdTarget
-from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import averaging_of, fit_by_steps, maximise_elbo
-from ppl.inference.recipes.parts import estimator_of, step_rule_of, stopping_of, with_noise
+from ppl.inference.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import Algorithm
@@ -66,26 +65,16 @@ def dsvi_ard(target: Target, init: Init, context: Context) -> Result:
         )
     settings = context.settings
     family = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings)
-    found = maximise_elbo(target.target, family, _parts, init, context.begun_at_random())
-    whole = target.with_prior(family.prior_variances(found.params))
-    plain = with_noise(Diagonal(target.dim), settings)
-    return result_of(whole, settings, plain, found.params, found.path, context.streams.draws, context.listen)
+    at_random = replace(context, settings=replace(settings, start="random"))
+    params, path = maximise_elbo(target.target, family, _parts, init, at_random)
+    whole = target.with_prior(family.prior_variances(params))
+    return result_of(whole, with_noise(Diagonal(target.dim), settings), params, path, context)
 
 
 def _parts(settings: Settings, family: FullRank | Diagonal, eta: float) -> Algorithm:
     """The parts of DSVI in the slots of the loop."""
-    return Algorithm(
-        family=family,
-        estimator=estimator_of(settings, reparameterised),
-        step_rule=step_rule_of(settings, partial(_rule, settings, family), eta),
-        stopping=stopping_of(settings, "rolling-bound"),
-        averaging=averaging_of(settings),
-        iterations=settings.iter,
-        grad_samples=settings.grad_samples,
-        elbo_samples=settings.elbo_samples,
-        eval_elbo=settings.eval_elbo,
-        rows=row_choice(settings.minibatch, settings.seed),
-    )
+    rule, stopping = partial(_rule, settings, family), stopping_of(settings, "rolling-bound")
+    return algorithm_of(settings, family, eta, reparameterised, rule, stopping, averaging_of(settings))
 
 
 def _rule(settings: Settings, family: FullRank | Diagonal, eta: float) -> Staged:

@@ -26,11 +26,10 @@ def fixed_draws(target: Target, init: Init, context: Context) -> Result:
 
 def from_start(target: Target, start: Start, context: Context, corrected: bool) -> Result:
     """The maximum of the ELBO on fixed draws; its covariance may be corrected by linear response."""
-    streams = context.streams
-    end = once(context.journal, "end", lambda: _end(start, context, corrected), streams.refine)
+    end = once(context.journal, "end", lambda: _end(start, context, corrected), context.streams.refine)
     notes = [note for note in (start.note, *end.notes) if note]
     path = Path(start=start.point, outcome=end.outcome, notes=notes, at_maximum=end.at_maximum)
-    return result_of(target, context.settings, end.family, end.params, path, streams.draws, context.listen)
+    return result_of(target, end.family, end.params, path, context)
 
 
 def _end(start: Start, context: Context, corrected: bool) -> Refined:

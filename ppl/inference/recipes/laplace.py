@@ -29,15 +29,15 @@ REPAIRED = (
 
 def laplace(target: Target, init: Init, context: Context) -> Result:
     """A full-rank q with the mode as its mean and minus the inverse Hessian there as its covariance."""
-    settings, streams, listen = context.settings, context.streams, context.listen
+    listen = context.listen
     family = FullRank(target.dim)
     with np.errstate(all="ignore"):
-        points = start_points(target, init, streams.start)
+        points = start_points(target, init, context.streams.start)
         mode = find_mode(target, points, listen, rules=TO_ROUNDING)
         listen(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
         q, outcome, notes = _at(target, mode)
         path = Path(start=points[0], outcome=outcome, iterations=mode.steps, notes=notes, at_maximum=True)
-        return result_of(target, settings, family, family.of(q.mean, q.factor), path, streams.draws, listen)
+        return result_of(target, family, family.of(q.mean, q.factor), path, context)
 
 
 def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:

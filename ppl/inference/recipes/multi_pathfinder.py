@@ -33,7 +33,7 @@ def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
                 raise error
             return _mixed(target, settings, points, paths, streams.draws)
         except KeyboardInterrupt:
-            return _best_so_far(target, settings, points[0], paths, streams.draws)
+            return _best_so_far(target, points[0], paths, context)
 
 
 def _mixed(
@@ -57,16 +57,14 @@ def _mixed(
     return result_with(settings, family, params, path, proposals, elbo, drawn)
 
 
-def _best_so_far(
-    target: Target, settings: Settings, point: Array, paths: list[Pathfinder], rng: np.random.Generator
-) -> Result:
+def _best_so_far(target: Target, point: Array, paths: list[Pathfinder], context: Context) -> Result:
     """After Ctrl-C: draws of the best Gaussian there is, or of a standard normal about the start."""
     family: Family = MeanField(target.dim)
     params = family.start(point)
     if paths:
         family, params = _as_family(max(paths, key=lambda path: path.elbo))
     outcome = Outcome(Ending.INTERRUPTED, f"interrupted when {len(paths)} paths had led to a Gaussian")
-    return result_of(target, settings, family, params, Path(start=point, outcome=outcome), rng)
+    return result_of(target, family, params, Path(start=point, outcome=outcome), context)
 
 
 def _as_family(path: Pathfinder) -> tuple[Family, Array]:

@@ -220,6 +220,4 @@ def interrupted(target: Target, start: Array, context: Context) -> Result:
     family = MeanField(target.dim)
     outcome = Outcome(Ending.INTERRUPTED, "interrupted while latent variables were integrated out")
     path = Path(start=start, outcome=outcome)
-    return result_of(
-        target, context.settings, family, family.start(start), path, context.streams.draws, context.listen
-    )
+    return result_of(target, family, family.start(start), path, context)

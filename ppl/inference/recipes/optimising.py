@@ -1,7 +1,6 @@
 """What recipes with noisy steps have in common: a start, a search for a step size, and the loop."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import nan
 from typing import NamedTuple
@@ -28,22 +27,10 @@ NARROW_FIRST_SCALE = 0.1
 NO_STEP = "The stochastic optimisation was skipped: no step size improved on the initial approximation."
 
 
-@dataclass(frozen=True)
-class Maximised:
-    """The q that was found, in the coordinates of the model, and how."""
-
-    params: Array
-    path: Path
-
-
 def maximise_elbo(
-    target: Target,
-    family: Family,
-    parts: Callable[..., Algorithm],
-    init: Init,
-    context: Context,
-) -> Maximised:
-    """Start, choose a rate unless one is given, and run the loop with `parts(settings, family, rate)`."""
+    target: Target, family: Family, parts: Callable[..., Algorithm], init: Init, context: Context
+) -> tuple[Array, Path]:
+    """The params of q in the coordinates of the model, by the loop with `parts(settings, family, rate)`."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context, NARROW_FIRST_SCALE, paths=1)
@@ -51,15 +38,14 @@ def maximise_elbo(
         # A plain step is as large as its gradient: the noise that a rate must bear is that of the run itself.
         loop = run_loop(partial(parts, context.settings, family), start, context, etas)
     path = loop.path(start, loop.outcome, (start.note, loop.search.note))
-    return Maximised(start.back(loop.run.average), path)
+    return start.back(loop.run.average), path
 
 
 def fit_by_steps(
     target: Target, family: Family, parts: Callable[..., Algorithm], init: Init, context: Context
 ) -> Result:
     """The q that `maximise_elbo` finds, and its draws."""
-    found, rng = maximise_elbo(target, family, parts, init, context), context.streams.draws
-    return result_of(target, context.settings, family, found.params, found.path, rng, context.listen)
+    return result_of(target, family, *maximise_elbo(target, family, parts, init, context), context)
 
 
 def averaging_of(settings: Settings) -> Averaging:

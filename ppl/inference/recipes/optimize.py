@@ -28,16 +28,16 @@ from ppl.inference.run.progress import Progress
 
 def optimize(target: Target, init: Init, context: Context) -> Result:
     """All of q at the mode; every draw is the mode, and the final ELBO is the log density there."""
-    settings, streams, listen = context.settings, context.streams, context.listen
+    listen = context.listen
     if isinstance(target, MarginalTarget):
         return _type_two(target, init, context)
     family = Point(target.dim)
     with np.errstate(all="ignore"):
-        points = start_points(target, init, streams.start)
-        mode = find_mode(target, points, listen, settings.optimizer)
+        points = start_points(target, init, context.streams.start)
+        mode = find_mode(target, points, listen, context.settings.optimizer)
         listen(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
         path = Path(start=points[0], outcome=outcome_of(mode), iterations=mode.steps, at_maximum=True)
-        return result_of(target, settings, family, mode.u, path, streams.draws, listen)
+        return result_of(target, family, mode.u, path, context)
 
 
 def _type_two(target: MarginalTarget, init: Init, context: Context) -> Result:

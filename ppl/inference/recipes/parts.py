@@ -6,9 +6,13 @@ from typing import Any
 
 from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.estimators.estimate import Estimator
+from ppl.inference.families.family import Family
 from ppl.inference.families.standard import STANDARDS
+from ppl.inference.objective.subsampling import row_choice
+from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
+from ppl.inference.steps.averaging import Averaging
 from ppl.inference.steps.eta_search import ETA_SEARCH
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping import STOPPING
@@ -33,14 +37,28 @@ ETA_LADDERS = EtaLadders()
 PLAIN = ("staged", "robbins-monro")
 
 
-def estimator_of(settings: Settings, own: Estimator) -> Estimator:
-    """The estimator that was named, or the recipe's own."""
-    return own if settings.estimator is None else ESTIMATORS[settings.estimator]
-
-
-def step_rule_of(settings: Settings, own: Callable[[float], StepRule[Any]], eta: float) -> StepRule[Any]:
-    """The step rule that was named, or the recipe's own, at that step size."""
-    return (own if settings.step_rule is None else STEPS[settings.step_rule])(eta)
+def algorithm_of(
+    settings: Settings,
+    family: Family,
+    eta: float,
+    estimator: Estimator,
+    step_rule: Callable[[float], StepRule[Any]],
+    stopping: StoppingRule[Any],
+    averaging: Averaging,
+) -> Algorithm:
+    """The recipe's own parts in the slots of the loop, but for those that settings name."""
+    return Algorithm(
+        family=family,
+        estimator=ESTIMATORS[settings.estimator] if settings.estimator else estimator,
+        step_rule=(STEPS[settings.step_rule] if settings.step_rule else step_rule)(eta),
+        stopping=stopping,
+        averaging=averaging,
+        iterations=settings.iter,
+        grad_samples=settings.grad_samples,
+        elbo_samples=settings.elbo_samples,
+        eval_elbo=settings.eval_elbo,
+        rows=row_choice(settings.minibatch, settings.seed),
+    )
 
 
 def stopping_of(settings: Settings, own: str) -> StoppingRule[Any]:

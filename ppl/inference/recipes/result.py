@@ -30,10 +30,11 @@ from ppl.inference.families.standard import StudentT
 from ppl.inference.numerics.parts import by_rows, draws_within, row_parts
 from ppl.inference.objective.elbo import Elbo, elbo_of
 from ppl.inference.objective.target import Array, Target, log_densities, share_of_rows, width_of
+from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
 
 
@@ -178,20 +179,14 @@ class Result:
 
 
 def result_of(
-    target: Target,
-    settings: Settings,
-    family: Family,
-    params: Array,
-    path: Path,
-    rng: np.random.Generator,
-    listen: Listener = silent,
-    moves: bool = True,
+    target: Target, family: Family, params: Array, path: Path, context: Context, moves: bool = True
 ) -> Result:
     """Draw from the final q, and make the draws better where the settings want it.
 
     The draws are fresh, so the final ELBO rests on them, at least elbo_samples. Ctrl-C leaves a few draws; a
     second one leaves none. A q that `moves` goes, once, where the mass is, if it is found at another mode.
     """
+    settings, rng, listen = context.settings, context.streams.draws, context.listen
     n = pool_size(target, settings)
     first = max(fewest_draws(settings), int(RESULT.first_share * n))
     try:
@@ -201,10 +196,8 @@ def result_of(
             rest, more = weighted(target, family, params, n - first, rng)
             proposals, dropped = joined(proposals, rest), dropped + more
     except KeyboardInterrupt:
-        few, stopped = (
-            min(RESULT.draws_when_interrupted, n),
-            Outcome(Ending.INTERRUPTED, f"interrupted in the last {n} draws"),
-        )
+        few = min(RESULT.draws_when_interrupted, n)
+        stopped = Outcome(Ending.INTERRUPTED, f"interrupted in the last {n} draws")
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
         proposals, dropped = weighted(target, family, params, few, rng)
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
@@ -215,7 +208,7 @@ def result_of(
     if isinstance(corrected, Elsewhere):
         family, params = at(corrected)
         path = replace(path, notes=[*path.notes, ELSEWHERE])
-        return result_of(target, settings, family, params, path, rng, listen, moves=False)
+        return result_of(target, family, params, path, context, moves=False)
     estimated = _estimated(target, min(len(proposals.u), max(first, n - first)))
     path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:

@@ -1,15 +1,14 @@
 """Variational Bayes with stochastic search (Paisley, Blei and Jordan 2012, Algorithm 1)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ppl.inference.estimators.stochastic_search import StochasticSearch
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.start import Init
-from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import averaging_of, fit_by_steps
-from ppl.inference.recipes.parts import step_rule_of, stopping_of, with_noise
+from ppl.inference.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import Algorithm
@@ -43,15 +42,7 @@ def ssvb(target: Target, init: Init, context: Context) -> Result:
 
 def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     """The parts of stochastic search in the slots of the loop."""
-    return Algorithm(
-        family=family,
-        estimator=StochasticSearch(variance=SSVB.gradient_variance, most=SSVB.most_draws),
-        step_rule=step_rule_of(settings, RobbinsMonro, eta),
-        stopping=stopping_of(settings, "rolling-bound"),
-        averaging=averaging_of(settings),
-        iterations=settings.iter,
-        grad_samples=settings.grad_samples,
-        elbo_samples=settings.elbo_samples,
-        eval_elbo=settings.eval_elbo,
-        rows=row_choice(settings.minibatch, settings.seed),
-    )
+    search = StochasticSearch(variance=SSVB.gradient_variance, most=SSVB.most_draws)
+    stopping, averaging = stopping_of(settings, "rolling-bound"), averaging_of(settings)
+    own = replace(settings, estimator=None)  # the named stochastic search has another variance
+    return algorithm_of(own, family, eta, search, RobbinsMonro, stopping, averaging)

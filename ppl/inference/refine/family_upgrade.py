@@ -26,7 +26,8 @@ from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, for_many_points, width_of
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, unrefined
-from ppl.inference.run.journal import NULL_JOURNAL, Entry, Journal
+from ppl.inference.run.context import Context
+from ppl.inference.run.journal import Entry
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
@@ -89,8 +90,9 @@ MOMENT_MATCHED = (
 
 
 class Weighed(NamedTuple):
-    """Draws u (n, dim) of a q, their log importance ratios (n,), and the smoothed weights."""
+    """A q, draws u (n, dim) of it, their log importance ratios (n,), and the smoothed weights."""
 
+    q: Refined
     u: Array
     log_ratios: Array
     weights: Psis
@@ -121,78 +123,58 @@ def at_start(target: Target, start: Start, rng: np.random.Generator) -> Refined 
         return unrefined(start, start.params, Outcome(Ending.INTERRUPTED, "interrupted at the start"))
     if found is None:
         return None
-    q, weighed = found
-    khat, share = weighed.weights.khat, weighed.weights.ess / len(weighed.u)
+    khat, share = found.weights.khat, found.weights.ess / len(found.u)
     fits = khat < UPGRADE.good_khat and share >= UPGRADE.enough_share
-    return replace(q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat))) if fits else None
+    return replace(found.q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat))) if fits else None
 
 
-def upgrade(
-    target: Target,
-    start: Start,
-    found: Refined,
-    rng: np.random.Generator,
-    listen: Listener,
-    journal: Journal = NULL_JOURNAL,
-    corrects: bool = True,
-) -> Refined:
-    """The q that was found, or a better one where its k-hat is not below 0.5; of another kind if `corrects`.
+def upgrade(target: Target, start: Start, found: Refined, context: Context) -> Refined:
+    """The q that was found, or a better one where its k-hat is not below 0.5; of another kind to correct.
 
     Above `UPGRADE.most_dimensions` full rank would cost too much, and a mean-field q stays as it is.
     """
     try:
-        return _upgraded(target, start, found, rng, listen, journal, corrects)
+        return _upgraded(target, start, found, context)
     except (InferenceError, np.linalg.LinAlgError) as error:
         return replace(found, notes=(*found.notes, f"The family was not upgraded: {error}"))
 
 
-def _upgraded(
-    target: Target,
-    start: Start,
-    found: Refined,
-    rng: np.random.Generator,
-    listen: Listener,
-    journal: Journal,
-    corrects: bool,
-) -> Refined:
-    weighed, local = _weigh(target, found, rng), None
-    if weighed.weights.khat < UPGRADE.good_khat:
+def _upgraded(target: Target, start: Start, found: Refined, context: Context) -> Refined:
+    corrects, rng, local = context.settings.corrects, context.streams.refine, None
+    best = _weigh(target, found, rng)
+    if best.weights.khat < UPGRADE.good_khat:
         return found
     if not found.outcome.converged:  # as many draws as there may be did not do, and will be needed again
         target = for_many_points(target)
-    if corrects and isinstance(found.family, MeanField):
-        local = _local(target, start, rng.spawn(1)[0])
-        if local:
-            q = replace(local[0], outcome=found.outcome, notes=(*found.notes, LOCAL))
-            local = q, local[1]
-        if local and local[1].weights.reliable and is_light(local[1].weights):  # its draws can be resampled
-            return local[0]
-    if isinstance(found.family, MeanField) and not weighed.weights.reliable:
-        start, found, weighed = _rescaled_again(target, start, found, weighed, rng.spawn(1)[0], listen)
-    fits = weighed.weights.khat < UPGRADE.good_khat
-    if (
+    if corrects and isinstance(found.family, MeanField) and (local := _local(target, start, rng.spawn(1)[0])):
+        q = replace(local.q, outcome=found.outcome, notes=(*found.notes, LOCAL))
+        local = local._replace(q=q)
+        if local.weights.reliable and is_light(local.weights):  # its draws can be resampled
+            return q
+    if isinstance(found.family, MeanField) and not best.weights.reliable:
+        start, best = _rescaled_again(target, start, best, rng.spawn(1)[0], context.listen)
+    fits = best.weights.khat < UPGRADE.good_khat
+    if isinstance(found.family, FullRank):
+        best = _by_mean_field(target, start, best, context)
+    elif (
         corrects
         and isinstance(found.family, MeanField)
         and target.dim <= UPGRADE.most_dimensions
         and not fits
     ):
-        fuller = _full_rank(target, start, found, rng, listen, journal)
-        note = FULL_RANK.format(weighed.weights.khat)
-        found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
-    elif isinstance(found.family, FullRank):
-        better = _by_mean_field(target, start, found, weighed.elbo, rng, listen, journal)
-        if better is not found:
-            found, weighed = better, _weigh(target, better, rng)
-    if local and local[1].weights.ess > weighed.weights.ess:
-        found, weighed = local
-    if corrects and isinstance(found.family, FullRank) and weighed.weights.khat >= UPGRADE.good_khat:
-        return _move_mean(target, found, weighed, rng, listen)
-    return found
+        note = FULL_RANK.format(best.weights.khat)
+        fuller = _full_rank(target, start, best.q, rng, context)
+        best = _weigh(target, replace(fuller, notes=(*best.q.notes, note)), rng)
+    if local and local.weights.ess > best.weights.ess:
+        best = local
+    if corrects and isinstance(best.q.family, FullRank) and best.weights.khat >= UPGRADE.good_khat:
+        return _move_mean(target, best, rng, context.listen)
+    return best.q
 
 
 def _local(
     target: Target, start: Start, rng: np.random.Generator, draws: int = UPGRADE.draws
-) -> tuple[Refined, Weighed] | None:
+) -> Weighed | None:
     """The Gaussian that the start was found to be, with the curvature there; None where the start has none.
 
     Where the posterior is nearly Gaussian it has every covariance right, which the ELBO on few draws has not.
@@ -204,48 +186,35 @@ def _local(
     params = family.push_forward(family.start(np.zeros(target.dim)), start.target.centre, factor)
     local = Refined(family, params, Outcome(Ending.COMPLETED, ""), at_maximum=True)
     try:
-        return local, _weigh(target, local, rng, draws)
+        return _weigh(target, local, rng, draws)
     except InferenceError:
         return None
 
 
 def _rescaled_again(
-    target: Target,
-    start: Start,
-    found: Refined,
-    weighed: Weighed,
-    rng: np.random.Generator,
-    listen: Listener,
-) -> tuple[Start, Refined, Weighed]:
+    target: Target, start: Start, best: Weighed, rng: np.random.Generator, listen: Listener
+) -> tuple[Start, Weighed]:
     """Mean-field in units of its own scales, which those at the start may be far from; and where it began.
 
     In other units L-BFGS may end on a plateau, as where a scale of the model is so large or so small that the
     rest hardly matters.
     """
-    first = weighed.elbo
+    first = best.elbo
     for _ in range(UPGRADE.most_maximisations):
-        family, params = found.family, found.params
+        family, params = best.q.family, best.q.params
         scaled = Scaled(target, family.mean(params), family.scales(params))
-        higher = replace(_maximised(scaled, family, rng, listen=listen), notes=found.notes)
+        higher = replace(_maximised(scaled, family, rng, listen=listen), notes=best.q.notes)
         now = _weigh(target, higher, rng)
-        if not now.elbo > weighed.elbo + UPGRADE.least_rise:
+        if not now.elbo > best.elbo + UPGRADE.least_rise:
             break
-        begin = family.start(np.zeros(target.dim))
-        start, found, weighed = Start(start.point, scaled, family, begin), higher, now
-    if weighed.elbo > first:
-        found = replace(found, notes=(*found.notes, AGAIN.format(weighed.elbo - first)))
-    return start, found, weighed
+        start, best = Start(start.point, scaled, family, family.start(np.zeros(target.dim))), now
+    if best.elbo > first:
+        q = replace(best.q, notes=(*best.q.notes, AGAIN.format(best.elbo - first)))
+        best = best._replace(q=q)
+    return start, best
 
 
-def _by_mean_field(
-    target: Target,
-    start: Start,
-    found: Refined,
-    elbo: float,
-    rng: np.random.Generator,
-    listen: Listener,
-    journal: Journal,
-) -> Refined:
+def _by_mean_field(target: Target, start: Start, best: Weighed, context: Context) -> Weighed:
     """Full rank from a mean-field q, if that has a higher ELBO: it is a full-rank one, which was not found.
 
     A narrow peak of the density, as where a scale is zero, holds full rank rather than mean-field.
@@ -255,26 +224,23 @@ def _by_mean_field(
         or start.target.factor.ndim != 2
         or target.dim > UPGRADE.most_dimensions
     ):
-        return found
+        return best
+    rng, listen = context.streams.refine, context.listen
     guess, own = Gaussian(start.target.centre, start.target.factor), rng.spawn(1)[0]
     sds = guess.precisions**-0.5
-    scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, found.family.standard)
+    scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, best.q.family.standard)
     narrow = _maximised(scaled, family, own, listen=listen, metric=guess.factor / sds[:, None])
-    start, narrow, weighed = _rescaled_again(target, start, narrow, _weigh(target, narrow, own), own, listen)
-    gain = weighed.elbo - elbo
+    start, higher = _rescaled_again(target, start, _weigh(target, narrow, own), own, listen)
+    gain = higher.elbo - best.elbo
     if not gain > 0:
-        return found
-    fuller = _full_rank(target, start, narrow, own, listen, journal)
-    return replace(fuller, notes=(*found.notes, *narrow.notes, LOST.format(gain)))
+        return best
+    fuller = _full_rank(target, start, higher.q, own, context)
+    notes = (*best.q.notes, *higher.q.notes, LOST.format(gain))
+    return _weigh(target, replace(fuller, notes=notes), rng)
 
 
 def _full_rank(
-    target: Target,
-    start: Start,
-    found: Refined,
-    rng: np.random.Generator,
-    listen: Listener,
-    journal: Journal,
+    target: Target, start: Start, found: Refined, rng: np.random.Generator, context: Context
 ) -> Refined:
     """Full rank in coordinates where the mean-field q, with the correlations of the start, is standard."""
     family = FullRank(target.dim, found.family.standard)
@@ -283,7 +249,8 @@ def _full_rank(
     if start.metric is not None and isinstance(start.target, Scaled):
         factor = start.target.factor[:, None] * start.metric
     scaled = Scaled(target, found.family.mean(found.params), factor)
-    return _maximised(scaled, family, rng, listen=listen, entry=Entry(journal, "family upgrade"))
+    entry = Entry(context.journal, "family upgrade")
+    return _maximised(scaled, family, rng, listen=context.listen, entry=entry)
 
 
 def _maximised(scaled: Scaled, family: Family, rng: np.random.Generator, **how: Any) -> Refined:
@@ -298,28 +265,27 @@ def _maximised(scaled: Scaled, family: Family, rng: np.random.Generator, **how: 
     return Refined(family, params, fit.outcome, fit.outcome.converged)
 
 
-def _move_mean(
-    target: Target, found: Refined, weighed: Weighed, rng: np.random.Generator, listen: Listener
-) -> Refined:
+def _move_mean(target: Target, best: Weighed, rng: np.random.Generator, listen: Listener) -> Refined:
     """Moment matching of the mean (Paananen, Piironen, Buerkner and Vehtari 2021, Algorithm 1, step 1).
 
     The ELBO asks q to lie inside the posterior; the weighted mean is the posterior's own.
     """
-    before, dim = weighed.weights.ess, target.dim
+    before, dim = best.weights.ess, target.dim
     for move in range(1, UPGRADE.most_moves + 1):
-        mean = found.family.mean(found.params) + weighed.shift()
-        candidate = replace(found, params=np.concatenate([mean, found.params[dim:]]))
+        q = best.q
+        mean = q.family.mean(q.params) + best.shift()
+        candidate = replace(q, params=np.concatenate([mean, q.params[dim:]]))
         try:
             now = _weigh(target, candidate, rng)
         except InferenceError:
             break
-        if now.weights.ess < UPGRADE.least_gain * weighed.weights.ess:
+        if now.weights.ess < UPGRADE.least_gain * best.weights.ess:
             break
-        found, weighed = candidate, now
+        best = now
         ess = f"ESS {now.weights.ess:.0f} of {UPGRADE.draws}"
         listen(Progress(Phase.MATCHING, move, UPGRADE.most_moves, note=ess))
-    gain = weighed.weights.ess / before
-    return replace(found, notes=(*found.notes, MOMENT_MATCHED.format(gain))) if gain > 1 else found
+    gain = best.weights.ess / before
+    return replace(best.q, notes=(*best.q.notes, MOMENT_MATCHED.format(gain))) if gain > 1 else best.q
 
 
 def _weigh(target: Target, q: Refined, rng: np.random.Generator, draws: int = UPGRADE.draws) -> Weighed:
@@ -327,4 +293,4 @@ def _weigh(target: Target, q: Refined, rng: np.random.Generator, draws: int = UP
     n = draws_within(affordable, target.dim, UPGRADE.fewest_draws)
     u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
     log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)
-    return Weighed(u, log_ratios, psis(log_ratios))
+    return Weighed(q, u, log_ratios, psis(log_ratios))

@@ -14,9 +14,9 @@ from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.inference.refine.fixed_elbo import negative_elbo
 from ppl.inference.refine.linear_response import linear_response
-from ppl.inference.run.journal import NULL_JOURNAL, Entry, Journal
+from ppl.inference.run.context import Context
+from ppl.inference.run.journal import Entry
 from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.run.progress import Listener
 
 COMPARED_DRAWS = 32
 """Draws on which the ELBO before refinement is compared with that after."""
@@ -38,20 +38,13 @@ def unrefined(start: Start, params: Array, outcome: Outcome, *notes: str) -> Ref
     return Refined(start.family, start.back(params), outcome, notes=notes)
 
 
-def refine(
-    start: Start,
-    params: Array,
-    before: Outcome,
-    rng: np.random.Generator,
-    listen: Listener,
-    corrected: bool = False,
-    journal: Journal = NULL_JOURNAL,
-) -> Refined:
+def refine(start: Start, params: Array, before: Outcome, context: Context) -> Refined:
     """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
 
-    Where it fails, or is interrupted, the loop's answer and outcome stay. With `corrected`, the
-    covariance found is replaced by that of its linear response.
+    Where it fails, or is interrupted, the loop's answer and outcome stay. The setting
+    `linear_response` replaces the covariance found by that of its linear response.
     """
+    rng = context.streams.refine
     try:
         z = start.family.noise(COMPARED_DRAWS, rng)
         loss = negative_elbo(start.target, start.family, z, 0.0)
@@ -61,18 +54,17 @@ def refine(
             start.family,
             begin,
             rng,
-            listen,
+            context.listen,
             start.metric,
             gradients_for(start.target) - 2 * COMPARED_DRAWS,
-            Entry(journal, "refine"),
+            Entry(context.journal, "refine"),
         )
     except InferenceError as error:
         return unrefined(start, params, before, f"Not refined on fixed draws: {error}")
     except KeyboardInterrupt:
-        return unrefined(
-            start, params, Outcome(Ending.INTERRUPTED, "interrupted in the refinement on fixed draws")
-        )
-    return answer(start, found, corrected)
+        stopped = Outcome(Ending.INTERRUPTED, "interrupted in the refinement on fixed draws")
+        return unrefined(start, params, stopped)
+    return answer(start, found, context.settings.linear_response)
 
 
 def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Refined:

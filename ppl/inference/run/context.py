@@ -1,6 +1,6 @@
 """What every stage of a run is given beside its target."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.progress import Listener, silent
@@ -21,7 +21,3 @@ class Context:
     def of(cls, settings: Settings, listen: Listener = silent, journal: Journal = NULL_JOURNAL) -> "Context":
         """With streams from the seed of the settings."""
         return cls(settings, Streams(settings.seed), listen, journal)
-
-    def begun_at_random(self) -> "Context":
-        """The same without a search for a start."""
-        return replace(self, settings=replace(self.settings, start="random"))

@@ -22,6 +22,7 @@ from ppl.inference.families import describe
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
+from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
@@ -83,7 +84,8 @@ def result_of(record: Mapping[str, Any], posterior: LogDensity) -> Result:
         return with_spread(fit(target, run, start_for(posterior, settings.init)), _spread_from_json(record))
     family, params = approximation(record, posterior.param_unc_num())
     path = _path_from_json(record)
-    again = drawn(target, settings, family, params, path, Streams(seed_of_run(record, settings)).draws)
+    context = Context(settings, Streams(seed_of_run(record, settings)))
+    again = drawn(target, family, params, path, context)
     return with_spread(again, _spread_from_json(record))
 
 
