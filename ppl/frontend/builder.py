@@ -1,10 +1,13 @@
 """Lark tree -> AST.
 
-The naming law: a rule `for_each` builds the class `ForEach`, its children are the fields in their order.
-Only rules whose shape differs from their node have a method here.
+The naming law: a rule `for_each` builds the class `ForEach`, its children are the fields in their order; a
+field `name_span` is where the name among them stands. Only rules whose shape differs from their node have a
+method here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from lark import Token, Tree
@@ -23,6 +26,12 @@ STATEMENTS = frozenset(
     return print reject profile block
     """.split()
 )
+PARTS = frozenset({"arguments", "definition", "dims", "arglist"})
+"""Rules that are part of a node: the tuple of their children."""
+BLOCKS = frozenset(f.name for f in fields(ast.Program))
+"""Rules of blocks: the tuple of their statements, less the word that begins the block."""
+LISTS = frozenset({"block", "print", "array_literal", "row_vector_literal", "tuple_literal"})
+"""Rules whose node has one field, the tuple of all children."""
 # Calls that the grammar would take for a function of that name, what is written today, and the same as a fix.
 REMOVED = {
     "increment_log_prob": ("Write `target += value;`.", "target += {}"),
@@ -48,11 +57,7 @@ class Builder:
             # A loop, since a comprehension would halve the depth that can be built.
             for child in tree.children:
                 children.append(self.build(child) if isinstance(child, Tree) else child)
-            method = getattr(self, f"_{tree.data}", None)
-            if method is not None:
-                return method(tree.meta, *children)
-            node = getattr(ast, class_name(tree.data))
-            return node(self.span(tree.meta), *map(plain, children))
+            return self.built(str(tree.data), tree.meta, children)
         except (ModelError, RecursionError) as error:
             if tree.data not in STATEMENTS:
                 raise
@@ -61,32 +66,28 @@ class Builder:
             self.lost.update(words(tree))
             return ast.Skip(span)
 
+    def built(self, rule: str, meta: Meta, children: Sequence[Any]) -> Any:
+        """What a rule builds of what its children have built."""
+        if rule in PARTS:
+            return tuple(children)
+        if rule in BLOCKS:
+            return flat(child for child in children if not isinstance(child, Token))
+        method = getattr(self, f"_{rule}", None)
+        if method is not None:
+            return method(meta, *children)
+        kind, span = getattr(ast, class_name(rule)), self.span(meta)
+        if rule in LISTS:
+            return kind(span, flat(children))
+        values = dict(zip(own_fields(kind), map(plain, children), strict=False))
+        if "name_span" in kind.__annotations__:
+            values["name_span"] = self.span(next(child for child in children if isinstance(child, Token)))
+        return kind(span, **values)
+
     def span(self, at: Meta | Token) -> Span:
         """Where a tree or token stands; an empty program stands at its start."""
         return self.place(getattr(at, "start_pos", 0), getattr(at, "end_pos", 1))
 
-    # --- Program and functions -------------------------------------------------------------------
-
-    def _functions(self, _: Meta, *definitions: Any) -> Any:
-        return definitions
-
-    def _items(self, _: Meta, *items: Any) -> Any:
-        return flat(items)
-
-    _transformed_data = _transformed_parameters = _model = _generated_quantities = _items
-
-    def _data(self, _: Meta, *items: Any) -> Any:
-        return flat(item for item in items if not isinstance(item, Token))
-
-    _parameters = _data
-
-    def _function_def(
-        self, meta: Meta, returns: Any, name: Token, arguments: Any, body: ast.Block | None = None
-    ) -> ast.FunctionDef:
-        return ast.FunctionDef(self.span(meta), returns, str(name), self.span(name), arguments, body)
-
-    def _arguments(self, _: Meta, *arguments: Any) -> Any:
-        return arguments
+    # --- Functions -------------------------------------------------------------------------------
 
     def _argument(self, meta: Meta, data: Token | None, type: ast.UnsizedType, name: Token) -> ast.Argument:
         return ast.Argument(self.span(meta), type, str(name), self.span(name), data is not None)
@@ -103,13 +104,7 @@ class Builder:
     def _declaration(self, meta: Meta, type: ast.DeclaredType, *definitions: Any) -> Any:
         """One statement, as many declarations as it has names."""
         span = self.span(meta)
-        return [ast.Declaration(span, type, str(n), self.span(n), value) for n, value in definitions]
-
-    def _definition(self, _: Meta, name: Token, value: ast.Expr | None = None) -> Any:
-        return name, value
-
-    def _dims(self, _: Meta, *sizes: ast.Expr) -> Any:
-        return sizes
+        return [ast.Declaration(span, type, str(n), self.span(n), *value) for n, *value in definitions]
 
     def _sized_type(self, meta: Meta, dims: Any, keyword: Token, *rest: Any) -> ast.SizedType:
         bounds = next((part for part in rest if isinstance(part, ast.Bounds)), None)
@@ -152,31 +147,14 @@ class Builder:
         minus = e.right.span
         return Span(minus.source, minus.line, minus.column - 1, minus.line, minus.column + 1)
 
-    def _tilde(
-        self, meta: Meta, left: ast.Expr, name: Token, args: Any, truncation: ast.Truncation | None
-    ) -> ast.Tilde:
-        return ast.Tilde(self.span(meta), left, str(name), self.span(name), args, truncation)
-
     def _target_increment(self, meta: Meta, _: Token, value: ast.Expr) -> ast.TargetIncrement:
         return ast.TargetIncrement(self.span(meta), value)
 
     def _jacobian_increment(self, meta: Meta, _: Token, value: ast.Expr) -> ast.JacobianIncrement:
         return ast.JacobianIncrement(self.span(meta), value)
 
-    def _for(self, meta: Meta, name: Token, lower: ast.Expr, upper: ast.Expr, body: ast.Statement) -> ast.For:
-        return ast.For(self.span(meta), str(name), lower, upper, body, self.span(name))
-
-    def _for_each(self, meta: Meta, name: Token, iterable: ast.Expr, body: ast.Statement) -> ast.ForEach:
-        return ast.ForEach(self.span(meta), str(name), iterable, body, self.span(name))
-
-    def _block(self, meta: Meta, *items: Any) -> ast.Block:
-        return ast.Block(self.span(meta), flat(items))
-
     def _profile(self, meta: Meta, name: Token, *items: Any) -> ast.Profile:
         return ast.Profile(self.span(meta), unquoted(name), flat(items))
-
-    def _print(self, meta: Meta, *args: Any) -> ast.Print:
-        return ast.Print(self.span(meta), args)
 
     def _reject(self, meta: Meta, word: Token, *args: Any) -> ast.Reject:
         return ast.Reject(self.span(meta), args, fatal=word == "fatal_error")
@@ -218,9 +196,6 @@ class Builder:
         fix = Fix(self.span(meta), now.format(*(e.span.text for e in args))) if fits else None
         return ModelError(f"`{name}` was removed from the language.", self.span(name), hint, "PPL138", fix)
 
-    def _arglist(self, _: Meta, *args: ast.Expr) -> Any:
-        return args
-
     def _indexed(self, meta: Meta, base: ast.Expr, *indices: ast.Index | None) -> ast.Indexed:
         """An empty index, as in `x[, 2]`, has no text of its own: it is placed at the whole expression."""
         span = self.span(meta)
@@ -230,15 +205,6 @@ class Builder:
         if isinstance(base, ast.RealLiteral | ast.IntLiteral):
             raise ModelError("A number has one decimal point (.) only.", self.span(meta), None, "PPL106")
         return ast.Projection(self.span(meta), base, int(item[1:]))
-
-    def _array_literal(self, meta: Meta, *items: ast.Expr) -> ast.ArrayLiteral:
-        return ast.ArrayLiteral(self.span(meta), items)
-
-    def _row_vector_literal(self, meta: Meta, *items: ast.Expr) -> ast.RowVectorLiteral:
-        return ast.RowVectorLiteral(self.span(meta), items)
-
-    def _tuple_literal(self, meta: Meta, *items: ast.Expr) -> ast.TupleLiteral:
-        return ast.TupleLiteral(self.span(meta), items)
 
 
 def words(tree: Tree[Token]) -> Iterator[str]:
@@ -250,6 +216,12 @@ def words(tree: Tree[Token]) -> Iterator[str]:
 def class_name(rule: str) -> str:
     """The class that a rule builds: `for_each` -> `ForEach`."""
     return "".join(word.capitalize() for word in rule.split("_"))
+
+
+@cache
+def own_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a class of nodes that the children of its rule fill."""
+    return tuple(f.name for f in fields(kind) if f.name not in ("span", "name_span"))
 
 
 def plain(child: Any) -> Any:
