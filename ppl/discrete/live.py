@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from ppl.discrete.normal import children
 from ppl.discrete.syntax import Stmts, assigned, bound_in, one, rewrite, written
 from ppl.frontend import ast
-from ppl.frontend.walk import variables
+from ppl.frontend.walk import children, heads, variables
 
 EFFECTS = (ast.TargetIncrement, ast.Tilde, ast.CallStatement, ast.JacobianIncrement, ast.Print, ast.Reject)
 
@@ -76,14 +75,7 @@ def needed_by(s: ast.Statement, needed: set[str]) -> list[ast.Variable]:
     inside = children(s)
     if not inside:
         return list(variables(s))
-    own = [v for part in inside for v in needed_by(part, needed)]
-    match s:
-        case ast.For(lower=lower, upper=upper):
-            return [*own, *variables((lower, upper))]
-        case ast.ForEach(iterable=e) | ast.While(condition=e) | ast.If(condition=e):
-            return [*own, *variables(e)]
-        case _:
-            return own
+    return [*(v for part in inside for v in needed_by(part, needed)), *variables(heads(s))]
 
 
 def live_part(s: ast.Statement, needed: set[str]) -> Stmts:

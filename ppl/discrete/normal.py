@@ -25,7 +25,7 @@ from ppl.discrete.syntax import (
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts, UserMatch
 from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.walk import walk
+from ppl.frontend.walk import children, heads, walk
 from ppl.stdlib.signatures import Match
 from ppl.types import INT, rank
 
@@ -59,37 +59,9 @@ def depending(s: ast.Statement, names: set[str], inside: bool) -> set[str]:
         case ast.Assignment(target=target, value=value):
             mentioned = mentions(value, names) or mentions(target, names - assigned(target))
             return assigned(target) if inside or mentioned else set()
-        case ast.If(condition=condition):
-            inside = inside or mentions(condition, names)
-            return parts(s, names, inside)
-        case ast.For(lower=lower, upper=upper):
-            return parts(s, names, inside or mentions((lower, upper), names))
-        case ast.ForEach(iterable=iterable, variable=variable):
-            inside = inside or mentions(iterable, names)
-            return parts(s, names, inside) | ({variable} if inside else set())
-        case ast.While(condition=condition):
-            return parts(s, names, inside or mentions(condition, names))
-        case ast.Block() | ast.Profile():
-            return parts(s, names, inside)
-        case _:
-            return set()
-
-
-def parts(s: ast.Statement, names: set[str], inside: bool) -> set[str]:
-    return {name for part in children(s) for name in depending(part, names, inside)}
-
-
-def children(s: ast.Statement) -> tuple[ast.Statement, ...]:
-    """The statements directly inside a statement."""
-    match s:
-        case ast.For(body=body) | ast.ForEach(body=body) | ast.While(body=body):
-            return (body,)
-        case ast.If(then=then, otherwise=otherwise):
-            return (then,) if otherwise is None else (then, otherwise)
-        case ast.Block(statements=inner) | ast.Profile(statements=inner):
-            return inner
-        case _:
-            return ()
+    inside = inside or mentions(heads(s), names)
+    found = {name for part in children(s) for name in depending(part, names, inside)}
+    return found | {s.variable} if inside and isinstance(s, ast.ForEach) else found
 
 
 @dataclass

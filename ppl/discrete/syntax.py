@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import expression
-from ppl.frontend.walk import walk
+from ppl.frontend.walk import assigned_variables, walk
 from ppl.source import SourceText, Span
 
 Stmts = tuple[ast.Statement, ...]
@@ -183,15 +183,7 @@ def written(s: ast.Statement) -> set[str]:
 
 
 def assigned(target: ast.Expr) -> set[str]:
-    match target:
-        case ast.Variable(name=name):
-            return {name}
-        case ast.Indexed(base=base) | ast.Projection(base=base):
-            return assigned(base)
-        case ast.TupleLiteral(items=items):
-            return {name for item in items for name in assigned(item)}
-        case _:
-            return set()
+    return {v.name for v in assigned_variables(target)}
 
 
 def bound_in(s: Any) -> set[str]:

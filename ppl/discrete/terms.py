@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ppl.discrete.affine import tidy
-from ppl.discrete.normal import children, dependent_names
+from ppl.discrete.normal import dependent_names
 from ppl.discrete.parameters import Discrete
 from ppl.discrete.syntax import bound_in, mentions, rewrite, text_of
 from ppl.frontend import ast
-from ppl.frontend.walk import walk
+from ppl.frontend.walk import children, heads, walk
 
 Parameters = dict[str, Discrete]
 
@@ -64,12 +64,8 @@ def terms(body: Sequence[ast.Statement], parameters: Parameters) -> list[Term]:
 def is_whole(s: ast.Statement, names: set[str]) -> bool:
     """Whether a statement is one term, as what it does is decided by a discrete value."""
     match s:
-        case ast.For(lower=lower, upper=upper):
-            return mentions((lower, upper), names)
-        case ast.ForEach(iterable=iterable):
-            return mentions(iterable, names)
-        case ast.If(condition=condition):
-            return mentions(condition, names)
+        case ast.For() | ast.ForEach() | ast.If():
+            return mentions(heads(s), names)
         case ast.Block(statements=inner):
             own = {x.name for x in inner if isinstance(x, ast.Declaration)}
             return bool(own & (dependent_names(inner, names) - names))

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from ppl.discrete import refused
-from ppl.discrete.normal import children, dependent_names
+from ppl.discrete.normal import dependent_names
 from ppl.discrete.parameters import is_discrete
 from ppl.discrete.syntax import mentions
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts, UserMatch
 from ppl.frontend.scope import Level
-from ppl.frontend.walk import walk
+from ppl.frontend.walk import NESTING, children, heads, walk
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match
 from ppl.types import INT, core
@@ -69,7 +69,7 @@ def check_function(n: ast.Node, dependent: set[str], facts: Facts) -> None:
 
 def check_statement(s: ast.Statement, dependent: set[str], under: bool) -> None:
     """`under` a branch or loop that a discrete parameter decides about."""
-    touched = under or mentions(own_expressions(s), dependent)
+    touched = under or mentions(heads(s) if type(s) in NESTING else s, dependent)
     names = used(s, dependent) or first(dependent)
     match s:
         case ast.Print() if touched:
@@ -99,21 +99,6 @@ def check_statement(s: ast.Statement, dependent: set[str], under: bool) -> None:
 
 def leaves_early(s: ast.Statement) -> bool:
     return any(isinstance(n, ast.Break | ast.Continue) for n in walk(s))
-
-
-def own_expressions(s: ast.Statement) -> tuple[ast.Node, ...]:
-    """The expressions of a statement, less those of statements inside it."""
-    match s:
-        case ast.If(condition=condition) | ast.While(condition=condition):
-            return (condition,)
-        case ast.For(lower=lower, upper=upper):
-            return (lower, upper)
-        case ast.ForEach(iterable=iterable):
-            return (iterable,)
-        case ast.Block() | ast.Profile():
-            return ()
-        case _:
-            return (s,)
 
 
 def used(n: ast.Node, names: set[str]) -> Sequence[str]:

@@ -11,8 +11,8 @@ from ppl.forward.refused import refused
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.printer import braces, expression, functions, indent, lines_of, statements
+from ppl.frontend.walk import assigned_variables, variables
 from ppl.frontend.walk import statements as statements_in
-from ppl.frontend.walk import walk
 from ppl.types import rank
 
 DENSITIES = ("_lpdf", "_lpmf", "_lupdf", "_lupmf")
@@ -126,7 +126,7 @@ def _refuse_data(program: ast.Program, simulated: set[str]) -> None:
 
 def _read(s: ast.Node) -> set[str]:
     """The names that are read, or written in part."""
-    return {n.name for n in walk(s) if isinstance(n, ast.Variable)}
+    return {v.name for v in variables(s)}
 
 
 def _unscaled(type: ast.DeclaredType) -> ast.DeclaredType:
@@ -200,21 +200,10 @@ def _sets(s: ast.Statement) -> set[str]:
                 variable = root(left)
                 found |= {variable.name} if variable else set()
             case ast.Assignment(target=target):
-                found |= {v.name for v in _targets(target)}
+                found |= {v.name for v in assigned_variables(target)}
             case ast.Declaration(name=name):
                 found |= {name}
     return found
-
-
-def _targets(target: ast.Expr) -> Iterator[ast.Variable]:
-    match target:
-        case ast.Variable():
-            yield target
-        case ast.Indexed(base=base) | ast.Projection(base=base):
-            yield from _targets(base)
-        case ast.TupleLiteral(items=items):
-            for item in items:
-                yield from _targets(item)
 
 
 def _forward(s: ast.Statement, known: Drawing) -> Iterator[str]:

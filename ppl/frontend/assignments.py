@@ -9,7 +9,7 @@ from ppl.frontend.declarations import assignable
 from ppl.frontend.expressions import check_expr, find, finished, own_index_parts
 from ppl.frontend.facts import Check
 from ppl.frontend.scope import Symbol
-from ppl.frontend.walk import variables
+from ppl.frontend.walk import single_targets, variables
 from ppl.source import Span
 from ppl.types import INT, Tuple, Type, rank
 
@@ -102,15 +102,6 @@ def refuse_read_only(c: Check, symbol: Symbol, e: ast.Variable) -> None:
         block, line = symbol.block.value, symbol.span.line
         what = INPUTS.get(block, f"declared in {block} (line {{}}), and only that block may change it")
         raise c.refuse(messages.read_only(e.name, what.format(line)), e.span)
-
-
-def single_targets(e: ast.Expr) -> Iterator[ast.Expr]:
-    """The left side, or the parts of a tuple there."""
-    if isinstance(e, ast.TupleLiteral):
-        for item in e.items:
-            yield from single_targets(item)
-    else:
-        yield e
 
 
 Path = tuple[str | int, ...]

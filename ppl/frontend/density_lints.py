@@ -18,8 +18,8 @@ from ppl.frontend.lints import (
 )
 from ppl.frontend.printer import declared, expression
 from ppl.frontend.scope import Block, Level, Symbol
-from ppl.frontend.usage_lints import base, definitions
-from ppl.frontend.walk import statements
+from ppl.frontend.usage_lints import definitions
+from ppl.frontend.walk import base, statements
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS

@@ -11,9 +11,9 @@ from ppl.frontend.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, name_of, n
 from ppl.frontend.facts import Facts, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.laplace import LAPLACE
-from ppl.frontend.printer import declared, unsized
+from ppl.frontend.printer import argument, declared, unsized
 from ppl.frontend.scope import Block, Symbol, UserFunction
-from ppl.frontend.walk import walk
+from ppl.frontend.walk import children, walk
 from ppl.source import Span
 
 FAMILY = (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
@@ -135,8 +135,8 @@ def declaration(name: Name) -> str:
     match name.node:
         case ast.Declaration(type=t, name=text):
             return f"{declared(t)} {text};"
-        case ast.Argument(type=t, name=text, data_only=data):
-            return f"{'data ' if data else ''}{unsized(t)} {text}"
+        case ast.Argument() as arg:
+            return argument(arg)
         case ast.FunctionDef():
             return signature(name.node)
         case _:
@@ -146,7 +146,7 @@ def declaration(name: Name) -> str:
 
 def signature(f: ast.FunctionDef) -> str:
     """`real f_lpdf(real y | real mu)`."""
-    args = [f"{'data ' if a.data_only else ''}{unsized(a.type)} {a.name}" for a in f.args]
+    args = [*map(argument, f.args)]
     bar = " | " if suffix_of(f.name) in FAMILY and len(args) > 1 else ", "
     return (
         f"{unsized(f.returns)} {f.name}({bar.join([*args[:1], ', '.join(args[1:])] if args[1:] else args)})"
@@ -174,23 +174,12 @@ def frames(program: ast.Program) -> Iterator[tuple[ast.Node, Frames]]:
 
 
 def inside(s: ast.Statement, around: Frames) -> Iterator[tuple[ast.Node, Frames]]:
-    match s:
-        case ast.Declaration():
-            yield s, around
-        case ast.For(body=body) | ast.ForEach(body=body):
-            yield s, (*around, s)
-            yield from inside(body, (*around, s))
-        case ast.While(body=body):
-            yield from inside(body, around)
-        case ast.If(then=then, otherwise=otherwise):
-            yield from inside(then, around)
-            if otherwise is not None:
-                yield from inside(otherwise, around)
-        case ast.Block(statements=statements) | ast.Profile(statements=statements):
-            for each in statements:
-                yield from inside(each, (*around, s))
-        case _:
-            pass
+    if isinstance(s, ast.For | ast.ForEach | ast.Block | ast.Profile):
+        around = (*around, s)
+    if isinstance(s, ast.Declaration | ast.For | ast.ForEach):
+        yield s, around
+    for part in children(s):
+        yield from inside(part, around)
 
 
 ORDER = tuple(Block)

@@ -15,7 +15,7 @@ from ppl.frontend.lints import (
 )
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Symbol
-from ppl.frontend.walk import statements, variables, walk
+from ppl.frontend.walk import assigned_variables, base, statements, variables, walk
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.types import INT
 
@@ -124,7 +124,9 @@ def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Variables that the program must compute and never does; local ones where their value is needed."""
     used, set_before = symbols(read_variables(program), facts), {*program.data, *program.parameters}
     output = {*program.transformed_parameters, *program.generated_quantities}
-    written = {facts.symbols[v] for v in written_variables(program) if v in facts.symbols}
+    assignments = (s for s in statements(program) if isinstance(s, ast.Assignment))
+    targets = (v for s in assignments for v in assigned_variables(s.target))
+    written = {facts.symbols[v] for v in targets if v in facts.symbols}
     for d in statements(program):
         if (
             isinstance(d, ast.Declaration)
@@ -135,17 +137,6 @@ def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Lint]:
             symbol = facts.symbols[d]
             if symbol not in written and (d in output or symbol in used):
                 yield never_assigned(d.name, d.name_span)
-
-
-def written_variables(program: ast.Program) -> Iterator[ast.Variable]:
-    """The variables on the left of an assignment."""
-    targets = [node.target for node in statements(program) if isinstance(node, ast.Assignment)]
-    while targets:
-        target = base(targets.pop())
-        if isinstance(target, ast.TupleLiteral):
-            targets += target.items
-        elif isinstance(target, ast.Variable):
-            yield target
 
 
 def is_empty(t: ast.DeclaredType) -> bool:
@@ -167,13 +158,6 @@ def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
         if isinstance(node, ast.Assignment) and node.op == "="
     }
     return (v for v in variables(program) if v not in written)
-
-
-def base(target: ast.Node) -> ast.Node:
-    """The variable that entries are taken of."""
-    while isinstance(target, ast.Indexed | ast.Projection):
-        target = target.base
-    return target
 
 
 # --- Division ------------------------------------------------------------------------------------

@@ -52,6 +52,51 @@ def statements(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Statement]:
             stack.extend(reversed(item))
 
 
+def children(s: ast.Statement) -> tuple[ast.Statement, ...]:
+    """The statements directly inside a statement."""
+    match s:
+        case ast.For(body=body) | ast.ForEach(body=body) | ast.While(body=body):
+            return (body,)
+        case ast.If(then=then, otherwise=otherwise):
+            return (then,) if otherwise is None else (then, otherwise)
+        case ast.Block(statements=inner) | ast.Profile(statements=inner):
+            return inner
+        case _:
+            return ()
+
+
+def heads(s: ast.Statement) -> tuple[ast.Expr, ...]:
+    """What decides whether, how often, or with which values the statements inside one run."""
+    match s:
+        case ast.If(condition=e) | ast.While(condition=e) | ast.ForEach(iterable=e):
+            return (e,)
+        case ast.For(lower=lower, upper=upper):
+            return (lower, upper)
+        case _:
+            return ()
+
+
+def single_targets(e: ast.Expr) -> Iterator[ast.Expr]:
+    """The left side of an assignment, or the parts of a tuple there."""
+    if isinstance(e, ast.TupleLiteral):
+        for item in e.items:
+            yield from single_targets(item)
+    else:
+        yield e
+
+
+def base(target: ast.Node) -> ast.Node:
+    """The variable that entries are taken of."""
+    while isinstance(target, ast.Indexed | ast.Projection):
+        target = target.base
+    return target
+
+
+def assigned_variables(target: ast.Expr) -> Iterator[ast.Variable]:
+    """The variables that an assignment changes, wholly or in part."""
+    return (v for e in single_targets(target) if isinstance(v := base(e), ast.Variable))
+
+
 def variables(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Variable]:
     return (node for node in walk(root) if isinstance(node, ast.Variable))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.scope import Block, Symbol
-from ppl.frontend.walk import parts, variables
+from ppl.frontend.walk import children, heads, parts, variables
 from ppl.types import INT
 
 Exprs = tuple[ast.Expr, ...]
@@ -40,20 +40,13 @@ def definitions_of(body: Sequence[ast.Statement], facts: Facts) -> Definitions:
                 for variable, at in targets(target, facts):
                     symbol = facts.symbols[variable]
                     found.setdefault(symbol, []).append(Definition(value, at, loops, decided))
-            case ast.For(body=inner):
-                read(inner, (*loops, s), decided)
-            case ast.ForEach(body=inner, iterable=iterable):
-                found.setdefault(facts.symbols[s], []).append(Definition(iterable, (), (*loops, s), decided))
-                read(inner, (*loops, s), (*decided, iterable))
-            case ast.While(condition=condition, body=inner):
-                read(inner, (*loops, s), (*decided, condition))
-            case ast.If(condition=condition, then=then, otherwise=otherwise):
-                for branch in (then, otherwise):
-                    if branch is not None:
-                        read(branch, loops, (*decided, condition))
-            case ast.Block(statements=inner) | ast.Profile(statements=inner):
-                for each in inner:
-                    read(each, loops, decided)
+            case _:
+                loops = (*loops, s) if isinstance(s, Loop) else loops
+                if isinstance(s, ast.ForEach):
+                    found.setdefault(facts.symbols[s], []).append(Definition(s.iterable, (), loops, decided))
+                within = decided if isinstance(s, ast.For) else (*decided, *heads(s))
+                for part in children(s):
+                    read(part, loops, within)
 
     for s in body:
         read(s, (), ())
