@@ -15,7 +15,9 @@ import numpy as np
 from ppl.discrete import refused
 from ppl.discrete.evaluate import NotKnown, known_value, scalar
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.syntax import (
+from ppl.frontend import ast
+from ppl.frontend.fresh_names import FreshNames
+from ppl.frontend.rewriting import (
     Stmts,
     code,
     indexed,
@@ -27,8 +29,6 @@ from ppl.discrete.syntax import (
     variable,
     with_blocks,
 )
-from ppl.frontend import ast
-from ppl.frontend.fresh_names import FreshNames
 from ppl.source import Span
 
 MOST_STATEMENTS = 5_000

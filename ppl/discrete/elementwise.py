@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from ppl.discrete.affine import minus, plus, tidy
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.syntax import Stmts, code, expr, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
+from ppl.frontend.rewriting import Stmts, code, expr, variable
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Function
 from ppl.stdlib.signatures import Match, parse_signature

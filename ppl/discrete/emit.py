@@ -13,7 +13,9 @@ from functools import cached_property
 from ppl.discrete.affine import plus, tidy
 from ppl.discrete.parameters import Discrete
 from ppl.discrete.steps import Neighbour, Step, covers, is_scattered, latest, neighbour, scope_of
-from ppl.discrete.syntax import (
+from ppl.discrete.terms import Ref, Term, with_values
+from ppl.frontend import ast
+from ppl.frontend.rewriting import (
     Stmts,
     code,
     expr,
@@ -25,8 +27,6 @@ from ppl.discrete.syntax import (
     substituted,
     variable,
 )
-from ppl.discrete.terms import Ref, Term, with_values
-from ppl.frontend import ast
 from ppl.source import Span
 
 Head = tuple[str, ast.Expr, ast.Expr]

@@ -6,9 +6,9 @@ of the density is infinite in Stan and that of the product zero times it, which 
 
 from dataclasses import replace
 
-from ppl.discrete.syntax import expr, mentions, rewrite
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.rewriting import expr, mentions, rewrite
 from ppl.frontend.walk import walk
 from ppl.types import INT, REAL
 

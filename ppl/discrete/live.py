@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from ppl.discrete.syntax import Stmts, assigned, bound_in, one, rewrite, written
 from ppl.frontend import ast
+from ppl.frontend.rewriting import Stmts, assigned, bound_in, one, rewrite, written
 from ppl.frontend.walk import children, heads, variables
 
 EFFECTS = (ast.TargetIncrement, ast.Tilde, ast.CallStatement, ast.JacobianIncrement, ast.Print, ast.Reject)

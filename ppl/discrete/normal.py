@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from ppl.discrete import refused
 from ppl.discrete.elementwise import Elementwise
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.syntax import (
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts, UserMatch
+from ppl.frontend.fresh_names import FreshNames
+from ppl.frontend.rewriting import (
     Stmts,
     assigned,
     code,
@@ -22,9 +25,6 @@ from ppl.discrete.syntax import (
     with_blocks,
     written,
 )
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts, UserMatch
-from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.walk import children, heads, walk
 from ppl.stdlib.signatures import Match
 from ppl.types import INT, rank

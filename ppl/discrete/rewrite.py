@@ -19,13 +19,13 @@ from ppl.discrete.live import live, without_target
 from ppl.discrete.normal import Normal, dependent_names
 from ppl.discrete.parameters import Discrete, discrete_parameters, is_discrete
 from ppl.discrete.steps import Cannot, Step, planned, smallest
-from ppl.discrete.syntax import Stmts, copied, indexed, integer, rewrite, written
 from ppl.discrete.terms import Parameters, terms
 from ppl.discrete.transformed import divided, plain_declarations
 from ppl.discrete.whole import with_increments
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
+from ppl.frontend.rewriting import Stmts, copied, indexed, integer, rewrite, written
 from ppl.frontend.walk import walk
 from ppl.memory import MOST_TABLE_ENTRIES
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ppl.discrete.affine import tidy
 from ppl.discrete.normal import dependent_names
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.syntax import bound_in, mentions, rewrite, text_of
 from ppl.frontend import ast
+from ppl.frontend.rewriting import bound_in, mentions, rewrite, text_of
 from ppl.frontend.walk import children, heads, walk
 
 Parameters = dict[str, Discrete]

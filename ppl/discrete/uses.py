@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from ppl.discrete import refused
 from ppl.discrete.normal import dependent_names
 from ppl.discrete.parameters import is_discrete
-from ppl.discrete.syntax import mentions
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts, UserMatch
+from ppl.frontend.rewriting import mentions
 from ppl.frontend.scope import Level
 from ppl.frontend.walk import NESTING, children, heads, walk
 from ppl.stdlib.record import Distribution

@@ -7,10 +7,10 @@ that it must be an increment with all its constants.
 from dataclasses import replace
 
 from ppl.discrete.normal import density_of, is_density, normalised
-from ppl.discrete.syntax import Stmts, expr, mentions, rewrite
 from ppl.discrete.terms import is_whole
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.rewriting import Stmts, expr, mentions, rewrite
 from ppl.types import rank
 
 

@@ -10,7 +10,8 @@ from ppl.forward.draw_statements import Drawing, drawn, no_variable, root
 from ppl.forward.refused import refused
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
-from ppl.frontend.printer import braces, expression, functions, indent, lines_of, statements
+from ppl.frontend.printer import braces, expression, functions, indent, statements
+from ppl.frontend.rewriting import Stmts, code, rewrite
 from ppl.frontend.walk import assigned_variables, variables
 from ppl.frontend.walk import statements as statements_in
 from ppl.types import rank
@@ -50,7 +51,7 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
     own = {f.name: f for f in program.functions}
     known = Drawing(facts, parameters, drawn_names, frozenset(s.name for s in transformed), repeated, own)
     ordered = list(_in_order(body, known))
-    flat = [*_without_prior(parameters, names, known), *ordered]
+    flat = [*_without_prior(parameters, names, known), *statements(ordered)]
     outputs = [
         *(replace(d, type=_unscaled(d.type)) for d in program.parameters),
         *simulated,
@@ -69,18 +70,18 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
 
 def as_tilde(s: ast.Statement) -> ast.Statement:
     """`target += normal_lpdf(y | m, s)` as `y ~ normal(m, s)`, inside other statements too."""
-    match s:
-        case ast.TargetIncrement(value=ast.Call(name=name, args=(left, *args))) if name.endswith(DENSITIES):
-            return ast.Tilde(s.span, left, name.rpartition("_")[0], s.value.span, tuple(args))
-        case ast.For() | ast.ForEach() | ast.While():
-            return replace(s, body=as_tilde(s.body))
-        case ast.If():
-            otherwise = as_tilde(s.otherwise) if s.otherwise else None
-            return replace(s, then=as_tilde(s.then), otherwise=otherwise)
-        case ast.Block() | ast.Profile():
-            return ast.Block(s.span, tuple(map(as_tilde, s.statements)))
-        case _:
-            return s
+
+    def tilde(n: ast.Node) -> ast.Statement | None:
+        match n:
+            case ast.TargetIncrement(value=ast.Call(name=name, args=(left, *args)) as e) if name.endswith(
+                DENSITIES
+            ):
+                return ast.Tilde(n.span, left, name.rpartition("_")[0], e.span, tuple(args))
+            case ast.Profile(statements=body):
+                return ast.Block(n.span, rewrite(body, tilde))
+        return None
+
+    return rewrite(s, tilde)
 
 
 def _drawable(t: ast.Tilde, parameters: dict[str, ast.Declaration], data: dict[str, ast.Declaration]) -> str:
@@ -164,7 +165,7 @@ def _without_prior(
             raise refused(f"`{name}` has no `~` statement, and more than one axis", d.name_span)
 
 
-def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[str]:
+def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[ast.Statement]:
     """Statements, each as soon as all that it reads has been drawn or computed, otherwise as written."""
     pending = list(body)
     while pending:
@@ -174,7 +175,7 @@ def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[str]:
             waits = sorted(set().union(*(_sets(o) for o in pending[1:])) & _read(s))
             what = f"it depends on `{waits[0]}`, which depends on it" if waits else "it depends on itself"
             raise refused(what, s.span)
-        yield from _forward(pending.pop(at), known)
+        yield from _with_draws(pending.pop(at), known)
 
 
 def is_ready(pending: Sequence[ast.Statement], k: int) -> bool:
@@ -206,37 +207,23 @@ def _sets(s: ast.Statement) -> set[str]:
     return found
 
 
-def _forward(s: ast.Statement, known: Drawing) -> Iterator[str]:
+def _with_draws(s: ast.Statement, known: Drawing) -> Stmts:
     """A statement with draws in place of `~`."""
-    match s:
-        case ast.Tilde():
-            yield from drawn(s, known)
-        case ast.TargetIncrement() | ast.JacobianIncrement():
-            what = "target" if isinstance(s, ast.TargetIncrement) else "jacobian"
-            raise refused(f"`{what} +=` does not give a distribution to draw from", s.span)
-        case ast.CallStatement():
-            raise refused("a function that adds to target does not give a distribution to draw from", s.span)
-        case ast.Declaration() if s.name in known.outputs:
-            if s.value is not None:
-                yield f"{s.name} = {expression(s.value)};"
-        case ast.Print() | ast.Skip():
-            return
-        case ast.Block(statements=body):
-            yield from ["{", *indent(line for inner in body for line in _forward(inner, known)), "}"]
-        case ast.For(variable=variable, lower=lower, upper=upper, body=inner):
-            yield f"for ({variable} in {expression(lower)} : {expression(upper)}) {{"
-            yield from [*indent(_forward(inner, known)), "}"]
-        case ast.ForEach(variable=variable, iterable=iterable, body=inner):
-            yield from [
-                f"for ({variable} in {expression(iterable)}) {{",
-                *indent(_forward(inner, known)),
-                "}",
-            ]
-        case ast.While(condition=condition, body=inner):
-            yield from [f"while ({expression(condition)}) {{", *indent(_forward(inner, known)), "}"]
-        case ast.If(condition=condition, then=then, otherwise=otherwise):
-            yield from [f"if ({expression(condition)}) {{", *indent(_forward(then, known)), "}"]
-            if otherwise:
-                yield from ["else {", *indent(_forward(otherwise, known)), "}"]
-        case _:
-            yield from lines_of(s)
+
+    def draws(n: ast.Node) -> Stmts | None:
+        match n:
+            case ast.Tilde():
+                return code("\n".join(drawn(n, known)), n.span)
+            case ast.TargetIncrement() | ast.JacobianIncrement():
+                what = "target" if isinstance(n, ast.TargetIncrement) else "jacobian"
+                raise refused(f"`{what} +=` does not give a distribution to draw from", n.span)
+            case ast.CallStatement():
+                why = "a function that adds to target does not give a distribution to draw from"
+                raise refused(why, n.span)
+            case ast.Declaration(name=name, value=value) if name in known.outputs:
+                return () if value is None else code("v = e;", n.span, v=name, e=value)
+            case ast.Print() | ast.Skip():
+                return ()
+        return None
+
+    return rewrite((s,), draws)

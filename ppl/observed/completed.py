@@ -8,10 +8,10 @@ Partially Known Parameters".
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from ppl.discrete.syntax import Stmts, code, copied, indexed, integer, loops, mentions, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
+from ppl.frontend.rewriting import Stmts, code, copied, indexed, integer, loops, mentions, variable
 from ppl.frontend.walk import walk
 from ppl.observed.flow import Exprs
 from ppl.observed.predictive import with_names

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from ppl.discrete.syntax import expr, rewrite
 from ppl.frontend import ast
 from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.laplace import LAPLACE
+from ppl.frontend.rewriting import expr, rewrite
 from ppl.observed.entries import Drawn
 from ppl.types import INT
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ppl.discrete.normal import normalised
-from ppl.discrete.syntax import Stmts, code, expr, integer, loops, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Called, Facts
 from ppl.frontend.fresh_names import FreshNames
+from ppl.frontend.rewriting import Stmts, code, expr, integer, loops, variable
 from ppl.observed.flow import Exprs
 from ppl.observed.places import Places
 from ppl.source import Span

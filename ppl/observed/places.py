@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from ppl.discrete.syntax import expr, text_of
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
+from ppl.frontend.rewriting import expr, text_of
 from ppl.frontend.walk import variables
 from ppl.observed.flow import DATA_BLOCKS, Definitions, readings
 from ppl.types import rank

@@ -9,11 +9,11 @@ from types import MappingProxyType
 
 from ppl.discrete.live import live
 from ppl.discrete.parameters import has_discrete
-from ppl.discrete.syntax import Stmts, code, copied, expr, mentions, one, rewrite, text_of
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
+from ppl.frontend.rewriting import Stmts, code, copied, expr, mentions, one, rewrite, text_of
 from ppl.frontend.scope import Block, Symbol
 from ppl.observed.entries import AXES, Drawn, Entries, indexed, own_axes_of
 from ppl.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, flow_of, symbols_in

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.discrete.live import live
-from ppl.discrete.syntax import Stmts, code, copied, integer, rewrite, variable
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
+from ppl.frontend.rewriting import Stmts, code, copied, integer, rewrite, variable
 from ppl.frontend.walk import walk
 from ppl.observed.densities import is_mass
 from ppl.observed.flow import flow_of, root

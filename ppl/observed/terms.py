@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 
-from ppl.discrete.syntax import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
+from ppl.frontend.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.frontend.scope import Symbol
 from ppl.frontend.walk import parts, variables, walk
 from ppl.observed.entries import Drawn, Entries, indexed
