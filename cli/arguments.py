@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.options import STDIN, data_files, one_of
+from ppl.cli.options import DRAWS, STDIN, data_files, file_to_read, main_output, one_of
 from ppl.files import exists, is_file
 from ppl.source import SourceText, read_source
 
@@ -49,9 +49,7 @@ def existing(metavar: str, text: str, **more: Any) -> Any:
 
 def program(text: str) -> Any:
     """An option that names a program that must be there."""
-    return typer.Option(
-        metavar="MODEL", exists=True, dir_okay=False, readable=True, help=text, callback=is_program
-    )
+    return file_to_read(text, metavar="MODEL", callback=is_program)
 
 
 def programs(text: str) -> Any:
@@ -67,9 +65,8 @@ def data_files_there(paths: Path | list[Path] | None) -> Path | list[Path] | Non
     return paths
 
 
-def data(metavar: str) -> Any:
+def files_of_data(metavar: str, text: str = "Its data: .json, .csv, .R, .npz, .parquet; -: stdin.") -> Any:
     """An argument that names files of data."""
-    text = "Its data: .json, .csv, .R, .npz, .parquet; -: stdin."
     return typer.Argument(metavar=metavar, callback=data_files_there, help=text)
 
 
@@ -82,17 +79,18 @@ ModelPaths = Annotated[
 
 Arrays = Annotated[list[str], data_files("More data; x=FILE: one variable.", "--data")]
 
-DataPaths = Annotated[list[Path] | None, data("DATA")]
+DataPaths = Annotated[list[Path] | None, files_of_data("DATA")]
 
-DataFile = Annotated[Path, data("DATA")]
+DataFile = Annotated[Path, files_of_data("DATA")]
 
 MissingData = Annotated[Missing, one_of("Missing data: refuse, model (as parameters).", "--missing")]
 
-ITS_DATA = "Its data, if FILE does not name them."
+OwnData = Annotated[list[Path], file_to_read("Its data, if FILE does not name them.", "--data")]
 
-OwnData = Annotated[
-    list[Path],
-    typer.Option("--data", metavar="FILE", exists=True, dir_okay=False, readable=True, help=ITS_DATA),
-]
+FitData = Annotated[list[Path], file_to_read("Data of the fit, if FIT names none.", "--fit-data")]
+
+Simulator = Annotated[Path | None, file_to_read("Program that simulates the data.", metavar="MODEL")]
+
+DrawsOutput = Annotated[Path, main_output("Draws: .csv, .npz, .nc or .parquet.", suffixes=DRAWS)]
 
 DrawsFiles = Annotated[list[Path], existing("FILE...", "Draws: .csv, .npz, .nc, .parquet; or saved fits.")]

@@ -80,6 +80,18 @@ def rows_of(runs: "Sequence[DrawsFile]", log_lik: str, model: Path | None, data:
     return by_row.in_files(conditioned_as(model, runs[0], data), runs)
 
 
+def model_and_inputs(
+    model: Path, files: Iterable[Path], more: Iterable[str] = (), quiet: bool = False
+) -> "tuple[Model, Inputs]":
+    """A program compiled and its data; says which names go unused and are nearly a declared one."""
+    from ppl.compile import model_of
+
+    inputs, compiled = inputs_from(files, more), model_of(model)
+    if not quiet:
+        say_misspelt(inputs, compiled.data_schema)
+    return compiled, inputs
+
+
 def say_misspelt(inputs: "Inputs", declared: Collection[str]) -> None:
     """Says on standard error which names in the data go unused and are nearly a declared one."""
     from ppl.data import misspelt

@@ -108,6 +108,11 @@ def output_file(
     return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)
 
 
+def main_output(text: str, **more: Any) -> Any:
+    """The option -o, for the file that a command is for."""
+    return output_file(text, "--output", "-o", **more)
+
+
 def outputs(context: Any) -> Iterator[Path]:
     """The files that a command will write."""
     for name, files in context.meta.get(OUTPUTS, {}).items():
@@ -122,6 +127,13 @@ def inputs(context: Any) -> Iterator[Path]:
             yield from (Path(_named(text)[1].partition(":")[0] or text) for text in values)
         elif name not in context.meta.get(OUTPUTS, ()):
             yield from (path for path in values if isinstance(path, Path))
+
+
+def file_to_read(text: str, *names: str, metavar: str = "FILE", **more: Any) -> Any:
+    """An option that takes a file, or several, that must be there."""
+    return typer.Option(
+        *names, metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more
+    )
 
 
 def data_files(text: str, *names: str) -> Any:
@@ -174,6 +186,15 @@ def split_names(text: str) -> list[str]:
 def one_of(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a word."""
     return typer.Option(*names, metavar="NAME", help=text, **more)
+
+
+def unknown(what: str, word: str, known: Iterable[str], **hint: Any) -> typer.BadParameter:
+    """The refusal of a word, "there is no message PPL1", with the nearest of the known ones."""
+    from ppl.spelling import nearest
+
+    near = nearest(word, known)
+    ending = f"; did you mean {near}?" if near else "."
+    return typer.BadParameter(f"there is no {what} {word}{ending}", **hint)
 
 
 def radius_or_file(text: str, *names: str) -> Any:

@@ -39,9 +39,7 @@ def report(
 ) -> None:
     """The table of `columns`, the ELBO, the outcome, what deserves a note, the files written."""
     files = list(files)
-    for k, line in enumerate(table(fit, columns, named, console.width, files[0])):
-        style = "bold" if k == 0 else None
-        console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+    print_table(console, fit, columns, named, files[0])
     left = checkpoint_of(files[0])
     for text in (
         fit.provenance.judgement,
@@ -72,11 +70,16 @@ def report_chains(
     console: Console, chains: Chains, columns: Sequence[str], named: bool, files: Sequence[Path]
 ) -> None:
     """The table of `columns`, the verdict on the chains, what deserves a note, the files written."""
-    for k, line in enumerate(table(chains, columns, named, console.width, files[0])):
-        console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)
+    print_table(console, chains, columns, named, files[0])
     how = f"NUTS (backend {chains.backend}, seed {chains.settings.seed})."
     for text in (wrapped(chains.judgement), how, *chains.notes, f"Wrote {', '.join(map(str, files))}."):
         sentence(console, text)
+
+
+def print_table(console: Console, fit: Fit | Chains, columns: Sequence[str], named: bool, file: Path) -> None:
+    """The table with its first line in bold."""
+    for k, line in enumerate(table(fit, columns, named, console.width, file)):
+        console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)
 
 
 def sentence(console: Console, text: str) -> None:

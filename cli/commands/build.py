@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ppl.cli.arguments import existing, is_program
-from ppl.cli.options import output_file
+from ppl.cli.options import main_output
 
 
 def executable(output: Path | None, given: Mapping[str, Any]) -> list[Path]:
@@ -21,8 +21,7 @@ def build(
         Path | None, existing("[MODEL]", "The program (.model or .stan).", callback=is_program)
     ] = None,
     output: Annotated[
-        Path | None,
-        output_file("The executable; default: MODEL without suffix.", "--output", "-o", files=executable),
+        Path | None, main_output("The executable; default: MODEL without suffix.", files=executable)
     ] = None,
     cmdstan: Annotated[
         Path | None,

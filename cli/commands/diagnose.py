@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, DataPaths, ModelPath
-from ppl.cli.data import inputs_from, say_misspelt
+from ppl.cli.data import model_and_inputs
 from ppl.cli.options import positive, radius_or_file, whole
 
 GRADIENT_DISAGREES = 3
@@ -35,13 +35,11 @@ def diagnose(
     from rich.console import Console
     from rich.table import Table
 
-    from ppl.compile import model_of
     from ppl.fitting.initial import drawn, start_for
     from ppl.results.arguments.of_settings import radius_or_path
     from ppl.results.fits.gradient_test import gradient_test
 
-    inputs, compiled = inputs_from(data or [], arrays), model_of(model)
-    say_misspelt(inputs, compiled.data_schema)
+    compiled, inputs = model_and_inputs(model, data or [], arrays)
     posterior = compiled.condition(inputs, seed=seed)
     test = gradient_test(posterior, drawn(posterior, start_for(posterior, radius_or_path(init)), seed))
     failures = test.failures(error)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ppl.cli.options import unknown
 from ppl.cli.output import LINE_LENGTH
 
 
@@ -35,21 +36,17 @@ def docs(
     densities. It takes some minutes, caches its results, and requires
     matplotlib: pip install "matplotlib>=3.8".
     """
-    from ppl.spelling import nearest
-
     found = sources(context)
     if site is not None:
         write_site(site, found, run)
         return
     if word is None:
-        typer.echo("\n\n".join(f"{title}:\n{name_lines(names)}" for title, (names, _) in found.items()))
+        lists = (f"{title}:\n{filled(', '.join(names))}" for title, (names, _) in found.items())
+        typer.echo("\n\n".join(lists))
         return
     pages = [page(name) for names, page in found.values() for name in spellings(word, names)]
     if not pages:
-        near = nearest(word, [name for names, _ in found.values() for name in names])
-        raise typer.BadParameter(
-            f"there is no page for {word}" + (f"; did you mean {near}?" if near else ".")
-        )
+        raise unknown("page for", word, [name for names, _ in found.values() for name in names])
     typer.echo("\n\n".join(dict.fromkeys(pages)))
 
 
@@ -165,8 +162,3 @@ def stages(of_chains: bool = False) -> str:
     own = OF_CHAINS if of_chains else OF_FIT
     entries = (entry(name, PHASES[name].does) for name in own)
     return "\n".join([textwrap.fill(about, LINE_LENGTH), *entries])
-
-
-def name_lines(names: list[str]) -> str:
-    """Names in lines of 80 columns."""
-    return filled(", ".join(names))

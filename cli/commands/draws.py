@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.data import inputs_from, recorded, say_misspelt
-from ppl.cli.options import DRAWS, output_file, quietly, say, whole
+from ppl.cli.arguments import Arrays, DataFile, DrawsOutput, ModelPath, existing
+from ppl.cli.data import model_and_inputs, recorded
+from ppl.cli.options import quietly, say, whole
 
 
 def draws(
@@ -13,9 +13,7 @@ def draws(
     data: DataFile,
     fit: Annotated[Path, existing("FIT", "Written by --save-fit.")],
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[
-        Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o", suffixes=DRAWS)
-    ] = Path("draws.csv"),
+    output: DrawsOutput = Path("draws.csv"),
     n: Annotated[int, whole(1, "Draws to write.", "--draws")] = 1000,
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     quiet: Annotated[bool, quietly()] = False,
@@ -32,14 +30,11 @@ def draws(
     draws are not repeated.
     """
     from ppl.cli.progress import on_stderr
-    from ppl.compile import model_of
     from ppl.inference.run.phases import Phase, phases_of_draws
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.fit import load_fit
 
-    inputs, compiled = inputs_from([data], arrays), model_of(model)
-    if not quiet:
-        say_misspelt(inputs, compiled.data_schema)
+    compiled, inputs = model_and_inputs(model, [data], arrays, quiet)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         old = load_fit(fit, compiled, inputs, progress=listen)
     with on_stderr(phases_of_draws(old.settings), quiet=quiet) as listen:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ppl.cli.options import unknown
 from ppl.cli.output import LINE_LENGTH
 
 if TYPE_CHECKING:
@@ -21,13 +22,11 @@ def explain(
       ppl explain PPL173
     """
     from ppl.frontend.pages import pages
-    from ppl.spelling import nearest
 
     known = code.upper() if not code.isdecimal() else f"PPL{code}"
     page = pages().get(known)
     if page is None:
-        near = nearest(known, pages())
-        raise typer.BadParameter(f"there is no message {known}" + (f"; did you mean {near}?" if near else ""))
+        raise unknown("message", known, pages())
     typer.echo(page_text(page))
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.data import conditioned_as_draws, inputs_from, recorded, say_misspelt
+from ppl.cli.data import conditioned_as_draws, model_and_inputs, recorded
 from ppl.cli.generated import write_table
-from ppl.cli.options import TABLES, output_file, quietly, whole
+from ppl.cli.options import TABLES, main_output, quietly, whole
 
 
 def generate(
@@ -14,9 +14,7 @@ def generate(
     data: DataFile,
     fit: Annotated[Path, existing("FIT", "Draws, or a saved fit.")],
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("CSV, .npz, .parquet.", "--output", "-o", suffixes=TABLES)] = Path(
-        "generated.csv"
-    ),
+    output: Annotated[Path, main_output("CSV, .npz, .parquet.", suffixes=TABLES)] = Path("generated.csv"),
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
@@ -33,13 +31,10 @@ def generate(
     """
     from ppl.cli.fits import read_run
     from ppl.cli.progress import on_stderr
-    from ppl.compile import model_of
     from ppl.inference.run.phases import Phase
     from ppl.results.fits.generate import generate as generated
 
-    inputs, compiled = inputs_from([data], arrays), model_of(model)
-    if not quiet:
-        say_misspelt(inputs, compiled.data_schema)
+    compiled, inputs = model_and_inputs(model, [data], arrays, quiet)
     old = read_run(fit)
     posterior = conditioned_as_draws(compiled, inputs, old.columns, seed)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:

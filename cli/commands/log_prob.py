@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.data import inputs_from, say_misspelt
-from ppl.cli.options import CSV, output_file, say
+from ppl.cli.data import model_and_inputs
+from ppl.cli.options import CSV, flag, main_output, say
 
 
 def log_prob(
@@ -15,11 +15,9 @@ def log_prob(
     data: DataFile,
     points: Annotated[Path, existing("POINTS", "CSV of draws, or JSON.")],
     arrays: Arrays = [],  # noqa: B006
-    unconstrained: Annotated[
-        bool, typer.Option("--unconstrained", help="POINTS are on the unconstrained scale.")
-    ] = False,
+    unconstrained: Annotated[bool, flag("--unconstrained", "POINTS are on the unconstrained scale.")] = False,
     output: Annotated[
-        Path | None, output_file("CSV of lp__ and gradient; default: print.", "--output", "-o", suffixes=CSV)
+        Path | None, main_output("CSV of lp__ and gradient; default: print.", suffixes=CSV)
     ] = None,
 ) -> None:
     """Print the log density of MODEL and its gradient at POINTS.
@@ -35,13 +33,11 @@ def log_prob(
     numbers, or of such lists. The density is on the unconstrained scale and
     includes the log-Jacobian.
     """
-    from ppl.compile import model_of
     from ppl.files import write_whole
     from ppl.results.fits.log_prob import log_prob as evaluate
     from ppl.results.fits.log_prob import read_points
 
-    inputs, compiled = inputs_from([data], arrays), model_of(model)
-    say_misspelt(inputs, compiled.data_schema)
+    compiled, inputs = model_and_inputs(model, [data], arrays)
     posterior = compiled.condition(inputs)
     found = evaluate(posterior, read_points(points, posterior, unconstrained))
     if output:

@@ -1,7 +1,6 @@
 """`ppl plot`: the pictures of a fit, as files or as one report."""
 
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,24 +8,11 @@ import typer
 
 from ppl.cli.arguments import DrawsFiles
 from ppl.cli.data import conditioned_as_draws
-from ppl.cli.options import one_of, output_file, split_names, variable_names
+from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
+from ppl.cli.settings import choice
 
-
-class Kind(StrEnum):
-    """The pictures there are (results.pictures.KINDS)."""
-
-    elbo = "elbo"
-    marginals = "marginals"
-    forest = "forest"
-    trace = "trace"
-    pairs = "pairs"
-    covariance = "covariance"
-    predictive = "predictive"
-    ppc = "ppc"
-
-
-def existing(text: str) -> Any:
-    return typer.Option(metavar="FILE", exists=True, dir_okay=False, readable=True, help=text)
+Kind = choice("Kind", "elbo", "marginals", "forest", "trace", "pairs", "covariance", "predictive", "ppc")
+"""The pictures there are (results.pictures.KINDS)."""
 
 
 def plot(
@@ -34,15 +20,15 @@ def plot(
     kind: Annotated[
         list[Kind] | None, typer.Option(metavar="NAME", help="Kind of picture; may be repeated.")
     ] = None,
-    output: Annotated[Path | None, output_file("PNG, SVG or PDF; NAME is added.", "--output", "-o")] = None,
+    output: Annotated[Path | None, main_output("PNG, SVG or PDF; NAME is added.")] = None,
     report: Annotated[
         Path | None, output_file("Write all pictures and tables to one HTML file.", "--report")
     ] = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
-    reference: Annotated[Path | None, existing("Draws to compare with.")] = None,
-    trace: Annotated[Path | None, existing("For elbo: diagnostic file or saved fit.")] = None,
-    model: Annotated[Path | None, existing("The program, for report and ppc.")] = None,
-    data: Annotated[Path | None, existing("The data (JSON), for y.")] = None,
+    reference: Annotated[Path | None, file_to_read("Draws to compare with.")] = None,
+    trace: Annotated[Path | None, file_to_read("For elbo: diagnostic file or saved fit.")] = None,
+    model: Annotated[Path | None, file_to_read("The program, for report and ppc.")] = None,
+    data: Annotated[Path | None, file_to_read("The data (JSON), for y.")] = None,
     observed: Annotated[str, one_of("Variable of the observed data.", "--observed")] = "y",
     replicated: Annotated[str, one_of("Variable of the replicated data.", "--replicated")] = "y_rep",
 ) -> None:

@@ -5,46 +5,26 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, ModelPath, data_files_there
+from ppl.cli.arguments import Arrays, FitData, ModelPath, Simulator, files_of_data
 from ppl.cli.data import conditioned_as, inputs_from, recorded
 from ppl.cli.fits import is_saved_fit
 from ppl.cli.generated import write_rows, write_table
-from ppl.cli.options import TABLES, flag, output_file, quietly, say, whole
+from ppl.cli.options import TABLES, flag, main_output, quietly, say, whole
 
 
 def predict(
     model: ModelPath,
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FIT [DATA]",
-            callback=data_files_there,
-            help="Draws, and data of new rows; with --prior, data.",
-        ),
+        list[Path] | None, files_of_data("FIT [DATA]", "Draws, and data of new rows; with --prior, data.")
     ] = None,
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[
-        Path | None,
-        output_file("CSV, .npz, .parquet.", "--output", "-o", suffixes=TABLES),
-    ] = None,
+    output: Annotated[Path | None, main_output("CSV, .npz, .parquet.", suffixes=TABLES)] = None,
     *,
     prior: Annotated[bool, flag("--prior", "Draw from the prior.")] = False,
-    fit_data: Annotated[
-        list[Path],
-        typer.Option(
-            "--fit-data",
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            help="Data of the fit, if FIT names none.",
-        ),
-    ] = [],  # noqa: B006
+    fit_data: FitData = [],  # noqa: B006
     draws: Annotated[int, whole(1, "Draws from the prior.")] = 1000,
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
-    simulator: Annotated[
-        Path | None,
-        typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="Program that simulates the data."),
-    ] = None,
+    simulator: Simulator = None,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
     """Draw data of MODEL at a fit, for new rows, or from the prior.

@@ -7,8 +7,8 @@ from typing import Annotated, Any, TextIO, cast
 import typer
 
 from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
-from ppl.cli.data import inputs_from, recorded, say_misspelt
-from ppl.cli.options import CSV, output_file, quietly, split_names, variable_names, whole
+from ppl.cli.data import model_and_inputs, recorded
+from ppl.cli.options import CSV, main_output, quietly, split_names, variable_names, whole
 from ppl.cli.required import Require, status_of
 from ppl.cli.settings import given_settings, with_settings
 from ppl.files import numbered_files
@@ -27,14 +27,7 @@ def sample(
     data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[
-        Path,
-        output_file(
-            "OUT.csv: OUT_1.csv, ...; or .nc.",
-            "--output",
-            "-o",
-            suffixes=(*CSV, ".nc"),
-            files=files_of_chains,
-        ),
+        Path, main_output("OUT.csv: OUT_1.csv, ...; or .nc.", suffixes=(*CSV, ".nc"), files=files_of_chains)
     ] = Path("output.csv"),
     *,
     missing: MissingData = Missing.refuse,
@@ -64,7 +57,6 @@ def sample(
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import report_chains
     from ppl.cli.table_columns import table_columns
-    from ppl.compile import model_of
     from ppl.files import STDOUT
     from ppl.fitting.memory_needed import require_memory_of_chains
     from ppl.inference.run.phases import OF_CHAINS
@@ -75,9 +67,7 @@ def sample(
             "each chain is written to its own file; give a file name.", param_hint="--output"
         )
     sample_settings = SampleSettings(**given_settings(settings))
-    compiled, inputs = model_of(model), inputs_from(data or [], arrays)
-    if not quiet:
-        say_misspelt(inputs, compiled.data_schema)
+    compiled, inputs = model_and_inputs(model, data or [], arrays, quiet)
     posterior = compiled.condition(inputs, sample_settings.seed, missing.value)
     require_memory_of_chains(posterior, sample_settings)  # before the names of all columns are made
     columns = table_columns(posterior, split_names(variables))

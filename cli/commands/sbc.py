@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
+from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath, Simulator
 from ppl.cli.data import inputs_from
-from ppl.cli.options import CSV, flag, output_file, quietly
+from ppl.cli.options import CSV, flag, main_output, output_file, quietly
 from ppl.cli.settings import plain, with_settings
 from ppl.inference.run.settings import SbcSettings
 
@@ -22,14 +22,9 @@ def sbc(
     model: ModelPath,
     data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("CSV of the ranks.", "--output", "-o", suffixes=CSV)] = Path(
-        "sbc.csv"
-    ),
+    output: Annotated[Path, main_output("CSV of the ranks.", suffixes=CSV)] = Path("sbc.csv"),
     *,
-    simulator: Annotated[
-        Path | None,
-        typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="Program that simulates the data."),
-    ] = None,
+    simulator: Simulator = None,
     picture: Annotated[Path | None, output_file("Rank histograms: .png, .svg, .pdf.")] = None,
     missing: MissingData = Missing.refuse,
     resume: Annotated[bool, flag("--resume", "Continue from the ranks in the output file.")] = False,

@@ -1,23 +1,18 @@
 """`ppl show`: any stage of the compiler, its passes and forms, or the functions of the language, printed."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ppl.cli.options import unknown
+from ppl.cli.settings import choice
+
 FUNCTIONS = "functions"
 
 
-class Stage(StrEnum):
-    """What the compiler makes on its way, in order."""
-
-    ast = "ast"
-    program = "program"
-    ir = "ir"
-    python = "python"
-    jax = "jax"
-    plan = "plan"
+Stage = choice("Stage", "ast", "program", "ir", "python", "jax", "plan")
+"""What the compiler makes on its way, in order."""
 
 
 def show(
@@ -111,7 +106,6 @@ def show_passes(name: None) -> None:
 
 
 def show_functions(name: str | None) -> None:
-    from ppl.spelling import nearest
     from ppl.stdlib.library import standard
     from ppl.stdlib.reference import one_line, reference
 
@@ -120,9 +114,7 @@ def show_functions(name: str | None) -> None:
     elif name in reference():
         typer.echo(reference()[name])
     else:
-        near = nearest(name, reference())
-        hint = f"; did you mean {near}?" if near else "."
-        raise typer.BadParameter(f"there is no function {name}{hint}", param_hint="NAME")
+        raise unknown("function", name, reference(), param_hint="NAME")
 
 
 LISTS = {

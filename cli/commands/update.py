@@ -5,34 +5,21 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, data_files_there, existing, program
+from ppl.cli.arguments import Arrays, DrawsOutput, FitData, existing, files_of_data, program
 from ppl.cli.data import inputs_from, recorded
 from ppl.cli.fits import saved_fit
-from ppl.cli.options import DRAWS, flag, output_file, quietly, whole
+from ppl.cli.options import flag, output_file, quietly, whole
 from ppl.cli.required import Require, status_of
 
 
 def update(
     fit: Annotated[Path, existing("FIT", "Written by --save-fit.")],
-    data: Annotated[
-        list[Path], typer.Argument(metavar="NEW_DATA", callback=data_files_there, help="The new rows.")
-    ],
+    data: Annotated[list[Path], files_of_data("NEW_DATA", "The new rows.")],
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[
-        Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o", suffixes=DRAWS)
-    ] = Path("updated.csv"),
+    output: DrawsOutput = Path("updated.csv"),
     *,
     model: Annotated[Path | None, program("The program, if that of FIT is missing.")] = None,
-    fit_data: Annotated[
-        list[Path],
-        typer.Option(
-            "--fit-data",
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            help="Data of the fit, if FIT names none.",
-        ),
-    ] = [],  # noqa: B006
+    fit_data: FitData = [],  # noqa: B006
     save_fit: Annotated[Path | None, output_file("Save the fit, for the next update.")] = None,
     draws: Annotated[int, whole(1, "Draws to write.")] = 1000,
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,

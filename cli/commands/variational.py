@@ -15,6 +15,7 @@ from ppl.cli.options import (
     address,
     as_names,
     flag,
+    main_output,
     one_of,
     output_file,
     quietly,
@@ -58,7 +59,7 @@ def variational(
     data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[
-        Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS, files=files_of_fit)
+        Path, main_output("CSV, .npz, .nc, .parquet.", suffixes=DRAWS, files=files_of_fit)
     ] = Path("output.csv"),
     *,
     hosts: Annotated[int | None, whole(1, "Number of hosts; 1: ignore MPI, SLURM, ...", hidden=True)] = None,
@@ -68,9 +69,7 @@ def variational(
     layout: Annotated[
         Layout, one_of("CSV layout: variational, sample; json: report.", "--format")
     ] = Layout.variational,
-    save_metric: Annotated[
-        bool, typer.Option("--save-metric", help="Write metric and inits for NUTS.")
-    ] = False,
+    save_metric: Annotated[bool, flag("--save-metric", "Write metric and inits for NUTS.")] = False,
     save_cmdstan_config: Annotated[
         bool, flag("--save-cmdstan-config", "Write the configuration as JSON.", hidden=True)
     ] = False,
