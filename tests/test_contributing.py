@@ -73,7 +73,7 @@ DECREASING = Constraint(
 ADDS_A_CONSTRAINT = '''
 import numpy as np
 import ppl
-from ppl.frontend.expected import WORDS
+from ppl.cli.lsp.expected import WORDS
 from ppl.errors import DataError, ModelError
 
 model = ppl.compile_model("""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from ppl.cli.lsp.symbols import Name, name_at, names
 from ppl.discrete.parameters import has_discrete
 from ppl.discrete.summing import summed
 from ppl.errors import ModelError, reported
@@ -13,7 +14,6 @@ from ppl.frontend.include import expand
 from ppl.frontend.lints import Lint
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.pedantic import lints
-from ppl.frontend.symbols import Name, name_at, names
 from ppl.source import SourceText, Span
 
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from lsprotocol import types
 
 from ppl.cli.lsp.documents import View
+from ppl.cli.lsp.expected import Expected, Place, call_at, expected
 from ppl.cli.lsp.pages import brief, page, signatures, statement
 from ppl.cli.lsp.positions import Positions
+from ppl.cli.lsp.symbols import signature, stem, visible
 from ppl.frontend.calls import DENSITY_SUFFIXES, suffix_of
 from ppl.frontend.declarations import CONSTRAINED
-from ppl.frontend.expected import Expected, Place, call_at, expected
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.laplace import LAPLACE, STATEMENTS
 from ppl.frontend.scope import Block
-from ppl.frontend.symbols import signature, stem, visible
 from ppl.source import SourceText
 from ppl.stdlib.library import standard
 from ppl.types import NAMED

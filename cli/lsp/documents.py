@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ppl.cli.lsp.analysis import Analysis, analysis
-from ppl.frontend.symbols import Name
+from ppl.cli.lsp.symbols import Name
 from ppl.source import SourceText
 
 NO_LINE = 0

@@ -9,10 +9,10 @@ from ppl.cli.lsp.analysis import Analysis
 from ppl.cli.lsp.diagnostics import visible_findings
 from ppl.cli.lsp.documents import View
 from ppl.cli.lsp.pages import as_markdown, page
+from ppl.cli.lsp.symbols import Name, declaration, definition, signature
 from ppl.frontend import ast
 from ppl.frontend.pages import pages
 from ppl.frontend.scope import Symbol, UserFunction
-from ppl.frontend.symbols import Name, declaration, definition, signature
 from ppl.frontend.walk import walk
 
 

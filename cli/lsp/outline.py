@@ -3,12 +3,12 @@
 from lsprotocol import types
 
 from ppl.cli.lsp.analysis import Analysis
+from ppl.cli.lsp.blocks import blocks
 from ppl.cli.lsp.diagnostics import before
 from ppl.cli.lsp.positions import Positions
+from ppl.cli.lsp.symbols import Name, declaration, frames
 from ppl.frontend import ast
-from ppl.frontend.outline import blocks
 from ppl.frontend.scope import Block
-from ppl.frontend.symbols import Name, declaration, frames
 
 
 def outline(found: Analysis, positions: Positions) -> list[types.DocumentSymbol]:

@@ -12,15 +12,15 @@ from pygls.lsp.server import LanguageServer
 from ppl.cli.lsp.completion import completions, documented, signature_help
 from ppl.cli.lsp.diagnostics import actions, diagnostics, workspace_edit
 from ppl.cli.lsp.documents import Document, Documents, View, corresponding_line
+from ppl.cli.lsp.expected import in_comment
 from ppl.cli.lsp.hover import hover
 from ppl.cli.lsp.outline import outline
 from ppl.cli.lsp.positions import Positions, file_of, uri_of
+from ppl.cli.lsp.rename import renamed
+from ppl.cli.lsp.symbols import Name, definition, same
 from ppl.distribution import VERSION
 from ppl.errors import ArgumentError, ModelError, PPLError
-from ppl.frontend.expected import in_comment
 from ppl.frontend.format import format_program
-from ppl.frontend.rename import renamed
-from ppl.frontend.symbols import Name, definition, same
 from ppl.source import SourceText, Span, read_text
 
 PAUSE = 0.15

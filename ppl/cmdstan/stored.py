@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ppl.backend.load import Code
-from ppl.backend.stored import NotStored, decoded, encoded
+from ppl.cmdstan.stored_json import NotStored, decoded, encoded
 from ppl.distribution import VERSION
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import DRAWS, GRADIENT, POINTS_KERNELS, POINTS_PROPTO, PROPTO, VALUES, Form

@@ -15,7 +15,7 @@ from ppl.cli.lsp.hover import hover
 from ppl.cli.lsp.outline import outline
 from ppl.cli.lsp.positions import Positions, file_of, uri_of
 from ppl.cli.lsp.server import word_around
-from ppl.frontend.symbols import definition, same
+from ppl.cli.lsp.symbols import definition, same
 from ppl.source import SourceText
 
 PACK = Path(__file__).parents[1] / "conformance"

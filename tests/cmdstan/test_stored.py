@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ppl.backend.stored import at, decoded, encoded
 from ppl.cmdstan.stored import FORMS, Stored, stored, stored_model
+from ppl.cmdstan.stored_json import at, decoded, encoded
 from ppl.compile import compile_model
 from ppl.ir.draw_by_draw import DrawByDraw
 

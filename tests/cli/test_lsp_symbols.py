@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from ppl.cli.lsp.blocks import blocks
+from ppl.cli.lsp.expected import WORDS, Place, call_at, expected, stands_for, terminals
+from ppl.cli.lsp.rename import renamed
+from ppl.cli.lsp.symbols import definition, names, place, same, visible
 from ppl.errors import ArgumentError
 from ppl.frontend import ast
 from ppl.frontend.check import analyse, examine
-from ppl.frontend.expected import WORDS, Place, call_at, expected, stands_for, terminals
-from ppl.frontend.outline import blocks
-from ppl.frontend.rename import renamed
 from ppl.frontend.scope import Block
-from ppl.frontend.symbols import definition, names, place, same, visible
 from ppl.source import SourceText
 
 ROOT = Path(__file__).parents[2]

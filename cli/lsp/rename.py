@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from ppl.cli.lsp.symbols import Frames, Name, frames, names, same, stem
 from ppl.errors import ArgumentError, Fix
 from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED, suffix_of
@@ -9,7 +10,6 @@ from ppl.frontend.facts import Facts
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import Symbol, UserFunction
-from ppl.frontend.symbols import Frames, Name, frames, names, same, stem
 from ppl.frontend.tables import is_identifier
 
 
