@@ -96,12 +96,11 @@ def refuse_settings(positive_transform: str, without: Collection[str], library: 
 
 def refuse(without: Collection[str]) -> None:
     """ArgumentError where a pass does not exist or cannot be left out."""
-    known = {each.name: each for each in PASSES}
     for name in without:
-        if name not in known:
-            raise ArgumentError(f"there is no pass {name!r}; the passes are {', '.join(known)}")
-        if known[name].required:
-            raise ArgumentError(f"the pass {name!r} cannot be skipped: {known[name].required}")
+        if name not in PASSES:
+            raise ArgumentError(f"there is no pass {name!r}; the passes are {', '.join(PASSES)}")
+        if why := PASSES[name].required:
+            raise ArgumentError(f"the pass {name!r} cannot be skipped: {why}")
 
 
 def refuse_hidden(library: Library) -> None:

@@ -7,7 +7,7 @@ import ppl
 from ppl.backend import load as loading
 from ppl.density import compiled_program
 from ppl.ir.forms import FORMS, form_named
-from ppl.ir.passes import table
+from ppl.ir.passes.table import PASSES
 from ppl.stages import show_stage
 
 PROGRAM = """
@@ -82,8 +82,7 @@ def test_a_form_that_does_not_run_has_no_python() -> None:
         show_stage(PROGRAM, "python", "loops")
 
 
-def test_a_pass_is_called_as_its_constant() -> None:
-    passes = {name: each for name, each in vars(table).items() if isinstance(each, table.Pass)}
-    assert {name: each.name for name, each in passes.items()} == {
-        name: name.lower().replace("_", "-") for name in passes
-    }
+def test_forms_run_the_passes_of_the_table() -> None:
+    run = {each for form in FORMS.values() for each in form.all_passes}
+    assert run <= set(PASSES.values())
+    assert all(PASSES[each.name] is each for each in run)

@@ -101,7 +101,7 @@ def show_phases(name: None) -> None:
 def show_passes(name: None) -> None:
     from ppl.ir.passes.table import PASSES
 
-    for each in PASSES:
+    for each in PASSES.values():
         typer.echo(f"{each.name}: {each.meaning}" + (f" Required: {each.required}." if each.required else ""))
 
 

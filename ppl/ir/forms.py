@@ -11,35 +11,7 @@ from functools import cached_property
 
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
-from ppl.ir.passes.table import (
-    COMMON_SUBEXPRESSIONS,
-    CONTRACTIONS,
-    COUNTERS,
-    COVARIANCES,
-    DEAD_CODE,
-    DEAD_STORES,
-    DRAWS_AXIS,
-    FUSE_REGRESSIONS,
-    HOIST_DATA,
-    INDUCTION_VARIABLES,
-    INLINE,
-    PREPARE_NORMALISERS,
-    PRIVATISE,
-    SOLVER_FUNCTIONS,
-    SPLIT_NORMALISERS,
-    STEP_INVARIANTS,
-    STRUCTURED_JUMPS,
-    TUPLE_PARTS,
-    VARIABLES_OF_DRAWS,
-    VECTORISE,
-    VECTORISE_WITH_MASKS,
-    WHOLE_ARRAYS,
-    ZERO_BASED,
-    Pass,
-    one_side_of,
-    rest_terms_of,
-    row_terms_of,
-)
+from ppl.ir.passes.table import Pass, one_side_of, passes, rest_terms_of, row_terms_of
 
 
 @dataclass(frozen=True)
@@ -82,41 +54,48 @@ LOOPS = Form(
     "loops",
     "Iterations are made independent where possible; loops are still loops.",
     LOWERED,
-    (INLINE, TUPLE_PARTS, INDUCTION_VARIABLES, PRIVATISE, CONTRACTIONS, COUNTERS),
+    passes("inline", "tuple-parts", "induction-variables", "privatise", "contractions", "counters"),
     runs=False,
 )
-TIDY = (WHOLE_ARRAYS, DEAD_CODE, DEAD_STORES, ZERO_BASED, STEP_INVARIANTS)
+TIDY = passes("whole-arrays", "dead-code", "dead-stores", "zero-based", "step-invariants")
 """What follows once loops are operations on arrays."""
 ARRAYS = Form(
-    "arrays", "Loops are operations on arrays.", LOOPS, (SOLVER_FUNCTIONS, VECTORISE, *TIDY), runs=False
+    "arrays",
+    "Loops are operations on arrays.",
+    LOOPS,
+    (*passes("solver-functions", "vectorise"), *TIDY),
+    runs=False,
 )
 VALUES = Form(
     "values",
     "The log density at a point, the data, the layout, and the variables of one draw, in NumPy.",
     ARRAYS,
-    (HOIST_DATA, COMMON_SUBEXPRESSIONS, PREPARE_NORMALISERS),
+    passes("hoist-data", "common-subexpressions", "prepare-normalisers"),
 )
 KERNELS = Form(
     "kernels",
     "The log density of gradients and many points: kernels of densities, and terms prepared from the data.",
     VALUES,
-    (COVARIANCES, SPLIT_NORMALISERS),
+    passes("covariances", "split-normalisers"),
 )
 GRADIENT = Form(
-    "gradient", "The log density at a point with its gradient, under autograd.", KERNELS, (FUSE_REGRESSIONS,)
+    "gradient",
+    "The log density at a point with its gradient, under autograd.",
+    KERNELS,
+    passes("fuse-regressions"),
 )
 MASKED = Form(
     "masked",
     "Loops are operations on arrays; branches on parameters are computed for all entries.",
     LOOPS,
-    (SOLVER_FUNCTIONS, VECTORISE_WITH_MASKS, *TIDY),
+    (*passes("solver-functions", "vectorise-with-masks"), *TIDY),
     runs=False,
 )
 FOR_JAX = Form(
     "jax",
     "The log density as JAX compiles it.",
     MASKED,
-    (*VALUES.passes, *KERNELS.passes, STRUCTURED_JUMPS),
+    (*VALUES.passes, *KERNELS.passes, *passes("structured-jumps")),
     by_functions=True,
 )
 PROPTO = Form(
@@ -128,7 +107,7 @@ POINTS_ARRAYS = Form(
     "points-arrays",
     "Loops, and the draws around them, are operations on arrays.",
     LOOPS,
-    (SOLVER_FUNCTIONS, DRAWS_AXIS, *TIDY),
+    (*passes("solver-functions", "draws-axis"), *TIDY),
     over_draws=True,
     runs=False,
 )
@@ -150,7 +129,7 @@ DRAWS = Form(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
     LOOPS,
-    (SOLVER_FUNCTIONS, VARIABLES_OF_DRAWS, *TIDY),
+    (*passes("solver-functions", "variables-of-draws"), *TIDY),
     over_draws=True,
 )
 
@@ -158,7 +137,9 @@ DRAWS = Form(
 def rows_of(size: str) -> Form:
     """The terms of any subset of the rows that `size` counts."""
     meaning = f"The terms of a subset of the rows that {size} counts, for minibatches."
-    return Form(f"rows:{size}", meaning, ARRAYS, (row_terms_of(size), HOIST_DATA, COMMON_SUBEXPRESSIONS))
+    return Form(
+        f"rows:{size}", meaning, ARRAYS, (row_terms_of(size), *passes("hoist-data", "common-subexpressions"))
+    )
 
 
 def rows_on_sides(size: str, sides: tuple[tuple[int, bool], ...]) -> Form:
@@ -176,13 +157,15 @@ def rows_on_sides(size: str, sides: tuple[tuple[int, bool], ...]) -> Form:
 def rest_of(size: str) -> Form:
     """The terms that depend on none of them."""
     meaning = f"The terms of the target that do not depend on the rows that {size} counts."
-    return Form(f"rest:{size}", meaning, ARRAYS, (rest_terms_of(size), HOIST_DATA, COMMON_SUBEXPRESSIONS))
+    return Form(
+        f"rest:{size}", meaning, ARRAYS, (rest_terms_of(size), *passes("hoist-data", "common-subexpressions"))
+    )
 
 
 def for_jax(form: Form) -> Form:
     """A form as JAX compiles it."""
     meaning = f"{form.meaning[:-1]}, as JAX compiles it."
-    return Form(f"jax-{form.name}", meaning, form, (STRUCTURED_JUMPS,), by_functions=True)
+    return Form(f"jax-{form.name}", meaning, form, passes("structured-jumps"), by_functions=True)
 
 
 FORMS: Mapping[str, Form] = {

@@ -6,7 +6,7 @@ from laws.passes import lowered, only, posterior, reference
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.privatise import privatise
-from ppl.ir.passes.table import PRIVATISE
+from ppl.ir.passes.table import PASSES
 from ppl.ir.walk import walk
 
 DATA = {"I": 4, "T": 5, "K": 2, "f": [1, 3, 5, 2], "l": [4, 5, 5, 2], "y": [0.3, -1.0, 0.2, 2.0, 0.7]}
@@ -89,7 +89,7 @@ def test_each_iteration_has_its_own(declared, body):
     same, whole = posterior(text, DATA), reference(text, DATA)
     np.testing.assert_allclose(same.log_density(u), whole.log_density(u), rtol=1e-13)
     np.testing.assert_allclose(same.log_density_gradient(u)[1], whole.log_density_gradient(u)[1], rtol=1e-12)
-    assert posterior(text, DATA, only(PRIVATISE)).log_density(u) == whole.log_density(u)
+    assert posterior(text, DATA, only(PASSES["privatise"])).log_density(u) == whole.log_density(u)
 
 
 @pytest.mark.parametrize(("declared", "body"), UNCHANGED)

@@ -7,7 +7,7 @@ from laws.passes import lowered, only, posterior, reference
 import ppl
 from ppl.ir import nodes as ir
 from ppl.ir.passes.privatise import privatise
-from ppl.ir.passes.table import PRIVATISE
+from ppl.ir.passes.table import PASSES
 from ppl.ir.walk import walk
 
 # Each iteration fills all of w before it reads any, and nothing after the loop reads it.
@@ -97,7 +97,9 @@ def test_a_declaration_moves_where_each_iteration_sets_all_before_it_reads_any(b
     if not moves:  # what is read before it is set has a value from before the loop
         text = text.replace("w;", "w = rep_vector(0.5, 2);", 1)
     at, data = np.array([0.7]), {"n": 0}
-    assert posterior(text, data, only(PRIVATISE)).log_density(at) == reference(text, data).log_density(at)
+    assert posterior(text, data, only(PASSES["privatise"])).log_density(at) == reference(
+        text, data
+    ).log_density(at)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from ppl.source import SourceText
 
 Floats = np.ndarray
 
-OPTIONAL = tuple(each for each in PASSES if not each.required)
+OPTIONAL = tuple(each for each in PASSES.values() if not each.required)
 NONE = frozenset(each.name for each in OPTIONAL)
 """Left out, they leave the program as it is written but for the passes that nothing runs without."""
 
