@@ -12,7 +12,7 @@ from ppl.ir.linear import linear
 from ppl.ir.lower_expr import library_apply
 from ppl.ir.operators import binary
 from ppl.ir.printer import expr
-from ppl.ir.walk import changing_names, implicit_arguments_of, jumps, parts_of, used_names, walk
+from ppl.ir.walk import changing_names, implicit_arguments_of, jumps, surely, used_names, walk
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, ROW_VECTOR, VECTOR, array_dims, core, rank
@@ -89,7 +89,7 @@ class Checks:
                 here = self.indexed(self.known(name), items)
                 yield here, self.size_of(value)
         parts = (s.lower, s.upper) if isinstance(s, ir.For) else getattr(s, "condition", None) or s
-        for e in evaluated(parts):
+        for e in () if isinstance(s, ir.Profile | ir.Declare) else surely(parts):
             if isinstance(e, ir.Apply):
                 first, *others = self.aligned(e) or (None,)
                 yield from ((first, other) for other in others)
@@ -158,19 +158,6 @@ class Checks:
 def is_effect(node: object) -> bool:
     """Whether an expression is of more than its variables: the target, a generator, a function's body."""
     return bool(implicit_arguments_of(node)) or isinstance(node, (ir.TargetSoFar, ir.CallUser, ir.Solve))
-
-
-def evaluated(node: object) -> Iterator[object]:
-    """The expressions in a node that are evaluated whenever it is: no blocks, no side of a choice."""
-    match node:
-        case ir.Select(condition=first) | ir.Logical(left=first):
-            yield from evaluated(first)
-        case ir.For() | ir.If() | ir.While() | ir.Profile() | ir.Declare():
-            return
-        case _:
-            yield node
-            for part in parts_of(node):
-                yield from evaluated(part)
 
 
 def not_negative(size: ir.Expr) -> ir.Expr:

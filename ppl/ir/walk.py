@@ -11,22 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from ppl.ir import nodes as ir
 
-EXPRESSIONS = (
-    ir.Const,
-    ir.Var,
-    ir.Apply,
-    ir.CallUser,
-    ir.Solve,
-    ir.Logical,
-    ir.Select,
-    ir.Index,
-    ir.Gather,
-    ir.MakeArray,
-    ir.MakeTuple,
-    ir.Item,
-    ir.Promote,
-    ir.TargetSoFar,
-)
+EXPRESSIONS = get_args(ir.Expr)
 OPAQUE = (ir.Callee,)
 KINDS = tuple(
     kind
@@ -126,18 +111,22 @@ def functions_where(functions: Sequence[ir.Function], holds: Callable[[Any], boo
     return found
 
 
+def set_by(s: Any) -> tuple[str, ...]:
+    """Variables that a statement itself sets, wholly or in part, its loop variable included."""
+    match s:
+        case ir.Declare(name=name) | ir.Assign(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
+            return (name,)
+        case ir.For(variable=name):
+            return (name,)
+        case ir.Scan(after=after):
+            return after
+        case _:
+            return ()
+
+
 def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
     """Variables that the statements set, wholly or in part, loop variables included."""
-    names: set[str] = set()
-    for n in walk_statements(tuple(body)):
-        match n:
-            case ir.Declare(name=name) | ir.Assign(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
-                names.add(name)
-            case ir.Scan(after=after):
-                names |= {*after}
-            case ir.For(variable=name):
-                names.add(name)
-    return names
+    return {name for s in walk_statements(tuple(body)) for name in set_by(s)}
 
 
 def is_invariant(node: Any, body: Sequence[ir.Stmt]) -> bool:
@@ -191,16 +180,14 @@ def names_after(body: Sequence[ir.Stmt]) -> set[str]:
     names: set[str] = set()
     for s in body:
         match s:
-            case ir.Declare(name=name) | ir.Assign(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
-                names.add(name)
-            case ir.Scan(after=after):
-                names |= {*after}
             case ir.Profile(body=inner):
                 names |= names_after(inner)
             case ir.If(then=then, otherwise=otherwise):
                 names |= names_after((*then, *otherwise)) - declared_names((then, otherwise))
             case ir.For(body=inner) | ir.While(body=inner):
                 names |= names_after(inner) - declared_names(inner)
+            case _:
+                names |= {*set_by(s)}
     return names
 
 

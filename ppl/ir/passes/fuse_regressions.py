@@ -91,6 +91,32 @@ def one_varies(x: ir.Expr, beta: ir.Expr) -> bool:
     return bool(axes_of(x.type)) and not axes_of(beta.type)
 
 
+def factors(e: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
+    """x and beta of a product that is a number for each row."""
+    match e:
+        case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is matrix_vector and not e.axes:
+            return x, beta
+        case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is inner and one_varies(x, beta):
+            return x, beta
+        case ir.Apply(callee=callee, args=(beta, x)) if callee.impl is inner and one_varies(x, beta):
+            return x, beta
+    return None
+
+
+def factors_of_rows(e: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
+    """x and beta of a product that is a vector for each row: x * beta whole, x[n] * beta or beta' * x[n]'."""
+    match e:
+        case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is matrix_matrix and not e.axes:
+            return x, beta
+        case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is vector_matrix and one_varies(x, beta):
+            return x, beta
+        case ir.Apply(callee=callee, args=(ir.Apply(callee=turned, args=(beta,)), x)) if (
+            callee.impl is matrix_vector and turned.impl is transposed and one_varies(x, beta)
+        ):
+            return without_transpose(x), beta
+    return None
+
+
 @dataclass(frozen=True)
 class Predictor:
     """alpha + x beta, row by row."""
@@ -113,8 +139,7 @@ class Fusion:
         if not isinstance(node, ir.Apply) or node.callee.impl not in OF_ROWS or not self.is_whole(node):
             return node
         y, eta, *rest = node.args
-        is_vector = node.callee.impl in OF_VECTORS
-        predictor = self.vectors(eta) if is_vector else self.predictor(eta)
+        predictor = self.predictor(eta, node.callee.impl in OF_VECTORS)
         if predictor is None or not self.is_data(y) or rank(y.type) != 1:
             return node
         model = OF_ROWS[node.callee.impl]
@@ -138,64 +163,31 @@ class Fusion:
     def is_data(self, e: ir.Expr) -> bool:
         return isinstance(e, ir.Var) and e.name in self.known
 
-    def predictor(self, e: ir.Expr) -> Predictor | None:
-        """The expression as intercept and product; None for any other."""
-        product = self.product(e)
+    def predictor(self, e: ir.Expr, vectors: bool) -> Predictor | None:
+        """The expression as intercept and product; None for any other.
+
+        Of `vectors`, one for each row, alpha is one vector for all and beta a matrix.
+        """
+        product = self.product(e, vectors)
         if product is not None:
             return Predictor(product[0], ir.Const(0.0, REAL), product[1])
-        match e:
+        match without_transpose(e) if vectors else e:
             case ir.Apply(callee=callee, args=(a, b)) if callee.name == PLUS:
                 for alpha, term in ((a, b), (b, a)):
-                    product = self.product(term)
-                    if product is not None:
-                        return Predictor(product[0], alpha, product[1])
+                    product, row = self.product(term, vectors), one_row(alpha) if vectors else alpha
+                    one_for_all = rank(row.type) == 1 and not axes_of(alpha.type)
+                    if product is not None and (one_for_all or not vectors):
+                        return Predictor(product[0], row, product[1])
         return None
 
-    def product(self, e: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
+    def product(self, e: ir.Expr, vectors: bool) -> tuple[ir.Expr, ir.Expr] | None:
         """x and beta of x * beta, or of the product of every row of x and beta; x being data."""
-        match e:
-            case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is matrix_vector and not e.axes:
-                pass
-            case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is inner and one_varies(x, beta):
-                pass
-            case ir.Apply(callee=callee, args=(beta, x)) if callee.impl is inner and one_varies(x, beta):
-                pass
-            case _:
-                return None
-        real = element_type(x.type) == REAL and rank(x.type) == 2 and rank(beta.type) == 1
-        return (x, beta) if real and self.is_data(x) and not self.is_data(beta) else None
-
-    def vectors(self, e: ir.Expr) -> Predictor | None:
-        """The same where every row has a vector: alpha is one for all, beta a matrix."""
-        e = without_transpose(e)
-        found = self.matrix_product(e)
-        if found is not None:
-            return Predictor(found[0], ir.Const(0.0, REAL), found[1])
-        match e:
-            case ir.Apply(callee=callee, args=(a, b)) if callee.name == PLUS:
-                for alpha, term in ((a, b), (b, a)):
-                    found, row = self.matrix_product(without_transpose(term)), one_row(alpha)
-                    if found is not None and rank(row.type) == 1 and not axes_of(alpha.type):
-                        return Predictor(found[0], row, found[1])
-        return None
-
-    def matrix_product(self, e: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
-        """x and beta of x * beta, x being data: whole, or row by row as x[n] * beta or beta' * x[n]'."""
-        match e:
-            case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is matrix_matrix and not e.axes:
-                pass
-            case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is vector_matrix and one_varies(
-                x, beta
-            ):
-                pass
-            case ir.Apply(callee=callee, args=(ir.Apply(callee=turned, args=(beta,)), x)) if (
-                callee.impl is matrix_vector and turned.impl is transposed and one_varies(x, beta)
-            ):
-                x = without_transpose(x)
-            case _:
-                return None
-        real = element_type(x.type) == REAL and rank(x.type) == 2 and rank(beta.type) == 2
-        return (x, beta) if real and self.is_data(x) and not self.is_data(beta) else None
+        found = factors_of_rows(without_transpose(e)) if vectors else factors(e)
+        if found is None:
+            return None
+        x, beta = found
+        real = element_type(x.type) == REAL and rank(x.type) == 2 and rank(beta.type) == 1 + vectors
+        return found if real and self.is_data(x) and not self.is_data(beta) else None
 
     # --- Predictors with a name ---
 
@@ -215,7 +207,7 @@ class Fusion:
 
     def fits(self, s: ir.Assign) -> bool:
         """Whether it is a predictor with one entry, or one row of them, for each row, as declared."""
-        found = self.predictor(s.value) or self.vectors(s.value)
+        found = self.predictor(s.value, False) or self.predictor(s.value, True)
         if found is None or not isinstance(found.x, ir.Var):
             return False
         rows = self.sizes.get(found.x.name, ())[:1]
