@@ -1,67 +1,125 @@
 """The fixes of what `ppl doctor` finds, each tried on the data before it is applied."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from ppl.cli.examined import examined
 from ppl.cli.fixes import Fixed
-from ppl.compile import model_of
 from ppl.data import Inputs
 from ppl.errors import PPLError
 from ppl.inference.diagnose.level import Level
-from ppl.results.doctor.doctor import Examination, tier
+from ppl.results.doctor.doctor import PRIORS, Examination, tier
 from ppl.results.doctor.finding import Finding
-from ppl.results.fits.fit import variational
-from ppl.source import SourceText, with_fixes
+from ppl.results.files.read_csv import DrawsFile
+from ppl.source import SourceText
 
-LATER = "an earlier finding may be its cause; --codes {} changes it all the same"
+MOST_STEPS = 4
+"""Changes that are made one after the other until a finding is gone."""
+AGAIN = "the changed program has the finding, too"
+SKIPPED = "--codes omits it"
+LATER = "its change leaves {}, which may be its cause; --codes {} changes it all the same"
 
 
-def fixed_with(program: Fixed, inputs: Inputs, codes: Collection[str], seed: int) -> Fixed:
+class Examined(NamedTuple):
+    """A program, what `ppl doctor` finds in it, and the findings whose changes it has."""
+
+    source: SourceText
+    found: Examination
+    applied: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How changes are tried: the data, a seed, and the codes to fix, all if there are none."""
+
+    inputs: Inputs
+    codes: Collection[str]
+    seed: int
+
+    def fixable(self, program: Examined) -> list[Finding]:
+        """The findings that have a fix, of a code that was not fixed before."""
+        fixed = {f.code for f in program.applied}
+        some = (f for f in program.found.findings if f.fixes and f.code not in fixed)
+        return [f for f in some if not self.codes or f.code in self.codes]
+
+    def causes(self, program: Examined, f: Finding) -> set[str]:
+        """The codes of findings that may be the cause of another; those of priors are of one another."""
+        others = (g for g in program.found.findings if not self.codes)
+        return {g.code for g in others if tier(g) < tier(f) or {f.code, g.code} <= set(PRIORS)}
+
+    def changed(self, program: Examined, f: Finding) -> Examined:
+        """The program with the change of a finding."""
+        source = f.fixed_source
+        assert source is not None
+        return Examined(source, examined(source, self.inputs, self.seed), (*program.applied, f))
+
+    def without(self, program: Examined, f: Finding) -> Examined | str:
+        """The program changed until it has neither a finding nor its causes; why that does not serve.
+
+        The changed program may have the finding of another column, or of a prior that is too narrow still.
+        """
+        gone, now, step = {f.code, *self.causes(program, f)}, program, f
+        for _ in range(MOST_STEPS):
+            try:
+                now = self.changed(now, step)
+            except PPLError as error:
+                return f"the changed program fails: {getattr(error, 'message', error)}".rstrip(".")
+            if now.found.level is Level.POOR:
+                return "the fit of the changed program is poor"
+            left = gone & {g.code for g in now.found.findings}
+            if not left:
+                return now
+            known = {subject(g) for g in now.applied if g.code not in PRIORS}
+            others = (g for g in now.found.findings if g.code == f.code and g.fixes)
+            again = next((g for g in others if subject(g) not in known), None)
+            if again is None:
+                break
+            step = again
+        return AGAIN if f.code in left else LATER.format(", ".join(sorted(left)), f.code)
+
+    def best(self, program: Examined) -> tuple[Examined | None, dict[str, str]]:
+        """The program with one finding fixed, and why others were not: a fix that leaves nothing to fix comes
+        first, then that of the first finding.
+        """
+        first, refused = None, dict[str, str]()
+        for f in self.fixable(program):
+            tried = self.without(program, f)
+            if isinstance(tried, str):
+                refused[f.code] = tried
+            elif not self.fixable(tried):
+                return tried, refused
+            else:
+                first = first or tried
+        return first, refused
+
+
+def subject(f: Finding) -> tuple[str, str]:
+    """What a finding is of: a statistic, and the variable whose statement changes."""
+    return f.reference.label, f.change.old.left if f.change else ""
+
+
+def fixed_with(
+    program: Fixed, inputs: Inputs, codes: Collection[str], seed: int, run: DrawsFile | None = None
+) -> Fixed:
     """The program with the fix of each finding that removes it, of `codes` alone where some are given.
 
-    After each fix the program is fitted and examined again. Without `codes` only the first findings are
-    fixed: they may be the cause of the others.
+    The first examination is at the draws of `run`, else of a fit. After each fix the program is fitted and
+    examined again. Without `codes` a fix has to remove the findings that may be the cause of its own, too.
 
     Raises:
         PPLError: the program as it is cannot be fitted to the data.
     """
-    source, applied, refused = program.source, list(program.applied), dict[str, str]()
-    found = examination(source, inputs, seed)
-    while (f := next_of(found, codes, refused)) is not None:
-        text = SourceText(with_fixes(source.text, f.fixes), source.name)
-        other, why = tried(text, inputs, seed, f)
-        if other is None:
-            refused[f.code] = why
-        else:
-            source, found = text, other
-            applied.append(f)
-    left = [f"{f.span.place}: {f.code}: not changed: {reason(f, refused)}." for f in found.findings]
-    return Fixed(source, tuple(applied), program.errors, (*found.notes, *left))
-
-
-def next_of(found: Examination, codes: Collection[str], refused: Collection[str]) -> Finding | None:
-    """The next finding to fix."""
-    first = [f for f in found.findings if (f.code in codes if codes else tier(f) == tier(found.findings[0]))]
-    return next((f for f in first if f.fixes and f.code not in refused), None)
-
-
-def tried(source: SourceText, inputs: Inputs, seed: int, f: Finding) -> tuple[Examination | None, str]:
-    """The examination of a changed program; None with the reason if the change does not serve."""
-    try:
-        other = examination(source, inputs, seed)
-    except PPLError as error:
-        return None, f"the changed program fails: {getattr(error, 'message', error)}".rstrip(".")
-    if other.level is Level.POOR:
-        return None, "the fit of the changed program is poor"
-    if f.code in [each.code for each in other.findings]:
-        return None, "the changed program has the finding, too"
-    return other, ""
-
-
-def reason(f: Finding, refused: dict[str, str]) -> str:
-    """Why a finding was not fixed."""
-    return refused.get(f.code) or f.no_fix or LATER.format(f.code)
-
-
-def examination(source: SourceText, inputs: Inputs, seed: int) -> Examination:
-    """What `ppl doctor` finds."""
-    return variational(model_of(source).condition(inputs), seed=seed).doctor(seed=seed)
+    trials = Trials(inputs, codes, seed)
+    now = Examined(program.source, examined(program.source, inputs, seed, run))
+    better, refused = trials.best(now)
+    while better:
+        now = better
+        better, refused = trials.best(now)
+    applied = {subject(f): f for f in now.applied}
+    otherwise = SKIPPED if codes else AGAIN
+    left = [
+        f"{f.span.place}: {f.code}: not changed: {refused.get(f.code) or f.no_fix or otherwise}."
+        for f in now.found.findings
+    ]
+    return Fixed(now.source, (*program.applied, *applied.values()), program.errors, (*now.found.notes, *left))

@@ -1,17 +1,13 @@
 """`ppl doctor`: does the model suit the data?"""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
 from ppl.cli.options import whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
-
-if TYPE_CHECKING:
-    from ppl.results.doctor.doctor import Examination
 
 
 def doctor(
@@ -46,11 +42,16 @@ def doctor(
     """
     import sys
 
+    from ppl.cli.data import inputs_from
     from ppl.cli.diagnostics import show
+    from ppl.cli.examined import examined
+    from ppl.cli.fits import read_run
     from ppl.cli.output import wrapped
     from ppl.results.report.machine import document, of_examination
+    from ppl.source import read_source
 
-    found = examined(model, [data], arrays, fit, seed)
+    run = read_run(fit, model, [data]) if fit else None
+    found = examined(read_source(model), inputs_from([data], arrays), seed, run)
     files = found.save_pictures(pictures) if pictures else []
     if format is Format.json:
         typer.echo(document("doctor", found.level, found.verdict, of_examination(found)))
@@ -61,34 +62,3 @@ def doctor(
         if files:
             typer.echo(f"Wrote {', '.join(map(str, files))}.")
     raise typer.Exit(status_of(found.level, require))
-
-
-def examined(model: Path, data: list[Path], arrays: list[str], fit: Path | None, seed: int) -> "Examination":
-    """The examination at the draws of a file, or of a default fit."""
-    from ppl.cli.data import conditioned_as_draws, inputs_from
-    from ppl.cli.fits import read_run
-    from ppl.compile import model_of
-    from ppl.results.doctor.doctor import examine
-    from ppl.results.doctor.gather import gather
-    from ppl.results.fits.by_row import log_likelihood, predictive
-    from ppl.results.fits.fit import variational
-    from ppl.results.fits.log_prob import unconstrained_of
-    from ppl.results.report.log_lik import own_ratios
-    from ppl.results.report.reading import level, verdict
-
-    compiled, inputs = model_of(model), inputs_from(data, arrays)
-    if fit is None:
-        made = variational(compiled.condition(inputs), seed=seed)
-        return replace(made.doctor(seed=seed), verdict=made.provenance.judgement)
-    run = read_run(fit, model, data)
-    posterior = conditioned_as_draws(compiled, inputs, run.columns)
-    us = unconstrained_of(posterior, run.columns, run.draws)
-    found = gather(
-        posterior,
-        us,
-        own_ratios(run),
-        lambda: log_likelihood(posterior, us).of_each(),
-        lambda: predictive(posterior, us, seed),
-        seed,
-    )
-    return examine(found, verdict([run]), level([run]))

@@ -1,12 +1,13 @@
 """`ppl fix`: the changes that messages and verdicts propose."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ppl.cli.arguments import ModelPaths, read_program
-from ppl.cli.options import STDIN, data_files, split_names, whole
+from ppl.cli.options import STDIN, data_files, split_names, whole, whole_files
 
 
 def fix(
@@ -18,6 +19,10 @@ def fix(
     data: Annotated[
         list[str], data_files("Fixes of `ppl doctor` with this data; x=FILE: one variable.", "--data")
     ] = [],  # noqa: B006
+    fit: Annotated[
+        Path | None,
+        typer.Option(metavar="FIT", exists=True, dir_okay=False, help="Draws of MODEL; default: fit now."),
+    ] = None,
     seed: Annotated[int, whole(0, "Seed of the fits to the data.")] = 1,
 ) -> None:
     """Show the changes that messages propose, or make them.
@@ -32,26 +37,31 @@ def fix(
     declaration of a hierarchy. The reason for each change goes to standard
     error. Some changes alter the meaning of the program, such as a real
     division in place of an integer division: read the diff before --write.
-    With --data, MODEL is fitted and examined as by `ppl doctor`. Findings
-    with a certain change, such as a dispersion for counts, are fixed one
-    after the other. The changed program is fitted again: a change is made
-    only if it removes its finding. The other findings are listed.
+    With --data, MODEL is examined as by `ppl doctor`, at the draws in FIT or
+    of a new fit. Findings with a certain change, such as a dispersion for
+    counts, are fixed one after the other. The changed program is fitted
+    again: a change is made only if it removes its finding. The other findings
+    are listed with the reason.
     Exit status: 1 if errors remain.
     """
     from ppl.cli.data import inputs_from
     from ppl.cli.diagnostics import show
     from ppl.cli.examined_fixes import fixed_with
+    from ppl.cli.fits import read_run
     from ppl.cli.fixes import difference, fixed
     from ppl.files import write_whole
 
     if write and STDIN in models:
         raise typer.BadParameter("standard input cannot be changed; omit --write.", param_hint="--write")
+    if fit and (len(models) > 1 or not data):
+        raise typer.BadParameter("FIT is draws of one MODEL, with --data DATA.", param_hint="--fit")
     errors = 0
     for model in models:
         source = read_program(model)
         found = fixed(source, split_names(codes))
         if data and not found.errors:
-            found = fixed_with(found, inputs_from([], data), split_names(codes), seed)
+            run = read_run(fit, model, whole_files(data)) if fit else None
+            found = fixed_with(found, inputs_from([], data), split_names(codes), seed, run)
         sys.stdout.write(difference(source, found.source))
         for each in found.applied:
             typer.echo(f"{each.span.place}: {each.code}: {each.hint or each.fix.title}", err=True)

@@ -103,6 +103,10 @@ def test_findings_with_data_are_fixed_and_the_others_listed(run, tmp_path):
     assert run("fix", "m.model") == (0, "", "m.model: no changes are proposed.\n")
     status, out, err = run("fix", "m.model", "--data", "d.json", "--codes", "PPL031")
     assert (status, out) == (0, "") and "PPL025: not changed: " in err
+    ppl.compile_model("m.model").condition("d.json").variational(seed=1).save_csv("output.csv")
+    at_fit = run("fix", "m.model", "--data", "d.json", "--fit", "output.csv")
+    assert at_fit == run("fix", "m.model", "--data", "d.json") and "b_x * x" in at_fit[1]
+    assert run("fix", "m.model", "--fit", "output.csv")[0] == 2
     status, out, err = run("fix", "m.model", "--data", "d.json", "--write")
     assert status == 0 and "Wrote m.model." in err and "PPL025: Declare `vector[N] x;` in data" in err
     changed = (tmp_path / "m.model").read_text()

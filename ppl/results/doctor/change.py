@@ -25,24 +25,26 @@ class Change:
 
     `new` is the end of a sentence if the form of the statement is unknown. Parameters between two bounds need
     no prior. `hint` is the sentence: "Declare `real<lower=2> nu;` in parameters, write `nu ~ gamma(2, 0.1);`,
-    and write `y ~ student_t(nu, mu, sigma);`."
+    and write `y ~ student_t(nu, mu, sigma);`." `premise` stands before it, `alternative` behind it.
     """
 
     old: Statement
     new: Statement | Lines | str
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...] = ()
     priors: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
+    premise: str = ""
+    alternative: str = "."
 
     @property
     def hint(self) -> str:
-        declared = " and ".join(
-            f"{quoted(lines)} in {block}"
-            for lines, block in ((self.data, "data"), (self.parameters, "parameters"))
-            if lines
+        blocks = ((self.data, "data"), (self.parameters, "parameters"))
+        declared = " and ".join(f"{quoted(lines)} in {block}" for lines, block in blocks if lines)
+        before = (f"declare {declared}, " if declared else "") + (
+            f"write {quoted(self.priors)}, " if self.priors else ""
         )
-        priors = (f"write {quoted(self.priors)}",) if self.priors else ()
-        return ", ".join([f"Declare {declared}", *priors, f"and {written(self.new)}."])
+        text = f"{self.premise}{before}{'and ' if before else ''}{written(self.new)}{self.alternative}"
+        return text[0].upper() + text[1:]
 
     @cached_property
     def fixes(self) -> tuple[Fix, ...]:
@@ -89,8 +91,10 @@ def quoted(lines: Sequence[str]) -> str:
 
 
 def refuse_other_uses(s: Statement) -> None:
-    """ByHand where more of the program has to change with the statement."""
+    """ByHand where more of the program has to change with the statement of an outcome."""
     assert s.site is not None
+    if s.site.is_prior:
+        return
     if not s.site.alone:
         raise ByHand("the outcome has several statements")
     drawn = (n for n in walk(s.site.program.generated_quantities) if isinstance(n, ast.Call))

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from ppl.inference.diagnose.level import Level
+from ppl.results.doctor.change import written
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.dependence import dependence
 from ppl.results.doctor.evidence import Evidence, Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.parameters import conflict, uninformed, units
+from ppl.results.doctor.parameters import conflict, narrowest, uninformed, units
 from ppl.results.doctor.prior import prior_predictive
 from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
@@ -44,9 +45,10 @@ OF_ALL: tuple[Callable[[Evidence], Finding | None], ...] = (conflict, uninformed
 """The checks of the parameters and priors."""
 
 POOR = "The fit is poor, so only the prior and dependence were examined: fit the model first."
+PRIORS = ("PPL020", "PPL021")
 TIERS = (
     ("PPL037",),
-    ("PPL020", "PPL021"),
+    PRIORS,
     ("PPL024", "PPL025", "PPL026", "PPL027", "PPL028", "PPL029"),
     ("PPL030",),
     ("PPL031", "PPL033", "PPL035"),
@@ -118,9 +120,19 @@ def examine(evidence: Evidence, verdict: str = "", level: Level = Level.UNKNOWN)
     ran = [finding for finding in made if finding is not None]
     corrected = (replace(f, p=min(1.0, f.p * len(ran))) for f in ran)
     found = sorted((f for f in corrected if f.p <= FALSE_ALARMS), key=lambda f: (tier(f), f.p))
+    if not poor:
+        found = [with_prior(f, evidence) if f.code == "PPL020" else f for f in found]
     names = tuple(o.name for o in evidence.outcomes)
     notes = (*evidence.notes, *((POOR,) if poor else ()))
     return Examination(tuple(found), names, len(ran), notes, verdict, level)
+
+
+def with_prior(f: Finding, evidence: Evidence) -> Finding:
+    """The finding that the data are far from the prior, with the wider prior that may explain it."""
+    change = narrowest(evidence)
+    if change is None:
+        return f
+    return replace(f, hint=f"{f.hint} For instance, {written(change.new)}.", change=change)
 
 
 def tier(f: Finding) -> int:

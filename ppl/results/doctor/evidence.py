@@ -108,11 +108,10 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """A prior statement of the parameter `name`: its log density at draws of posterior and prior."""
+    """A prior `statement` of the parameter `name`: its log density at draws of posterior and prior."""
 
     name: str
-    span: Span
-    text: str
+    statement: Statement
     at_posterior: Floats
     at_prior: Floats | None
 

@@ -6,6 +6,7 @@ from ppl.errors import Fix
 from ppl.frontend.lints import Lint
 from ppl.results.doctor.change import NO_FIX, Change
 from ppl.results.files.columns import Floats
+from ppl.source import SourceText, with_fixes
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,12 @@ class Finding(Lint):
     def fixes(self) -> tuple[Fix, ...]:
         """The changes of the text, which belong together; none if the change is left to you."""
         return self.change.fixes if self.change else ()
+
+    @property
+    def fixed_source(self) -> SourceText | None:
+        """The program after its `fixes`; None if there are none."""
+        source = self.span.source
+        return SourceText(with_fixes(source.text, self.fixes), source.name) if self.fixes else None
 
     @property
     def no_fix(self) -> str:

@@ -267,6 +267,7 @@ def prior_statements(posterior: LogDensity, us: Floats, simulated: Simulated | N
         return table.rows[:, [k for k, c in enumerate(table.columns) if variable_of(c) == found.quantity]]
 
     at_posterior, at_prior = at(us), at(simulated.us) if simulated else None
+    checked, file = posterior.model.compilation.checked[0], posterior.model.source.name
     for k, (s, name) in enumerate(zip(found.statements, found.names, strict=True)):
-        text = statement_of(s).text
-        yield Prior(name, s.span, text, at_posterior[:, k], None if at_prior is None else at_prior[:, k])
+        statement = replace(statement_of(s), site=Site(s, checked, file, True, "", (), is_prior=True))
+        yield Prior(name, statement, at_posterior[:, k], None if at_prior is None else at_prior[:, k])

@@ -1,12 +1,17 @@
 """What the data say of each parameter, against its prior, and the scales of parameters."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.results.doctor.evidence import Evidence, Parameter
+from ppl.frontend.density_lints import bounds_of, literal, parameters
+from ppl.results.doctor.advice import SYMMETRIC, rounded, rounded_up, with_argument
+from ppl.results.doctor.change import Change
+from ppl.results.doctor.evidence import Evidence, Parameter, Prior
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.power_scaling import sensitivity
+from ppl.results.doctor.statement import Statement
 from ppl.results.doctor.tails import upper_tail
 from ppl.results.files.columns import Floats
 
@@ -18,6 +23,12 @@ BY_CHANCE = 5.0
 """The largest correlation, in standard errors, of parameters that do not depend on one another."""
 LARGEST_RATIO = 1e5
 """The ratio of the largest to the smallest posterior scale above which units should change."""
+IN_TAIL = 0.05
+"""The p-value of a prior's density at the posterior below which it explains data far from the prior."""
+MISTAKE = (
+    " if the data are more reliable than the prior; otherwise look for a mistake in the data or in the "
+    "statement that reads it."
+)
 
 
 def conflict(e: Evidence) -> Finding | None:
@@ -26,30 +37,71 @@ def conflict(e: Evidence) -> Finding | None:
 
     Evans and Moshonov (2006), Bayesian Analysis 1:893; Kallioinen et al. (2024).
     """
+    for p, reference, prior in in_tails(e):
+        draws = draws_of(e, prior)
+        most = max((sensitivity(x, prior.at_posterior, e.log_ratios) for x in draws), default=0.0)
+        if most <= SENSITIVE:
+            continue
+        wider = widened(prior.statement, draws)
+        return Finding(
+            prior.statement.span,
+            "PPL021",
+            f"The prior of `{prior.name}` and the data contradict each other: the posterior lies in the tail "
+            f"of the prior and changes with it (power-scaling sensitivity {most:.2f}).",
+            wider.hint if wider else f"Widen or move `{prior.statement.text}`{MISTAKE}",
+            p=p,
+            reference=reference,
+            change=wider,
+        )
+    return None
+
+
+def in_tails(e: Evidence) -> list[tuple[float, Reference, Prior]]:
+    """The prior statements with the p-value of their density at the posterior, the smallest first."""
     found = []
     for prior in e.priors:
-        if prior.at_prior is None:
-            continue
-        own = -float(np.median(prior.at_posterior))
-        p = upper_tail(own, -prior.at_prior) * len(e.priors)
-        draws = [x.draws for x in e.parameters if x.name == prior.name]
-        most = max((sensitivity(x, prior.at_posterior, e.log_ratios) for x in draws), default=0.0)
-        if most > SENSITIVE:
+        if prior.at_prior is not None:
+            own = -float(np.median(prior.at_posterior))
             reference = Reference(f"-log prior density of {prior.name}", own, -prior.at_prior)
-            found.append((p, most, prior, reference))
-    if not found:
+            found.append((upper_tail(own, -prior.at_prior) * len(e.priors), reference, prior))
+    return sorted(found, key=lambda f: f[0])
+
+
+def narrowest(e: Evidence) -> Change | None:
+    """A wider prior in place of one whose tail has the posterior; that of a scale last, because scales grow
+    where a prior excludes the location.
+    """
+    found = [prior for p, _, prior in in_tails(e) if p <= IN_TAIL]
+    wider = (widened(prior.statement, draws_of(e, prior)) for prior in sorted(found, key=is_bounded))
+    return next((change for change in wider if change), None)
+
+
+def is_bounded(prior: Prior) -> bool:
+    """Whether the parameter is declared with a lower bound, as scales are."""
+    site = prior.statement.site
+    return site is not None and "lower" in bounds_of(parameters(site.program)[prior.name].type)
+
+
+def draws_of(e: Evidence, prior: Prior) -> list[Floats]:
+    """The draws (draws,) of each entry of the parameter that a prior is of."""
+    return [x.draws for x in e.parameters if x.name == prior.name]
+
+
+def widened(s: Statement, draws: Sequence[Floats]) -> Change | None:
+    """The prior with the posterior means within one scale of its location; None unless its arguments are
+    numbers.
+    """
+    of_rate = s.distribution == "exponential"
+    if s.site is None or s.at or not (of_rate or s.distribution in SYMMETRIC):
         return None
-    p, most, prior, reference = min(found, key=lambda f: f[0])
-    return Finding(
-        prior.span,
-        "PPL021",
-        f"The prior of `{prior.name}` and the data contradict each other: the posterior lies in the tail of "
-        f"the prior and changes with it (power-scaling sensitivity {most:.2f}).",
-        f"Widen or move `{prior.text}` if the data are more reliable than the prior; otherwise look for a "
-        "mistake in the data or in the statement that reads it.",
-        p=p,
-        reference=reference,
-    )
+    numbers = [literal(arg, math.nan) for arg in s.site.node.args]
+    location, scale = (0.0, 1 / numbers[0]) if of_rate else numbers[-2:]
+    distance = max((abs(float(x.mean()) - location) for x in draws), default=0.0)
+    if not (np.isfinite(numbers).all() and distance > scale):
+        return None
+    wide = rounded_up(distance)
+    new = with_argument(s, len(s.args) - 1, rounded(1 / wide) if of_rate else f"{wide:g}")
+    return Change(s, new, alternative=MISTAKE)
 
 
 def uninformed(e: Evidence) -> Finding | None:

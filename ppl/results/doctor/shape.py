@@ -62,15 +62,27 @@ def family(o: Outcome) -> Finding | None:
         o.statement.span,
         "PPL033",
         f"The distribution of `{o.name}` {what}, unlike that of replicated data.",
-        positive(o) + " `ppl explain PPL033` lists more.",
+        skewed(o),
     )
 
 
-def positive(o: Outcome) -> str:
+def skewed(o: Outcome) -> Change | str:
     """What to write for skewed data."""
+    s, more = o.statement, " `ppl explain PPL033` lists more."
+    if o.y.min() > 0:
+        return positive(o) + more
+    if s.distribution != "normal":
+        return (
+            f"Choose a skewed distribution, for instance `{s.left} ~ skew_normal(mu, sigma, alpha);`.{more}"
+        )
+    alpha = s.fresh("alpha")
+    new = restated(s, "skew_normal", (*s.args, alpha))
+    return Change(s, new, (f"real {alpha};",), (f"{alpha} ~ normal(0, 4);",), alternative=f".{more}")
+
+
+def positive(o: Outcome) -> str:
+    """What to write for skewed data that are positive."""
     s = o.statement
-    if o.y.min() <= 0:
-        return f"Choose a skewed distribution, for instance `{s.left} ~ skew_normal(mu, sigma, alpha);`."
     if s.distribution not in SYMMETRIC:
         return f"Choose another distribution of positive values, such as `{s.left} ~ gamma(alpha, beta);`."
     return (

@@ -17,6 +17,7 @@ class Site:
     """Where a density stands: its `node` in the `program` of a `file`; `alone` if no other is of the outcome.
 
     `size` is that of a one-dimensional outcome as declared, else ""; `types` are those of the arguments.
+    A prior has neither.
     """
 
     node: ast.Tilde | ast.Call
@@ -25,6 +26,7 @@ class Site:
     alone: bool
     size: str
     types: tuple[Type, ...]
+    is_prior: bool = False
 
     @cached_property
     def taken(self) -> frozenset[str]:

@@ -28,6 +28,7 @@ MOST_COLUMNS = 8
 """Columns of which pairs are tried as interactions."""
 ROWS_OF_A_GROUP = 5
 """Rows of a group, on average, from which on its mean is taken out before neighbours are compared."""
+LINK = "change the link, for instance exp(...) for a mean that is positive"
 FEWEST_VALUES = 5
 """Distinct values of a column from which on its square is tried."""
 
@@ -105,10 +106,24 @@ def autocorrelation(o: Outcome) -> Finding | None:
         "PPL026",
         f"The residuals of `{o.name}` are alike from one row to the next "
         f"(autocorrelation {found.reference.observed**0.5:.2f}).",
-        "If rows are in the order of time, give each a state: declare `vector[N] u; real<lower=-1, upper=1> "
-        "rho; real<lower=0> s_u;` in parameters, write `u[1] ~ normal(0, s_u); u[2:N] ~ normal(rho * "
-        f"u[1:N - 1], s_u);`, and {written(with_term(o.statement, f'u{o.statement.at}'))}.",
+        of_states(o),
     )
+
+
+def of_states(o: Outcome) -> Change | str:
+    """A state of each row, an autoregression of order 1."""
+    s = o.statement
+    size = (s.site and s.site.size) or "N"
+    u, rho, scale, n = (s.fresh(name) for name in ("u", "rho", "s_u", "n"))
+    parameters = (f"vector[{size}] {u};", f"real<lower=-1, upper=1> {rho};", f"real<lower=0> {scale};")
+    priors = (
+        f"{scale} ~ normal(0, {rounded(unit(o))});",
+        f"{u}[1] ~ normal(0, {scale});",
+        f"for ({n} in 2 : {size}) {u}[{n}] ~ normal({rho} * {u}[{n} - 1], {scale});",
+    )
+    premise = "if rows are in the order of time, give each a state: "
+    made = Change(s, with_term(s, f"{u}{s.at}"), parameters, priors, premise=premise)
+    return made if s.site and s.site.size else made.hint
 
 
 def within(o: Outcome, scores: Floats) -> Floats:
@@ -166,14 +181,24 @@ def curvature(o: Outcome) -> Finding | None:
     if found is None:
         return None
     x = found.name
-    bend = f"`square({x}{o.statement.at})`" if x in used else "the square of its predictor"
+    bent = farthest([c for c in tried if c[0] != FITTED], own, replicated, "{}")
     return found.finding(
         o.statement.span,
         "PPL028",
         f"The residuals of `{o.name}` bend along {quoted(x)}: the link, or the form of an effect, is wrong.",
-        f"Change the link, for instance exp(...) for a mean that is positive, or add {bend} with a "
-        f"coefficient to `{o.statement.text}`.",
+        f"{LINK[0].upper()}{LINK[1:]}, or add the square of its predictor with a coefficient to "
+        f"`{o.statement.text}`."
+        if bent is None
+        else of_square(o, bent.name),
     )
+
+
+def of_square(o: Outcome, name: str) -> Change:
+    """A coefficient of the square of a column."""
+    s, b = o.statement, o.statement.fresh(f"b_{plain(name)}_2")
+    new = with_term(s, f"{b} * square({value_of(o, name)})")
+    prior = f"{b} ~ {effect_prior(o, o.columns[name].values ** 2)};"
+    return Change(s, new, (f"real {b};",), (prior,), alternative=f". Or {LINK}.")
 
 
 def normal_scores(x: Floats) -> Floats:

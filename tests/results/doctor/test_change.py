@@ -11,9 +11,11 @@ from ppl.cli.fixes import Fixed
 from ppl.frontend import ast
 from ppl.frontend.walk import walk
 from ppl.results.doctor.counts import overdispersed, zero_inflated
+from ppl.results.doctor.parameters import widened
 from ppl.results.doctor.shape import heavy_tailed
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.source import SourceText, with_fixes
+from tests.benchmarks.doctor.programs import PROGRAMS
 
 COMMENTED = """// counts
 data {
@@ -88,6 +90,23 @@ def test_a_change_that_is_not_certain_is_left_to_the_user(model, reason):
     assert changed(heavy_tailed, LINE.format(model)) == reason
 
 
+@pytest.mark.parametrize(("prior", "means", "expected"), [
+    ("y_0 ~ normal(-2, // sd\n 0.5);", [3.0, 3.4], "y_0 ~ normal(-2, // sd\n 6);"),
+    ("y_0 ~ student_t(3, 0, 1) T[0, ];", [12.0], "y_0 ~ student_t(3, 0, 20) T[0, ];"),
+    ("y_0 ~ exponential(9);", [2.1], "y_0 ~ exponential(0.3);"),
+    ("y_0 ~ normal(-2, 0.5);", [-2.4, -1.8], None), ("y_0 ~ normal(0, 1 + 1);", [9.0], None),
+    ("y_0 ~ lognormal(0, 1);", [9.0], None),
+])  # fmt: skip
+def test_a_prior_is_widened_where_it_stands(prior, means, expected):
+    text = "parameters { real<lower=0> y_0; } model { %s }\n"
+    text += "generated quantities { real z = normal_rng(0, 1) + student_t_rng(3, 0, 1); }"
+    source, site = site_of(text % prior)
+    statement = replace(statement_of(site.node), site=replace(site, is_prior=True))
+    change = widened(statement, [np.array([mean]) for mean in means])
+    assert (change and with_fixes(source.text, change.fixes)) == (expected and text % expected)
+    assert expected is None or change.hint.startswith("Write `y_0 ~ ")
+
+
 def test_an_outcome_with_several_statements_is_left_to_the_user():
     assert changed(heavy_tailed, LINE.format("y ~ normal(m, 1);"), alone=False).endswith("several statements")
 
@@ -121,9 +140,9 @@ def test_zeros_are_mixed_by_row(model, expected):
 
 def simulated(kind):
     """A program, data that it misfits, and the code of the finding."""
-    rng, n = np.random.default_rng(2), 120
+    rng, n = np.random.default_rng(2), 300 if kind == "PPL033" else 120
     x, z, g = rng.normal(size=n), rng.normal(size=n), rng.integers(1, 9, n)
-    mean, e = 1 + 0.5 * x, rng.normal(size=n)
+    mean, e, w = 1 + 0.5 * x, rng.normal(size=n), rng.normal(size=n)
     data, real = {"N": n, "x": x, "z": z, "g": g}, "vector[N]"
     priors = "a ~ normal(0, 5); b ~ normal(0, 5);"
     normal = f"{priors} s ~ exponential(1); y ~ normal(a + b * x, s);"
@@ -134,8 +153,20 @@ def simulated(kind):
     match kind:
         case "PPL024":
             data |= {"y": mean + 2 * rng.normal(size=9)[g] + e}
+        case "PPL020":
+            normal, data = normal.replace("a ~ normal(0, 5)", "a ~ normal(40, 1)"), data | {"y": mean + e}
+        case "PPL021":
+            normal, data = normal.replace("exponential(1)", "exponential(90)"), data | {"y": mean + e}
         case "PPL025":
             data |= {"y": mean + z + e}
+        case "PPL025 of two columns":
+            data |= {"w": w, "y": mean + z - w + e}
+        case "PPL026":
+            data |= {"y": mean + 3 * np.sin(np.arange(n) / 9) + 0.5 * e}
+        case "PPL028":
+            data |= {"y": mean + x**2 + e}
+        case "PPL033":
+            data |= {"y": mean + 2 * rng.exponential(size=n) - 3}
         case "PPL027":
             data |= {"y": mean + 1.5 * x * z + e}
         case "PPL029":
@@ -152,9 +183,23 @@ def simulated(kind):
     return real, "  real<lower=0> s;\n", normal, data
 
 
-@pytest.mark.parametrize(
-    "kind", ["PPL024", "PPL025", "PPL027", "PPL029", "PPL030", "PPL031", "PPL031 of a binomial", "PPL032"]
+KINDS = (
+    *(
+        "PPL020",
+        "PPL021",
+        "PPL024",
+        "PPL025",
+        "PPL025 of two columns",
+        "PPL026",
+        "PPL027",
+        "PPL028",
+        "PPL029",
+    ),
+    *("PPL030", "PPL031", "PPL031 of a binomial", "PPL032", "PPL033"),
 )
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_finding_is_gone_after_its_change(kind):
     of_y, s, model, data = simulated(kind)
     text = DATA.replace("{y}", of_y) + A.replace("{s}", s) + f"model {{\n  {model}\n}}\n"
@@ -162,3 +207,15 @@ def test_a_finding_is_gone_after_its_change(kind):
     assert [f.code for f in found.applied][:1] == [kind[:6]], found.left
     assert not any(kind[:6] in line for line in found.left)
     assert ppl.compile_model(found.source.text).condition(data)
+
+
+@pytest.mark.parametrize(("name", "misfit", "codes", "applied", "left"), [
+    ("poisson, line", "overdispersion", (), ["PPL031"], ""),
+    ("poisson, line", "overdispersion", ("PPL028",), ["PPL028"], "--codes omits it"),
+    ("normal, mean", "wrong family", (), [], "PPL032: not changed: its change leaves PPL033"),
+])  # fmt: skip
+def test_one_change_for_all_findings_is_preferred_and_causes_have_to_go(name, misfit, codes, applied, left):
+    program = PROGRAMS[name]
+    source, data = SourceText(program.text(misfit)), program.data(misfit, 1)
+    found = fixed_with(Fixed(source, (), ()), data, codes, 1)
+    assert [f.code for f in found.applied] == applied and left in " ".join(found.left)

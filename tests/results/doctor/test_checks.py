@@ -79,10 +79,13 @@ OTHER_CAUSE = {
 }
 
 
+PRIOR = Statement(SPAN, "normal", "b", ("0", "1"))
+
+
 def evidence(draws, prior, log_lik=None, at_posterior=None, at_prior=None):
     total = np.zeros(DRAWS) if log_lik is None else log_lik
     parameter = Parameter("b", "b", SPAN, draws, prior)
-    terms = () if at_prior is None else (Prior("b", SPAN, "b ~ normal(0, 1);", at_posterior, at_prior),)
+    terms = () if at_prior is None else (Prior("b", PRIOR, at_posterior, at_prior),)
     return Evidence((), (parameter,), terms, total, np.zeros(DRAWS))
 
 

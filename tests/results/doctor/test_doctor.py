@@ -69,6 +69,7 @@ def test_a_group_that_the_program_does_not_declare_is_found(model, tmp_path):
     assert (first.code, first.span.line) == ("PPL024", 15)
     assert "`y ~ normal(a + b * x + u_clinic[clinic], s);`" in first.hint
     assert str(found).startswith("<string>:15:3: warning PPL024")
+    assert "u_clinic[clinic], s);" in first.fixed_source.text and ppl.compile_model(first.fixed_source.text)
     paths = found.save_pictures(tmp_path)
     assert paths[0].name == "PPL024.svg" and "residuals between groups of clinic" in paths[0].read_text()
 

@@ -1,0 +1,39 @@
+"""What `ppl doctor` finds: at the draws of a file, or of a fit that is made for it."""
+
+from dataclasses import replace
+
+from ppl.cli.data import conditioned_as_draws
+from ppl.compile import model_of
+from ppl.data import Inputs
+from ppl.results.doctor.doctor import Examination, examine
+from ppl.results.doctor.gather import gather
+from ppl.results.files.read_csv import DrawsFile
+from ppl.results.fits.by_row import log_likelihood, predictive
+from ppl.results.fits.fit import variational
+from ppl.results.fits.log_prob import unconstrained_of
+from ppl.results.report.log_lik import own_ratios
+from ppl.results.report.reading import level, verdict
+from ppl.source import SourceText
+
+
+def examined(source: SourceText, inputs: Inputs, seed: int, run: DrawsFile | None = None) -> Examination:
+    """The examination of a program with data at the draws of `run`, else of a default fit.
+
+    Raises:
+        PPLError: the program cannot be fitted to the data, or the draws are of another one.
+    """
+    compiled = model_of(source)
+    if run is None:
+        made = variational(compiled.condition(inputs), seed=seed)
+        return replace(made.doctor(seed=seed), verdict=made.provenance.judgement)
+    posterior = conditioned_as_draws(compiled, inputs, run.columns)
+    us = unconstrained_of(posterior, run.columns, run.draws)
+    found = gather(
+        posterior,
+        us,
+        own_ratios(run),
+        lambda: log_likelihood(posterior, us).of_each(),
+        lambda: predictive(posterior, us, seed),
+        seed,
+    )
+    return examine(found, verdict([run]), level([run]))
