@@ -46,7 +46,7 @@ def filled(c: Completion, holes: Holes, known: Mapping[str, Any]) -> Any:
     given = holes.values[np.isfinite(holes.values)]
     at = tuple(holes.at.T)
     value = np.full(len(holes.at), given[0] if given.size else 0.0)
-    for word, bound in c.type.bounds.items if c.type.bounds else ():
+    for word, bound in ast.limits(c.type).items():
         limit = limits(bound, known, holes.values.shape, at)
         if limit is not None and word == "lower":
             value = np.maximum(value, limit)

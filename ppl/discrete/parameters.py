@@ -39,7 +39,7 @@ class Discrete:
 
 
 def is_discrete(d: ast.Declaration) -> bool:
-    return isinstance(d.type, ast.SizedType) and d.type.keyword == "int"
+    return d.type.keyword == "int"
 
 
 def has_discrete(p: ast.Program) -> bool:
@@ -52,6 +52,5 @@ def discrete_parameters(declarations: Iterable[ast.Declaration]) -> tuple[Discre
 
 def as_discrete(d: ast.Declaration) -> Discrete:
     """The record of a declaration that the checker let through, which has both bounds."""
-    assert isinstance(d.type, ast.SizedType) and d.type.bounds is not None
-    bounds = dict(d.type.bounds.items)
+    bounds = ast.limits(d.type)
     return Discrete(d.name, d.type.dims, bounds["lower"], bounds["upper"], d.span)

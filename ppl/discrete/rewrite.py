@@ -205,13 +205,8 @@ def check_size(step: Step, most: int) -> None:
 
 def lengths(body: Sequence[ast.Statement]) -> dict[str, ast.Expr]:
     """The first size of each local container."""
-    out = {}
-    for n in walk(body):
-        if isinstance(n, ast.Declaration):
-            sizes = (*n.type.dims, *(n.type.sizes if isinstance(n.type, ast.SizedType) else ()))
-            if sizes:
-                out[n.name] = sizes[0]
-    return out
+    declared = ((n.name, ast.all_sizes(n.type)) for n in walk(body) if isinstance(n, ast.Declaration))
+    return {name: sizes[0] for name, sizes in declared if sizes}
 
 
 def next_step(body: Stmts, left: Parameters, names: FreshNames) -> Step:

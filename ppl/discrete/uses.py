@@ -31,8 +31,7 @@ def check_uses(p: ast.Program, facts: Facts) -> None:
 
 
 def check_bounds(d: ast.Declaration, facts: Facts) -> None:
-    assert isinstance(d.type, ast.SizedType) and d.type.bounds is not None
-    for _, value in d.type.bounds.items:
+    for value in ast.limits(d.type).values():
         if facts.types[value] != INT:
             raise refused.bounds(d.name, "are not the same for all entries", value.span)
         if facts.levels[value] is Level.PARAMETER:

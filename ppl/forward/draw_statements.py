@@ -93,7 +93,7 @@ def drawn(tilde: ast.Tilde, known: Drawing) -> Lines:
         if checks:
             raise refused("draws of a multivariate distribution may violate the bounds", tilde.span)
         yield from _multivariate(tilde, family, left, own, known)
-    if declared is not None and _keyword(declared).endswith("ordered"):
+    if declared is not None and declared.type.keyword.endswith("ordered"):
         yield f"{variable.name} = sort_asc({variable.name});"
 
 
@@ -124,15 +124,11 @@ def _plain(text: str) -> str:
     return text.replace('"', "'")
 
 
-def _keyword(declared: ast.Declaration) -> str:
-    return declared.type.keyword if isinstance(declared.type, ast.SizedType) else "tuple"
-
-
 def _refuse_constrained(
     tilde: ast.Tilde, family: Distribution, declared: ast.Declaration, known: Drawing
 ) -> None:
     """Of structured types only what a distribution over that very set draws, and sorted iid entries."""
-    keyword = _keyword(declared)
+    keyword = declared.type.keyword
     if keyword in PLAIN or family.args[0][1] == keyword:
         return
     exchangeable = isinstance(tilde.left, ast.Variable) and not array_dims(known.facts.types[tilde.left])
@@ -159,9 +155,8 @@ def _checks(
     cut = {"lower": t.lower if t else None, "upper": t.upper if t else None}
     checks = {side: e for side, e in cut.items() if e is not None}
     random = any(map(known.is_random, tilde.args))
-    bounds = declared.type.bounds if declared and isinstance(declared.type, ast.SizedType) else None
-    items = dict(bounds.items) if bounds else {}
-    if declared and _keyword(declared) == "positive_ordered":
+    items = ast.limits(declared.type) if declared else {}
+    if declared and declared.type.keyword == "positive_ordered":
         zero = ast.IntLiteral(declared.span, 0)
         known.facts.levels[zero] = Level.DATA
         items["lower"] = zero

@@ -145,8 +145,7 @@ def _without_prior(
     for name, d in parameters.items():
         if name in names:
             continue
-        bounds = dict(d.type.bounds.items) if isinstance(d.type, ast.SizedType) and d.type.bounds else {}
-        keyword = d.type.keyword if isinstance(d.type, ast.SizedType) else "tuple"
+        bounds, keyword = ast.limits(d.type), d.type.keyword
         if keyword == "simplex" and len(d.type.dims) < 2:
             one = f"{name}[drawn_1]" if d.type.dims else name
             draw = f"{one} = dirichlet_rng(rep_vector(1, rows({one})));"

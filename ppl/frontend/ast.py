@@ -6,7 +6,7 @@ class `ForEach`: the builder looks classes up by that law, so grammar and tree c
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, Union
+from typing import ClassVar, Literal, Union
 
 from ppl.source import Span
 
@@ -177,13 +177,26 @@ class SizedType(Node):
 
 @dataclass(frozen=True, eq=False)
 class SizedTuple(Node):
-    """`array[dims] tuple(...)`."""
+    """`array[dims] tuple(...)`, which has no bounds and sizes of its own."""
 
     items: tuple["DeclaredType", ...]
     dims: tuple[Expr, ...] = ()
+    keyword: ClassVar[str] = "tuple"
+    bounds: ClassVar[None] = None
+    sizes: ClassVar[tuple[()]] = ()
 
 
 DeclaredType = Union[SizedType, SizedTuple]
+
+
+def limits(t: DeclaredType) -> dict[str, Expr]:
+    """The bounds by their words: lower, upper, offset, multiplier."""
+    return dict(t.bounds.items) if t.bounds else {}
+
+
+def all_sizes(t: DeclaredType) -> tuple[Expr, ...]:
+    """Of the array axes, then of one value, as written."""
+    return (*t.dims, *t.sizes)
 
 
 @dataclass(frozen=True, eq=False)

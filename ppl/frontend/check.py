@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from ppl.errors import raise_errors
@@ -12,7 +12,7 @@ from ppl.frontend.first_order import check_likelihoods
 from ppl.frontend.functions import check_functions
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import Parsed, read
-from ppl.frontend.scope import Block
+from ppl.frontend.scope import Block, blocks_of
 from ppl.frontend.statements import check_statements
 from ppl.source import SourceText, Span
 from ppl.stdlib.library import Library, standard
@@ -73,7 +73,7 @@ def checked(program: ast.Program, parsed: Parsed, library: Library | None = None
     c = Check(
         Context(Block.FUNCTIONS), program, facts=facts, lost=set(parsed.lost), errors=list(parsed.errors)
     )
-    blocks = program_blocks(program)
+    blocks = blocks_of(program).items()
     c.later = {
         s.name: (f"the {block.value} block", s.span.line)
         for block, statements in blocks
@@ -87,22 +87,7 @@ def checked(program: ast.Program, parsed: Parsed, library: Library | None = None
     return c
 
 
-def program_blocks(p: ast.Program) -> Sequence[tuple[Block, Sequence[ast.Statement]]]:
-    return (
-        (Block.DATA, p.data),
-        (Block.TRANSFORMED_DATA, p.transformed_data),
-        (Block.PARAMETERS, p.parameters),
-        (Block.TRANSFORMED_PARAMETERS, p.transformed_parameters),
-        (Block.MODEL, p.model),
-        (Block.GENERATED_QUANTITIES, p.generated_quantities),
-    )
-
-
 def check_block(c: Check, block: Block, statements: Sequence[ast.Statement]) -> None:
     local = block is Block.MODEL
-    with c.within(block=block, suffix="", returns=None):
-        if local:
-            with c.frame():
-                check_statements(c, statements)
-        else:
-            check_statements(c, statements, at_top=True)
+    with c.within(block=block, suffix="", returns=None), c.frame() if local else nullcontext():
+        check_statements(c, statements, at_top=not local)

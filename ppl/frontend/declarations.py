@@ -78,7 +78,7 @@ def refuse_name(c: Check, name: str, span: Span) -> None:
 
 def declared_type(c: Check, t: ast.DeclaredType, at_top: bool) -> Type:
     """The type without its sizes, which are checked here."""
-    for size in (*t.dims, *(t.sizes if isinstance(t, ast.SizedType) else ())):
+    for size in ast.all_sizes(t):
         check_size(c, size, at_top)
     if isinstance(t, ast.SizedTuple):
         return array_of(Tuple(tuple(declared_type(c, item, at_top) for item in t.items)), len(t.dims))
@@ -116,8 +116,7 @@ def check_continuous(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> Non
 
 def is_discrete(d: ast.Declaration) -> bool:
     """Whether a parameter has finitely many values: an int, or an array of them, with both bounds."""
-    bounds = d.type.bounds if isinstance(d.type, ast.SizedType) else None
-    return bounds is not None and {name for name, _ in bounds.items} == {"lower", "upper"}
+    return ast.limits(d.type).keys() == {"lower", "upper"}
 
 
 def holds_int(t: Type) -> bool:
@@ -132,7 +131,7 @@ def check_constraints(c: Check, d: ast.Declaration) -> None:
     for t in leaves(d.type):
         if t.bounds and t.bounds.items and t.keyword.startswith("complex"):
             raise c.refuse(messages.complex_bounds(t.keyword), t.span)
-        for name, value in t.bounds.items if t.bounds else ():
+        for name, value in ast.limits(t).items():
             check_bound(c, t, name, value)
 
 

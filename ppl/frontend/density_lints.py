@@ -73,10 +73,6 @@ def parameter(declared: Declared, facts: Facts, e: ast.Expr) -> ast.Declaration 
 # --- Supports and bounds -------------------------------------------------------------------------
 
 
-def bounds_of(t: ast.DeclaredType) -> dict[str, ast.Expr]:
-    return dict(t.bounds.items) if isinstance(t, ast.SizedType) and t.bounds else {}
-
-
 def literal(e: ast.Expr | None, default: float) -> float:
     """The number an expression is; nan when only running the program tells."""
     match e:
@@ -94,9 +90,9 @@ def literal(e: ast.Expr | None, default: float) -> float:
 
 def allowed(t: ast.DeclaredType) -> Interval:
     """The values a declaration allows; nan for a bound that is no number."""
-    if isinstance(t, ast.SizedType) and t.keyword in CONSTRAINT_BY_KEYWORD:
+    if t.keyword in CONSTRAINT_BY_KEYWORD:
         return CONSTRAINT_BY_KEYWORD[t.keyword].interval
-    bounds = bounds_of(t)
+    bounds = ast.limits(t)
     return literal(bounds.get("lower"), -math.inf), literal(bounds.get("upper"), math.inf)
 
 
@@ -115,7 +111,7 @@ def with_bounds(d: ast.Declaration, text: str) -> str:
 def redeclaration(declared: Declared, d: ast.Declaration, text: str) -> Fix | None:
     """The declaration with bounds; none where it has some, a comment, or names beside this one."""
     alone = sum(other.span == d.span for other in declared.values()) == 1
-    plain = alone and not bounds_of(d.type) and "/" not in d.span.text
+    plain = alone and not ast.limits(d.type) and "/" not in d.span.text
     return Fix(d.span, with_bounds(d, text)) if plain else None
 
 
@@ -180,7 +176,7 @@ def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         d = parameter(known, facts, s.left)
         if family.name != "uniform" or d is None or len(s.args) != 2:
             continue
-        bounds = bounds_of(d.type)
+        bounds = ast.limits(d.type)
         ends = [expression(e) for e in s.args]
         written = [expression(bounds[side]) if side in bounds else "" for side in ("lower", "upper")]
         interval = (literal(s.args[0], math.nan), literal(s.args[1], math.nan))

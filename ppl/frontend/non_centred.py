@@ -81,9 +81,7 @@ def below_named(c: Centred, fix: Fix, parameters: tuple[ast.Declaration, ...], f
 
 def is_plain_container(t: ast.DeclaredType) -> bool:
     """Whether it is of several entries, without bounds or a structure."""
-    if not isinstance(t, ast.SizedType) or t.bounds or t.keyword not in CONTAINERS:
-        return False
-    return bool(t.sizes or t.dims)
+    return t.keyword in CONTAINERS and not t.bounds and bool(ast.all_sizes(t))
 
 
 def is_bound_of(d: ast.Declaration, e: ast.Expr, facts: Facts) -> bool:

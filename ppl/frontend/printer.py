@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ppl.frontend import ast
+from ppl.frontend.scope import blocks_of
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,8 @@ def print_program(program: ast.Program) -> str:
           real mu;
         }
     """
-    blocks = {
-        "functions": functions(program.functions),
-        "data": statements(program.data),
-        "transformed data": statements(program.transformed_data),
-        "parameters": statements(program.parameters),
-        "transformed parameters": statements(program.transformed_parameters),
-        "model": statements(program.model),
-        "generated quantities": statements(program.generated_quantities),
-    }
+    blocks = {block.value: statements(body) for block, body in blocks_of(program).items()}
+    blocks = {"functions": functions(program.functions), **blocks}
     lines = (line for name, body in blocks.items() for line in braces(name, body))
     return "".join(f"{line}\n" for line in lines)
 

@@ -28,6 +28,11 @@ class Block(Enum):
     GENERATED_QUANTITIES = "generated quantities"
 
 
+def blocks_of(p: ast.Program) -> dict[Block, tuple[ast.Statement, ...]]:
+    """The statements of each block but that of functions, in the order of the program."""
+    return {block: getattr(p, block.name.lower()) for block in Block if block is not Block.FUNCTIONS}
+
+
 @dataclass(frozen=True)
 class Symbol:
     """A variable; `type` is None when its declaration was itself refused."""

@@ -5,14 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from ppl.frontend.scope import Block
 from ppl.frontend.syntax_stop import CLOSING, Stop
 from ppl.frontend.tables import grammar_text
 from ppl.spelling import ROUGHLY_LIKE, nearest
 
-BLOCKS = (
-    "functions", "data", "transformed data", "parameters", "transformed parameters", "model",
-    "generated quantities",
-)  # fmt: skip
+BLOCKS = tuple(block.value for block in Block)
 
 
 def words_of(terminal: str) -> list[str]:

@@ -43,8 +43,7 @@ def without_density(program: ast.Program, facts: Facts) -> Iterator[ast.Declarat
 
 
 def is_proper(t: ast.DeclaredType) -> bool:
-    bounds = {name for name, _ in t.bounds.items} if isinstance(t, ast.SizedType) and t.bounds else set()
-    return isinstance(t, ast.SizedType) and (t.keyword in PROPER or bounds == {"lower", "upper"})
+    return t.keyword in PROPER or ast.limits(t).keys() == {"lower", "upper"}
 
 
 def given_a_density(program: ast.Program, facts: Facts) -> Symbols:

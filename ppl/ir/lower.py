@@ -115,7 +115,7 @@ def lower_constraint(c: Lowering, t: ast.SizedType) -> tuple[str, tuple[ir.Expr,
         return t.keyword, ()
     if is_complex(NAMED[t.keyword]):
         return "complex", ()
-    bounds = {name: lower_expr(c, value) for name, value in t.bounds.items} if t.bounds else {}
+    bounds = {name: lower_expr(c, value) for name, value in ast.limits(t).items()}
     match sorted(bounds):
         case []:
             return "identity", ()

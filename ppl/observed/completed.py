@@ -8,6 +8,7 @@ Partially Known Parameters".
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from ppl.discrete.parameters import is_discrete
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
@@ -109,15 +110,14 @@ def completed(
 def completion(d: ast.Declaration, names: FreshNames) -> Completion:
     """ModelError where the missing values of a variable cannot be parameters."""
     t = d.type
-    if not isinstance(t, ast.SizedType) or t.keyword not in KEYWORDS:
-        what = t.keyword if isinstance(t, ast.SizedType) else "tuple"
-        raise incomplete(f"`{d.name}` is a {what}, whose entries cannot be parameters one by one", d.span)
-    bounds = dict(t.bounds.items) if t.bounds else {}
-    if t.keyword == "int" and not {"lower", "upper"} <= {*bounds}:
+    if t.keyword not in KEYWORDS:
+        why = f"`{d.name}` is a {t.keyword}, whose entries cannot be parameters one by one"
+        raise incomplete(why, d.span)
+    if t.keyword == "int" and not {"lower", "upper"} <= ast.limits(t).keys():
         hint = f"Declare both bounds, as in `int<lower=0, upper=1> {d.name}`: its values are summed over."
         raise incomplete(f"`{d.name}` is an int without a lower and an upper bound", d.span, hint)
     part = names.fresh(f"{d.name}_missing")
-    at = tuple(names.fresh(f"{part}_at_{axis}") for axis in range(1, len((*t.dims, *t.sizes)) + 1))
+    at = tuple(names.fresh(f"{part}_at_{axis}") for axis in range(1, len(ast.all_sizes(t)) + 1))
     whole, count = names.fresh(f"{d.name}_completed"), names.fresh(f"{part}_n")
     return Completion(d.name, part, whole, count, at, t.keyword == "int", d)
 
@@ -133,7 +133,7 @@ def places(c: Completion) -> tuple[ast.Declaration, ...]:
 def bounded_part(c: Completion, facts: Facts, names: FreshNames, k: str) -> tuple[Stmts, ast.Declaration]:
     """The parameter, and before it its bounds, where each entry has its own."""
     span, body, items = c.span, Stmts(), []
-    for word, bound in c.type.bounds.items if c.type.bounds else ():
+    for word, bound in ast.limits(c.type).items():
         axes = rank(facts.types[bound])
         if axes:
             own = names.fresh(f"{c.part}_{word}")
@@ -197,7 +197,7 @@ def refuse_unmodelled(p: ast.Program, missing: Collection[str]) -> None:
     """ModelError where no statement says which values are likely."""
     for d in p.data:
         if d.name in missing and not any(mentions(left, {d.name}) for left in outcomes_in(p)):
-            likely = "bernoulli(theta)" if is_int(d) else "normal(mu, sigma)"
+            likely = "bernoulli(theta)" if is_discrete(d) else "normal(mu, sigma)"
             raise incomplete(
                 f"no statement models `{d.name}`",
                 d.span,
@@ -214,7 +214,3 @@ def outcomes_in(p: ast.Program) -> Iterator[ast.Expr]:
                 yield left
             case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
                 yield left
-
-
-def is_int(d: ast.Declaration) -> bool:
-    return isinstance(d.type, ast.SizedType) and d.type.keyword == "int"

@@ -105,9 +105,8 @@ def sizes_of(program: ast.Program) -> dict[str, Exprs]:
     out = {}
     for d in (*program.data, *program.transformed_data):
         if isinstance(d, ast.Declaration):
-            own = d.type.sizes if isinstance(d.type, ast.SizedType) else ()
-            square = isinstance(d.type, ast.SizedType) and d.type.keyword in SQUARE and len(own) == 1
-            out[d.name] = (*d.type.dims, *own, *(own if square else ()))
+            square = d.type.keyword in SQUARE and len(d.type.sizes) == 1
+            out[d.name] = (*ast.all_sizes(d.type), *(d.type.sizes if square else ()))
     return out
 
 

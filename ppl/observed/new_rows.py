@@ -120,8 +120,7 @@ class NewRows:
 
     def by_row(self, d: ast.Declaration) -> bool:
         """Whether a parameter has an entry for each row, which new rows have anew."""
-        own = (*d.type.dims, *(d.type.sizes if isinstance(d.type, ast.SizedType) else ()))
-        return is_discrete(d) or any(text_of(e) in self.rows for e in own)
+        return is_discrete(d) or any(text_of(e) in self.rows for e in ast.all_sizes(d.type))
 
     def predicting(self, values: Shapes, old: Shapes, new: Shapes) -> tuple[str, dict[str, str]]:
         """The program that draws the outcomes, and their names among its generated quantities.
@@ -260,10 +259,10 @@ class ExactOf(Exact):
 def within_bounds(d: Drawn, declared: ast.Declaration) -> Drawn:
     """The draw between the declared bounds of a parameter; ModelError for structured ones."""
     t = declared.type
-    if not isinstance(t, ast.SizedType) or t.keyword not in (*PLAIN, "simplex"):
-        what = t.keyword if isinstance(t, ast.SizedType) else "tuple"
-        raise undrawn(f"`{declared.name}` is a {what}, whose new entries are not drawn", declared.name_span)
-    bounds = dict(t.bounds.items) if t.bounds else {}
+    if t.keyword not in (*PLAIN, "simplex"):
+        why = f"`{declared.name}` is a {t.keyword}, whose new entries are not drawn"
+        raise undrawn(why, declared.name_span)
+    bounds = ast.limits(t)
     own = d.truncation
     lower = own.lower if own and own.lower else bounds.get("lower")
     upper = own.upper if own and own.upper else bounds.get("upper")
