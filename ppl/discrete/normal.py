@@ -12,10 +12,12 @@ from ppl.discrete import refused
 from ppl.discrete.elementwise import Elementwise
 from ppl.discrete.parameters import Discrete
 from ppl.frontend import ast
+from ppl.frontend.calls import DENSITIES, normalised
 from ppl.frontend.facts import Facts, UserMatch
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import (
     Stmts,
+    Tree,
     assigned,
     code,
     expr,
@@ -122,7 +124,7 @@ class Normal:
         match value:
             case ast.Binary(op="+", left=left, right=right) if not rank(self.facts.types[value]):
                 return (*self.increment(left, s), *self.increment(right, s))
-            case ast.Call(name=name, args=args) if value in self.facts.calls and is_density(name):
+            case ast.Call(name=name, args=args) if value in self.facts.calls and name.endswith(DENSITIES):
                 if self.touches(value):
                     whole = replace(value, name=normalised(name), bar=len(args) > 1)
                     return self.density(whole, self.facts.calls[value], s)
@@ -219,13 +221,15 @@ class Normal:
                 raise refused.order(s)
 
 
-def normalised(name: str) -> str:
-    """A density with all its constants: `normal_lupdf` is `normal_lpdf`."""
-    return name.replace("_lupdf", "_lpdf").replace("_lupmf", "_lpmf")
+def normalised_in(node: Tree) -> Tree:
+    """The tree, its densities with all their constants."""
 
+    def whole(n: ast.Node) -> ast.Node:
+        if isinstance(n, ast.Call) and (name := normalised(n.name)) != n.name:
+            return replace(n, name=name)
+        return n
 
-def is_density(name: str) -> bool:
-    return name.endswith(("_lpdf", "_lpmf", "_lupdf", "_lupmf"))
+    return rewrite(node, lambda n: None, whole)
 
 
 def own_mentions(s: ast.Statement, names: set[str]) -> bool:

@@ -4,9 +4,7 @@ What stands in them and does not itself depend on a discrete parameter is added 
 that it must be an increment with all its constants.
 """
 
-from dataclasses import replace
-
-from ppl.discrete.normal import density_of, is_density, normalised
+from ppl.discrete.normal import density_of, normalised_in
 from ppl.discrete.terms import is_whole
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
@@ -37,9 +35,4 @@ def increments(s: ast.Statement, facts: Facts) -> ast.Statement:
             case _:
                 return None
 
-    def whole_density(n: ast.Node) -> ast.Node:
-        if isinstance(n, ast.Call) and is_density(n.name):
-            return replace(n, name=normalised(n.name))
-        return n
-
-    return rewrite(rewrite(s, increment), lambda n: None, whole_density)
+    return normalised_in(rewrite(s, increment))

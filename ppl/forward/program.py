@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from ppl.forward.draw_statements import Drawing, drawn, no_variable, root
 from ppl.forward.refused import refused
 from ppl.frontend import ast
+from ppl.frontend.calls import DENSITIES
 from ppl.frontend.facts import Facts
 from ppl.frontend.printer import braces, expression, functions, indent, statements
 from ppl.frontend.rewriting import Stmts, code, rewrite
 from ppl.frontend.walk import assigned_variables, variables
 from ppl.frontend.walk import statements as statements_in
 from ppl.types import rank
-
-DENSITIES = ("_lpdf", "_lpmf", "_lupdf", "_lupmf")
 
 
 @dataclass(frozen=True)

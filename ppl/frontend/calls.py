@@ -28,6 +28,8 @@ from ppl.types import REAL, VOID, Type
 
 DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
 CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
+DENSITIES = tuple(f"_{suffix}" for suffix in DENSITY_SUFFIXES)
+"""How the names of densities end."""
 UNSUPPORTED = ("dae", "dae_tol")
 TARGET = ("target", "get_lp")
 DATA_ARGUMENTS = {
@@ -49,6 +51,17 @@ def normalised(name: str) -> str:
     """`x_lupdf` is defined, and looked up, as `x_lpdf`."""
     suffix = suffix_of(name)
     return name[: -len(suffix)] + suffix.replace("lup", "lp") if suffix in ("lupdf", "lupmf") else name
+
+
+def outcome_of(n: ast.Node) -> ast.Expr | None:
+    """What the density is of, if the node is a `~` statement or a call of a density."""
+    match n:
+        case ast.Tilde(left=left):
+            return left
+        case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
+            return left
+        case _:
+            return None
 
 
 def names_a_function(c: Check, name: str) -> bool:

@@ -5,11 +5,12 @@ values. Gelman et al. (2013), "Bayesian Data Analysis", section 18.1; Stan User'
 Partially Known Parameters".
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ppl.discrete.parameters import is_discrete
 from ppl.frontend import ast
+from ppl.frontend.calls import outcome_of
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, code, copied, indexed, integer, loops, mentions, variable
@@ -17,7 +18,6 @@ from ppl.frontend.walk import walk
 from ppl.observed.flow import Exprs
 from ppl.observed.predictive import with_names
 from ppl.observed.refused import incomplete
-from ppl.observed.terms import DENSITIES
 from ppl.source import Span
 from ppl.types import rank
 
@@ -195,8 +195,9 @@ def refuse_early(p: ast.Program, found: tuple[Completion, ...]) -> None:
 
 def refuse_unmodelled(p: ast.Program, missing: Collection[str]) -> None:
     """ModelError where no statement says which values are likely."""
+    outcomes = [*filter(None, map(outcome_of, walk((*p.transformed_parameters, *p.model))))]
     for d in p.data:
-        if d.name in missing and not any(mentions(left, {d.name}) for left in outcomes_in(p)):
+        if d.name in missing and not mentions(outcomes, {d.name}):
             likely = "bernoulli(theta)" if is_discrete(d) else "normal(mu, sigma)"
             raise incomplete(
                 f"no statement models `{d.name}`",
@@ -204,13 +205,3 @@ def refuse_unmodelled(p: ast.Program, missing: Collection[str]) -> None:
                 f"Add `{d.name} ~ {likely};` to the model, or another distribution of its values, and "
                 "declare the parameters of that distribution.",
             )
-
-
-def outcomes_in(p: ast.Program) -> Iterator[ast.Expr]:
-    """What densities are of."""
-    for n in walk((*p.transformed_parameters, *p.model)):
-        match n:
-            case ast.Tilde(left=left):
-                yield left
-            case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
-                yield left

@@ -1,24 +1,11 @@
 """The log density of one value that a statement draws, written out."""
 
-from dataclasses import replace
-
 from ppl.frontend import ast
 from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.laplace import LAPLACE
-from ppl.frontend.rewriting import expr, rewrite
+from ppl.frontend.rewriting import expr
 from ppl.observed.entries import Drawn
 from ppl.types import INT
-
-
-def normalised_in(e: ast.Expr) -> ast.Expr:
-    """With the densities' constants."""
-
-    def whole(n: ast.Node) -> ast.Node:
-        if isinstance(n, ast.Call) and n.name.endswith(("_lupdf", "_lupmf")):
-            return replace(n, name=n.name.replace("_lup", "_lp"))
-        return n
-
-    return rewrite(e, lambda n: None, whole)
 
 
 def log_density(d: Drawn, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:

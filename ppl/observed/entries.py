@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ppl.discrete.normal import normalised
 from ppl.frontend import ast
+from ppl.frontend.calls import normalised
 from ppl.frontend.facts import Called, Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, code, expr, integer, loops, variable

@@ -7,10 +7,12 @@ parameters alone is a prior, and left out.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 
 from ppl.frontend import ast
+from ppl.frontend.calls import DENSITIES, outcome_of
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
@@ -23,7 +25,6 @@ from ppl.observed.refused import unread
 from ppl.source import Span
 from ppl.types import INT, rank
 
-DENSITIES = ("_lpdf", "_lpmf", "_lupdf", "_lupmf")
 CUMULATIVE = ("_lcdf", "_lccdf", "_cdf", "_ccdf")
 TARGET = ("_lp", "target")
 
@@ -185,12 +186,9 @@ class Reader(ABC):
                 if with_place and with_place.name in self.outcomes:
                     found.append(with_place)
             for n in walk(branch):
-                match n:
-                    case ast.Tilde(left=left) if not self.flow.depends(left):
-                        conditions += self.outcome(left, n.span)
-                    case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
-                        if n in self.facts.calls and not self.flow.depends(left):
-                            conditions += self.outcome(left, n.span)
+                left = outcome_of(n) if n in self.facts.calls else None
+                if left is not None and not self.flow.depends(left):
+                    conditions += self.outcome(left, n.span)
             found += conditions.places
             if len({p.name for p in found}) == 1:
                 inside = frozenset(bound_beside(branch, around.loops))
@@ -316,15 +314,6 @@ def observing(program: ast.Program, flow: Flow) -> Iterator[tuple[str, ast.Tilde
     """The densities of data in the order of the program, each with the variable that it is of."""
     places = Places(flow.facts, flow.definitions)
     for n in walk((*program.transformed_parameters, *program.model)):
-        match n:
-            case ast.Tilde(left=left):
-                pass
-            case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
-                pass
-            case _:
-                continue
-        if not flow.depends(left):
-            try:
+        if isinstance(n, ast.Tilde | ast.Call) and (left := outcome_of(n)) and not flow.depends(left):
+            with suppress(NoPlace):
                 yield places.of(left).name, n
-            except NoPlace:
-                continue
