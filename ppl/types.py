@@ -1,7 +1,7 @@
 """The types of the language, as the checker, the standard library and the IR speak of them.
 
 A type here is unsized: sizes are values, known once there are data. Written in Stan's own words:
-`str(Array(Vector(), 2))` is "array[,] vector".
+`str(Array(VECTOR, 2))` is "array[,] vector".
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,63 +10,13 @@ from typing import Union
 
 
 @dataclass(frozen=True)
-class Int:
+class Plain:
+    """A type that one word names: no array, and no tuple."""
+
+    word: str
+
     def __str__(self) -> str:
-        return "int"
-
-
-@dataclass(frozen=True)
-class Real:
-    def __str__(self) -> str:
-        return "real"
-
-
-@dataclass(frozen=True)
-class Complex:
-    def __str__(self) -> str:
-        return "complex"
-
-
-@dataclass(frozen=True)
-class Vector:
-    def __str__(self) -> str:
-        return "vector"
-
-
-@dataclass(frozen=True)
-class RowVector:
-    def __str__(self) -> str:
-        return "row_vector"
-
-
-@dataclass(frozen=True)
-class Matrix:
-    def __str__(self) -> str:
-        return "matrix"
-
-
-@dataclass(frozen=True)
-class ComplexVector:
-    def __str__(self) -> str:
-        return "complex_vector"
-
-
-@dataclass(frozen=True)
-class ComplexRowVector:
-    def __str__(self) -> str:
-        return "complex_row_vector"
-
-
-@dataclass(frozen=True)
-class ComplexMatrix:
-    def __str__(self) -> str:
-        return "complex_matrix"
-
-
-@dataclass(frozen=True)
-class Void:
-    def __str__(self) -> str:
-        return "void"
+        return self.word
 
 
 @dataclass(frozen=True)
@@ -102,34 +52,18 @@ class OverAxes:
         return f"{self.element} over {', '.join(self.axes)}"
 
 
-Type = Union[
-    Int,
-    Real,
-    Complex,
-    Vector,
-    RowVector,
-    Matrix,
-    ComplexVector,
-    ComplexRowVector,
-    ComplexMatrix,
-    Void,
-    Array,
-    Tuple,
-    OverAxes,
-]
-
-INT, REAL, VECTOR, ROW_VECTOR, MATRIX, VOID = Int(), Real(), Vector(), RowVector(), Matrix(), Void()
-COMPLEX, COMPLEX_VECTOR = Complex(), ComplexVector()
-COMPLEX_ROW_VECTOR, COMPLEX_MATRIX = ComplexRowVector(), ComplexMatrix()
+Type = Union[Plain, Array, Tuple, OverAxes]
 
 NAMED: Mapping[str, Type] = {
-    str(t): t
-    for t in (
-        *(INT, REAL, VECTOR, ROW_VECTOR, MATRIX, VOID),
-        *(COMPLEX, COMPLEX_VECTOR, COMPLEX_ROW_VECTOR, COMPLEX_MATRIX),
+    word: Plain(word)
+    for word in (
+        *("int", "real", "vector", "row_vector", "matrix", "void"),
+        *("complex", "complex_vector", "complex_row_vector", "complex_matrix"),
     )
 }
 """The types that one word names."""
+INT, REAL, VECTOR, ROW_VECTOR, MATRIX, VOID, *_COMPLEX = NAMED.values()
+COMPLEX, COMPLEX_VECTOR, COMPLEX_ROW_VECTOR, COMPLEX_MATRIX = _COMPLEX
 
 COMPLEX_OF: Mapping[Type, Type] = {
     INT: COMPLEX,
@@ -249,7 +183,7 @@ def indexed_type(base: Type, keeps_axis: Sequence[bool]) -> Type:
     match inner, tuple(own):
         case (_, ()):
             element = inner
-        case (Vector() | RowVector(), (keeps,)):
+        case (_, (keeps,)) if inner in (VECTOR, ROW_VECTOR):
             element = inner if keeps else REAL
         case (_, (True,) | (True, True)):
             element = MATRIX

@@ -29,8 +29,6 @@ from ppl.types import (
     VECTOR,
     VOID,
     Array,
-    Int,
-    Real,
     Tuple,
     Type,
     array_of,
@@ -106,7 +104,7 @@ def check_tilde(c: Check, s: ast.Tilde) -> None:
     resolve_tilde(c, s, densities, args)
     if s.truncation is not None:
         for bound in (s.truncation.lower, s.truncation.upper):
-            if bound is not None and not isinstance(t := check_expr(c, bound), Int | Real):
+            if bound is not None and (t := check_expr(c, bound)) not in (INT, REAL):
                 raise c.refuse(call_messages.truncation_bound(t), bound.span)
         c.facts.cumulative.update(resolve_truncation(c, s, args[1:]))
 

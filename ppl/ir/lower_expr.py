@@ -28,7 +28,6 @@ from ppl.types import (
     REAL,
     VECTOR,
     VOID,
-    Int,
     Tuple,
     Type,
     array_dims,
@@ -331,7 +330,7 @@ def as_complex(e: ir.Expr, pattern: Pattern, result: Type) -> ir.Expr:
 
 def as_real(e: ir.Expr) -> ir.Expr:
     """An int literal or container made real; a scalar int mixes with reals as it is."""
-    if isinstance(e.type, Int) and not isinstance(e, ir.Const):
+    if e.type == INT and not isinstance(e, ir.Const):
         return e
     return promote(e, array_of(REAL, array_dims(e.type)))
 

@@ -34,8 +34,6 @@ from ppl.types import (
     VECTOR,
     VOID,
     Array,
-    Complex,
-    Real,
     Tuple,
     Type,
     array_dims,
@@ -176,7 +174,7 @@ def match_container(actual: Type, bound: Bindings) -> int | None:
     if actual == VOID or isinstance(core(actual), Tuple) or is_complex(actual):
         return None
     shape, cost = realised(actual), int(core(actual) == INT)
-    if isinstance(shape, Real):
+    if shape == REAL:
         return cost
     fits = bound.setdefault("T", shape) == shape and rank(bound.get("I", shape)) == rank(shape)
     return cost if fits else None
@@ -197,7 +195,7 @@ def match_int_container(actual: Type, bound: Bindings) -> int | None:
 def match_complex_container(actual: Type, bound: Bindings) -> int | None:
     shape = complex_of(actual)
     cost = promotes(actual, shape) if is_complex(shape) else None
-    if isinstance(shape, Complex) or cost is None:
+    if shape == COMPLEX or cost is None:
         return cost
     return cost if bound.setdefault("C", shape) == shape else None
 

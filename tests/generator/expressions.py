@@ -11,15 +11,7 @@ from generator.world import World
 from ppl.stdlib.functions.table import FUNCTIONS
 from ppl.stdlib.record import Function
 from ppl.stdlib.signatures import Pattern, parse_signature, split_commas
-from ppl.types import Int, Matrix, Real, RowVector, Type, Vector
-
-NAMES: dict[type, str] = {
-    Int: "int",
-    Real: "real",
-    Vector: "vector",
-    RowVector: "row_vector",
-    Matrix: "matrix",
-}
+from ppl.types import Type
 
 
 def of_reals(f: Function) -> Function:
@@ -673,7 +665,7 @@ def concrete(p: Pattern, stands: Shape, size: str) -> Shape:
 
 
 def base_of(t: Type | str) -> str:
-    return NAMES[type(t)]
+    return str(t)
 
 
 def matches(returns: Shape, t: Shape) -> bool:
