@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.frontend.density_lints import bounds_of, literal, parameters
+from ppl.frontend.ast import limits
+from ppl.frontend.density_lints import literal, parameters
 from ppl.results.doctor.advice import SYMMETRIC, rounded, rounded_up, with_argument
 from ppl.results.doctor.change import Change
 from ppl.results.doctor.evidence import Evidence, Parameter, Prior
@@ -79,7 +80,7 @@ def narrowest(e: Evidence) -> Change | None:
 def is_bounded(prior: Prior) -> bool:
     """Whether the parameter is declared with a lower bound, as scales are."""
     site = prior.statement.site
-    return site is not None and "lower" in bounds_of(parameters(site.program)[prior.name].type)
+    return site is not None and "lower" in limits(parameters(site.program)[prior.name].type)
 
 
 def draws_of(e: Evidence, prior: Prior) -> list[Floats]:
