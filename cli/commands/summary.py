@@ -41,9 +41,13 @@ def summary(
     from ppl.results.files.columns import chosen
     from ppl.results.report.machine import document, of_evidence, of_rows
     from ppl.results.report.reading import evidence, judgement, level
-    from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated
+    from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated
 
-    quantiles = as_quantiles(percentiles)
+    if not (quantiles := quantiles_of(percentiles)):
+        raise typer.BadParameter(
+            f"'{percentiles}' is not a list of percentiles; expected numbers from 0 to 100, as in 5,50,95.",
+            param_hint="--percentiles",
+        )
     whole = read_runs(files)
     worst, verdict = level(whole), judgement(whole)
     columns = chosen(whole[0].columns, split_names(variables), whole[0].columns)
@@ -67,17 +71,3 @@ def summary(
     if len(first_lines) < len(lines):
         typer.echo(f"... and {len(lines) - len(first_lines)} more")
     raise typer.Exit(status_of(worst, require))
-
-
-def as_quantiles(percentiles: str) -> tuple[float, ...]:
-    """ "5,50,95" as (0.05, 0.5, 0.95)."""
-    try:
-        values = tuple(float(part) / 100 for part in percentiles.split(","))
-    except ValueError:
-        values = ()
-    if not values or not all(0 <= value <= 1 for value in values):
-        raise typer.BadParameter(
-            f"'{percentiles}' is not a list of percentiles; expected numbers from 0 to 100, as in 5,50,95.",
-            param_hint="--percentiles",
-        )
-    return values

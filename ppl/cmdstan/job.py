@@ -1,6 +1,6 @@
 """One run of the executable: what was asked, of which posterior, and where its output goes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -30,13 +30,9 @@ class Job:
     posterior: "Posterior"
     config: Config
 
-    @cached_property
-    def values(self) -> Mapping[str, Any]:
-        return self.config.values
-
     def __getitem__(self, path: str) -> Any:
         """The value of an argument, such as `job["output.file"]`."""
-        return self.values[path]
+        return self.config.values[path]
 
     @property
     def seed(self) -> int:
@@ -69,7 +65,7 @@ class Job:
         """A point (dim,) with a finite density and gradient."""
         return start_point(target, start_for(self.posterior, self.init(number)), rng or self.streams.start)
 
-    def file(self, path: str, purpose: str) -> str:
+    def file(self, path: str) -> str:
         """An input file that must be named.
 
         Raises:
@@ -77,16 +73,11 @@ class Job:
         """
         if not self[path]:
             raise InferenceError(
-                f"Argument {path.rpartition('.')[2]} - found empty string, expecting {purpose}."
+                f"Argument {path.rpartition('.')[2]} - found empty string, expecting filename."
             )
         return str(self[path])
 
-    def write_csv(
-        self,
-        columns: Sequence[str],
-        body: Iterable[str],
-        file: str | Path | None = None,
-    ) -> None:
+    def write_csv(self, columns: Sequence[str], body: Iterable[str], file: str | Path | None = None) -> None:
         """The comments, the header, then `body`: lines of comments, and rows from `row_lines`."""
         head = (*comment_lines(self.config), ",".join(columns) + "\n")
         write_whole(file or self["output.file"], chain(head, body))

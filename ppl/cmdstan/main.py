@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,6 @@ from ppl.errors import InferenceError, PPLError
 from ppl.memory import out_of_memory
 from ppl.results.arguments.tree import PPL
 from ppl.results.files.config import Config, tree_lines
-
-
-@dataclass(frozen=True)
-class CmdStanStatus:
-    """The exit statuses of CmdStan's commands."""
-
-    done: int = 0
-    """What was asked for was done."""
-
-    failed: int = 1
-    """It was not: the message says why."""
-
-
-CMDSTAN_STATUS = CmdStanStatus()
 
 
 def main(
@@ -43,18 +29,18 @@ def main(
     executable, *words = argv
     if "info" in words:
         print(info(flags), end="")
-        return CMDSTAN_STATUS.done
+        return 0
     if not words:
         print(usage(executable), end="")
-        return CMDSTAN_STATUS.failed
+        return 1
     try:
         arguments = parse(words)
     except HelpRequested as request:
         print(request, usage(executable), sep="", end="")
-        return CMDSTAN_STATUS.done
+        return 0
     except Misuse as error:
         print(error, "Failed to parse command arguments, cannot run model.", sep="\n", file=sys.stderr)
-        return CMDSTAN_STATUS.failed
+        return 1
     return _guarded(name, program, compiled, arguments)
 
 
@@ -68,7 +54,7 @@ def _guarded(name: str, program: str | Path, compiled: str, arguments: dict[str,
         print(f"Exception: {out_of_memory(error)}", file=sys.stderr)
     except OSError as error:
         print(f"Error: {error.filename}: {error.strerror}", file=sys.stderr)
-    return CMDSTAN_STATUS.failed
+    return 1
 
 
 def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any]) -> int:

@@ -38,10 +38,15 @@ def _written(values: Mapping[str, Any], numbers: range, others: Iterable[str | N
         yield from (beside(each, "metric") for each in draws)
     if values["method"] == "pathfinder" and values["pathfinder.save_single_paths"]:
         paths = range(1, values["pathfinder.num_paths"] + 1)
-        yield from numbered_files(file.with_stem(f"{file.stem}_path"), paths)
+        yield from numbered_files(path_file(file), paths)
     if values["output.save_cmdstan_config"]:
         yield beside(file, "config")
     yield from map(Path, filter(None, others))
+
+
+def path_file(output: str | Path) -> Path:
+    """The name of the files of single paths of Pathfinder, before their numbers."""
+    return Path(output).with_stem(f"{Path(output).stem}_path")
 
 
 def _read(values: Mapping[str, Any], program: str | Path, numbers: range) -> Iterator[Path]:

@@ -13,10 +13,8 @@ def run(job: Job) -> int:
         InferenceError: the program generates nothing.
         DataError: the draws are not of the program's parameters.
     """
-    chains, file = (
-        job["generate_quantities.num_chains"],
-        job.file("generate_quantities.fitted_params", "filename"),
-    )
+    chains = job["generate_quantities.num_chains"]
+    file = job.file("generate_quantities.fitted_params")
     for chain in range(1, chains + 1):
         columns, rows = read_rows(file if chains == 1 else numbered(file, chain))
         table = generate(job.posterior, columns, rows, job.seed + chain - 1)

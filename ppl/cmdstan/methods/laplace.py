@@ -23,7 +23,7 @@ def run(job: Job) -> int:
         InferenceError: there is no mode, or the density is not curved like a maximum there.
     """
     density = Density(job.posterior, jacobian=job["laplace.jacobian"])
-    mode = read_mode(job.file("laplace.mode", "filename"), job.posterior)
+    mode = read_mode(job.file("laplace.mode"), job.posterior)
     z = job.streams.draws.standard_normal((job["laplace.draws"], density.dim))
     us = approximation(density, mode).draws(z)
     log_p = log_densities(density, us) if job["laplace.calculate_lp"] else np.full(len(us), np.nan)

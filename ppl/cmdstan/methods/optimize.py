@@ -1,5 +1,6 @@
 """`method=optimize`: the mode."""
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import fields
 
@@ -28,7 +29,7 @@ def run(job: Job) -> int:
         steps = maximise(density, start, algorithm, _rules(job))
         report = _with_newton_progress if algorithm == "newton" else _with_progress
         steps = report(steps, job["output.refresh"])
-        path = list(steps) if job["optimize.save_iterations"] else [_last(steps)]
+        path = deque(steps, None if job["optimize.save_iterations"] else 1)
     end = path[-1]
     failed = end.stop is Stop.LINE_SEARCH and not end.flat
     print(f"Optimization terminated {'with error' if failed else 'normally'}: \n  {end.reason}")
@@ -41,14 +42,8 @@ def run(job: Job) -> int:
 def _rules(job: Job) -> Rules:
     """The tolerances of the algorithm; Newton's method has none of its own in CmdStan."""
     prefix = f"optimize.{job['optimize.algorithm']}."
-    named = {f.name: job[prefix + f.name] for f in fields(Rules) if prefix + f.name in job.values}
+    named = {f.name: job[prefix + f.name] for f in fields(Rules) if prefix + f.name in job.config.values}
     return Rules(iter=job["optimize.iter"], **named)
-
-
-def _last(steps: Iterator[Step]) -> Step:
-    for step in steps:
-        end = step
-    return end
 
 
 def _with_progress(steps: Iterator[Step], refresh: int) -> Iterator[Step]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
+from ppl.cmdstan.outputs import path_file
 from ppl.cmdstan.words import in_stans_words
 from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
@@ -24,6 +25,12 @@ NO_PATH = (
     "generated quantities."
 )
 
+OF_LBFGS = (
+    *("init_alpha", "tol_obj", "tol_rel_obj", "tol_grad", "tol_rel_grad", "tol_param"),
+    *("history_size", "max_lbfgs_iters"),
+)
+"""Arguments of CmdStan's own optimiser."""
+
 
 class Draws(NamedTuple):
     """Draws (n, dim), and the log densities there of the Gaussian that each is from and of the target."""
@@ -39,21 +46,7 @@ def run(job: Job) -> int:
     Raises:
         InferenceError: no path arrived anywhere.
     """
-    job.note_unused(
-        *(
-            f"pathfinder.{name}"
-            for name in (
-                "init_alpha",
-                "tol_obj",
-                "tol_rel_obj",
-                "tol_grad",
-                "tol_rel_grad",
-                "tol_param",
-                "history_size",
-                "max_lbfgs_iters",
-            )
-        )
-    )
+    job.note_unused(*(f"pathfinder.{name}" for name in OF_LBFGS))
     began = perf_counter()
     paths = list(_paths(job))
     gaussians, draws = [path for path, _ in paths], [own for _, own in paths]
@@ -61,21 +54,16 @@ def run(job: Job) -> int:
         raise InferenceError("None of the paths found a Gaussian with a finite ELBO.")
     walked = perf_counter()
     pooled = Draws(*map(np.concatenate, zip(*draws, strict=True)))
-    if _resamples(job):
+    resamples = job["pathfinder.psis_resample"] and job["pathfinder.calculate_lp"]
+    if resamples and job["pathfinder.num_paths"] > 1:
         pooled = resampled(pooled, gaussians, job["pathfinder.num_psis_draws"], job.streams.draws)
     ended = perf_counter()
     times = ((walked - began, "Pathfinders"), (ended - walked, "PSIS"), (ended - began, "Total"))
     _write(job, pooled, job["output.file"], list(elapsed(*times)))
     if job["pathfinder.save_single_paths"]:
         for number, own in enumerate(draws, 1):
-            _write(
-                job, own, numbered(job["output.file"], number).with_stem(f"{_stem(job)}_path_{number}"), []
-            )
+            _write(job, own, numbered(path_file(job["output.file"]), number), [])
     return 0
-
-
-def _stem(job: Job) -> str:
-    return str(job["output.file"]).removesuffix(".csv").rpartition("/")[2]
 
 
 def _paths(job: Job) -> Iterator[tuple[Pathfinder, Draws]]:
@@ -104,11 +92,6 @@ def _draws(job: Job, density: Density, found: Pathfinder, rng: np.random.Generat
     log_p = log_densities(density, u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
     pairs = ((found.draws, u), (found.log_q, found.log_density(u)), (found.log_p, log_p))
     return Draws(*(np.concatenate(pair)[:n] for pair in pairs))
-
-
-def _resamples(job: Job) -> bool:
-    resamples = job["pathfinder.psis_resample"] and job["pathfinder.calculate_lp"]
-    return bool(resamples and job["pathfinder.num_paths"] > 1)
 
 
 def resampled(draws: Draws, paths: Sequence[Pathfinder], n: int, rng: np.random.Generator) -> Draws:

@@ -23,7 +23,6 @@ from ppl.fitting.table import tabulate
 from ppl.inference.nuts.chain import Chain, Draws
 from ppl.inference.objective.target import Array, Forwarding, Target
 from ppl.inference.run.settings import SampleSettings
-from ppl.results.files.config import comment_lines
 from ppl.results.files.nuts_csv import LEADING, adaptation
 from ppl.results.files.sample_csv import elapsed
 from ppl.results.fits.metric import metric_json
@@ -98,9 +97,9 @@ def _nuts(job: Job, number: int, file: Path, latent: Path) -> None:
     job.write_csv([*LEADING, *table.columns], [*rows[:saved], *comments, *rows[saved:], *closing], file)
     if job["output.diagnostic_file"]:
         body = np.column_stack([every.statistics, every.u, sampled.momenta, sampled.gradients])[written]
-        rows = list(job.row_lines(body))
-        head = (*comment_lines(job.config), ",".join(_latent_columns(job)) + "\n")
-        write_whole(latent, [*head, *rows[:saved], *comments, *rows[saved:], *closing])
+        names, rows = job.posterior.param_unc_names(), list(job.row_lines(body))
+        columns = [*names, *(f"p_{name}" for name in names), *(f"g_{name}" for name in names)]
+        job.write_csv([*LEADING, *columns], [*rows[:saved], *comments, *rows[saved:], *closing], latent)
     if job["sample.adapt.save_metric"]:
         write_whole(beside(file, "metric"), [metric_json(chain.inverse_metric, chain.stepsize)])
 
@@ -110,12 +109,6 @@ def _written(job: Job, warmup: int, draws: int) -> Array:
     thin = job["sample.thin"]
     saved = range(0, warmup if job["sample.save_warmup"] else 0, thin)
     return np.array([*saved, *range(warmup, warmup + draws, thin)], dtype=int)
-
-
-def _latent_columns(job: Job) -> list[str]:
-    """CmdStan's columns of a diagnostic file: unconstrained parameters, their momenta, their gradients."""
-    names = job.posterior.param_unc_names()
-    return [*LEADING, *names, *(f"p_{name}" for name in names), *(f"g_{name}" for name in names)]
 
 
 INFORMATION = (

@@ -19,11 +19,9 @@ UNSETTLED = "The algorithm may not have converged."
 
 def run(job: Job) -> int:
     """Fits and writes; a run that did not converge says so and still writes what it has, with status 0."""
-    settings = settings_of(job.config.arguments) | {
-        "init": job.init(),
-        "seed": job.seed,
-        "cores": _cores(job),
-    }
+    threads = job.config.arguments.get("num_threads", -1)
+    cores = None if threads == -1 else int(threads)  # of which -1 stands for all
+    settings = settings_of(job.config.arguments) | {"init": job.init(), "seed": job.seed, "cores": cores}
     progress = _table(job["output.refresh"])
     fit = variational(job.posterior, progress=progress, on_interrupt="return", **settings)
     if not fit.outcome.converged and fit.outcome.ending is not Ending.COMPLETED:
@@ -34,12 +32,6 @@ def run(job: Job) -> int:
     if job["output.diagnostic_file"]:
         fit.save_diagnostics(job["output.diagnostic_file"], job.config.arguments, job.config.started)
     return 0
-
-
-def _cores(job: Job) -> int | None:
-    """`num_threads` where it is given, of which -1 stands for all."""
-    threads = job.config.arguments.get("num_threads", -1)
-    return None if threads == -1 else int(threads)
 
 
 def _write(given: Job, fit: Fit) -> None:

@@ -1,26 +1,15 @@
 """Errors and warnings about a program in the words by which clients of CmdStan know them."""
 
 from collections.abc import Iterator
-from typing import Protocol
 
-from ppl.errors import Located, ModelError
+from ppl.errors import ModelError
+from ppl.frontend.lints import Lint
 
 SYNTAX_CODES = "PPL1"
 """How the codes of syntax errors begin."""
 
 
-class Diagnostic(Protocol):
-    """What an error and a warning have in common."""
-
-    @property
-    def span(self) -> Located: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def hint(self) -> str | None: ...
-
-
-def described(found: Diagnostic) -> str:
+def described(found: ModelError | Lint) -> str:
     """Its place, its line with carets, the sentence and what to do."""
     span = found.span
     place = f"in '{span.source.name}', line {span.line}, column {span.column}:"

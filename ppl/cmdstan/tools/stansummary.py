@@ -1,7 +1,7 @@
 """CmdStan's `stansummary`: the table of draws in CSV files of one program, as text and as CSV."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from ppl.files import refuse_overwriting, write_whole
 from ppl.results.files.columns import bracketed, chosen
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
-from ppl.results.report.stansummary import Line, as_text, headings, stansummary, stated
+from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated
 
 TABLE_COLUMNS = 120
 """Columns that the table may be wide."""
@@ -32,7 +32,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("-i", "--include_param", action="append", help="only this variable; may be repeated")
     parser.add_argument("files", nargs="+", type=Path)
     args = parser.parse_args(words)
-    quantiles = quantiles_of(args.percentiles)
+    if not (quantiles := quantiles_of(args.percentiles)):
+        given = repr(args.percentiles)
+        raise DataError(f"--percentiles is {given}; expected numbers from 0 to 100, as in 5,50,95.")
     refuse_overwriting(filter(None, [args.csv_filename]), args.files)
     files = read_all(args.files)
     if args.include_param:
@@ -53,25 +55,3 @@ def with_internal(file: DrawsFile) -> DrawsFile:
     """The columns whose names end in two underscores, lp__ the first of them, among the others."""
     internal = np.column_stack([*file.internal.values(), file.draws])
     return replace(file, columns=(*file.internal, *file.columns), draws=internal)
-
-
-def quantiles_of(percentiles: str) -> tuple[float, ...]:
-    """ "5,50,95" as (0.05, 0.5, 0.95).
-
-    Raises:
-        DataError: they are something else.
-    """
-    try:
-        values = tuple(float(part) / 100 for part in percentiles.split(","))
-    except ValueError:
-        values = ()
-    if not values or not all(0 <= value <= 1 for value in values):
-        raise DataError(f"--percentiles is {percentiles!r}; expected numbers from 0 to 100, as in 5,50,95.")
-    return values
-
-
-def csv_lines(lines: Sequence[Line], names: Sequence[str], digits: int) -> Iterator[str]:
-    """The table as CSV, of so many digits."""
-    yield ",".join(("name", *names)) + "\n"
-    for line in lines:
-        yield ",".join((f'"{line.name}"', *(f"{figure:.{digits}g}" for figure in line.figures))) + "\n"

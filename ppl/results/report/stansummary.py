@@ -133,11 +133,21 @@ def figure_texts(line: Line, names: Sequence[str], digits: int | None = None) ->
             yield known_digits(value, mcse * OF_NORMAL.get(heading, QUANTILE_OF_NORMAL))
 
 
-def csv_lines(lines: Sequence[Line], names: Sequence[str]) -> Iterator[str]:
-    """The table as CSV, as `stansummary --csv_filename` writes it."""
+def quantiles_of(percentiles: str) -> tuple[float, ...]:
+    """ "5,50,95" as (0.05, 0.5, 0.95); none where these are no numbers from 0 to 100."""
+    try:
+        values = tuple(float(part) / 100 for part in percentiles.split(","))
+    except ValueError:
+        return ()
+    return values if all(0 <= value <= 1 for value in values) else ()
+
+
+def csv_lines(lines: Sequence[Line], names: Sequence[str], digits: int | None = None) -> Iterator[str]:
+    """The table as CSV, as `stansummary --csv_filename` writes it; of so many digits, else all."""
+    write = repr if digits is None else f"{{:.{digits}g}}".format
     yield ",".join(("name", *names)) + "\n"
     for line in lines:
-        yield ",".join((f'"{line.name}"', *map(repr, line.figures))) + "\n"
+        yield ",".join((f'"{line.name}"', *map(write, line.figures))) + "\n"
 
 
 def stated(files: Sequence[DrawsFile]) -> str:
