@@ -30,8 +30,8 @@ class ByRows(Node):
     slopes = 1
     """Axes of beta: a vector, or for a family whose predictor is a vector, a matrix."""
 
-    def __init__(self, density: Node, leading_axes: int | None = None):
-        self.density = density
+    def __init__(self, density: Any, leading_axes: int | None = None):
+        self.density: Node = density
         super().__init__(self._rows, (), leading_axes)
 
     def _rows(self, xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
@@ -96,10 +96,6 @@ def _is_regression(args: tuple[Array, ...], slopes: int) -> bool:
     return data and np.ndim(beta) == slopes and bool(traced) and not nested
 
 
-def _by_rows(density: Any) -> Density:
-    return ByRows(density)
-
-
 def _binomial_logit(xp: Namespace, y: Array, n: Array, x: Array, alpha: Array, beta: Array) -> Array:
     return binomial.logit_log_density(xp, y, n, alpha + inner(xp, x, beta))
 
@@ -149,12 +145,9 @@ ROWS = (("x", "real"), ("alpha", "real"), ("beta", "real"))
 NORMAL_ID_GLM = Distribution(
     name="normal_id_glm",
     meaning="linear regression: normal(alpha + x beta, sigma)",
-    signatures=(
-        *_signatures("real/vector", last=", real"),
-        *_signatures("real/vector", last=", vector"),
-    ),
+    signatures=_signatures("real/vector", last=", real") + _signatures("real/vector", last=", vector"),
     args=(("y", "real"), *ROWS, ("sigma", "positive")),
-    log_density=_by_rows(normal.log_density),
+    log_density=ByRows(normal.log_density),
     constants=_constants(normal.NORMAL, "mu"),
     batched=False,
     cores=(0, 1, 0, 1, 0),
@@ -165,7 +158,7 @@ BERNOULLI_LOGIT_GLM = Distribution(
     meaning="logistic regression: bernoulli_logit(alpha + x beta)",
     signatures=_signatures("int/array[] int"),
     args=(("y", "binary"), *ROWS),
-    log_density=_by_rows(bernoulli.logit_log_density),
+    log_density=ByRows(bernoulli.logit_log_density),
     rng=lambda rng, x, alpha, beta: rng.binomial(1, special.expit(alpha + inner(NUMPY, x, beta))),
     rng_signatures=(
         "(matrix, vector, vector) => array[] int",
@@ -180,7 +173,7 @@ POISSON_LOG_GLM = Distribution(
     meaning="Poisson regression: poisson_log(alpha + x beta)",
     signatures=_signatures("int/array[] int"),
     args=(("y", "count"), *ROWS),
-    log_density=_by_rows(poisson.log_rate_log_density),
+    log_density=ByRows(poisson.log_rate_log_density),
     constants=_constants(poisson.POISSON_LOG, "alpha"),
     batched=False,
     cores=(0, 1, 0, 1),
@@ -191,7 +184,7 @@ NEG_BINOMIAL_2_LOG_GLM = Distribution(
     meaning="negative binomial regression: neg_binomial_2_log(alpha + x beta, phi)",
     signatures=_signatures("int/array[] int", last=", real"),
     args=(("y", "count"), *ROWS, ("phi", "positive")),
-    log_density=_by_rows(neg_binomial.log_mean_log_density),
+    log_density=ByRows(neg_binomial.log_mean_log_density),
     constants=(
         (("y",), _each_row(_log_factorial), ("y", "x")),
         (("y", "phi"), _each_row(_log_rising), ("y", "x")),
@@ -204,13 +197,9 @@ NEG_BINOMIAL_2_LOG_GLM = Distribution(
 BINOMIAL_LOGIT_GLM = Distribution(
     name="binomial_logit_glm",
     meaning="binomial regression: binomial_logit(n, alpha + x beta)",
-    signatures=tuple(
-        dict.fromkeys(
-            (
-                *_signatures("int/array[] int", middle="int, "),
-                *_signatures("int/array[] int", middle="array[] int, "),
-            )
-        )
+    signatures=(
+        *_signatures("int/array[] int", middle="int, "),
+        *_signatures("int/array[] int", middle="array[] int, "),
     ),
     args=(("y", "count"), ("N", "count"), *ROWS),
     log_density=_binomial_logit,

@@ -87,10 +87,6 @@ def standard_lcdf(xp: Namespace, z: Array, nu: Array) -> Array:
     return xp.np.where(z < 0, log_tail, xp.np.log1p(-xp.np.exp(log_tail)))
 
 
-def standard_lccdf(xp: Namespace, z: Array, nu: Array) -> Array:
-    return standard_lcdf(xp, -z, nu)
-
-
 def _reordered(of_location_scale: Impl) -> Impl:
     """The function of (y, nu, mu, sigma) from that of (y, mu, sigma, nu)."""
 
@@ -105,13 +101,15 @@ def rng(rng: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
     return mu + sigma * rng.standard_t(nu, np.broadcast(nu, mu, sigma).shape)
 
 
+CDFS = location_scale(standard_cdf, standard_lcdf, lambda xp, z, nu: standard_lcdf(xp, -z, nu))
+
 STUDENT_T = Distribution(
     name="student_t",
     meaning="Student's t with nu degrees of freedom, location mu and scale sigma",
     signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
-    cdfs=tuple(map(_reordered, location_scale(standard_cdf, standard_lcdf, standard_lccdf))),
+    cdfs=tuple(map(_reordered, CDFS)),
     rng=rng,
     constants=(
         ((), lambda xp: -HALF_LOG_PI),

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import Array, Namespace, Node, Vjp, with_vjps
 from ppl.late import linalg
 from ppl.stdlib.constraints.sentences import TOLERANCE
 from ppl.stdlib.functions.checks import require
@@ -55,6 +55,11 @@ def _or_nan(decomposition: Decomposition, a: Array, shape: tuple[int, ...]) -> A
         return np.full(shape, complex(np.nan, np.nan))
 
 
+def _node(decomposition: Decomposition, adjoint: Vjp, shape: Callable[[int, int], tuple[int, int]]) -> Node:
+    """A decomposition as one node of the tape; `shape` is that of its answers, of a matrix of that shape."""
+    return with_vjps(adjoint)(lambda xp, a: _or_nan(decomposition, a, shape(*np.shape(a))))
+
+
 def _turned(xp: Namespace, v: Array) -> Array:
     """The columns times factors of length one that make the largest entry of each real and positive."""
     if 0 in np.shape(v):
@@ -74,18 +79,20 @@ def _eigen(a: Array) -> Array:
     return np.vstack([vectors[:, order], values[order]]).astype(complex)
 
 
+def _eigen_core(xp: Namespace, v: Array, values: Array, of_v: Array, of_values: Array) -> Array:
+    """The adjoint in the basis of the eigenvectors."""
+    off_diagonal = reciprocal_gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), of_v)
+    return off_diagonal + of_values[:, None] * np.eye(np.shape(v)[0])
+
+
 def _eigen_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
-    v, values = ans[:-1], ans[-1]
-    core = reciprocal_gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), g[:-1])
-    core = core + g[-1][:, None] * np.eye(np.shape(v)[0])
+    v = ans[:-1]
+    core = _eigen_core(xp, v, ans[-1], g[:-1], g[-1])
     found = xp.linalg.solve(transposed(xp, v), matrix_matrix(xp, core, transposed(xp, v)))
     return found if np.iscomplexobj(a) else xp.np.real(found)
 
 
-@with_vjps(_eigen_adjoint)
-def _eigen_node(xp: Namespace, a: Array) -> Array:
-    n = np.shape(a)[0]
-    return _or_nan(_eigen, a, (n + 1, n))
+_eigen_node = _node(_eigen, _eigen_adjoint, lambda n, _: (n + 1, n))
 
 
 def eigenvalues(xp: Namespace, a: Array) -> Array:
@@ -117,17 +124,13 @@ def _hermitian(a: Array) -> Array:
 
 
 def _hermitian_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
-    v, values = ans[:-1], xp.np.real(ans[-1])
-    core = reciprocal_gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), g[:-1])
-    core = core + xp.np.real(g[-1])[:, None] * np.eye(np.shape(v)[0])
+    v = ans[:-1]
+    core = _eigen_core(xp, v, xp.np.real(ans[-1]), g[:-1], xp.np.real(g[-1]))
     found = _product(xp, conj(xp, v), core, transposed(xp, v))
     return 0.5 * (found + _adjoint(xp, found))
 
 
-@with_vjps(_hermitian_adjoint)
-def _hermitian_node(xp: Namespace, a: Array) -> Array:
-    n = np.shape(a)[0]
-    return _or_nan(_hermitian, a, (n + 1, n))
+_hermitian_node = _node(_hermitian, _hermitian_adjoint, lambda n, _: (n + 1, n))
 
 
 def eigenvalues_sym(xp: Namespace, a: Array) -> Array:
@@ -173,10 +176,7 @@ def _schur_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     return found if np.iscomplexobj(a) else found.real
 
 
-@with_vjps(_schur_adjoint)
-def _schur_node(xp: Namespace, a: Array) -> Array:
-    n = np.shape(a)[0]
-    return _or_nan(_schur, a, (2 * n, n))
+_schur_node = _node(_schur, _schur_adjoint, lambda n, _: (2 * n, n))
 
 
 def complex_schur_decompose(xp: Namespace, a: Array) -> tuple[Array, Array]:
@@ -221,10 +221,9 @@ def _singular_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     )
 
 
-@with_vjps(_singular_adjoint)
-def _singular_node(xp: Namespace, a: Array) -> Array:
-    rows, cols = np.shape(a)
-    return _or_nan(_singular, a, (rows + cols + 1, min(rows, cols)))
+_singular_node = _node(
+    _singular, _singular_adjoint, lambda rows, columns: (rows + columns + 1, min(rows, columns))
+)
 
 
 def _values_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:

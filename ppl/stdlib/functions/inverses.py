@@ -17,12 +17,7 @@ def _sandwich(xp: Namespace, left: Array, middle: Array, right: Array) -> Array:
     return matrix_matrix(xp, left, matrix_matrix(xp, middle, right))
 
 
-def _inverse_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
-    back = transposed(xp, ans)
-    return -_sandwich(xp, back, g, back)
-
-
-@with_vjps(_inverse_adjoint)
+@with_vjps(lambda xp, g, ans, a: -_sandwich(xp, transposed(xp, ans), g, transposed(xp, ans)))
 def inverse(xp: Namespace, a: Array) -> Array:
     return or_nan(xp.linalg.inv, a)
 
