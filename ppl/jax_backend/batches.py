@@ -16,7 +16,8 @@ from ppl.inference.run.optimise import Algorithm, Run
 from ppl.ir.forms import for_jax, rest_of
 from ppl.ir.passes.split_rows import RowSplit
 from ppl.jax_backend.data import Shape, split
-from ppl.jax_backend.density import Density, Functions
+from ppl.jax_backend.density import Density, Functions, module_for
+from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import CompiledTarget, first_traceable
 from ppl.jax_backend.traceable import Trace
@@ -65,7 +66,7 @@ class BatchDensity(Functions):
         cut = {name: jnp.take(d.of(name), rows if at is None else at, axis=axis) for name, axis in read}
         counts = {self.split.total: n_rows, "rows": rows}
         d = d.with_values({self.split.size: rows.shape[0], **cut}, **counts)
-        module = self.rows.module(trace)
+        module = module_for(trace, self.rows.code, JAX)
         module.prepare(d)
         return trace.guarded(jnp.asarray(module.log_joint(d, u, False), dtype=float))
 
@@ -144,9 +145,7 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
     """
     if batches.row_bytes:
         raise NotTraceable("the data stay on disk")
-    model = batches.posterior.model
-    forms = batches.rows, rest_of(batches.split.size)
-    of_rows, of_rest = (Density(model.code(for_jax(form))) for form in forms)
+    of_rows, of_rest = rows_and_rest(batches)
     density = BatchDensity(of_rows, of_rest, batches.split, rows_at_once(batches))
     names = of_rows.code.emitted.loads
     n_rows, posterior = batches.n_rows, batches.posterior
@@ -160,6 +159,12 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
     shape, arguments = first_traceable(density, place_data, batches.dim, True, device)
     target = CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device)
     return CompiledByRows(target, batches)
+
+
+def rows_and_rest(batches: ByRows) -> tuple[Density, Density]:
+    """The terms of the rows, and the others."""
+    code = batches.posterior.model.code
+    return Density(code(for_jax(batches.rows))), Density(code(for_jax(rest_of(batches.split.size))))
 
 
 def rows_at_once(batches: ByRows) -> int:

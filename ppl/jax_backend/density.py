@@ -9,6 +9,7 @@ from typing import Any, cast
 import jax
 import jax.numpy as jnp
 
+from ppl.arrays import Namespace
 from ppl.backend.load import BUILTINS, Code, Module, load
 from ppl.density.compiled_program import CompiledProgram
 from ppl.density.data import Data
@@ -114,19 +115,25 @@ class Density(Functions):
     def log_joint(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         """The log density at u (dim,), traced."""
         self.traces.append(shape)
-        trace = Trace()
-        module = self.module(trace)
-        try:
-            density = module.log_joint(shape.with_arguments(arguments), u, jacobian)
-        except Exception as error:
-            error.span = module.span_of(error)  # type: ignore[attr-defined]
-            raise
-        return trace.guarded(jnp.asarray(density, dtype=float))
+        return log_joint_of(self.code, JAX, shape.with_arguments(arguments), u, jacobian)
 
-    def module(self, trace: Trace) -> Module:
-        """The emitted module for one trace."""
-        builtins = {**BUILTINS, "range": trace.range}
-        return load(self.code, JAX, trace.counted, builtins, **replacements(trace))
+
+def module_for(trace: Trace, code: Code, xp: Namespace, **more: Function) -> Module:
+    """The emitted module for one trace."""
+    builtins = {**BUILTINS, "range": trace.range}
+    return load(code, xp, trace.counted, builtins, **replacements(trace), **more)
+
+
+def log_joint_of(code: Code, xp: Namespace, d: Data, u: Any, jacobian: bool, **more: Function) -> Any:
+    """The log density at u (dim,), traced; an error has the `span` of the program that it comes from."""
+    trace = Trace()
+    module = module_for(trace, code, xp, **more)
+    try:
+        density = module.log_joint(d, u, jacobian)
+    except Exception as error:
+        error.span = module.span_of(error)  # type: ignore[attr-defined]
+        raise
+    return trace.guarded(jnp.asarray(density, dtype=float))
 
 
 def density_of(model: CompiledProgram) -> Density:

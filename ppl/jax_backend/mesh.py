@@ -26,8 +26,7 @@ from ppl.density.compiled_program import CompiledProgram
 from ppl.density.data import Data
 from ppl.density.rows import ByRows
 from ppl.density.sharded import row_files
-from ppl.ir.forms import for_jax, rest_of
-from ppl.jax_backend.batches import BatchDensity, CompiledByRows, rows_at_once
+from ppl.jax_backend.batches import BatchDensity, CompiledByRows, rows_and_rest, rows_at_once
 from ppl.jax_backend.data import Fixed, Shape, is_argument, refuse_large, split
 from ppl.jax_backend.density import Density, Functions
 from ppl.jax_backend.jit import CompileProfile
@@ -266,20 +265,6 @@ def alike(own: Sequence[Sequence[int]]) -> Any:
 # --- Targets ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class MeshTarget(CompiledTarget):
-    """A compiled target whose arrays are as wide on a device as they are for a part of the rows.
-
-    Inference goes by the width of all rows, so that it goes the same way however many devices there are.
-    """
-
-    part_width: int = 1
-
-    @property
-    def width_at_once(self) -> int:
-        return self.part_width
-
-
 def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = False) -> CompiledTarget:
     """The posterior of all rows, spread over the devices of a mesh.
 
@@ -303,7 +288,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
 
     shape, arguments = first_traceable(density, place_data, batches.dim, jacobian)
     width = batches.width_of(batches.n_rows) if is_sharded else batches.posterior.width
-    return MeshTarget(batches.posterior, density, shape, arguments, width, jacobian, None, of_part)
+    return CompiledTarget(batches.posterior, density, shape, arguments, width, jacobian, part_width=of_part)
 
 
 def batches_over_mesh(batches: ByRows, mesh: Mesh) -> CompiledByRows:
@@ -343,12 +328,10 @@ class MeshByRows(CompiledByRows):
 
 def partition_of(batches: ByRows, mesh: Mesh) -> tuple[Partition, Density, Density]:
     """How the rows are shared out, their terms and the others."""
-    partition, model = Partition(batches.n_rows, mesh.size), batches.posterior.model
+    partition = Partition(batches.n_rows, mesh.size)
     if not partition.size:
         raise NotTraceable(f"it has {batches.n_rows} rows, fewer than the {mesh.size} devices")
-    forms = batches.rows, rest_of(batches.split.size)
-    of_rows, of_rest = (Density(model.code(for_jax(form))) for form in forms)
-    return partition, of_rows, of_rest
+    return partition, *rows_and_rest(batches)
 
 
 def why_other_shape(rows: Density, name: str) -> str:

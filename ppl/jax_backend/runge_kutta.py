@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,25 +25,6 @@ class Tolerance(NamedTuple):
 
     def norm(self, error: Traced, *ys: Traced) -> Traced:
         return runge_kutta.norm(jnp, self.relative, self.absolute, error, *ys)
-
-
-class Method(Protocol):
-    """A method; `step` gives the end (n,) of a step, its error, and whether it was as long as is stable.
-
-    `end(rate, t, y, h, solved)` is the end alone, to be differentiated in y and in what the rate closes over;
-    `solved` is what was solved for on the way, to be held fixed.
-    """
-
-    @property
-    def order(self) -> int: ...
-
-    def step(
-        self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance
-    ) -> tuple[Traced, Traced, Traced]: ...
-
-    def solved(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> Any: ...
-
-    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: Any) -> Traced: ...
 
 
 @dataclass(frozen=True)
@@ -85,10 +66,10 @@ class DormandPrince:
         change, distance = jnp.sum((k[12] - k[11]) ** 2), jnp.sum((end - points[11]) ** 2)
         return end, error, h * h * change > STABLE**2 * distance
 
-    def solved(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> None:
+    def solved(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> Any:
         """Nothing is solved for."""
 
-    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: None) -> Traced:
+    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: Any) -> Traced:
         return y + h * (integrate.DOP853.B @ self.stages(rate, t, y, h, 12)[1])
 
 
@@ -160,8 +141,16 @@ class Radau:
         exact = jax.vmap(jacobian)(t + h * m.nodes, y + h * (m.a @ k))
         return k, JAX.linalg.inv(self._system(exact, h))
 
-    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: tuple[Traced, Traced]) -> Traced:
+    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: Any) -> Traced:
         """By one more of Newton's steps, whose derivatives are those of the solution."""
         k, inverse = solved
         k = k + (inverse @ jnp.ravel(self._found(rate, t, y, h, k) - k)).reshape(k.shape)
         return y + h * (self.method.a[-1] @ k)
+
+
+Method = DormandPrince | Radau
+"""`step` gives the end (n,) of a step, its error, and whether it was as long as is stable.
+
+`end(rate, t, y, h, solved)` is the end alone, to be differentiated in y and in what the rate closes over;
+`solved` is what was solved for on the way, to be held fixed.
+"""

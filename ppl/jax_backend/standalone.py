@@ -19,21 +19,20 @@ from jax.extend.core import ClosedJaxpr, Literal, Var
 
 from ppl.arrays import Node
 from ppl.backend.library import of_every_program
-from ppl.backend.load import BUILTINS, Code, load
+from ppl.backend.load import Code
 from ppl.backend.runtime import Place
 from ppl.backend.text import tuple_text
 from ppl.density.log_density import LogDensity
 from ppl.frontend.fresh_names import FreshNames
 from ppl.ir.forms import FOR_JAX
 from ppl.jax_backend.data import is_argument, split
-from ppl.jax_backend.density import prepared
+from ppl.jax_backend.density import log_joint_of, prepared
 from ppl.jax_backend.incomplete import VALUES
 from ppl.jax_backend.namespace import JAX, OWN_SPECIAL, UNTRACEABLE, TracedModule
 from ppl.jax_backend.not_traceable import NotTraceable
-from ppl.jax_backend.primitives import WRITERS, Text
+from ppl.jax_backend.primitives import WRITERS, Text, written
 from ppl.jax_backend.target import UNTRACEABLE as CANNOT_TRACE
 from ppl.jax_backend.target import reason
-from ppl.jax_backend.traceable import Trace, replacements
 
 LONGEST = 70
 """Characters of an expression that stands within another one."""
@@ -64,21 +63,7 @@ def standalone(posterior: LogDensity) -> str:
     }
 
     def density(given: list[Any], u: Any) -> Any:
-        trace = Trace()
-        module = load(
-            code,
-            PLAIN,
-            trace.counted,
-            {**BUILTINS, "range": trace.range},
-            **replacements(trace),
-            **named,
-        )
-        try:
-            found = module.log_joint(shape.with_arguments(given), u, True)
-        except Exception as error:
-            error.span = module.span_of(error)  # type: ignore[attr-defined]
-            raise
-        return trace.guarded(jax.numpy.asarray(found, dtype=float))
+        return log_joint_of(code, PLAIN, shape.with_arguments(given), u, True, **named)
 
     with jax.enable_x64(True):
         try:
@@ -358,7 +343,7 @@ class _Lines:
             return
         if op.name not in WRITERS:
             raise NotTraceable(f"it needs `{op.name}`, which cannot be written as JAX code")
-        text, binds = WRITERS[op.name](operands, op.params, op.types[0])
+        text, binds = written(op.name, operands, op.params, op.types[0])
         scalar = operands[0] if op.name == "broadcast_in_dim" and not operands[0].shape else None
         if scalar or (not op.outside and not op.called and op.uses < 2 and len(text) < LONGEST):
             texts[(op, 0)] = Text(text, op.shape, binds, scalar)

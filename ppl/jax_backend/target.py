@@ -98,6 +98,7 @@ class CompiledTarget:
     jacobian: bool = True
     device: Any = None
     cores: int = 1
+    part_width: int | None = None
 
     @property
     def quick(self) -> bool:
@@ -109,8 +110,8 @@ class CompiledTarget:
 
     @property
     def width_at_once(self) -> int:
-        """The same of what a device evaluates."""
-        return self.width
+        """The same of what a device evaluates, a part of the rows where they are spread over a mesh."""
+        return self.part_width or self.width
 
     @property
     def dim(self) -> int:

@@ -8,7 +8,7 @@ the end, those of the stages are x_i = h b_i g + h sum_j a_ji J_j' x_j, and that
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Legendre
@@ -62,24 +62,6 @@ class Step:
     stages: Floats
     error: Floats
     at_limit: Any = False
-
-
-class Method(Protocol):
-    """A Runge-Kutta method; its error shrinks like h ** `order`."""
-
-    @property
-    def order(self) -> int: ...
-
-    @property
-    def nodes(self) -> Floats:
-        """c (s,)."""
-        ...
-
-    def step(self, field: Field, at: Begin, scales: Scales) -> Step: ...
-
-    def adjoints(self, jacobians: Floats, h: Floats) -> Floats:
-        """The x_i for g = each unit vector: (m, n, s, n) from Jacobians (m, s, n, n) and h (m,)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -207,3 +189,10 @@ class Radau:
         transposed = np.swapaxes(self._system(jacobians, h[:, None, None, None]), 1, 2)
         x = np.linalg.solve(transposed, np.broadcast_to(right, (m, s, n, n)).reshape(m, s * n, n))
         return np.moveaxis(x.reshape(m, s, n, n), 3, 1)
+
+
+Method = DormandPrince | Radau
+"""The error of a method shrinks like h ** `order`; its `nodes` are c (s,).
+
+`adjoints` gives the x_i for g = each unit vector: (m, n, s, n) from Jacobians (m, s, n, n) and h (m,).
+"""
