@@ -1,5 +1,7 @@
 """What an argument of a run can be: a value, a group of arguments, a choice between groups."""
 
+import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -53,16 +55,33 @@ def choice(name: str, about: str, *options: Group) -> Choice:
     return Choice(name, about, options)
 
 
+BOUNDS = re.compile(r"(\S+) (<=?) \w+(?: (<=?) (\S+))?")
+COMPARED = {"<": operator.lt, "<=": operator.le}
+
+
+def bounded(name: str, about: str, default: Any, condition: str) -> Value:
+    """A number within bounds: `0 < thin`, `0 <= jitter <= 1`."""
+    found = BOUNDS.fullmatch(condition)
+    assert found is not None, condition
+    low, above, below, high = found.groups()
+
+    def holds(value: float) -> bool:
+        least = COMPARED[above](float(low), value)
+        return bool(least and (below is None or COMPARED[below](value, float(high))))
+
+    return Value(name, about, default, condition, holds)
+
+
 def positive(name: str, about: str, default: float) -> Value:
-    return Value(name, about, default, "0 < " + name, lambda value: value > 0)
+    return bounded(name, about, default, f"0 < {name}")
 
 
 def least(bound: float, name: str, about: str, default: float) -> Value:
-    return Value(name, about, default, f"{bound:g} <= {name}", lambda value: value >= bound)
+    return bounded(name, about, default, f"{bound:g} <= {name}")
 
 
 def unit(name: str, about: str, default: float) -> Value:
-    return Value(name, about, default, f"0 < {name} < 1", lambda value: 0 < value < 1)
+    return bounded(name, about, default, f"0 < {name} < 1")
 
 
 def flag(name: str, about: str, default: bool) -> Value:

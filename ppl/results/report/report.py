@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 
 from ppl.results.files.arviz import POINTWISE, PREDICTIVE
 from ppl.results.files.columns import folded
@@ -20,23 +21,7 @@ from ppl.results.report.stansummary import (
     stated,
 )
 
-STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1d2127; background: #fff; margin: 0 auto;
-  max-width: 1080px; padding: 16px; }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: 0.5rem 0; overflow-wrap: anywhere; }
-h2 { font-size: 1.15rem; margin: 2.2rem 0 0.4rem; }
-.verdict { border-left: 4px solid #1f5a8a; padding: 0.4rem 0 0.4rem 1rem; margin: 1rem 0; max-width: 70ch; }
-.stated, figcaption { color: #555c66; font-size: 0.9rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.15rem 0.6rem; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
-thead th { border-bottom: 1px solid #8a8f98; }
-figure { margin: 0.6rem 0; }
-img { max-width: 100%; height: auto; display: block; }
-pre { background: #f5f6f8; padding: 0.8rem; overflow-x: auto; font-size: 0.8rem; line-height: 1.45; }
-"""
+STYLE = files(__package__).joinpath("report.css").read_text(encoding="utf-8")
 
 NARROW_BELOW = "(max-width: 700px)"
 MOST_REPORT_ROWS = 200
@@ -67,7 +52,7 @@ def report(material: Material, title: str, program: Program | None = None) -> st
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>{STYLE}</style>\n'
+        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>\n{STYLE}</style>\n'
         f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
