@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
-from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rank_rhat, rhat
+from ppl.inference.diagnose.convergence import (
+    ess_bulk,
+    ess_tail,
+    mcse_mean,
+    mcse_quantile,
+    normal_scores,
+    rank_rhat,
+    rhat,
+)
 
 
 def autoregression(rho, runs=4, n=500, seed=0):
@@ -73,3 +82,11 @@ def test_rank_rhat_of_chains_that_stand_apart_has_no_bound_and_of_equal_draws_un
 @pytest.mark.parametrize("draws", [np.ones((2, 100)), np.ones((2, 3)), np.full((2, 50), np.nan)])
 def test_nothing_is_said_of_draws_that_say_nothing(draws):
     assert np.isnan([rhat(draws), ess_bulk(draws), ess_tail(draws), mcse_mean(draws)]).all()
+
+
+@pytest.mark.parametrize("n", [1, 4, 4001])
+def test_normal_scores_are_the_quantiles_of_scipy(n):
+    ranks = np.arange(1, 2 * n + 1) / 2
+    np.testing.assert_allclose(
+        normal_scores(n)[1:], ndtri((ranks - 0.375) / (n + 0.25)), rtol=1e-13, atol=1e-15
+    )

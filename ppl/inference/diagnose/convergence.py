@@ -5,10 +5,11 @@ improved R-hat".  Draws have shape (runs, draws); runs are the paper's chains, e
 """
 
 import math
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
-from ppl.inference.numerics.normal_quantile import normal_quantile
 from ppl.inference.objective.target import Array
 from ppl.late import special
 
@@ -75,8 +76,18 @@ def _split(draws: Array) -> Array:
 def _normal_ranks(draws: Array) -> Array:
     """Normal scores of the ranks (equation 14), ties sharing theirs."""
     _, place, times = np.unique(draws, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(times) - (times - 1) / 2)[place.reshape(draws.shape)]
-    return normal_quantile((ranks - 0.375) / (draws.size + 0.25))
+    twice_the_rank = 2 * np.cumsum(times) - times + 1
+    return np.asarray(normal_scores(draws.size)[twice_the_rank][place.reshape(draws.shape)])
+
+
+@lru_cache(maxsize=8)
+def normal_scores(n: int) -> Array:
+    """The normal scores (2n + 1,) of the ranks 0, 1/2, 1, ... of n draws; nan of rank 0.
+
+    By the standard library, because the import of scipy.special takes as long as a summary.
+    """
+    inverse = NormalDist().inv_cdf
+    return np.array([math.nan, *(inverse((k / 2 - 0.375) / (n + 0.25)) for k in range(1, 2 * n + 1))])
 
 
 def _basic_rhat(draws: Array) -> float:
