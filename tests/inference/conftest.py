@@ -1,6 +1,7 @@
-"""Lets tests import toy_targets by name: pytest's importlib mode adds no folder to the path by itself."""
+"""Lets tests import toy_targets and parts of the papers by name: importlib mode adds no folder to sys.path."""
 
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path += [str(HERE), str(HERE.parents[1] / "models" / "papers")]

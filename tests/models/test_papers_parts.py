@@ -163,9 +163,9 @@ def test_the_bounds_of_six_words_are_below_their_evidence():
 
 
 def test_the_control_variate_of_a_bound_is_the_same_function_in_other_coordinates():
+    from stochastic_search.jaakkola_jordan import JaakkolaJordan
     from stochastic_search.search import InCoordinates
 
-    from ppl.inference.estimators.control_variates import JaakkolaJordan
     from ppl.inference.families.full_rank import FullRank
     from ppl.inference.objective.coordinates import Scaled
 

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from stochastic_search.datasets import Array, Labelled, iris, pima, spectf, voting, wdbc
+from stochastic_search.jaakkola_jordan import JaakkolaJordan
 from stochastic_search.search import PILOT, RATE, VARIANCE, InCoordinates, Search, search
 
 import ppl
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.estimators.control_variates import JaakkolaJordan, taylor
+from ppl.inference.estimators.control_variates import taylor
 from ppl.inference.objective.coordinates import Scaled
 from ppl.posterior import Posterior
 

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from stochastic_search.jaakkola_jordan import JaakkolaJordan
 from toy_targets import HalfSpace, Logistic, Quartic, correlated, numeric_gradient, params_of
 
 from ppl.errors import InferenceError
-from ppl.inference.estimators.control_variates import JaakkolaJordan, Quadratic, taylor
+from ppl.inference.estimators.control_variates import Quadratic, taylor
 from ppl.inference.families import FAMILIES
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField

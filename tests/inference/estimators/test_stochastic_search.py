@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from regressions import PAISLEY, regression, simulated
+from stochastic_search.jaakkola_jordan import JaakkolaJordan
 from toy_targets import params_of
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.finite_draws import draws_with_density
-from ppl.inference.estimators.control_variates import JaakkolaJordan, taylor
+from ppl.inference.estimators.control_variates import taylor
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.estimators.stochastic_search import StochasticSearch, pilot_of, terms_of
 from ppl.inference.families.full_rank import FullRank
