@@ -1,9 +1,8 @@
 """Independent runs in parallel processes."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ppl.cores import cores_of
 from ppl.density.log_density import LogDensity
@@ -20,16 +19,6 @@ from ppl.inference.run.settings import Settings
 KILLED = "The process of a run ended with status {} before the run did (-9: out of memory). Use fewer runs."
 
 
-class Job(NamedTuple):
-    """One run; `number` counts from 1."""
-
-    number: int
-    posterior: LogDensity
-    settings: Settings
-    start: Any
-    checkpoint: CheckpointOptions | None
-
-
 def best_of(
     posterior: LogDensity,
     settings: Settings,
@@ -39,15 +28,20 @@ def best_of(
 ) -> Result:
     """The run with the best ELBO among `settings.runs`, its verdict in the light of all.
 
-    Ctrl-C ends every run where it is; with `checkpoint`, each can be resumed from a checkpoint of its own.
+    As many run at a time as may take cores; where JAX is asked for, one follows the other. Ctrl-C ends every
+    run where it is, and no more begin; with `checkpoint`, each can be resumed from a checkpoint of its own.
     `progress` receives the reports of each run with its number.
 
     Raises:
         InferenceError: one of the runs could not begin.
     """
-    results: list[Result] = []
-    for result in _all(posterior, settings, start, progress, checkpoint):
-        results.append(result)
+    tasks = [partial(_fitted, k, posterior, settings, start, checkpoint) for k in range(settings.runs)]
+    cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
+    results = list[Result]()
+    for several in at_a_time(tasks, progress, KILLED, cores):
+        results += several
+        if several[-1].outcome.ending is Ending.INTERRUPTED:
+            break
     best = max(results, key=lambda result: result.final_elbo)
     ended = [result for result in results if result.outcome.ending is not Ending.INTERRUPTED]
     if len(ended) < settings.runs:
@@ -59,42 +53,22 @@ def best_of(
     return replace(best, verdict=best.verdict.beside(spread))
 
 
-def _all(
+def _fitted(
+    k: int,
     posterior: LogDensity,
     settings: Settings,
     start: Any,
-    progress: Listener,
     checkpoint: CheckpointOptions | None,
-) -> Iterator[Result]:
-    """The runs in order of seed, as many at a time as they may take cores; none more after Ctrl-C.
+    progress: Listener,
+) -> Result:
+    """Run 0, 1, ... of several."""
+    own = replace(settings, seed=settings.seed + k)
 
-    Where JAX is asked for, one run follows the other.
-    """
-    jobs = [
-        Job(
-            k + 1,
-            posterior,
-            replace(settings, seed=settings.seed + k),
-            start,
-            checkpoint and checkpoint.of_run(k),
-        )
-        for k in range(settings.runs)
-    ]
-    tasks = [partial(_fitted, job) for job in jobs]
-    cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
-    for results in at_a_time(tasks, progress, KILLED, cores):
-        yield from results
-        if results[-1].outcome.ending is Ending.INTERRUPTED:
-            return
-
-
-def _fitted(job: Job, progress: Listener) -> Result:
     def listen(report: Progress) -> None:
-        progress(replace(report, run=job.number, runs=job.settings.runs))
+        progress(replace(report, run=k + 1, runs=settings.runs))
 
-    journal = journal_of(job.checkpoint, job.posterior, job.settings)
-    target = target_of(job.posterior, job.settings)
-    result = fit_with(journal, target, job.settings, job.start, listen)
+    journal = journal_of(checkpoint and checkpoint.of_run(k), posterior, own)
+    result = fit_with(journal, target_of(posterior, own), own, start, listen)
     journal.write()
     listen(Progress(Phase.DONE, 0, 0, result.final_elbo))
     return replace(result, notes=(*result.notes, *journal.notes))

@@ -9,51 +9,36 @@ from dataclasses import dataclass, replace
 
 from ppl.density.log_density import Floats
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.objective.target import Kinds, Target, gradients, log_density_gradients, width_of
+from ppl.inference.objective.target import Forwarding, Kinds, Target, gradients, log_density_gradients
 
 
 @dataclass(frozen=True)
-class TwoBackends:
-    """The `interpreted` density at many points, the `compiled` one at each alone (inference.target.Target).
+class TwoBackends(Forwarding):
+    """The `interpreted` density at many points, the compiled `target` at each alone.
 
     Where `many_gradients` are to be taken they are compiled too.
     """
 
     interpreted: PosteriorTarget
-    compiled: Target
+    target: Target
     many_gradients: bool = False
-
-    @property
-    def dim(self) -> int:
-        return self.interpreted.dim
-
-    @property
-    def width(self) -> int:
-        """That of the compiled one, which is what thousands of gradients are taken by."""
-        return width_of(self.compiled)
 
     @property
     def kinds(self) -> Kinds:
         return self.interpreted.kinds
 
-    def log_density(self, u: Floats) -> float:
-        return self.compiled.log_density(u)
-
-    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        return self.compiled.log_density_gradient(u)
-
     def log_densities(self, us: Floats) -> Floats:
         return self.interpreted.log_densities(us)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        if self.many_gradients or len(us) == 1:
-            return log_density_gradients(self.compiled, us)
-        return self.interpreted.log_density_gradients(us)
+        return log_density_gradients(self.at(len(us)), us)
 
     def gradients_alone(self, us: Floats) -> Floats:
-        if self.many_gradients or len(us) == 1:
-            return gradients(self.compiled, us)
-        return self.interpreted.gradients_alone(us)
+        return gradients(self.at(len(us)), us)
+
+    def at(self, points: int) -> Target:
+        """What computes gradients at so many points."""
+        return self.target if self.many_gradients or points == 1 else self.interpreted
 
     def for_many_points(self) -> "TwoBackends":
         return replace(self, many_gradients=True)

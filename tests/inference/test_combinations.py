@@ -11,9 +11,10 @@ from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.families import FAMILIES
 from ppl.inference.families.standard import STANDARDS
 from ppl.inference.objective.elbo import estimate_elbo
+from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import Algorithm, optimise
 from ppl.inference.run.outcome import Ending
-from ppl.inference.run.progress import silent
+from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
 from ppl.inference.steps.averaging import Polynomial
 from ppl.inference.stopping import STOPPING
@@ -36,8 +37,7 @@ def gain(family, estimator, step_rule, stopping):
         elbo_samples=10,
         eval_elbo=EVERY,
     )
-    rngs = (np.random.default_rng(k) for k in (1, 2))
-    run, outcome = optimise(algorithm, TARGET, start, *rngs, silent)
+    run, outcome = optimise(algorithm, TARGET, start, Context.of(Settings(seed=1)))
     before, after = (
         estimate_elbo(TARGET, family, params, 200, np.random.default_rng(3)).value
         for params in (start, run.average)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.inference.stopping.iterate_chain import mcse, split_rhat
+from ppl.inference.stopping.iterate_rhat import mcse, split_rhat
 
 
 def autoregression(n, rho, columns=50):

@@ -25,23 +25,18 @@ class Standard(Protocol):
     @property
     def variance(self) -> float:
         """Of each coordinate."""
-        ...
 
     def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
         """n draws, (n, dim)."""
-        ...
 
     def log_density(self, z: Array) -> Array:
         """log phi(z), (n,), with every constant."""
-        ...
 
     def score(self, z: Array) -> Array:
         """Gradient of log phi(z) in z, (n, dim)."""
-        ...
 
     def entropy(self, dim: int) -> float:
         """In nats: the H_phi of DSVI eq. 4."""
-        ...
 
 
 class Elliptical(Standard, Protocol):
@@ -49,11 +44,9 @@ class Elliptical(Standard, Protocol):
 
     def log_density_at(self, square: Array, dim: int) -> Array:
         """log phi where |z|^2 is `square` (n,)."""
-        ...
 
     def weight(self, square: Array, dim: int) -> Array:
         """w (n,) such that the score is -w z where |z|^2 is `square` (n,)."""
-        ...
 
 
 @dataclass(frozen=True)

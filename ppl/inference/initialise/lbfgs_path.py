@@ -23,6 +23,8 @@ class PathLimits:
     again.
     """
 
+    most_steps: int = 1000
+    """Steps of a path."""
     most_numbers: int = 1 << 27
     """Numbers that are kept of a path: a gigabyte."""
 
@@ -150,16 +152,13 @@ def unwatched(point: PathPoint) -> None:
     """Looks away."""
 
 
-def lbfgs_path(
-    target: Target, start: Array, most_steps: int = 1000, watch: Watch = unwatched
-) -> list[PathPoint]:
+def lbfgs_path(target: Target, start: Array, watch: Watch = unwatched) -> list[PathPoint]:
     """The points of an L-BFGS ascent from `start` (dim,), the start left out.
 
     Of very many dimensions the path has no more steps than memory holds.
     """
-    most_steps = max(
-        1, min(most_steps, LBFGS_PATH.most_numbers // (LBFGS_PATH.numbers_a_step * max(1, len(start))))
-    )
+    room = LBFGS_PATH.most_numbers // (LBFGS_PATH.numbers_a_step * max(1, len(start)))
+    most_steps = max(1, min(LBFGS_PATH.most_steps, room))
     origin, first = target.log_density_gradient(start)
     inside = {start.tobytes(): (origin, first)}
     slopes: dict[bytes, Array] = {}

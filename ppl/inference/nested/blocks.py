@@ -8,6 +8,7 @@ block).
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -75,20 +76,22 @@ BLOCK_MODES = BlockModeLimits()
 
 
 class Modes(NamedTuple):
-    """Of n outer points: the modes of the blocks (n, g, w), and Cholesky factors of the precision there.
+    """Of n outer points: the modes of the blocks (n, g, w) or of a field (n, k).
 
-    `values` (n,) are log densities of the whole at the modes, -inf at points given up, `found` (n,) whether
-    all blocks are at theirs.
+    `half_log_dets` (n,) are log determinants of the precisions there, halved, `values` (n,) log densities of
+    the whole, -inf at points given up, `found` (n,) whether all are at their modes, `factors` (n, g, w, w)
+    Cholesky factors of the precisions of blocks, (n, 0) of a field.
     """
 
     at: Array
-    factors: Array
+    half_log_dets: Array
     values: Array
     found: NDArray[np.bool_]
+    factors: Array
 
-    def at_rows(self, rows: NDArray[np.bool_]) -> "Modes":
+    def at_rows(self, rows: NDArray[np.bool_] | slice) -> "Modes":
         """Those of some of the outer points."""
-        return Modes(self.at[rows], self.factors[rows], self.values[rows], self.found[rows])
+        return Modes._make(each[rows] for each in self)
 
     @property
     def scales(self) -> Array:
@@ -103,12 +106,7 @@ class Modes(NamedTuple):
     @property
     def about_here(self) -> Array:
         """The same by the curvature where the search for modes ended, (n,)."""
-        return np.asarray(self.values - self.half_log_dets + 0.5 * self.at[0].size * LOG_2PI)
-
-    @property
-    def half_log_dets(self) -> Array:
-        """Log determinants of the precisions, halved, (n,)."""
-        return half_log_dets(self.factors)
+        return np.asarray(self.values - self.half_log_dets + 0.5 * prod(self.at.shape[1:]) * LOG_2PI)
 
 
 @dataclass(frozen=True)
@@ -231,7 +229,7 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
         going = going[~(ended | hopeless)]
         if not going.size:
             break
-    return Modes(at, factors, values, found)
+    return Modes(at, half_log_dets(factors), values, found, factors)
 
 
 def curvature_known(factors: Array, gradient: Array, whole: Array, near: float) -> NDArray[np.bool_]:

@@ -9,13 +9,12 @@ row in common come from one gradient (Curtis, Powell and Reid 1974).
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.banded import Factors
-from ppl.inference.nested.blocks import BLOCK_MODES
+from ppl.inference.nested.blocks import BLOCK_MODES, Modes
 from ppl.inference.nested.coupled import Coupled, coupled_factors
 from ppl.inference.nested.sparse import Field
 from ppl.inference.numerics.gaussian import LOG_2PI
@@ -56,33 +55,6 @@ class FieldModeLimits:
 
 
 FIELD_MODES = FieldModeLimits()
-
-
-class FieldModes(NamedTuple):
-    """Of n outer points: the modes (n, k) of a field, log determinants of the precision there, halved, (n,).
-
-    `values` (n,) are log densities of the whole at the modes, -inf at points given up, `found` (n,) whether
-    they are at theirs.
-    """
-
-    at: Array
-    half_log_dets: Array
-    values: Array
-    found: NDArray[np.bool_]
-
-    def at_rows(self, rows: slice) -> "FieldModes":
-        """Those of some of the outer points."""
-        return FieldModes(self.at[rows], self.half_log_dets[rows], self.values[rows], self.found[rows])
-
-    @property
-    def log_marginals(self) -> Array:
-        """The log density of the outer coordinates, (n,), by Laplace's approximation; -inf without modes."""
-        return np.where(self.found, self.about_here, -np.inf)
-
-    @property
-    def about_here(self) -> Array:
-        """The same by the curvature where the search for modes ended, (n,)."""
-        return np.asarray(self.values - self.half_log_dets + 0.5 * self.at.shape[1] * LOG_2PI)
 
 
 @dataclass(frozen=True)
@@ -160,7 +132,7 @@ class Fields:
         """Numbers that are held for an outer point."""
         return (self.structure.bandwidth + 1) * len(self.structure.latent)
 
-    def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> FieldModes:
+    def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> Modes:
         """The modes at outer points (n, d), by Newton's method from a start (n, k).
 
         Those are given up that seem to have a log marginal below `least` (n,).
@@ -170,11 +142,9 @@ class Fields:
             self.modes_of_part(outer[part], start[part], near, least[part])[0]
             for part in self.parts(len(outer))
         ]
-        return FieldModes(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        return Modes(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
-    def modes_of_part(
-        self, outer: Array, start: Array, near: float, least: Array
-    ) -> tuple[FieldModes, Array]:
+    def modes_of_part(self, outer: Array, start: Array, near: float, least: Array) -> tuple[Modes, Array]:
         """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
         n, constant = len(outer), 0.5 * start.shape[1] * LOG_2PI
         bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
@@ -211,7 +181,7 @@ class Fields:
             if not going.size:
                 break
         values[hopeless & ~found] = -np.inf
-        return FieldModes(at, half_log_dets, values, found), bands
+        return Modes(at, half_log_dets, values, found, np.zeros((n, 0))), bands
 
     def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
         """Points (n, k) away from modes, from which others may be found."""

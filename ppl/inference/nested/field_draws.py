@@ -22,9 +22,9 @@ import numpy as np
 
 from ppl.inference.correct.tempering import effective_size
 from ppl.inference.nested.banded import Factors
-from ppl.inference.nested.blocks import BLOCK_MODES
+from ppl.inference.nested.blocks import BLOCK_MODES, Modes
 from ppl.inference.nested.coupled import Coupled
-from ppl.inference.nested.field import FieldModes, Fields
+from ppl.inference.nested.field import Fields
 from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.slopes import third_derivatives
 from ppl.inference.nested.trends import Trends
@@ -125,7 +125,7 @@ class FieldDraws:
         weights = np.array([each for *_, each in self.weighted(outer, found.at, bands, rng)])
         return float(np.mean([len(each) / effective_size(each) - 1 for each in weights.T]))
 
-    def modes_at(self, outer: Array, least: Array) -> tuple[FieldModes, Array]:
+    def modes_at(self, outer: Array, least: Array) -> tuple[Modes, Array]:
         """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
         start = self.trends.terms(outer) @ self.modes
         return self.fields.modes_of_part(outer, start, BLOCK_MODES.about, least)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.inference.initialise.ascent import ascend
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
-from ppl.inference.nested.field import FieldModes, Fields
+from ppl.inference.nested.field import Fields
 from ppl.inference.nested.slopes import slopes
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.numerics.parts import row_parts
@@ -72,9 +72,7 @@ class Marginal:
     def dim(self) -> int:
         return len(self.centre)
 
-    def modes(
-        self, outer: Array, near: float = BLOCK_MODES.near, least: Array | None = None
-    ) -> Modes | FieldModes:
+    def modes(self, outer: Array, near: float = BLOCK_MODES.near, least: Array | None = None) -> Modes:
         """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
         return self.inner.modes(outer, self.start(outer), near, least)
 

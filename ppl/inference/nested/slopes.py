@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.nested.blocks import Blocks, Modes, solve_lower, solve_upper
-from ppl.inference.nested.field import FieldModes, Fields
+from ppl.inference.nested.field import Fields
 from ppl.inference.nested.sparse import Field
 from ppl.inference.objective.target import Array, gradients
 
@@ -22,7 +22,7 @@ MOVE = 1e-2
 """The step of the difference along the move of the mode, which is linear in it."""
 
 
-def slopes(inner: Blocks | Fields, outer: Array, modes: Modes | FieldModes) -> Array:
+def slopes(inner: Blocks | Fields, outer: Array, modes: Modes) -> Array:
     """The gradients (n, d) of the log marginals at outer points (n, d) with their modes."""
     here, traces, times = third_derivatives(inner, outer, modes)
     move = MOVE * times(inner.latent(traces))
@@ -41,7 +41,7 @@ class ThirdDerivatives(NamedTuple):
     times: Callable[[Array], Array]
 
 
-def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes | FieldModes) -> ThirdDerivatives:
+def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes) -> ThirdDerivatives:
     """Those that Laplace's approximation changes by with the mode, at outer points (n, d)."""
     inverse = inverse_at(inner, outer, modes)
     signs, squares = map(np.array, zip(*inverse.squares, strict=True))
@@ -69,12 +69,12 @@ class Inverse(NamedTuple):
     times: Callable[[Array], Array]
 
 
-def inverse_at(inner: Blocks | Fields, outer: Array, modes: Modes | FieldModes) -> Inverse:
+def inverse_at(inner: Blocks | Fields, outer: Array, modes: Modes) -> Inverse:
     """That at modes."""
     if isinstance(inner, Fields):
         found = inner.factors(outer, modes.at)
         return Inverse(by_colours(inner.structure, found.inverses), found.solve)
-    factors = modes.factors if isinstance(modes, Modes) else inner.factors(outer, modes.at)
+    factors = modes.factors
     units = np.eye(inner.structure.width)
     squares = ((1.0, solve_upper(factors, unit)) for unit in units)
     return Inverse(squares, lambda x: solve_upper(factors, solve_lower(factors, x)))

@@ -38,11 +38,9 @@ class RowChoice(Protocol):
 
     def view(self, target: Target, iteration: int) -> Target:
         """The target as iteration 0, 1, ... is to see it."""
-        ...
 
     def on_the_way(self, target: Target, purpose: int = 0) -> Target:
         """The target by which a step size or the path so far is judged; for another purpose, another one."""
-        ...
 
 
 @dataclass(frozen=True)

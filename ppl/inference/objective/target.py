@@ -1,6 +1,6 @@
 """What inference knows of a model: a dimension and a log density over R^dim."""
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,25 +63,25 @@ def gradients(target: Target, us: Array) -> Array:
 
 def given(target: Target, outer: NDArray[np.intp]) -> Target:
     """The same density, of whose gradients at many points those in other coordinates are looked at."""
-    find = getattr(target, "with_gradients_in", None)
     others = np.ones(target.dim, dtype=bool)
     others[outer] = False
-    found: Target = find(others) if find else target
-    return found
+    return _by(target, "with_gradients_in", others)
 
 
 def for_many_points(target: Target) -> Target:
     """The same density by what begins later and is faster at many thousands of points, if there is such."""
-    begin = getattr(target, "for_many_points", None)
-    found: Target = begin() if begin else target
-    return found
+    return _by(target, "for_many_points")
 
 
 def without_blocks(target: Target) -> Target:
     """The same density by what is faster where no blocks are integrated out, if there is such."""
-    begin = getattr(target, "without_blocks", None)
-    found: Target = begin() if begin else target
-    return found
+    return _by(target, "without_blocks")
+
+
+def _by(target: Target, method: str, *args: Any) -> Target:
+    """What a method of the target gives, or the target itself where it has none of that name."""
+    find = getattr(target, method, None)
+    return cast(Target, find(*args)) if find else target
 
 
 class Forwarding:

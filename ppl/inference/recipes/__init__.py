@@ -1,5 +1,7 @@
 """Whole algorithms, one file a recipe: each fills slots with parts and leaves a Result."""
 
+from collections.abc import Callable
+
 from ppl.inference.families import FAMILIES
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.target import Target
@@ -10,16 +12,16 @@ from ppl.inference.recipes.laplace import laplace
 from ppl.inference.recipes.multi_pathfinder import multi_pathfinder
 from ppl.inference.recipes.nested import nested
 from ppl.inference.recipes.optimize import optimize
-from ppl.inference.recipes.recipe import Recipe
 from ppl.inference.recipes.refusals import refuse
-from ppl.inference.recipes.result import Result
+from ppl.inference.recipes.result import Result, without_parameters
 from ppl.inference.recipes.ssvb import ssvb
-from ppl.inference.recipes.without_parameters import without_parameters
 from ppl.inference.run.context import Context
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
 
+Recipe = Callable[[Target, Init, Context], Result]
+"""A whole algorithm. `init` is a radius, a point (dim,) or an earlier q, as in `start.start_point`."""
 RECIPES: dict[str, Recipe] = {
     "auto": staged,
     **{name: staged for name in FAMILIES if name != "diagonal"},  # which is dsvi-diagonal's

@@ -117,7 +117,7 @@ def run_loop(
     With `allow_no_step` none is taken from a scaled start that no step size improves on. Ctrl-C in the
     search leaves the start itself.
     """
-    settings, streams, listen, journal = context.settings, context.streams, context.listen, context.journal
+    settings, streams, journal = context.settings, context.streams, context.journal
 
     def found() -> Loop:
         unmoved = begin(with_eta(1.0), start.params)
@@ -130,14 +130,12 @@ def run_loop(
             return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
         if search.note and allow_no_step and start.scaled:
             return Loop(search, unmoved, Outcome(Ending.COMPLETED, "no stochastic step was taken"), NO_STEP)
-        rngs = (streams.gradients, streams.elbo)
-        run, outcome = optimise(with_eta(search.eta), start.target, start.params, *rngs, listen, journal)
+        run, outcome = optimise(with_eta(search.eta), start.target, start.params, context)
         return Loop(search, run, outcome)
 
     def searched() -> EtaSearch:
         if settings.eta is not None or settings.step_rule == "dowg":
             return EtaSearch(nan if settings.eta is None else settings.eta, nan, {}, "")
-        iterations, seed = settings.adapt_iter, streams.search
-        return search_eta(with_eta, start.target, start.params, iterations, seed, listen, etas, min_draws)
+        return search_eta(with_eta, start.target, start.params, context, etas, min_draws)
 
     return once(journal, "loop end", found, streams.gradients, streams.elbo)

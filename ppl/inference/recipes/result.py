@@ -335,3 +335,10 @@ def _notes(path: Path, final_elbo: float, dropped: int) -> list[str]:
     if dropped:
         notes.append(f"{dropped} draws had no finite log density and were redrawn.")
     return notes
+
+
+def without_parameters(target: Target, settings: Settings) -> Result:
+    """Draws from R^0, where q is the posterior; the counterpart of CmdStan's `fixed_param`."""
+    outcome = Outcome(Ending.CONVERGED, "the program has no parameters, so nothing was fitted")
+    path = Path(start=np.zeros(0), outcome=outcome, at_maximum=True)
+    return result_of(target, FullRank(0), np.zeros(0), path, Context.of(settings))

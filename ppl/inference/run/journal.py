@@ -21,11 +21,9 @@ class Journal(Protocol):
 
     def recall(self, stage: str, *generators: Generator) -> Any:
         """The state last recorded for the stage, the generators set to what they were then; else None."""
-        ...
 
     def record(self, stage: str, state: Any, *generators: Generator) -> None:
         """Keep the state of the stage, and where the generators stand."""
-        ...
 
 
 class Forgetful:

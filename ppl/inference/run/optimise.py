@@ -15,11 +15,11 @@ from ppl.inference.families.family import Family
 from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.objective.subsampling import ALL_ROWS, RowChoice
 from ppl.inference.objective.target import Array, Target
+from ppl.inference.run.context import Context
 from ppl.inference.run.fused_steps import fused_steps
-from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
+from ppl.inference.run.progress import Progress
 from ppl.inference.steps.averaging import Averaging
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, StoppingRule, read
@@ -137,34 +137,27 @@ def onward(
         yield (run := advance(algorithm, target, run, rng))
 
 
-def optimise(
-    algorithm: Algorithm,
-    target: Target,
-    params: Array,
-    gradient_rng: np.random.Generator,
-    elbo_rng: np.random.Generator,
-    listen: Listener,
-    journal: Journal = NULL_JOURNAL,
-) -> tuple[Run, Outcome]:
+def optimise(algorithm: Algorithm, target: Target, params: Array, context: Context) -> tuple[Run, Outcome]:
     """Climb the ELBO from `params` until the stopping rule, the budget, trouble or Ctrl-C ends the run.
 
     The answer is the `average` of the run that is returned. When the run diverges, that is the one with the
     best ELBO seen. The journal keeps every checkpoint, and the run goes on from the last one in it.
     """
-    run: Run = journal.recall(STAGE, gradient_rng, elbo_rng) or begin(algorithm, params)
+    rngs = (context.streams.gradients, context.streams.elbo)
+    run: Run = context.journal.recall(STAGE, *rngs) or begin(algorithm, params)
     began = perf_counter() - (run.trace[-1].seconds if run.trace else 0.0)
     seen = algorithm.rows.on_the_way(target)
     try:
         while run.iteration < algorithm.iterations:
-            for ahead in onward(algorithm, target, run, gradient_rng, _checkpoint_after(algorithm, run)):
+            for ahead in onward(algorithm, target, run, rngs[0], _checkpoint_after(algorithm, run)):
                 run = ahead
             if run.iteration % algorithm.eval_elbo:
                 break
-            run, reading = _check(algorithm, seen, run, elbo_rng, began)
-            listen(_report(algorithm, run, reading))
+            run, reading = _check(algorithm, seen, run, rngs[1], began)
+            context.listen(_report(algorithm, run, reading))
             if reading.outcome:
                 return _end(run, reading.outcome)
-            journal.record(STAGE, run, gradient_rng, elbo_rng)
+            context.journal.record(STAGE, run, *rngs)
     except KeyboardInterrupt:
         return run, Outcome(Ending.INTERRUPTED, f"interrupted at iteration {run.iteration}")
     except InferenceError as error:

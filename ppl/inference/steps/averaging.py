@@ -11,7 +11,6 @@ class Averaging(Protocol):
 
     def update(self, average: Array, params: Array, iteration: int) -> Array:
         """The answer after iteration 1, 2, ... went to `params`."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.correct.finite_draws import draws_with_density
 from ppl.inference.objective.target import Array, Target
+from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import Algorithm, begin, onward
 from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
+from ppl.inference.run.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,9 @@ def search_eta(
     with_eta: Callable[[float], Algorithm],
     target: Target,
     params: Array,
-    iterations: int,
-    seed: np.random.SeedSequence,
-    listen: Listener,
-    etas: Sequence[float] = ETA_SEARCH.etas,
-    min_draws: int = ETA_SEARCH.fewest_draws,
+    context: Context,
+    etas: Sequence[float],
+    min_draws: int,
 ) -> EtaSearch:
     """Try every eta for a few iterations from the same start and keep the one with the best ELBO.
 
@@ -58,7 +57,8 @@ def search_eta(
     Raises:
         InferenceError: the start itself has no ELBO.
     """
-    path_seed, score_seed = seed.spawn(2)
+    iterations, listen = context.settings.adapt_iter, context.listen
+    path_seed, score_seed = context.streams.search.spawn(2)
     seen = with_eta(etas[0]).rows.on_the_way(target)
     at_start = _elbo_terms(with_eta(etas[0]), seen, params, score_seed)
     total = len(etas) * iterations

@@ -17,10 +17,8 @@ class StepRule(Protocol[State]):
 
     def init(self, params: Array) -> State:
         """The state before the first step."""
-        ...
 
     def step(
         self, state: State, params: Array, gradient: Array, xp: Namespace = NUMPY
     ) -> tuple[Array, State]:
         """New params and state after one step along a noisy gradient (size,)."""
-        ...

@@ -42,11 +42,9 @@ class StoppingRule(Protocol[State]):
 
     def init(self) -> State:
         """The state before the first checkpoint."""
-        ...
 
     def update(self, state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:
         """Look at the next checkpoint, whose ELBO is finite."""
-        ...
 
 
 def read(rule: StoppingRule[State], state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:

@@ -28,8 +28,7 @@ def zeros(o: Outcome) -> Finding | None:
         return None
     tried: list[Candidate] = [("zeros", lambda rows: (rows == 0).sum(axis=1).astype(float))]
     found = farthest(tried, o.y[None], o.replicated, f"{{}} among `{o.name}`")
-    assert found is not None
-    return found.finding(
+    return found and found.finding(
         o.statement.span,
         "PPL030",
         f"`{o.name}` has {found.reference.observed:.0f} zeros; replicated data have "

@@ -38,9 +38,7 @@ def group(o: Outcome) -> Finding | None:
     own, replicated, _ = o.unexplained
     columns = [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
     found = farthest(columns, own, replicated, "sum of squares of residuals between groups of {}")
-    if found is None:
-        return None
-    return found.finding(
+    return found and found.finding(
         o.statement.span,
         "PPL024",
         f"The residuals of `{o.name}` differ between the groups of `{found.name}`.",
@@ -70,9 +68,7 @@ def predictor(o: Outcome) -> Finding | None:
     left_out = {name: c.values for name, c in o.columns.items() if not c.used}
     tried = [c for name, x in {**left_out, ORDER: order(o)}.items() for c in score_of(name, direction(x, q))]
     found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
-    if found is None:
-        return None
-    return found.finding(
+    return found and found.finding(
         o.statement.span,
         "PPL025",
         f"The residuals of `{o.name}` change with {quoted(found.name)}, which the model leaves out.",
@@ -100,8 +96,7 @@ def autocorrelation(o: Outcome) -> Finding | None:
     own, replicated = (within(o, s) for s in o.unexplained[:2])
     tried: list[Candidate] = [(ORDER, lambda s: np.maximum((s[:, 1:] * s[:, :-1]).mean(axis=1), 0.0) ** 2)]
     found = farthest(tried, own, replicated, "squared autocorrelation of residuals in {}")
-    assert found is not None
-    return found.finding(
+    return found and found.finding(
         o.statement.span,
         "PPL026",
         f"The residuals of `{o.name}` are alike from one row to the next "

@@ -7,6 +7,7 @@ twice, which makes them larger than uniform ones: checks find less by them, and 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
@@ -54,6 +55,7 @@ Candidate = tuple[str, Callable[[Floats], Floats]]
 """A name, and a statistic (n,) of residuals (n, rows)."""
 
 
+@final
 @dataclass(frozen=True, eq=False)
 class Farthest:
     """The candidate whose statistic lies farthest out, with the p-value for all that were tried."""

@@ -31,15 +31,12 @@ def unequal_variance(o: Outcome) -> Finding | None:
     ]
     tried += [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
     found = farthest(tried, own, replicated, "size of residuals along {}")
-    if found is None:
-        return None
-    name = found.name
-    return found.finding(
+    return found and found.finding(
         o.statement.span,
         "PPL029",
-        f"The size of the residuals of `{o.name}` changes with {quoted(name)}: their variance is not "
+        f"The size of the residuals of `{o.name}` changes with {quoted(found.name)}: their variance is not "
         "constant.",
-        changing_scale(o, name),
+        changing_scale(o, found.name),
     )
 
 

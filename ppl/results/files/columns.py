@@ -54,15 +54,13 @@ FEW_ENTRIES = 20
 """Entries of a variable that a table shows one by one where nobody asked for them."""
 
 
-def folded(
-    columns: Sequence[str], always: Collection[str] = (), few: int = FEW_ENTRIES
-) -> tuple[tuple[str, ...], dict[str, int]]:
+def folded(columns: Sequence[str], always: Collection[str] = ()) -> tuple[tuple[str, ...], dict[str, int]]:
     """The columns of small variables, and how many the others have, by name.
 
-    A variable with more than `few` entries is not small, nor is one of several that is named in `always`.
+    A variable with more than `FEW_ENTRIES` is not small, nor is one of several that is named in `always`.
     """
     sizes = {name: len(positions) for name, positions in variables(columns).items()}
-    large = {name: n for name, n in sizes.items() if n > (1 if name in always else few)}
+    large = {name: n for name, n in sizes.items() if n > (1 if name in always else FEW_ENTRIES)}
     return tuple(name for name in columns if variable_of(name) not in large), large
 
 

@@ -26,14 +26,14 @@ def as_sample(config: Config, draws: int) -> Config:
 
 
 def sample_lines(
-    config: Config, columns: Sequence[str], log_p: Floats, log_g: Floats, rows: Floats, seconds: float = 0.0
+    config: Config, columns: Sequence[str], log_p: Floats, log_g: Floats, rows: Floats
 ) -> Iterator[str]:
     """The whole file; `config` is that of the fit."""
     yield from comment_lines(as_sample(config, len(rows)))
     yield ",".join(chain(LEADING, columns)) + "\n"
     for p, g, row in zip(log_p, log_g, rows, strict=True):
         yield line(chain((p, p, g), row.tolist()))
-    yield from elapsed((0.0, "Warm-up"), (seconds, "Sampling"), (seconds, "Total"))
+    yield from elapsed((0.0, "Warm-up"), (0.0, "Sampling"), (0.0, "Total"))
 
 
 def elapsed(*phases: tuple[float, str]) -> Iterator[str]:

@@ -21,9 +21,9 @@ CHAINS_STARTED = 4
 
 
 def save_warm_start(
-    base: Path, us: Floats, dense: bool, declared: Sequence[Sized], rows: Floats, chains: int = CHAINS_STARTED
+    base: Path, us: Floats, dense: bool, declared: Sequence[Sized], rows: Floats
 ) -> list[Path]:
-    """Writes `<base>_metric.json`, and `<base>_inits_1.json` on for as many chains; returns their names.
+    """Writes `<base>_metric.json`, and `<base>_inits_1.json` on for some chains; returns their names.
 
     Args:
         us: unconstrained draws (n, dim); their covariance, or with `dense` off its diagonal, is the metric.
@@ -33,16 +33,16 @@ def save_warm_start(
     metric = beside(base, "metric")
     write_whole(metric, [metric_json(covariance_of(us, dense), stepsize_for(us.shape[1]))])
     written = [metric]
-    for number, values in enumerate(_distinct(declared, rows, chains), 1):
+    for number, values in enumerate(_distinct(declared, rows), 1):
         written.append(beside(base, f"inits_{number}"))
         write_whole(written[-1], [json.dumps(_plain(values)) + "\n"])
     return written
 
 
-def _distinct(declared: Sequence[Sized], rows: Floats, chains: int) -> Iterator[dict[str, Any]]:
+def _distinct(declared: Sequence[Sized], rows: Floats) -> Iterator[dict[str, Any]]:
     """The first draws that differ: chains that start together tell nothing of each other."""
     _, first = np.unique(rows, axis=0, return_index=True)
-    for k in np.sort(first)[:chains]:
+    for k in np.sort(first)[:CHAINS_STARTED]:
         yield unflatten(declared, rows[k])
 
 

@@ -1,14 +1,13 @@
 """Models of the same data by their log evidence: Bayes factors and posterior probabilities."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ppl.errors import DataError
 from ppl.inference.correct.evidence import Evidence
-from ppl.results.files.tables import text_table
-from ppl.results.report.ranked import TABLE_WIDTH, Ranked
+from ppl.results.report.ranked import Ranked
 
 HEADINGS = ("log_bf", "se_log_bf", "log_evidence", "se", "probability")
 CLEAR_ERRORS = 3.0
@@ -46,9 +45,7 @@ class EvidenceComparison(Ranked[OfEvidence]):
         ('a', True)
     """
 
-    def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
-        """The lines of the table, a model each."""
-        return text_table(("", *HEADINGS), [model.texts for model in self], width)
+    headings = HEADINGS
 
     @property
     def reading(self) -> str:

@@ -10,10 +10,9 @@ from ppl.arguments import checks
 from ppl.errors import ArgumentError, DataError, InferenceError
 from ppl.inference.correct.evidence import Evidence
 from ppl.results.files.columns import Floats
-from ppl.results.files.tables import text_table
 from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
 from ppl.results.report.loo import Loo, se_of_sum
-from ppl.results.report.ranked import TABLE_WIDTH, Ranked
+from ppl.results.report.ranked import Ranked
 
 HEADINGS = ("elpd_diff", "se_diff", "elpd_loo", "se_elpd", "p_loo", "weight", "bad k-hat")
 
@@ -67,9 +66,7 @@ class Comparison(Ranked[Compared]):
         (2, 'a')
     """
 
-    def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
-        """The lines of the table, a model each."""
-        return text_table(("", *HEADINGS), [model.texts for model in self], width)
+    headings = HEADINGS
 
     @property
     def reading(self) -> str:

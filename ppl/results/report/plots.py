@@ -314,7 +314,7 @@ def densities(y: Floats, heights: Floats, labels: Sequence[str], name: str, disc
 
 
 @styled
-def rank_histograms(ranks: NDArray[Any], columns: Sequence[str], draws: int, wide: bool = True) -> "Figure":
+def rank_histograms(ranks: NDArray[Any], columns: Sequence[str], draws: int) -> "Figure":
     """The ranks (simulations, columns) of each column; grey: where 99% of the bars of uniform ranks lie."""
     from scipy.stats import binom
 
@@ -323,12 +323,8 @@ def rank_histograms(ranks: NDArray[Any], columns: Sequence[str], draws: int, wid
     edges = np.linspace(-0.5, draws + 0.5, bins + 1)
     inside = np.diff(np.floor(edges + 0.5)) / (draws + 1)
     low, high = binom.ppf(0.005, n, inside), binom.ppf(0.995, n, inside)
-    across = 4 if wide else 2
-    figure, grid = panels(len(columns), across, wide, height=1.7)
+    figure, grid = panels(len(columns), 4, True, height=1.7)
     for k, axes in enumerate(grid):
-        if k >= len(columns):
-            axes.set_visible(False)
-            continue
         axes.fill_between(
             edges, np.append(low, low[-1]), np.append(high, high[-1]), step="post", color=GREY, alpha=0.3
         )

@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from ppl.errors import UnknownName
+from ppl.results.files.tables import text_table
 from ppl.results.report.loo import as_html
 
 TABLE_WIDTH = 100
@@ -18,6 +19,10 @@ class Named(Protocol):
     @property
     def name(self) -> str: ...
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The figures as a table shows them, the name first."""
+
 
 Row = TypeVar("Row", bound=Named)
 
@@ -27,6 +32,7 @@ class Ranked(ABC, Generic[Row]):
     """Models of the same data, the best first; by position or by name."""
 
     models: tuple[Row, ...]
+    headings: ClassVar[tuple[str, ...]]
 
     def __len__(self) -> int:
         return len(self.models)
@@ -47,9 +53,9 @@ class Ranked(ABC, Generic[Row]):
             raise UnknownName("no model", name, names)
         return self.models[names.index(name)]
 
-    @abstractmethod
     def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of the table, a model each."""
+        return text_table(("", *self.headings), [model.texts for model in self], width)
 
     @property
     @abstractmethod
