@@ -1,7 +1,8 @@
 """Which densities of single numbers are drawn on the site: where, and with which parameters."""
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from ppl.results.files.columns import Floats
 from ppl.results.report import plots
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.record import Distribution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 POINTS = 401
 """Of a curve."""
@@ -74,7 +78,7 @@ def densities() -> Iterator[tuple[str, str]]:
     for d in DISTRIBUTIONS:
         if d.name in PICTURES:
             y, heights = curves(d)
-            figure = plots.densities(y, heights, labels(d), d.args[0][0], d.discrete)
+            figure = picture_of(y, heights, labels(d), d.args[0][0], d.discrete)
             yield d.name, plots.svg(figure)
 
 
@@ -101,3 +105,17 @@ def labels(d: Distribution) -> list[str]:
         ", ".join(f"{name} = {value:g}" for name, value in zip(names, curve, strict=False))
         for curve in PICTURES[d.name].curves
     ]
+
+
+@plots.styled
+def picture_of(y: Floats, heights: Floats, names: Sequence[str], variate: str, discrete: bool) -> "Figure":
+    """Densities (curves, points) at y (points,), or probabilities, one for each of the names."""
+    figure, (axes,) = plots.panels(1, 1, False, height=2.2, width=6.5)
+    for height, label, colour in zip(heights, names, cycle(plots.RUNS), strict=False):
+        style = {"marker": "o", "markersize": 3, "linewidth": 0.6} if discrete else {"linewidth": 1.4}
+        axes.plot(y, height, color=colour, label=label, **style)
+    top = min(float(heights.max()), 3 * float(np.quantile(heights, 0.98)))
+    axes.set(xlabel=variate, ylabel="probability" if discrete else "density", ylim=(0, 1.05 * top))
+    if any(names):
+        axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure

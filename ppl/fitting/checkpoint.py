@@ -57,10 +57,6 @@ class Stage(NamedTuple):
     generators: tuple[Any, ...]
 
 
-def no_owner() -> Mapping[str, Any]:
-    return {}
-
-
 @dataclass
 class Checkpoint:
     """A journal (inference.journal) that writes itself to its file every so many seconds; None for nowhere.
@@ -71,7 +67,7 @@ class Checkpoint:
     """
 
     path: Path | None
-    owner: Callable[[], Mapping[str, Any]] = no_owner
+    owner: Callable[[], Mapping[str, Any]] = dict
     every: float = SECONDS_A_WRITE
     stages: dict[str, Stage] = field(default_factory=dict)
     resumed: Path | None = None

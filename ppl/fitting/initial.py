@@ -14,6 +14,7 @@ from ppl.density.updated import Earlier, positions
 from ppl.errors import DataError
 from ppl.files import require_file
 from ppl.fitting.checksum import checked_record, damage_reported
+from ppl.fitting.identity import positive_transform
 from ppl.fitting.record_types import require_types
 from ppl.inference.initialise.start import Init, Warm
 from ppl.names import unflatten
@@ -89,7 +90,7 @@ def _warm(posterior: LogDensity, path: Path, record: Mapping[str, Any], whole: b
             f"the first that differ are {odd[0]} there and {odd[1]} here. A fit can begin where another "
             "ended if both have the same parameters."
         )
-    transform = "softplus" if posterior.model.compilation.softplus else "log"
+    transform = positive_transform(posterior.model)
     if record["positive_transform"] != transform:
         raise DataError(
             f"{path} was fitted with the positive transform {record['positive_transform']}, not {transform}; "

@@ -12,8 +12,8 @@ import pytest
 from ppl.cmdstan.folder import TOOLS, write_folder
 from ppl.cmdstan.job import read_rows
 from ppl.cmdstan.tools import diagnose, make, stanc, stansummary
+from ppl.cmdstan.tools.diagnose import e_bfmi
 from ppl.cmdstan.tools.run import run
-from ppl.inference.nuts.diagnostics import e_bfmi
 from ppl.results.files.read_csv import read_draws
 from tests.cmdstan.conftest import DATA
 

@@ -1,4 +1,4 @@
-"""Lets tests import toy_targets and parts of the papers by name: importlib mode adds no folder to sys.path."""
+"""Lets tests import toy targets and parts of the papers: importlib mode adds no folder to the path."""
 
 import sys
 from pathlib import Path

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
+from algorithm_one import advi
 from toy_targets import correlated
 
-from ppl.inference.recipes.advi import advi
 from ppl.inference.steps.averaging import Last, Polynomial
 
 

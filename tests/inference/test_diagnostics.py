@@ -2,12 +2,12 @@ import math
 
 import numpy as np
 import pytest
+from algorithm_one import advi
 from scipy import stats
 from toy_targets import correlated
 
 from ppl.inference.diagnose.diagnostics import khat_of_means, tail_shapes, trend
 from ppl.inference.diagnose.psis import psis
-from ppl.inference.recipes.advi import advi
 from ppl.inference.run.optimise import TracePoint
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+from algorithm_one import advi
 from toy_targets import Gaussian, HalfSpace, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.recipes.advi import advi
 from ppl.inference.run.outcome import Ending
 
 

@@ -2,12 +2,15 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from ppl.cmdstan.job import Job
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
-from ppl.results.arguments.settings_in_words import in_cmdstans_words, settings_of
+from ppl.results.arguments.of_settings import SETTINGS, parse_value
+from ppl.results.arguments.settings_in_words import ONE_TO_ONE, in_cmdstans_words
+from ppl.results.arguments.tree import Values
 from ppl.results.files.sample_csv import as_sample, elapsed
 from ppl.results.files.stan_csv import eta_lines
 from ppl.results.fits.fit import Fit, variational
@@ -69,3 +72,16 @@ def _table(refresh: int) -> Listener:
         print(row.rstrip(), flush=True)
 
     return listen
+
+
+def settings_of(arguments: Values) -> dict[str, Any]:
+    """What the given arguments say of Settings; like CmdStan, `eta` counts when the search is off."""
+    searched = arguments.get("variational.adapt.engaged", True)
+    return {
+        **{
+            name: parse_value(SETTINGS[name], arguments[path])
+            for path, name in ONE_TO_ONE.items()
+            if path in arguments
+        },
+        **({} if searched else {"eta": arguments.get("variational.eta", 1.0)}),
+    }

@@ -1,5 +1,6 @@
 """CmdStan's `diagnose`: what is wrong with the chains in CSV files, if anything."""
 
+import math
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.inference.nuts.diagnostics import CHAINS, Judged, e_bfmi, higher
-from ppl.results.files.columns import bracketed
+from ppl.inference.nuts.diagnostics import CHAINS, Judged, higher
+from ppl.results.files.columns import Floats, bracketed
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
 from ppl.results.report.reading import of_chains
@@ -102,3 +103,17 @@ def energies(files: Sequence[DrawsFile]) -> Iterator[float]:
     for file in files:
         if "energy__" in file.internal:
             yield e_bfmi(file.internal["energy__"])
+
+
+def e_bfmi(energies: Floats) -> float:
+    """The energy Bayesian fraction of missing information of a chain with these energies, (draws,).
+
+    How far a draw's energy moves from the one before, against how far energies lie apart: where it is low,
+    momenta drawn anew do not reach the energies of the posterior. Betancourt (2016), arXiv:1604.00695.
+
+    Example:
+        >>> round(e_bfmi(np.array([1.0, 2.0, 1.0, 2.0])), 2)
+        3.0
+    """
+    spread = float(np.var(energies, ddof=1)) if len(energies) > 1 else 0.0
+    return float(np.mean(np.diff(energies) ** 2)) / spread if spread else math.nan

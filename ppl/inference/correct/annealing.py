@@ -358,11 +358,8 @@ def _anneal(
         log_evidence += _log_mean(weights)
         particles = particles.at(systematic(weights, points, rng))
         path.append(beta)
-        listen(
-            Progress(
-                Phase.ANNEALING, len(path) - 1, ANNEALING.most_temperatures, note=f"temperature {beta:.2g}"
-            )
-        )
+        steps, note = len(path) - 1, f"temperature {beta:.2g}"
+        listen(Progress(Phase.ANNEALING, steps, ANNEALING.most_temperatures, note=note))
         if beta < 1:
             particles, _ = kernel.moves(particles, beta, ANNEALING.moves_at_each)
     kernel.reference, reached = None, path[-1] == 1
@@ -410,14 +407,8 @@ def _equilibrate(
             for each in points_of_round:
                 after = after + monitored(each, centre, sds) / (stage * len(points_of_round))
             rounds += 1
-            listen(
-                Progress(
-                    Phase.STATIONARITY,
-                    rounds,
-                    sum(ANNEALING.stages),
-                    note=f"correlation {autocorrelation:.2f}",
-                )
-            )
+            note = f"correlation {autocorrelation:.2f}"
+            listen(Progress(Phase.STATIONARITY, rounds, sum(ANNEALING.stages), note=note))
         autocorrelation, last = largest_autocorrelation(came, particles.u, modes), drift
         if before.size:
             drift = significant_change(before, after, monitored(particles, centre, sds).std(axis=0))

@@ -99,5 +99,4 @@ def _finite_draws(
 
 
 def _not_finite(value: Array, gradient: Array) -> NDArray[np.intp]:
-    bad: NDArray[np.intp] = (~(np.isfinite(value) & np.isfinite(gradient).all(axis=1))).nonzero()[0]
-    return bad
+    return np.asarray((~(np.isfinite(value) & np.isfinite(gradient).all(axis=1))).nonzero()[0])

@@ -127,5 +127,4 @@ def _autocovariances(draws: Array) -> Array:
     n = draws.shape[1]
     centred = draws - draws.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, 2 * n)
-    covariances: Array = np.fft.irfft(np.abs(spectrum) ** 2, 2 * n)[:, :n] / n
-    return covariances
+    return np.asarray(np.fft.irfft(np.abs(spectrum) ** 2, 2 * n)[:, :n] / n)

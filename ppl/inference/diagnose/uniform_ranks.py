@@ -97,8 +97,7 @@ def _gamma(counts: Ints, n: int, largest: int) -> Array:
     above = stats.binom.sf(whole - 1, n, shares)
     tails = 2 * np.minimum(below, above)
     at = np.arange(counts.shape[1])
-    found: Array = tails[counts, at].min(axis=1)
-    return found
+    return np.asarray(tails[counts, at].min(axis=1))
 
 
 @cache

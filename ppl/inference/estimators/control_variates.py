@@ -27,8 +27,7 @@ class Quadratic:
     def values(self, u: Array) -> Array:
         """At each row of u (n, dim), (n,)."""
         off = u - self.centre
-        values: Array = self.value + off @ self.gradient + 0.5 * ((off @ self.hessian) * off).sum(axis=1)
-        return values
+        return np.asarray(self.value + off @ self.gradient + 0.5 * ((off @ self.hessian) * off).sum(axis=1))
 
     def gradients(self, u: Array) -> Array:
         """In u, at each row of u (n, dim)."""

@@ -45,5 +45,4 @@ def _best_scales(excess: Array, score: Array) -> Array:
     centred = score - score.mean(axis=0)
     covariance = (excess[:, None] * score * centred).sum(axis=0)
     variance = (centred**2).sum(axis=0)
-    scales: Array = np.divide(covariance, variance, out=np.zeros_like(variance), where=variance > 0)
-    return scales
+    return np.asarray(np.divide(covariance, variance, out=np.zeros_like(variance), where=variance > 0))

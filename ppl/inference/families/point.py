@@ -19,9 +19,7 @@ class Point:
     def size(self) -> int:
         return self.dim
 
-    @property
-    def noise_dim(self) -> int:
-        return 0
+    noise_dim = 0
 
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         return mu.copy()

@@ -53,9 +53,7 @@ class Elliptical(Standard, Protocol):
 class Normal:
     """The standard normal."""
 
-    @property
-    def variance(self) -> float:
-        return 1.0
+    variance = 1.0
 
     def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
         return rng.standard_normal((n, dim))
@@ -112,8 +110,7 @@ class StudentT:
         return float(half * (special.psi(half) - special.psi(self.nu / 2))) - self._log_constant(dim)
 
     def log_density_at(self, square: Array, dim: int) -> Array:
-        log_phi: Array = self._log_constant(dim) - (self.nu + dim) / 2 * np.log1p(square / self.nu)
-        return log_phi
+        return np.asarray(self._log_constant(dim) - (self.nu + dim) / 2 * np.log1p(square / self.nu))
 
     def weight(self, square: Array, dim: int) -> Array:
         return (self.nu + dim) / (self.nu + square)
@@ -127,9 +124,7 @@ class StudentT:
 class Logistic:
     """Independent standard logistics."""
 
-    @property
-    def variance(self) -> float:
-        return pi**2 / 3
+    variance = pi**2 / 3
 
     def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
         return rng.logistic(size=(n, dim))
@@ -151,16 +146,13 @@ class Logistic:
 class Laplace:
     """Independent standard Laplace (double exponential) coordinates."""
 
-    @property
-    def variance(self) -> float:
-        return 2.0
+    variance = 2.0
 
     def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
         return rng.laplace(size=(n, dim))
 
     def log_density(self, z: Array) -> Array:
-        log_phi: Array = -np.abs(z).sum(axis=1) - z.shape[1] * LOG_2
-        return log_phi
+        return np.asarray(-np.abs(z).sum(axis=1) - z.shape[1] * LOG_2)
 
     def score(self, z: Array) -> Array:
         return -np.sign(z)

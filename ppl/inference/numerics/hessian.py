@@ -18,8 +18,7 @@ def hessian(target: Target, u: Array, scales: Array) -> Array:
     steps = np.diag(scales)
     ahead, behind = (gradients(target, at) for at in (u + HESSIAN_STEP * steps, u - HESSIAN_STEP * steps))
     matrix = (ahead - behind) / (2 * HESSIAN_STEP) / scales[:, None]
-    symmetric: Array = 0.5 * (matrix + matrix.T)
-    return symmetric
+    return np.asarray(0.5 * (matrix + matrix.T))
 
 
 def gaussian_at(target: Target, mode: Array, scales: Array) -> tuple[Gaussian, int]:

@@ -163,17 +163,3 @@ def judged(
             max_depth,
             delta,
         )
-
-
-def e_bfmi(energies: Array) -> float:
-    """The energy Bayesian fraction of missing information of a chain with these energies, (draws,).
-
-    How far a draw's energy moves from the one before, against how far energies lie apart: where it is low,
-    momenta drawn anew do not reach the energies of the posterior. Betancourt (2016), arXiv:1604.00695.
-
-    Example:
-        >>> round(e_bfmi(np.array([1.0, 2.0, 1.0, 2.0])), 2)
-        3.0
-    """
-    spread = float(np.var(energies, ddof=1)) if len(energies) > 1 else 0.0
-    return float(np.mean(np.diff(energies) ** 2)) / spread if spread else math.nan

@@ -24,11 +24,10 @@ from ppl.inference.refine.family_upgrade import at_start, upgrade
 from ppl.inference.refine.newton_by_rows import at_mode_of_all_rows
 from ppl.inference.refine.refinement import Refined, refine, unrefined
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import NULL_JOURNAL, Journal, once
+from ppl.inference.run.journal import once
 from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import integrates_blocks
-from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.steps.averaging import Last, Polynomial
@@ -41,31 +40,6 @@ NO_REFINEMENT = (
 )
 # The family that `auto` begins with.
 FIRST = "meanfield"
-PAPER: dict[str, Any] = {"algorithm": "meanfield", "start": "random", "average": False, "refine": False}
-
-
-def advi(
-    target: Target,
-    *,
-    init: Init = 2.0,
-    progress: Listener = silent,
-    journal: Journal = NULL_JOURNAL,
-    **settings: Any,
-) -> Result:
-    """Algorithm 1 of the paper alone, for callers in Python.
-
-    The settings are those of `Settings`, with CmdStan's names and defaults. `eta=None` searches for the step
-    size; `init` is a radius or a start (dim,) on R^dim. The same seed gives the same result to the last bit.
-
-    Raises:
-        InferenceError: a setting is out of range, or the target is not finite where the run must begin.
-
-    Example:
-        >>> result = advi(target, algorithm="fullrank", seed=1)
-        >>> print(result.outcome.converged, result.mean_u.shape)
-        True (10,)
-    """
-    return staged(target, init, Context.of(Settings(**{**PAPER, **settings}), progress, journal))
 
 
 def staged(target: Target, init: Init, context: Context) -> Result:

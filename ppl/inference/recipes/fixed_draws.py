@@ -12,7 +12,7 @@ from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, answer, unrefined
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import Entry, once
+from ppl.inference.run.journal import once
 
 
 def fixed_draws(target: Target, init: Init, context: Context) -> Result:
@@ -42,6 +42,7 @@ def _end(start: Start, context: Context, corrected: bool) -> Refined:
         context.streams.refine,
         context.listen,
         metric=start.metric,
-        entry=Entry(context.journal, "fixed draws"),
+        journal=context.journal,
+        stage="fixed draws",
     )
     return answer(start, found, corrected)

@@ -27,7 +27,6 @@ from ppl.inference.objective.target import Array, Target, for_many_points, width
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, unrefined
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import Entry
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
@@ -249,8 +248,8 @@ def _full_rank(
     if start.metric is not None and isinstance(start.target, Scaled):
         factor = start.target.factor[:, None] * start.metric
     scaled = Scaled(target, found.family.mean(found.params), factor)
-    entry = Entry(context.journal, "family upgrade")
-    return _maximised(scaled, family, rng, listen=context.listen, entry=entry)
+    kept = {"journal": context.journal, "stage": "family upgrade"}
+    return _maximised(scaled, family, rng, listen=context.listen, **kept)
 
 
 def _maximised(scaled: Scaled, family: Family, rng: np.random.Generator, **how: Any) -> Refined:

@@ -16,7 +16,7 @@ from ppl.inference.families.standard import NORMAL
 from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SOBOL, sobol
 from ppl.inference.objective.target import Array, Target, width_of
 from ppl.inference.refine.fixed_elbo import End, Maximum, maximise
-from ppl.inference.run.journal import NO_ENTRY, Entry
+from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
@@ -73,7 +73,8 @@ def fit_fixed_draws(
     listen: Listener = silent,
     metric: Array | None = None,
     most_gradients: int | None = None,
-    entry: Entry = NO_ENTRY,
+    journal: Journal = NULL_JOURNAL,
+    stage: str = "",
 ) -> FixedDrawsFit:
     """Maximise the ELBO on fixed draws from `params` (size,), doubling them until the means settle.
 
@@ -81,7 +82,7 @@ def fit_fixed_draws(
     family with correlations begins with four times as many draws as dimensions of noise: with fewer draws
     than dimensions the full-rank ELBO has no maximum. `metric` (dim, dim) is the Cholesky factor of a guess
     at the covariance of the target, which speeds up the search for the means. What each doubling came to is
-    kept in the journal's `entry`; Ctrl-C leaves the best that was seen.
+    kept in the journal as `stage`; Ctrl-C leaves the best that was seen.
 
     Raises:
         InferenceError: the ELBO at `params` is not finite (names the statement to blame), or the draws that
@@ -95,7 +96,7 @@ def fit_fixed_draws(
             "gradients. A mean-field or low-rank approximation needs fewer."
         )
     most = max(FIXED_DRAWS.most_draws, 4 * n)
-    at: FixedDrawsFit | None = entry.recall(rng)
+    at: FixedDrawsFit | None = journal.recall(stage, rng)
     if at is None:
         z = _noise_of(family, n, rng)
         report = _reporter(listen, n, n, most, math.inf)
@@ -103,7 +104,7 @@ def fit_fixed_draws(
         outcome = _outcome(n, shift, first)
         at = FixedDrawsFit(first.params, z, first.gradients, shift, outcome)
     while at.outcome.ending is Ending.BUDGET_REACHED and _affordable(at, most, most_gradients):
-        entry.record(at, rng)
+        journal.record(stage, at, rng)
         n = 2 * len(at.z)
         z, report = _noise_of(family, n, rng), _reporter(listen, n, _fewest_draws(family), most, at.shift)
         try:

@@ -37,7 +37,7 @@ class Spent(Exception):
     """The budget is used up."""
 
 
-class ProgressOptions:
+class WatchedObjective:
     """An objective with walls and a budget, which remembers the best point it was asked for.
 
     Where it is not finite, it is above all seen and has no slope: the line search backs off from there.
@@ -91,13 +91,13 @@ def maximise(
         whitened = linalg.solve_triangular(metric, params[: family.dim], lower=True)
         objective, begin = _in_metric(objective, metric), np.concatenate([whitened, params[family.dim :]])
     most = max(0, most_gradients // len(z) - 1)
-    watched = ProgressOptions(objective, begin, most, lambda lowest: report(-lowest - value))
+    watched = WatchedObjective(objective, begin, most, lambda lowest: report(-lowest - value))
     point, end = _descend(watched, begin)
     found = point if metric is None else _from_metric(point, metric)
     return Maximum(found, len(z) * (watched.calls + 1), -min(watched.lowest, 0.0) - value, end)
 
 
-def _descend(watched: ProgressOptions, begin: Array) -> tuple[Array, End]:
+def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, End]:
     """The end of L-BFGS, or the best point that it saw."""
     # In nats, and in nats a posterior sd: a gradient of 0.003 is a mean 0.003 sd from its place.
     options = {"maxfun": max(1, watched.most), "maxcor": 20, "ftol": 1e-8, "gtol": 3e-3}

@@ -15,7 +15,6 @@ from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gra
 from ppl.inference.refine.fixed_elbo import negative_elbo
 from ppl.inference.refine.linear_response import linear_response
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import Entry
 from ppl.inference.run.outcome import Ending, Outcome
 
 COMPARED_DRAWS = 32
@@ -57,7 +56,8 @@ def refine(start: Start, params: Array, before: Outcome, context: Context) -> Re
             context.listen,
             start.metric,
             gradients_for(start.target) - 2 * COMPARED_DRAWS,
-            Entry(context.journal, "refine"),
+            context.journal,
+            "refine",
         )
     except InferenceError as error:
         return unrefined(start, params, before, f"Not refined on fixed draws: {error}")

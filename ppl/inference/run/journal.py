@@ -6,7 +6,6 @@ that goes on ends in the same bytes as one that was never interrupted.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from numpy.random import Generator
@@ -37,25 +36,6 @@ class Forgetful:
 
 
 NULL_JOURNAL = Forgetful()
-
-
-@dataclass(frozen=True)
-class Entry:
-    """The place of one stage in a journal."""
-
-    journal: Journal
-    stage: str
-
-    def recall(self, *generators: Generator) -> Any:
-        """The state last recorded, the generators set to what they were then; else None."""
-        return self.journal.recall(self.stage, *generators)
-
-    def record(self, state: Any, *generators: Generator) -> None:
-        """Keep the state, and where the generators stand."""
-        self.journal.record(self.stage, state, *generators)
-
-
-NO_ENTRY = Entry(NULL_JOURNAL, "")
 
 
 def once(journal: Journal, stage: str, compute: Callable[[], State], *generators: Generator) -> State:

@@ -73,5 +73,4 @@ def mcse(iterates: Array) -> Array:
     n_batches = max(2, int(len(iterates) ** 0.5))
     length = len(iterates) // n_batches
     batches = iterates[-n_batches * length :].reshape(n_batches, length, -1).mean(axis=1)
-    error: Array = batches.std(axis=0, ddof=1) / n_batches**0.5
-    return error
+    return np.asarray(batches.std(axis=0, ddof=1) / n_batches**0.5)

@@ -72,18 +72,6 @@ def bounded(name: str, about: str, default: Any, condition: str) -> Value:
     return Value(name, about, default, condition, holds)
 
 
-def positive(name: str, about: str, default: float) -> Value:
-    return bounded(name, about, default, f"0 < {name}")
-
-
-def least(bound: float, name: str, about: str, default: float) -> Value:
-    return bounded(name, about, default, f"{bound:g} <= {name}")
-
-
-def unit(name: str, about: str, default: float) -> Value:
-    return bounded(name, about, default, f"0 < {name} < 1")
-
-
 def flag(name: str, about: str, default: bool) -> Value:
     return Value(name, about, default, "[0, 1, false, true]")
 

@@ -15,7 +15,7 @@ from ppl.inference.run.setting import (
     settings_of,
 )
 from ppl.inference.run.settings import Settings
-from ppl.results.arguments.argument import Value, either, flag, least, positive, unit, word
+from ppl.results.arguments.argument import Value, bounded, either, flag, word
 
 SETTINGS = settings_of(Settings)
 
@@ -31,14 +31,12 @@ def argument_of(known: Setting) -> Value:
             return word(name, about, *([""] if known.optional else []), *words)
         case Name() | Start():
             return Value(name, about, format_value(known, known.command))
-        case Whole() | Positive() if known.optional:
-            return least(0, name, about, _none(known))
-        case Whole(0):
-            return least(0, name, about, known.command)
-        case Whole() | Positive():
-            return positive(name, about, known.command)
         case Probability():
-            return unit(name, about, known.command)
+            return bounded(name, about, known.command, f"0 < {name} < 1")
+        case Whole() | Positive() as kind:
+            default = _none(known) if known.optional else known.command
+            from_zero = known.optional or kind == Whole(0)
+            return bounded(name, about, default, f"0 {'<=' if from_zero else '<'} {name}")
 
 
 def format_value(known: Setting, value: Any) -> Any:

@@ -8,7 +8,7 @@ name of a choice is left out: `variational.adapt.iter`, `sample.hmc.nuts.max_dep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ppl.results.arguments.argument import Argument, Choice, Group, Value, flag, group, least, word
+from ppl.results.arguments.argument import Argument, Choice, Group, Value, bounded, flag, group, word
 from ppl.results.arguments.methods import METHOD
 from ppl.results.arguments.of_settings import SETTINGS, argument_of
 
@@ -27,7 +27,7 @@ PPL = group(
 
 TREE: tuple[Argument, ...] = (
     METHOD,
-    least(0, "id", "Unique process identifier", 1),
+    bounded("id", "Unique process identifier", 1, "0 <= id"),
     group("data", "Input data options", Value("file", "Input data file", "", "Path to existing file")),
     Value(
         "init",
@@ -51,7 +51,7 @@ TREE: tuple[Argument, ...] = (
         "File output options",
         Value("file", "Output file", "output.csv", "Path to a file that can be written"),
         Value("diagnostic_file", "Auxiliary output file for diagnostic information", ""),
-        least(0, "refresh", "Iterations between two lines on the screen; 0 for none", 100),
+        bounded("refresh", "Iterations between two lines on the screen; 0 for none", 100, "0 <= refresh"),
         Value(
             "sig_figs",
             "Significant figures of numbers in files; -1 for all (6 in log_prob)",

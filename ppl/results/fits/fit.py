@@ -287,8 +287,7 @@ class Fit(VariablesOfDraws):
             >>> fit.at_mean().shape == (len(fit.column_names),)
             True
         """
-        first: Floats = self.table.rows[0]
-        return first
+        return np.asarray(self.table.rows[0])
 
     def draws(self) -> Floats:
         """Draws of the fit, shape (draws, columns); values that could not be computed are nan.

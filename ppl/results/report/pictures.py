@@ -346,8 +346,7 @@ def _diagnostic_trace(text: str) -> Trace:
 
 def _finite(points: Sequence[tuple[float, float]]) -> Floats:
     array: Floats = np.array(points, dtype=float).reshape(-1, 2)
-    finite: Floats = array[np.isfinite(array).all(axis=1)]
-    return finite
+    return np.asarray(array[np.isfinite(array).all(axis=1)])
 
 
 def as_numbers(value: Any) -> Floats | None:

@@ -296,20 +296,6 @@ def statistic(label: str, observed: float, values: Floats) -> "Figure":
     return figure
 
 
-@styled
-def densities(y: Floats, heights: Floats, labels: Sequence[str], name: str, discrete: bool) -> "Figure":
-    """Densities (curves, points) at y (points,), or probabilities of whole numbers, one a label."""
-    figure, (axes,) = panels(1, 1, False, height=2.2, width=6.5)
-    for height, label, colour in zip(heights, labels, cycle(RUNS), strict=False):
-        style = {"marker": "o", "markersize": 3, "linewidth": 0.6} if discrete else {"linewidth": 1.4}
-        axes.plot(y, height, color=colour, label=label, **style)
-    top = min(float(heights.max()), 3 * float(np.quantile(heights, 0.98)))
-    axes.set(xlabel=name, ylabel="probability" if discrete else "density", ylim=(0, 1.05 * top))
-    if any(labels):
-        axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
-
-
 # --- Parts of pictures ---------------------------------------------------------------------------
 
 

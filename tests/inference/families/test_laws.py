@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from algorithm_one import advi
 from toy_targets import Gaussian, Quartic, numeric_gradient, params_of
 
 from ppl.inference.estimators.sticking_the_landing import sticking_the_landing
 from ppl.inference.families import FAMILIES
 from ppl.inference.families.standard import STANDARDS, StudentT
 from ppl.inference.objective.elbo import estimate_elbo
-from ppl.inference.recipes.advi import advi
 
 DIM = 3
 ELLIPTICAL = ("normal", "student_t")

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from algorithm_one import PAPER, advi
 from scipy.special import gamma
 from toy_targets import Gaussian, HalfSpace, Logistic, Mixture, OneByOne, Quartic, correlated
 
@@ -13,7 +14,6 @@ from ppl.inference.diagnose.level import Level
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.recipes import RECIPES, fit
-from ppl.inference.recipes.advi import PAPER, advi
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
 
