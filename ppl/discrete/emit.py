@@ -17,6 +17,7 @@ from ppl.discrete.terms import Ref, Term, with_values
 from ppl.frontend import ast
 from ppl.frontend.rewriting import (
     Stmts,
+    bottom_up,
     code,
     expr,
     indexed,
@@ -124,8 +125,8 @@ class Emit:
         at = tuple(ast.SingleIndex(self.span, variable(i, self.span)) for i in s.at)
         each = ast.Indexed(self.span, weights, at) if at else weights
         table = indexed(s.table, (*self.entry(None), *self.value_axes()), self.span)
-        heads = [(name, integer(1, self.span), size) for name, size in zip(s.at, self.d.dims, strict=True)]
-        return loops([*heads, *self.value_heads()], code("a += b;", self.span, a=table, b=each), self.span)
+        heads = [*self.entry_heads(), *self.value_heads()]
+        return loops(heads, code("a += b;", self.span, a=table, b=each), self.span)
 
     def table(self, name: str, sizes: Exprs, keyword: str) -> Stmts:
         """A table of zeros: a vector or matrix over the values for each of `sizes`."""
@@ -233,12 +234,7 @@ class Emit:
 
     def at(self, name: str, time: ast.Expr | None, axes: Exprs, *more: ast.Expr) -> ast.Expr:
         """An entry of a table at the indices of the step, or at another time along the chain."""
-        s = self.step
-        at = [variable(i, self.span) for i in s.at]
-        indices: list[ast.Expr] = [*at]
-        if time is not None:
-            indices[s.chain_axis] = time
-        return indexed(name, (*indices, *axes, *more), self.span)
+        return indexed(name, (*self.entry(time), *axes, *more), self.span)
 
     def head(self, name: str, d: Discrete) -> Head:
         """A loop over the positions of a parameter's values."""
@@ -250,11 +246,15 @@ class Emit:
 
     def heads(self) -> Heads:
         """Loops over the entries, less along a chain."""
-        one_ = integer(1, self.span)
-        found = [(name, one_, size) for name, size in zip(self.step.at, self.d.dims, strict=True)]
+        found = self.entry_heads()
         if self.step.order:
             del found[self.step.chain_axis]
         return found
+
+    def entry_heads(self) -> Heads:
+        """Loops over all entries."""
+        one_ = integer(1, self.span)
+        return [(name, one_, size) for name, size in zip(self.step.at, self.d.dims, strict=True)]
 
     def value_heads(self) -> Heads:
         return [self.head(n.value, n.parameter) for n in self.step.neighbours]
@@ -293,8 +293,7 @@ class Emit:
         if s.flat and not s.each:
             parts.append(self.place(self.entry(None), self.value_axes(), position))
         target = self.at(s.table, None, self.value_axes(), position)
-        every = [(name, integer(1, span), size) for name, size in zip(s.at, self.d.dims, strict=True)]
-        heads = [*every, *self.value_heads(), self.head(s.value, self.d)]
+        heads = [*self.entry_heads(), *self.value_heads(), self.head(s.value, self.d)]
         return loops(heads, code("a += b;", span, a=target, b=sum_of(parts)), span)
 
     def over_entries(self, use: Callable[[ast.Expr], Stmts]) -> Stmts:
@@ -334,25 +333,20 @@ class Emit:
         column = self.column(k, axes)
         before = self.at(s.forward, plus(time, -1), axes)
         total = expr(self.way.join, span, e=expr("a + b", span, a=before, b=column))
-        position = k
         move = code(
             "a = b + c;",
             span,
-            a=self.at(s.forward, None, axes, position),
-            b=self.at(s.table, None, axes, position),
+            a=self.at(s.forward, None, axes, k),
+            b=self.at(s.table, None, axes, k),
             c=total,
         )
         inner_heads = [*self.heads(), *self.value_heads()]
-        own: Heads = [self.head(s.value, self.d)]
+        along: Head = (s.at[s.chain_axis], integer(2, span), self.d.dims[s.chain_axis])
         return (
             *self.steady(),
             ast.Declaration(span, t, s.forward, span),
             *loops(inner_heads, start, span),
-            *loops(
-                [(s.at[s.chain_axis], integer(2, span), self.d.dims[s.chain_axis]), *inner_heads, *own],
-                move,
-                span,
-            ),
+            *loops([along, *inner_heads, self.head(s.value, self.d)], move, span),
         )
 
     def column(self, position: ast.Expr, axes: Exprs, later: ast.Expr | None = None) -> ast.Expr:
@@ -440,7 +434,7 @@ def tidied(s: ast.Statement) -> ast.Statement:
     def index(n: ast.Node) -> ast.Node:
         return replace(n, value=tidy(n.value)) if isinstance(n, ast.SingleIndex) else n
 
-    return rewrite(s, lambda n: None, index)
+    return bottom_up(s, index)
 
 
 def redirected(s: ast.Statement, target: ast.Expr) -> Stmts:

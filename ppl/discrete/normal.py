@@ -19,10 +19,10 @@ from ppl.frontend.rewriting import (
     Stmts,
     Tree,
     assigned,
+    bottom_up,
     code,
     expr,
     mentions,
-    rewrite,
     substituted,
     with_blocks,
     written,
@@ -153,7 +153,7 @@ class Normal:
                 case _:
                     return n
 
-        return rewrite(s, lambda n: None, joined)
+        return bottom_up(s, joined)
 
     def marked(self, s: ast.Statement) -> ast.Statement:
         """Indices that pick several entries of a discrete parameter, `z[some]`, as `z[some[:]]`."""
@@ -165,7 +165,7 @@ class Normal:
                 case _:
                     return n
 
-        return rewrite(s, lambda n: None, mark)
+        return bottom_up(s, mark)
 
     def several(self, i: ast.Index) -> ast.Index:
         match i:
@@ -197,7 +197,7 @@ class Normal:
                         return substituted(found.value, at)
             return n
 
-        out: Stmts = rewrite(rest, lambda n: None, entry)
+        out: Stmts = bottom_up(rest, entry)
         return body if mentions(out, {d.name}) else out
 
     def grouped(self, body: Stmts) -> Stmts:
@@ -229,7 +229,7 @@ def normalised_in(node: Tree) -> Tree:
             return replace(n, name=name)
         return n
 
-    return rewrite(node, lambda n: None, whole)
+    return bottom_up(node, whole)
 
 
 def own_mentions(s: ast.Statement, names: set[str]) -> bool:

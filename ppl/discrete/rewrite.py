@@ -25,7 +25,7 @@ from ppl.discrete.whole import with_increments
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, copied, indexed, integer, rewrite, written
+from ppl.frontend.rewriting import Stmts, bottom_up, copied, indexed, integer, rewrite, written
 from ppl.frontend.walk import walk
 from ppl.memory import MOST_TABLE_ENTRIES
 
@@ -157,7 +157,7 @@ def with_other_names(body: Stmts, names: FreshNames) -> Stmts:
             case _:
                 return n
 
-    return rewrite(body, lambda n: None, renamed)
+    return bottom_up(body, renamed)
 
 
 def tilt_entry(d: Discrete, at: tuple[int, ...], tilts: Mapping[str, str]) -> ast.Expr | None:

@@ -8,7 +8,7 @@ from ppl.discrete.normal import dependent_names
 from ppl.discrete.parameters import Discrete
 from ppl.frontend import ast
 from ppl.frontend.rewriting import bound_in, mentions, rewrite, text_of
-from ppl.frontend.walk import children, heads, walk
+from ppl.frontend.walk import children, heads
 
 Parameters = dict[str, Discrete]
 
@@ -81,10 +81,7 @@ def refs(s: ast.Statement, parameters: Parameters) -> tuple[Ref, ...]:
     def look(n: ast.Node) -> ast.Node | None:
         match n:
             case ast.Indexed(base=ast.Variable(name=name), indices=indices) if name in parameters:
-                for i in indices:
-                    for v in walk(i):
-                        if isinstance(v, ast.Variable) and v.name in parameters:
-                            note_inside(i)
+                rewrite(indices, look)
                 found[ref(parameters[name], indices, own, parameters)] = None
                 return n
             case ast.Variable(name=name) if name in parameters:
@@ -93,9 +90,6 @@ def refs(s: ast.Statement, parameters: Parameters) -> tuple[Ref, ...]:
                 return n
             case _:
                 return None
-
-    def note_inside(i: ast.Index) -> None:
-        rewrite(i, look)
 
     rewrite(s, look)
     return tuple(found)

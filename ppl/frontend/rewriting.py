@@ -137,6 +137,11 @@ def rewrite(node: Tree, f: Callable[[Any], Any], finish: Callable[[Any], Any] | 
     return finish(out_node) if finish else out_node
 
 
+def bottom_up(node: Tree, finish: Callable[[Any], Any]) -> Tree:
+    """The tree with `finish` of every node, from the leaves up."""
+    return rewrite(node, lambda n: None, finish)
+
+
 def same(a: Any, b: Any) -> bool:
     """Whether two tuples hold the very same items."""
     if not (isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)):
@@ -146,7 +151,7 @@ def same(a: Any, b: Any) -> bool:
 
 def copied(node: Tree) -> Tree:
     """The tree of nodes of its own: the checker hangs what it learns on each."""
-    return rewrite(node, lambda n: None, lambda n: replace(n))
+    return bottom_up(node, replace)
 
 
 def substituted(node: Tree, values: Mapping[str, ast.Expr]) -> Tree:

@@ -103,12 +103,14 @@ def data_order(program: ast.Program) -> list[str]:
 
 def sizes_of(program: ast.Program) -> dict[str, Exprs]:
     """The sizes that each data variable is declared with."""
-    out = {}
-    for d in (*program.data, *program.transformed_data):
-        if isinstance(d, ast.Declaration):
-            square = d.type.keyword in SQUARE and len(d.type.sizes) == 1
-            out[d.name] = (*ast.all_sizes(d.type), *(d.type.sizes if square else ()))
-    return out
+    declared = (s for s in (*program.data, *program.transformed_data) if isinstance(s, ast.Declaration))
+    return {d.name: sizes_of_variable(d) for d in declared}
+
+
+def sizes_of_variable(d: ast.Declaration) -> Exprs:
+    """All sizes that a variable is declared with, a square matrix twice."""
+    square = d.type.keyword in SQUARE and len(d.type.sizes) == 1
+    return (*ast.all_sizes(d.type), *(d.type.sizes if square else ()))
 
 
 def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:

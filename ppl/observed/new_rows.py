@@ -17,7 +17,7 @@ from ppl.frontend.rewriting import Stmts, code, copied, expr, rewrite, text_of
 from ppl.observed.entries import Drawn, indexed
 from ppl.observed.fixed import Fixing, Pair, refuse_of_each_other, without
 from ppl.observed.flow import Exprs, Flow, flow_of, root
-from ppl.observed.log_lik import data_order, sizes_of
+from ppl.observed.log_lik import data_order, sizes_of, sizes_of_variable
 from ppl.observed.places import NoPlace
 from ppl.observed.predictive import DrawingReader, Exact, plain
 from ppl.observed.refused import undrawn, unpredicted
@@ -160,7 +160,7 @@ class NewRows:
             raise undrawn("no statement draws data", span)
         declared = {d.name: d for d in (*p.data, *p.transformed_data) if isinstance(d, ast.Declaration)}
         outputs = tuple(replace(plain(declared[n], self.sizes[n]), value=None) for n in drawn)
-        effects = tuple(replace(plain(d, sizes_of_parameter(d)), value=None) for d in changed.values())
+        effects = tuple(replace(plain(d, sizes_of_variable(d)), value=None) for d in changed.values())
         read = tuple(s for name in drawn for s in code("target += v;", span, v=name))
         block = ast.Block(span, (*effects, *live(body, read)))
         parameters = tuple(
@@ -191,7 +191,7 @@ class NewRows:
         """A statement of transformed parameters where it computes for new rows."""
         match s:
             case ast.Declaration(type=ast.SizedType()):
-                return (replace(plain(s, sizes_of_parameter(s)), value=s.value),)
+                return (replace(plain(s, sizes_of_variable(s)), value=s.value),)
             case ast.JacobianIncrement():
                 return ()
             case _:
@@ -313,12 +313,6 @@ def in_order(body: Sequence[ast.Statement]) -> list[ast.Statement]:
         out.append(pending.pop(k))
         shadows.pop(k)
     return out
-
-
-def sizes_of_parameter(d: ast.Declaration) -> Exprs:
-    """All sizes that a variable is declared with, a square matrix twice."""
-    (found,) = sizes_of(ast.Program(d.span, data=(d,))).values()
-    return found
 
 
 def literal(t: ast.DeclaredType, shape: tuple[int, ...]) -> ast.DeclaredType:

@@ -270,9 +270,9 @@ def at_place(e: ir.Expr) -> tuple[None, ...]:
     return (None,) * len(axes_of(e.type))
 
 
-def first_entry(value: ir.Expr, t: Type, number: int = 1) -> ir.Gather:
-    """The value of type `t` at the first place along the other axes, where indices count from `number`."""
-    first = ir.Const(number, INT)
+def first_entry(value: ir.Expr, t: Type) -> ir.Gather:
+    """The value of type `t` at the first place along the other axes."""
+    first = ir.Const(1, INT)
     return ir.Gather(value, tuple(None if a in axes_of(t) else first for a in axes_of(value.type)), (), t)
 
 
