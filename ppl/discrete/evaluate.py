@@ -71,12 +71,8 @@ def scalar(e: ast.Expr, values: Values) -> Any:
 def binary(op: str, a: Any, b: Any) -> Any:
     whole = isinstance(a, int) and isinstance(b, int)
     match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
+        case "+" | "-" | "*":
+            return ARITHMETIC[op](a, b)
         case "/" | "%/%" if whole and b != 0:
             return truncated(a, b)
         case "/" if not whole and b != 0:
@@ -91,6 +87,7 @@ def binary(op: str, a: Any, b: Any) -> Any:
             raise NotKnown(op)
 
 
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 COMPARE = {
     "==": operator.eq,
     "!=": operator.ne,

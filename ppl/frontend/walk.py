@@ -1,6 +1,6 @@
 """Every node below a node, in the order of the text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, get_args
@@ -25,27 +25,25 @@ NESTING = frozenset(
 
 def walk(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Node]:
     """The node, or each of several, and all that they are made of."""
-    stack: list[Any] = [root] if isinstance(root, ast.Node) else list(root)[::-1]
-    while stack:
-        item = stack.pop()
-        parts = PARTS.get(type(item))
-        if parts is not None:
-            yield item
-            for name in parts:
-                stack.append(getattr(item, name))
-        elif isinstance(item, tuple | list):
-            stack.extend(reversed(item))
+    return nodes_in(root, PARTS, PARTS)
 
 
 def statements(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Statement]:
     """Every statement and declaration, those of functions and inside other statements too."""
+    return nodes_in(root, STATEMENTS, NESTING)
+
+
+def nodes_in(
+    root: ast.Node | Iterable[ast.Node], kinds: Container[type], opened: Container[type]
+) -> Iterator[Any]:
+    """The nodes of some kinds in the order of the text; those that are `opened` are looked into."""
     stack: list[Any] = [root] if isinstance(root, ast.Node) else list(root)[::-1]
     while stack:
         item = stack.pop()
         kind = type(item)
-        if kind in STATEMENTS:
+        if kind in kinds:
             yield item
-        if kind in NESTING:
+        if kind in opened:
             for name in PARTS[kind]:
                 stack.append(getattr(item, name))
         elif isinstance(item, tuple | list):

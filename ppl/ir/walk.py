@@ -4,7 +4,7 @@ Nodes are frozen dataclasses, so one generic walk serves every kind.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from operator import attrgetter, is_
 from typing import Any, get_args, get_type_hints
@@ -66,29 +66,27 @@ def parts_of(node: Any, names: PartNames = PART_NAMES) -> tuple[Any, ...]:
 
 def walk(node: Any) -> Iterator[Any]:
     """The node and everything inside, outermost first; a tuple stands for its items."""
-    ahead = [node]
-    while ahead:
-        here = ahead.pop()
-        kind = type(here)
-        if kind in PARTS:
-            yield here
-            if parts := PARTS[kind]:
-                ahead.append(parts(here))
-        elif isinstance(here, tuple):
-            ahead += here[::-1]
+    return nodes_in(node, PARTS, PARTS)
 
 
 def walk_statements(node: Any) -> Iterator[Any]:
     """The statements that `walk` finds, in its order, without a look into expressions."""
+    return nodes_in(node, STATEMENTS, BLOCKS)
+
+
+def nodes_in(
+    node: Any, kinds: Container[type], inside: Mapping[type, Callable[[Any], Any] | None]
+) -> Iterator[Any]:
+    """The nodes of some kinds, outermost first; `inside` reads what is looked into."""
     ahead = [node]
     while ahead:
         here = ahead.pop()
         kind = type(here)
-        if kind in BLOCKS:
-            if kind in STATEMENTS:
-                yield here
-            if blocks := BLOCKS[kind]:
-                ahead.append(blocks(here))
+        if kind in kinds:
+            yield here
+        if kind in inside:
+            if parts := inside[kind]:
+                ahead.append(parts(here))
         elif isinstance(here, tuple):
             ahead += here[::-1]
 
