@@ -13,17 +13,7 @@ from generator.shapes import CORE, INT, REAL, Scope, Shape
 
 from ppl.stdlib.functions.table import FUNCTIONS
 from ppl.stdlib.signatures import Pattern, parse_signature
-from ppl.types import (
-    ComplexMatrix,
-    ComplexRowVector,
-    ComplexVector,
-    Int,
-    Matrix,
-    Real,
-    RowVector,
-    Tuple,
-    Vector,
-)
+from ppl.types import VOID, Tuple
 
 if TYPE_CHECKING:
     from generator.expressions import Expressions
@@ -169,16 +159,6 @@ RESIZING = frozenset(
     "diagonal".split()
 )
 """Functions whose result is of another size than their arguments, or may be."""
-BASES = {
-    Int: "int",
-    Real: "real",
-    Vector: "vector",
-    RowVector: "row_vector",
-    Matrix: "matrix",
-    ComplexVector: "complex_vector",
-    ComplexRowVector: "complex_row_vector",
-    ComplexMatrix: "complex_matrix",
-}
 
 
 def shape_of(p: Pattern, size: str) -> Shape | None:
@@ -189,7 +169,7 @@ def shape_of(p: Pattern, size: str) -> Shape | None:
         return REAL
     if isinstance(p.base, Tuple):
         return None
-    base = BASES.get(type(p.base), "complex")
+    base = "complex" if p.base == VOID else str(p.base)
     return Shape(base, (size,) * (p.dims + CORE[base]))
 
 
