@@ -1,5 +1,6 @@
 """Tables of what is computed from draws: as CmdStan writes them, or by suffix as .npz or .parquet."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,16 @@ if TYPE_CHECKING:
     from ppl.posterior import Posterior
     from ppl.results.files.config import Config
     from ppl.results.files.read_csv import DrawsFile
+
+
+def warn_of_poor(runs: "Sequence[DrawsFile]") -> None:
+    """Prints the verdict to standard error if the draws in files are poor."""
+    from ppl.cli.output import wrapped
+    from ppl.inference.diagnose.level import Level
+    from ppl.results.report.reading import judgement, level
+
+    if level(runs) is Level.POOR:
+        typer.echo(wrapped(judgement(runs)), err=True)
 
 
 def write_rows(output: Path, table: "Table", config: "Config") -> None:
@@ -52,4 +63,5 @@ def write_table(
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
     if not quiet:
+        warn_of_poor([run])
         say(output, f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")

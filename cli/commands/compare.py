@@ -1,5 +1,6 @@
 """`ppl compare`: models of the same data by how well they predict."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,7 +71,10 @@ def compare(
     else:
         pairs = zip(read.items(), of_each, strict=True)
         found = compared(
-            {name: loo_of(rows_of([file], log_lik, program, data)) for (name, file), program in pairs}
+            {
+                name: replace(loo_of(rows_of([file], log_lik, program, data)), level=level([file]))
+                for (name, file), program in pairs
+            }
         )
     levels = {name: level([file]) for name, file in read.items()}
     if format is Format.json:

@@ -1,5 +1,6 @@
 """`ppl loo`: how well a model predicts rows of data that it has not seen."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +44,7 @@ def loo(
     from ppl.results.report.reading import judgement, level
 
     runs = read_runs(files, model, data)
-    found = loo_of(rows_of(runs, log_lik, model, data))
+    found = replace(loo_of(rows_of(runs, log_lik, model, data)), level=level(runs))
     if csv:
         write_whole(csv, csv_lines(found))
     if format is Format.json:

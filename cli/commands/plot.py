@@ -8,6 +8,7 @@ import typer
 
 from ppl.cli.arguments import DrawsFiles
 from ppl.cli.data import conditioned_as_draws
+from ppl.cli.generated import warn_of_poor
 from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
 from ppl.cli.settings import choice
 
@@ -100,10 +101,12 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
         DataError: there is nothing to draw.
     """
     from ppl.errors import DataError
+    from ppl.html import LEVELS
     from ppl.results.report.pictures import KINDS, left_out
     from ppl.results.report.plots import save
-    from ppl.results.report.reading import first_few
+    from ppl.results.report.reading import first_few, level
 
+    warn_of_poor(material.files)
     base, missing, written = output or usual, [], 0
     for name in [kind.value for kind in kinds] or [name for name in KINDS if KINDS[name].usual(material)]:
         figure = KINDS[name].draw(material, True)
@@ -111,6 +114,8 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
             missing.append(f"No picture {name}: it needs {KINDS[name].needs}.")
             continue
         path = base if output and len(kinds) == 1 else base.with_stem(f"{base.stem}-{name}")
+        for caution in level(material.files).caution:
+            figure.suptitle(caution, color=LEVELS["poor"])
         save(figure, path)
         written += 1
         typer.echo(f"Wrote {path}.")

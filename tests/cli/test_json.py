@@ -8,6 +8,7 @@ import pytest
 import ppl
 from ppl.cli.main import main
 from ppl.cli.required import STATUS, Least, status_of
+from ppl.cmdstan.tools.stansummary import main as stansummary
 from ppl.inference.diagnose.level import Level
 from ppl.results.files.formats import save_draws
 from ppl.results.report.machine import SCHEMA, document
@@ -34,10 +35,10 @@ def run(tmp_path, monkeypatch, capsys):
         (tmp_path / f"{name}.model").write_text(text)
     (tmp_path / "d.json").write_text(json.dumps(DATA))
 
-    def ran(*words):
+    def ran(*words, error=False):
         with pytest.raises(SystemExit) as end:
             main([*words])
-        return end.value.code or 0, capsys.readouterr().out
+        return end.value.code or 0, capsys.readouterr()[error]
 
     return ran
 
@@ -71,13 +72,17 @@ def test_every_report_has_the_schema_and_the_verdict_first(run):
     assert {m["level"] for m in json.loads(reports["compare"][1])["models"]} == {"good"}
 
 
-def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path):
+def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path, capsys):
     pytest.importorskip("arviz")
     pytest.importorskip("pyarrow")
     with pytest.warns(ppl.PoorFitWarning):
         fit = ppl.compile_model("poor.model").condition("d.json").variational(seed=1, algorithm="meanfield")
     text = {"repr": repr(fit), "notebook": fit._repr_html_(), "level": str(fit.level)}
     text["judgement"] = fit.judgement
+    results = {"summary": fit.summary("s"), "loo": fit.loo(), "compare": ppl.compare({"a": fit, "b": fit})}
+    for name, result in {**results, "doctor": fit.doctor()}.items():
+        text |= {f"{name}, repr": repr(result), f"{name}, str": str(result)}
+    text |= {f"{name}, notebook": result._repr_html_() for name, result in results.items()}
     _, text["variational"] = run("variational", *POOR)
     text["CSV"] = (tmp_path / "poor.csv").read_text()
     _, text["summary"] = run("summary", "poor.csv")
@@ -87,6 +92,13 @@ def test_a_poor_fit_cannot_be_read_as_good(run, tmp_path):
     _, text["doctor"] = run("doctor", "poor.model", "d.json", "poor.csv")
     run("plot", "poor.csv", "--report", "poor.html", "--variables", "s")
     text["report"] = (tmp_path / "poor.html").read_text()
+    assert run("plot", "poor.csv", "--kind", "forest", "-o", "poor.svg")[0] == 0
+    text["picture"] = (tmp_path / "poor.svg").read_text()
+    _, text["generate"] = run("generate", "poor.model", "d.json", "poor.csv", error=True)
+    _, text["predict"] = run("predict", "poor.model", "poor.csv", error=True)
+    text |= {name: (tmp_path / name).read_text() for name in ("generated.csv", "predicted.csv")}
+    stansummary(["poor.csv"])
+    text["stansummary"] = capsys.readouterr().out
     fit.save("fit.json")
     text["saved"] = (tmp_path / "fit.json").read_text()
     text["loaded"] = repr(ppl.load_fit("fit.json", ppl.compile_model("poor.model"), "d.json"))

@@ -9,9 +9,11 @@ import numpy as np
 
 from ppl.errors import DataError
 from ppl.files import refuse_overwriting, write_whole
+from ppl.inference.diagnose.level import Level
 from ppl.results.files.columns import bracketed, chosen
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
+from ppl.results.report.reading import judgement, level
 from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated
 
 TABLE_COLUMNS = 120
@@ -45,6 +47,8 @@ def main(words: Sequence[str]) -> int:
     lines = [replace(line, name=bracketed(line.name)) for line in stansummary(chosen_files, quantiles)]
     names = headings(quantiles, chosen_files)
     print(f"Inference for Stan model: {stated(files)}\n")
+    if level(files) is Level.POOR:
+        print(f"{judgement(files)}\n")
     print("\n".join(as_text(lines, names, args.sig_figs, TABLE_COLUMNS)))
     if args.csv_filename:
         write_whole(args.csv_filename, csv_lines(lines, names, args.sig_figs))

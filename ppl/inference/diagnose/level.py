@@ -11,5 +11,15 @@ class Level(StrEnum):
     POOR = "poor"
     UNKNOWN = "unknown"
 
+    @property
+    def of_poor(self) -> str:
+        """What a short description of a result adds if its draws are poor, else ""."""
+        return " of a poor fit" if self is Level.POOR else ""
+
+    @property
+    def caution(self) -> tuple[str, ...]:
+        """The sentence that stands with figures of poor draws; empty for others."""
+        return ("The fit is poor: do not use these figures.",) if self is Level.POOR else ()
+
 
 FROM_BEST = (Level.GOOD, Level.USABLE, Level.UNKNOWN, Level.POOR)

@@ -79,7 +79,7 @@ class Examination:
     def __repr__(self) -> str:
         found = ", ".join(f.code for f in self.findings) or "no findings"
         outcomes = f"{len(self.outcomes)} outcome{'' if len(self.outcomes) == 1 else 's'}"
-        return f"<Examination of {outcomes} by {self.checks} checks: {found}>"
+        return f"<Examination{self.level.of_poor} of {outcomes} by {self.checks} checks: {found}>"
 
     def __str__(self) -> str:
         return "\n\n".join([*(f.describe() for f in self.findings), self.sentence])

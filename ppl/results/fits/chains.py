@@ -1,7 +1,7 @@
 """Draws of several Markov chains: their diagnostics, their files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -212,7 +212,8 @@ class Chains(VariablesOfDraws):
             True
         """
         names, at = self._columns(vars)
-        return summary_of_chains(names, np.stack([table.rows[:, at] for table in self.tables]))
+        found = summary_of_chains(names, np.stack([table.rows[:, at] for table in self.tables]))
+        return replace(found, level=self.level)
 
     # --- Other packages, files ---
 

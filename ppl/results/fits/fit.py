@@ -393,7 +393,8 @@ class Fit(VariablesOfDraws):
             'mu'
         """
         names, at = self._columns(vars)
-        return summarise(names, self.draws()[:, at], self.result.error_sources)
+        found = summarise(names, self.draws()[:, at], self.result.error_sources)
+        return replace(found, level=self.level)
 
     @property
     def about(self) -> dict[str, str]:

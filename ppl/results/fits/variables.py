@@ -3,6 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -315,7 +316,7 @@ class VariablesOfDraws(ABC):
             >>> loo.elpds.shape, bool(-34 < loo.elpd < -29)
             ((8,), True)
         """
-        return loo_of(self._pointwise(log_lik))
+        return replace(loo_of(self._pointwise(log_lik)), level=self.level)
 
     @property
     def discrete(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from ppl.arguments import checks
 from ppl.errors import ArgumentError, DataError, InferenceError
 from ppl.inference.correct.evidence import Evidence
+from ppl.inference.diagnose.level import Level
 from ppl.results.files.columns import Floats
 from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
 from ppl.results.report.loo import Loo, se_of_sum
@@ -38,7 +39,7 @@ class Compared:
     """A model of a `Comparison`, in nats: its ELPD less the best model's, and its ELPD, with standard errors.
 
     `weight` is its share in the mixture of the models that predicts best, `bad` how many rows have a k-hat
-    that is too high.
+    that is too high, `level` that of the verdict on its draws.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Compared:
     p_loo: float
     weight: float
     bad: int
+    level: Level = Level.UNKNOWN
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -72,6 +74,14 @@ class Comparison(Ranked[Compared]):
     def reading(self) -> str:
         """What the table says, in a sentence or two."""
         return " ".join(reading(self))
+
+    @property
+    def poor(self) -> str:
+        """The models whose fits are poor."""
+        return ", ".join(model.name for model in self if model.level is Level.POOR)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}{f'; poor fits: {self.poor}' if self.poor else ''}>"
 
 
 def evidence_of(name: str, model: Any) -> Evidence:
@@ -143,7 +153,7 @@ def compare(
         differences = loo.elpds - best
         total, se = float(differences.sum()), se_of_sum(differences)
         figures = (loo.elpd, loo.se, loo.p_loo, float(weights[name]))
-        return Compared(name, total, se, *figures, len(loo.bad))
+        return Compared(name, total, se, *figures, len(loo.bad), loo.level)
 
     return Comparison(tuple(compared(name, found[name]) for name in names))
 
@@ -174,5 +184,7 @@ def reading(found: Comparison) -> Iterator[str]:
         )
     if bad := [model.name for model in found if model.bad]:
         yield f"Rows of {', '.join(bad)} have a k-hat that is too high: `ppl loo` says which."
-    if not close and not bad:
+    if found.poor:
+        yield f"Fits that are poor: {found.poor}. Do not use their figures."
+    if not (close or bad or found.poor):
         yield f"{best.name} predicts best; no k-hat is too high."

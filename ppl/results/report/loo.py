@@ -11,6 +11,7 @@ from html import escape
 
 import numpy as np
 
+from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import khat_threshold, psis
 from ppl.late import special
 from ppl.results.files.columns import Floats
@@ -34,7 +35,8 @@ class Loo:
     """The expected log predictive density (ELPD) of rows of data left out one by one, in nats.
 
     `names` are those of the rows, `elpds` and `khats` (rows,) the term of each and how far it can be relied
-    on, `lpds` (rows,) the log predictive density of each with the row left in, `draws` how many there were.
+    on, `lpds` (rows,) the log predictive density of each with the row left in, `draws` how many there were,
+    `level` that of the verdict on them.
 
     Example:
         >>> fit.loo()
@@ -47,6 +49,7 @@ class Loo:
     lpds: Floats
     draws: int
     notes: tuple[str, ...] = ()
+    level: Level = Level.UNKNOWN
 
     @property
     def elpd(self) -> float:
@@ -82,11 +85,12 @@ class Loo:
     @property
     def reading(self) -> str:
         """What k-hat says of the estimate, in a sentence or two."""
-        return " ".join([of_khats(self), *self.notes])
+        return " ".join([of_khats(self), *self.notes, *self.level.caution])
 
     def __repr__(self) -> str:
+        rows = f"{len(self.names)} rows{self.level.of_poor}"
         bad = f"{len(self.bad)} k-hat above {self.threshold:.3g}"
-        return f"<Loo of {len(self.names)} rows: ELPD {self.elpd:.2f} ± {self.se:.2f}, {bad}>"
+        return f"<Loo of {rows}: ELPD {self.elpd:.2f} ± {self.se:.2f}, {bad}>"
 
     def __str__(self) -> str:
         return "\n".join([*table(self), "", self.reading])

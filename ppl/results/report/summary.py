@@ -11,6 +11,7 @@ from ppl import html
 from ppl.errors import UnknownName
 from ppl.extras import extra
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
+from ppl.inference.diagnose.level import Level
 from ppl.results.files.columns import Floats, in_columns
 from ppl.results.files.tables import at_the_point, text_table
 
@@ -75,7 +76,7 @@ class Row:
 
 @dataclass(frozen=True, repr=False)
 class Summary:
-    """The rows of a summary table, in the order of the columns or by name.
+    """The rows of a summary table, in the order of the columns or by name; `level` is that of the verdict.
 
     Example:
         >>> fit.summary()["tau"].mean > 0
@@ -84,6 +85,7 @@ class Summary:
 
     rows: tuple[Row, ...]
     headings: tuple[str, ...] = HEADINGS
+    level: Level = Level.UNKNOWN
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -137,13 +139,13 @@ class Summary:
         return pandas.DataFrame(rows).set_index("name")
 
     def __repr__(self) -> str:
-        return f"<Summary of {len(self)} columns: {', '.join(self.headings)}>"
+        return f"<Summary of {len(self)} columns{self.level.of_poor}: {', '.join(self.headings)}>"
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return as_html(self) + "".join(map(html.paragraph, self.level.caution))
 
     def __str__(self) -> str:
-        return "\n".join(as_text(self))
+        return "\n".join([*as_text(self), *self.level.caution])
 
 
 def summarise(columns: Sequence[str], rows: Floats, by: ErrorSources = INDEPENDENT) -> Summary:
