@@ -119,11 +119,18 @@ class Solver:
         return (now.done < problem.times.shape[1]) & (now.tried < problem.most) & ~stuck
 
     def _round(self, method: Method, problem: Problem, path: Path) -> Path:
-        """One step of the first draws on the way; where these are few, the places left count for none."""
+        """One step of the first draws on the way; where these are few, the places left count for none.
+
+        A round that has a place for every draw needs no gathers and few scatters, which take long to compile.
+        """
         draws, outputs = problem.times.shape
         on_the_way = self._on_the_way(problem, path.now)
-        some = jnp.nonzero(on_the_way, size=min(draws, DRAWS_A_ROUND), fill_value=draws)[0]
-        mine, now = jax.tree_util.tree_map(lambda x: x.at[some].get(mode="clip"), (problem, path.now))
+        has_all = draws <= DRAWS_A_ROUND
+        if has_all:
+            some, mine, now = jnp.where(on_the_way, jnp.arange(draws), draws), problem, path.now
+        else:
+            some = jnp.nonzero(on_the_way, size=DRAWS_A_ROUND, fill_value=draws)[0]
+            mine, now = jax.tree_util.tree_map(lambda x: x.at[some].get(mode="clip"), (problem, path.now))
         next_time = jnp.take_along_axis(mine.times, now.done[:, None], axis=1, mode="clip")[:, 0]
         length = jnp.minimum(now.h, next_time - now.t)
 
@@ -147,7 +154,7 @@ class Solver:
         )
         reached = jnp.where(whole, now.done, jnp.where(good, ON_THE_WAY, NO_STEP_TAKEN))
         return Path(
-            put((some,), path.now, after),
+            selected(on_the_way, after, path.now) if has_all else put((some,), path.now, after),
             put((some, jnp.where(whole, now.done, outputs)), path.states, end),
             put((some, now.tried), path.steps, Steps(now.t, now.y, length, reached)),
         )
@@ -222,6 +229,11 @@ def tolerance_of(problem: Problem) -> Tolerance:
 def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:
     """Arrays with new values at some places; a place beyond an array is none."""
     return jax.tree_util.tree_map(lambda x, each: x.at[at].set(each, mode="drop"), into, new)
+
+
+def selected(which: Traced, new: Any, old: Any) -> Any:
+    """Arrays with the new values of some draws."""
+    return jax.tree_util.tree_map(lambda x, each: jnp.where(widened(which, x), x, each), new, old)
 
 
 def widened(which: Traced, x: Traced) -> Traced:
