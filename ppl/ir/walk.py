@@ -224,16 +224,29 @@ def jumps(s: ir.Stmt, word: str = "") -> bool:
             return False
 
 
-def with_density(
-    p: ir.Program, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, ...]], functions: bool = False
-) -> ir.Program:
+Change = Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, ...]]
+
+
+def with_bodies(p: ir.Program, change: Change, function: Change, data: bool = False) -> ir.Program:
+    """The program with its blocks changed, transformed data only if `data`, and each body of a function."""
+    return replace(
+        p,
+        functions=tuple(replace(f, body=function(f.body)) for f in p.functions),
+        transformed_data=change(p.transformed_data) if data else p.transformed_data,
+        transformed_parameters=change(p.transformed_parameters),
+        model=change(p.model),
+        generated_quantities=change(p.generated_quantities),
+    )
+
+
+def with_density(p: ir.Program, change: Change, functions: bool = False) -> ir.Program:
     """The program with `change` applied to the blocks of its log density, and to the bodies of functions."""
     made = tuple(replace(f, body=change(f.body)) for f in p.functions) if functions else p.functions
     variables, model = change(p.transformed_parameters), change(p.model)
     return replace(p, functions=made, transformed_parameters=variables, model=model)
 
 
-def with_blocks(s: ir.Stmt, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, ...]]) -> ir.Stmt:
+def with_blocks(s: ir.Stmt, change: Change) -> ir.Stmt:
     """The statement with `change` applied to each block inside it; the steps of a scan do not change."""
     match s:
         case ir.If(then=then, otherwise=otherwise):

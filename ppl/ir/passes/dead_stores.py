@@ -16,6 +16,7 @@ from ppl.ir.walk import (
     used_names,
     walk_statements,
     with_blocks,
+    with_bodies,
 )
 from ppl.stdlib import batching
 from ppl.stdlib.functions.table import TRANSPARENT
@@ -30,15 +31,7 @@ def eliminate_dead_stores(p: ir.Program) -> ir.Program:
     sizes = frozenset(d.name for d in p.data if is_bounded_below(d)) - assigned_names(shared)
     outputs = {d.name for d in (*p.transformed_parameter_names, *p.generated_names)}
     left = partial(without_dead_stores, sizes=sizes | counts(shared, sizes), outputs=frozenset(outputs))
-    return replace(
-        p,
-        functions=tuple(
-            replace(f, body=without_dead_stores(f.body, counts(f.body, frozenset()))) for f in p.functions
-        ),
-        transformed_parameters=left(p.transformed_parameters),
-        model=left(p.model),
-        generated_quantities=left(p.generated_quantities),
-    )
+    return with_bodies(p, left, lambda body: without_dead_stores(body, counts(body, frozenset())))
 
 
 def is_bounded_below(d: ir.Declared) -> bool:

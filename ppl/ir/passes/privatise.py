@@ -8,26 +8,20 @@ entries of its own, `mu[n]` of a loop over n, is an array along the loop already
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import is_numbered_by
 from ppl.ir.passes.definite_assignment import Definition, mentions_in_bounds, reads
-from ppl.ir.walk import assigned_names, is_invariant, mentions, walk, with_blocks
+from ppl.ir.walk import assigned_names, is_invariant, mentions, walk, with_blocks, with_bodies
 
 Stmts = tuple[ir.Stmt, ...]
 
 
 def privatise(p: ir.Program) -> ir.Program:
     """The pass."""
-    outputs = p.output_names
-    return replace(
-        p,
-        functions=tuple(replace(f, body=pushed(f.body, frozenset())) for f in p.functions),
-        transformed_data=pushed(p.transformed_data, outputs),
-        transformed_parameters=pushed(p.transformed_parameters, outputs),
-        model=pushed(p.model, outputs),
-        generated_quantities=pushed(p.generated_quantities, outputs),
-    )
+    inside = partial(pushed, outputs=p.output_names)
+    return with_bodies(p, inside, partial(pushed, outputs=frozenset()), data=True)
 
 
 def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> Stmts:

@@ -6,11 +6,12 @@ tuples goes when each of its entries is set and read so.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
-from ppl.ir.walk import parts_of, rewrite, walk, walk_statements, with_blocks
+from ppl.ir.walk import parts_of, rewrite, walk, walk_statements, with_blocks, with_bodies
 from ppl.source import Span
 from ppl.types import Tuple, Type, array_dims, array_of, core, rank
 
@@ -20,15 +21,8 @@ Parts = dict[str, tuple[ir.Var, ...]]
 
 def tuple_parts(p: ir.Program) -> ir.Program:
     """The pass: of every variable that a block or function has for itself."""
-    fresh, outputs = fresh_names("_item"), p.output_names
-    return replace(
-        p,
-        functions=tuple(replace(f, body=in_parts(f.body, fresh)) for f in p.functions),
-        transformed_data=in_parts(p.transformed_data, fresh, outputs),
-        transformed_parameters=in_parts(p.transformed_parameters, fresh, outputs),
-        model=in_parts(p.model, fresh),
-        generated_quantities=in_parts(p.generated_quantities, fresh, outputs),
-    )
+    inside = partial(in_parts, fresh=fresh_names("_item"))
+    return with_bodies(p, partial(inside, outputs=p.output_names), inside, data=True)
 
 
 def in_parts(body: Sequence[ir.Stmt], fresh: Fresh, outputs: frozenset[str] = frozenset()) -> Stmts:

@@ -12,7 +12,7 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import count_of, spread_over
-from ppl.ir.walk import rewrite, used_names, walk, with_blocks
+from ppl.ir.walk import rewrite, used_names, walk, with_blocks, with_bodies
 from ppl.stdlib import batching
 from ppl.types import INT, array_of, axes_of, entry, over_axes
 
@@ -24,14 +24,7 @@ AXES = {"rows": 0, "cols": 1, "size": 0}
 
 def whole_arrays(p: ir.Program) -> ir.Program:
     """The pass; it reads the index sets that loops have become."""
-    shared = Definitions.of_program(p)
-    return replace(
-        p,
-        functions=tuple(replace(f, body=Definitions.of(f.body).filled(f.body)) for f in p.functions),
-        transformed_parameters=shared.filled(p.transformed_parameters),
-        model=shared.filled(p.model),
-        generated_quantities=shared.filled(p.generated_quantities),
-    )
+    return with_bodies(p, Definitions.of_program(p).filled, lambda body: Definitions.of(body).filled(body))
 
 
 @dataclass(frozen=True)
