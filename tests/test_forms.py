@@ -24,6 +24,7 @@ RUN = [
     "rest:N",
     "points-rows:N",
     "points-rest:N",
+    "points-given:b",
 ]
 
 
@@ -43,6 +44,7 @@ def test_what_is_printed_is_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         posterior.log_densities(us, propto), posterior.log_density_gradients(us, propto)
     posterior.param_constrain(u, include_tp=True, include_gq=True)
     posterior.param_constrain_draws(us, np.random.default_rng(1))
+    posterior.log_joint().given((0,)).values_and_gradients(us, (0,))
     some = posterior.by_rows("N").minibatch(np.array([0, 2]))
     some.log_density_gradient(u), some.log_density_gradients(us)
     assert [name for name in RUN if show_stage(PROGRAM, "python", name) not in ran] == []

@@ -18,16 +18,24 @@ class Data(SimpleNamespace):
     """The variables of the data block, of transformed data, and what was computed from them, as attributes.
 
     `places` says where each parameter lies in `u`; `rows` (n,) which rows are at hand, in a minibatch;
-    `seed__` is that of random numbers in transformed data.
+    `seed__` is that of random numbers in transformed data; all points have the same values of parameters that
+    are `shared__`.
     """
 
     places: Mapping[str, Place]
     rows: Rows
     seed__: int
+    shared__: tuple[str, ...] = ()
 
     def blocks(self, u: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """The elements of `u` (dim,), or (n, dim), by parameter, one array each, in the order of `places`."""
-        return [block(u, place) for place in self.places.values()]
+        """The elements of `u` (dim,), or (n, dim), by parameter, one array each, in the order of `places`.
+
+        Those of parameters that are shared have no axis of the points.
+        """
+        return [
+            block(u[0] if u.ndim > 1 and name in self.shared__ else u, place)
+            for name, place in self.places.items()
+        ]
 
     def of(self, name: str) -> Any:
         """The value of a variable of the program."""

@@ -1,8 +1,9 @@
 """The log joint of a program with its data: a density over R^dim, at one point or at many."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -29,8 +30,19 @@ from ppl.density.many_points import (
 )
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, Rejection
-from ppl.ir.forms import GRADIENT, POINTS_KERNELS, POINTS_PROPTO, PROPTO, VALUES, Form, points_of
+from ppl.ir.forms import (
+    GRADIENT,
+    POINTS_KERNELS,
+    POINTS_PROPTO,
+    PROPTO,
+    VALUES,
+    Form,
+    points_given,
+    points_of,
+)
 from ppl.memory import ARRAY_SIZES, available
+from ppl.tracing.namespace import TRACING
+from ppl.tracing.tape import numbers_depending_on
 
 Floats = NDArray[np.float64]
 Moving = tuple[int, ...] | None
@@ -175,6 +187,27 @@ class LogJoint:
         alone = partial(gradients_alone, module, d, tapes=tapes, both=both)
         fitting = partial(self.fitting, us, both, True)
         return in_batches(us, self.width, alone, self.value_and_gradient, fitting)[1]
+
+    def given(self, moving: tuple[int, ...]) -> "LogJoint | None":
+        """The log joint at points that agree in all parameters but those that are moving, by positions.
+
+        What depends on the others alone is computed once for all points, and `width` is that of the rest.
+        None where that cannot be.
+        """
+        shared = tuple(name for k, name in enumerate(self.d.places) if k not in moving)
+        if not set(shared) <= {p.name for p in self.model.lowered.parameters}:
+            return None  # a part of a tuple
+        forms = replace(self.forms, many=points_given(shared))
+        found = replace(self, forms=forms, d=self.d.with_values({}, shared__=shared))
+        if found.batched(True, moving) is None:
+            return None
+        blocks = found.d.blocks(np.zeros((BATCH.fewest_points, self.dim)))
+        numbers = numbers_depending_on(found.of_many(TRACING), blocks, moving)
+        return None if numbers is None else replace(found, width=numbers // BATCH.fewest_points)
+
+    @property
+    def dim(self) -> int:
+        return sum(math.prod(place.shape) for place in self.d.places.values())
 
     def fitting(self, us: Floats, batched: Batched | None, gradient: bool, n: int) -> int:
         """How many of n points may be evaluated at once, `batched`, for the memory that is free.

@@ -205,7 +205,8 @@ def of_points(module: Module, xp: Namespace, d: Data, jacobian: bool) -> Callabl
     """The log joint at some points as a function of their blocks, which `xp` traces."""
 
     def run(traced: Sequence[Any]) -> Any:
-        draw = draw_numbers(traced[0])
+        moving = next(x for name, x in zip(d.places, traced, strict=True) if name not in d.shared__)
+        draw = draw_numbers(moving)
         return for_all(xp, module.log_joint(d, list(traced), jacobian, draw), draw)
 
     return run
@@ -221,9 +222,13 @@ def log_joint_gradients(
     full = padded(us) if tapes.traceable and nodes is TapeNode else us
     try:
         with np.errstate(all="ignore"), located(module):
-            values, parts = tapes(d.blocks(full), nodes)
+            values, found = tapes(d.blocks(full), nodes)
     except DrawsRejected as some:
         raise DrawsRejected(some.draws[some.draws < len(us)], str(some)) from None
+    parts = (
+        np.zeros((len(full), *place.shape)) if name in d.shared__ else part
+        for (name, place), part in zip(d.places.items(), found, strict=True)
+    )
     gradients = runtime.joined(list(d.places.values()), parts, (len(full),))[: len(us)]
     return values if values is None else values[: len(us)], gradients
 

@@ -49,7 +49,7 @@ class Tapes:
 
     def of_shape(self, xs: Sequence[Array]) -> Gradient | None:
         """The compiled tape for arrays of these shapes, None before it is worth compiling."""
-        shape = xs[0].shape
+        shape = xs[self.moving[0] if self.moving else 0].shape
         if shape not in self.compiled:
             self.calls[shape] = self.calls.get(shape, 0) + 1
             if self.calls[shape] <= CALLS_BEFORE:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ppl.density.log_density import Floats, LogDensity
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.updated import UpdatedJoint
+from ppl.fitting.posterior_given import PosteriorGiven
 from ppl.inference.objective.target import Kinds, Known, Target
 from ppl.names import variable_of
 
@@ -66,6 +67,16 @@ class PosteriorTarget:
         """With gradients of the parameters that have one of some coordinates (dim,)."""
         places = self.posterior.prepared.places.values()
         return replace(self, moving=tuple(k for k, place in enumerate(places) if some[place.at].any()))
+
+    def with_shared(self, some: NDArray[np.bool_]) -> Target | None:
+        """What is faster at points that agree in the other coordinates (dim,), where there is such."""
+        target, whole = self.with_gradients_in(some), self.log_joint
+        parts = (some[place.at] for place in self.posterior.prepared.places.values())
+        if isinstance(whole, UpdatedJoint) or any(part.any() != part.all() for part in parts):
+            return None
+        moving = target.moving or ()
+        joint = whole.given(moving)
+        return None if joint is None else PosteriorGiven(target, joint, moving, np.flatnonzero(~some))
 
     @property
     def log_joint(self) -> LogJoint | UpdatedJoint:

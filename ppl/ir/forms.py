@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
-from ppl.ir.passes.table import Pass, one_side_of, passes, rest_terms_of, row_terms_of
+from ppl.ir.passes.table import Pass, draws_axis_given, one_side_of, passes, rest_terms_of, row_terms_of
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,18 @@ DRAWS = Form(
 )
 
 
+def points_given(shared: tuple[str, ...]) -> Form:
+    """The log density at points that differ in the other parameters alone.
+
+    What depends on the shared ones, such as a covariance matrix and its factor, is computed once for all.
+    """
+    names = ",".join(shared)
+    lifted = (*passes("solver-functions"), draws_axis_given(shared), *TIDY)
+    after = KERNELS.all_passes[len(ARRAYS.all_passes) :]
+    meaning = f"The form {KERNELS.name} at many points with the same {names}."
+    return Form(f"points-given:{names}", meaning, LOOPS, (*lifted, *after), over_draws=True)
+
+
 def rows_of(size: str) -> Form:
     """The terms of any subset of the rows that `size` counts."""
     meaning = f"The terms of a subset of the rows that {size} counts, for minibatches."
@@ -181,8 +193,11 @@ SPLITS: Mapping[str, Callable[[str], Form]] = {
     "rest": rest_of,
     "points-rows": lambda size: points_of(rows_of(size)),
     "points-rest": lambda size: points_of(rest_of(size)),
+    "points-given": lambda names: points_given(tuple(names.split(","))),
 }
-"""The forms of some terms of the target, given the size of the data that counts rows."""
+"""The forms of some terms of the target, given the size of the data that counts rows; the last, of all terms,
+given parameters that have the same values at all points.
+"""
 
 
 def form_named(name: str) -> Form:

@@ -7,7 +7,7 @@ adjoints added in the same order.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import autograd.numpy as anp
 import numpy as np
@@ -43,6 +43,35 @@ def compiled_gradient(
     by position, the others are constants, with a gradient of 0. None where `f`, which computes with
     `TRACING`, may take another way at another point.
     """
+    if (traced := traced_at(f, xs, moving)) is None:
+        return None
+    trace, roots, end, active = traced
+    return Writer(active, with_value).function(roots, end, trace.checks)
+
+
+def numbers_depending_on(
+    f: Callable[[list[Array]], Array], xs: Sequence[Array], moving: Sequence[int]
+) -> int | None:
+    """How many numbers the largest array has that depends on some of the arrays `xs`, by position.
+
+    None where `compiled_gradient` is None.
+    """
+    traced = traced_at(f, xs, moving)
+    return None if traced is None else max(x.size for x in traced.active)
+
+
+class Traced(NamedTuple):
+    """A trace from its roots to its end, and those that have a derivative in the roots that are moving."""
+
+    trace: Trace
+    roots: list[Tracer]
+    end: Tracer
+    active: set[Tracer]
+
+
+def traced_at(
+    f: Callable[[list[Array]], Array], xs: Sequence[Array], moving: Sequence[int] | None
+) -> Traced | None:
     trace = Trace()
     roots = [trace.tracer(x, None, ()) for x in xs]
     try:
@@ -52,7 +81,7 @@ def compiled_gradient(
     if not isinstance(end, Tracer):
         return None
     active = trace.depending_on(roots if moving is None else [roots[k] for k in moving])
-    return Writer(active, with_value).function(roots, end, trace.checks)
+    return Traced(trace, roots, end, active)
 
 
 class Unseen:

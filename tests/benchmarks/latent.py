@@ -56,6 +56,11 @@ def radon(rng: Generator, counties: int, rows: int) -> Data:
     return {"N": rows, "J": counties, "g": g + 1, "x": x, "y": a[g] + b[g] * x + rng.normal(0, 0.75, rows)}
 
 
+def waves(rng: Generator, n: int = 100) -> Data:
+    x = np.linspace(0, 10, n)
+    return {"N": n, "x": x, "y": rng.poisson(np.exp(np.sin(x)))}
+
+
 def slopes(rng: Generator, groups: int = 60, rows: int = 1200) -> Data:
     g, x = rng.integers(0, groups, rows), rng.normal(size=rows)
     a = rng.normal(0, 1, groups)
@@ -265,6 +270,25 @@ CASES = {
         model { q ~ std_normal(); r ~ std_normal(); z ~ std_normal(); y ~ normal(state, r); }
         """,
         lambda rng: level(rng, 60),
+    ),
+    "gaussian process 100": Case(
+        """
+        data { int N; array[N] real x; array[N] int y; }
+        parameters { real<lower=0> rho; real<lower=0> alpha; real a; vector[N] z; }
+        transformed parameters {
+          vector[N] f;
+          {
+            matrix[N, N] K = gp_exp_quad_cov(x, alpha, rho);
+            for (n in 1:N) K[n, n] += 1e-6;
+            f = cholesky_decompose(K) * z;
+          }
+        }
+        model {
+          rho ~ inv_gamma(5, 5); alpha ~ std_normal(); a ~ std_normal(); z ~ std_normal();
+          y ~ poisson_log(a + f);
+        }
+        """,
+        waves,
     ),
     "local level 200": Case(
         """data { int T; vector[T] y; }

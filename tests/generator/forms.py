@@ -6,7 +6,7 @@ differentiated as it stands.  Its gradient is held to finite differences of its 
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -208,6 +208,25 @@ def at_many(case: Case, p: Posterior) -> Iterator[Comparison]:
     yield "values that come with the gradients of many points", values, found, VALUE, ill
     if all(case.steady):
         yield "gradients at many points", gradients, slopes, GRADIENT, steep
+        yield from given_the_first(case, p)
+
+
+def given_the_first(case: Case, p: Posterior) -> Iterator[Comparison]:
+    """Points that agree in the first parameter, with which is computed once."""
+    whole, moving = p.log_joint(), tuple(range(1, len(p.d.places)))
+    if not moving or not (joint := whole.given(moving)):
+        return
+    points, first = np.array(case.points), next(iter(p.d.places.values()))
+    points[:, first.at] = points[0, first.at]
+    values = attempt(lambda: whole.values(points))
+    if isinstance(values, Refused | Crashed) or not np.isfinite(values).all():
+        return
+    steep = lambda: max(case.noise(case.gradient, u) for u in points)  # noqa: E731
+    want, found = (attempt(partial(each.gradients, points, moving)) for each in (whole, joint))
+    for each in (want, found):
+        if not isinstance(each, Refused | Crashed):
+            each[:, first.at] = 0.0
+    yield "gradients at points that agree in a parameter", want, found, GRADIENT, steep
 
 
 def compiled_tapes(case: Case) -> Iterator[Comparison]:

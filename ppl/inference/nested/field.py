@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ppl.inference.nested.banded import Factors
 from ppl.inference.nested.blocks import BLOCK_MODES, Modes
 from ppl.inference.nested.coupled import Coupled, coupled_factors
-from ppl.inference.nested.sparse import Field
+from ppl.inference.nested.sparse import FIELD, Field
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import (
     Array,
@@ -25,6 +25,8 @@ from ppl.inference.objective.target import (
     gradients,
     log_densities,
     log_density_gradients,
+    width_of,
+    with_shared,
 )
 
 
@@ -67,7 +69,18 @@ class Fields:
     @cached_property
     def inside(self) -> Target:
         """The target, of whose gradients at many points only those in the field are looked at."""
-        return given(self.target, self.structure.outer)
+        return self.shared or given(self.target, self.structure.outer)
+
+    @cached_property
+    def shared(self) -> Target | None:
+        """What computes once what depends on the outer coordinates alone.
+
+        It has a run of the code for each outer point, and is worth that where gradients work through much.
+        """
+        numbers = len(self.structure.latent) * width_of(self.target)
+        if not self.structure.is_complete or numbers <= FIELD.most_numbers_dense:
+            return None
+        return with_shared(self.target, self.structure.outer)
 
     def points(self, outer: Array, latent: Array) -> Array:
         """The points (n, dim) of the target."""
@@ -82,7 +95,7 @@ class Fields:
 
     def values(self, outer: Array, latent: Array) -> Array:
         """The log density of the whole, (n,)."""
-        return log_densities(self.target, self.points(outer, latent))
+        return log_densities(self.inside, self.points(outer, latent))
 
     def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
         """The log density of the whole (n,), and its gradients by the field (n, k)."""
@@ -112,6 +125,8 @@ class Fields:
     def colours_at_once(self, n: int) -> list[NDArray[np.intp]]:
         """The colours, in parts whose gradients at n points each are had by one call."""
         every = np.arange(self.structure.colours.max() + 1)
+        if self.shared:
+            return [every]
         return np.array_split(every, min(len(every), -(-len(every) * n // FIELD_MODES.points_at_once)))
 
     def factors(self, outer: Array, latent: Array) -> Factors | Coupled:

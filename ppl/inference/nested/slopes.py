@@ -11,23 +11,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.nested.blocks import Blocks, Modes, solve_lower, solve_upper
+from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes, solve_lower, solve_upper
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.sparse import Field
 from ppl.inference.objective.target import Array, gradients
 
 DIFFERENCE = 3e-3
 """The step of second differences, in sds."""
+OUTER_MOVE = 1e-2
+"""The step of differences of log marginals."""
 MOVE = 1e-2
 """The step of the difference along the move of the mode, which is linear in it."""
 
 
 def slopes(inner: Blocks | Fields, outer: Array, modes: Modes) -> Array:
     """The gradients (n, d) of the log marginals at outer points (n, d) with their modes."""
+    if isinstance(inner, Fields) and inner.shared:
+        return by_differences(inner, outer, modes.at)
     here, traces, times = third_derivatives(inner, outer, modes)
     move = MOVE * times(inner.latent(traces))
     ahead, behind = gradients_beside(inner, outer, modes.at, np.stack([move, -move]))
     return np.asarray((here + 0.5 * traces + (ahead - behind) / (4 * MOVE))[:, inner.structure.outer])
+
+
+def by_differences(inner: Fields, outer: Array, at: Array) -> Array:
+    """The same by differences of log marginals, of fields of which these cost less than gradients."""
+    d = outer.shape[1]
+    moves = OUTER_MOVE * np.concatenate([np.eye(d), -np.eye(d)])
+    points = (outer + moves[:, None]).reshape(-1, d)
+    found = inner.modes(points, np.tile(at, (2 * d, 1)), BLOCK_MODES.near).log_marginals
+    ahead, behind = found.reshape(2, d, -1)
+    return np.asarray((ahead - behind).T / (2 * OUTER_MOVE))
 
 
 class ThirdDerivatives(NamedTuple):
@@ -42,7 +56,9 @@ class ThirdDerivatives(NamedTuple):
 
 
 def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes) -> ThirdDerivatives:
-    """Those that Laplace's approximation changes by with the mode, at outer points (n, d)."""
+    """Those that Laplace's approximation changes by with the mode, at outer points (n, d); of a field with a
+    density of its own at shared outer points only by coordinates of the field.
+    """
     inverse = inverse_at(inner, outer, modes)
     signs, squares = map(np.array, zip(*inverse.squares, strict=True))
     steps = DIFFERENCE * squares
@@ -56,7 +72,8 @@ def gradients_beside(inner: Blocks | Fields, outer: Array, at: Array, steps: Arr
     """Gradients (k, n, dim) at steps (k, n, ...) from latent coordinates (n, ...)."""
     latent = (at + steps).reshape(-1, *at.shape[1:])
     points = inner.points(np.tile(outer, (len(steps), 1)), latent)
-    return gradients(inner.target, points).reshape(*steps.shape[:2], -1)
+    target = (isinstance(inner, Fields) and inner.shared) or inner.target
+    return gradients(target, points).reshape(*steps.shape[:2], -1)
 
 
 class Inverse(NamedTuple):

@@ -1,5 +1,6 @@
 """Latent variables that meet only a few others given the outer coordinates, as their graph tells."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ csgraph = LateModule("scipy.sparse.csgraph")
 sparse = LateModule("scipy.sparse")
 
 Indices = NDArray[np.intp]
+MayBeComplete = Callable[[Indices, int], bool]
+"""Whether all coordinates may meet, by the outer ones and the number of the others."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,12 @@ class FieldLimits:
 
     most_numbers_dense: int = 50_000
     """The numbers that the gradients of a nearly dense Hessian work through."""
+
+    most_numbers_shared: int = 200_000
+    """The same where what depends on the outer coordinates alone is computed once for all gradients."""
+
+    most_evaluations: int = 4
+    """The evaluations of the target that they are as much work as at most."""
 
     most_outer: int = 10
     """Outer coordinates: so many a mixture of Student's t is fitted to."""
@@ -84,6 +93,11 @@ class Field:
     def bandwidth(self) -> int:
         return int((self.pairs[0] - self.pairs[1]).max())
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all coordinates meet."""
+        return self.bandwidth + 1 == len(self.latent) == int(self.colours.max()) + 1
+
     @cached_property
     def reading(self) -> Reading:
         """Each entry by its column, or by its row where the column is of colour 0."""
@@ -94,7 +108,11 @@ class Field:
 
 
 def field_of(
-    graph: Graph, scalars: NDArray[np.bool_], free: NDArray[np.bool_], fewest: int, width: int | None = None
+    graph: Graph,
+    scalars: NDArray[np.bool_],
+    free: NDArray[np.bool_],
+    fewest: int,
+    may_be_complete: MayBeComplete | None = None,
 ) -> Field | None:
     """The field of a graph; None where there is none.
 
@@ -102,19 +120,23 @@ def field_of(
     meet most others. Where these are too many, all `free` ones (dim,), which have no constraint, are in the
     field: coefficients as well as the effects that they are added to (Rue, Martino and Chopin 2009, section
     1.1). It has at least `fewest` coordinates for each outer one. Its Hessian may be nearly dense, as of a
-    walk by its steps, if the `width` is given of the numbers that a gradient works through, and is small.
+    walk by its steps or a Gaussian process, if `may_be_complete` says so of the outer ones and the number of
+    the others.
     """
     sparse_one = field_given(graph, outer_of(graph, scalars), fewest, FIELD.most_work)
-    dense = FIELD.most_numbers_dense // width if width else 0
-    return sparse_one or field_given(graph, np.nonzero(~free)[0], fewest, FIELD.most_work_dense, dense)
+    outer = np.nonzero(~free)[0]
+    return sparse_one or field_given(graph, outer, fewest, FIELD.most_work_dense, may_be_complete)
 
 
 def field_given(
-    graph: Graph, outer: Indices, fewest: int, most_work: float, most_complete: int = 0
+    graph: Graph,
+    outer: Indices,
+    fewest: int,
+    most_work: float,
+    may_be_complete: MayBeComplete | None = None,
 ) -> Field | None:
-    """The field of all but the outer ones; None where a factor is more work, or colours are too many.
-
-    Of at most `most_complete` coordinates all may meet.
+    """The field of all but the outer ones; None where a factor is more work, or colours are too many, and it
+    may not be complete.
     """
     dim = graph.shape[0]
     rest = np.setdiff1d(np.arange(dim), outer)
@@ -124,13 +146,13 @@ def field_given(
     order = csgraph.reverse_cuthill_mckee(inside, symmetric_mode=True).astype(np.intp)
     ordered = inside[order][:, order] + sparse.eye_array(len(rest), dtype=bool)
     pairs = np.array(sparse.tril(ordered).nonzero(), dtype=np.intp)
-    if len(rest) * ((pairs[0] - pairs[1]).max() + 1.0) ** 2 > most_work:
-        return None
-    most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
-    colours = coloured(sparse.csr_array(ordered), most)
-    if colours is None:
-        return complete(dim, outer, rest) if len(rest) <= most_complete else None
-    return Field(dim, outer, rest[order], pairs, colours)
+    if len(rest) * ((pairs[0] - pairs[1]).max() + 1.0) ** 2 <= most_work:
+        most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
+        if (colours := coloured(sparse.csr_array(ordered), most)) is not None:
+            return Field(dim, outer, rest[order], pairs, colours)
+    if may_be_complete and may_be_complete(outer, len(rest)):
+        return complete(dim, outer, rest)
+    return None
 
 
 def complete(dim: int, outer: Indices, latent: Indices) -> Field:

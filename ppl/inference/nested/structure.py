@@ -6,7 +6,7 @@ taken on trust: the draws made by it are weighted by the density of the whole (s
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,8 @@ from ppl.inference.nested.graph import (
     symmetric,
     with_graphs_beside,
 )
-from ppl.inference.nested.sparse import Field, field_of
-from ppl.inference.objective.target import Array, Target, kinds_of, width_of
+from ppl.inference.nested.sparse import FIELD, Field, field_of
+from ppl.inference.objective.target import Array, Target, kinds_of, width_of, with_shared
 from ppl.late import LateModule
 
 csgraph = LateModule("scipy.sparse.csgraph")
@@ -130,12 +130,12 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
     Coordinates that hardly meet at u may do so elsewhere, as those of a Gaussian process by its length scale.
     """
     scalars, free = kinds_of(target)
-    width, fewest = width_of(target), STRUCTURE.fewest_latent
+    complete, fewest = partial(may_be_complete, target), STRUCTURE.fewest_latent
     if found := field_of(graph, scalars, free, fewest):
         everywhere = with_graphs_beside(graph, target, u, rng)
         if everywhere is None:
             return None
-        return found if everywhere.nnz == graph.nnz else field_of(everywhere, scalars, free, fewest, width)
+        return found if everywhere.nnz == graph.nnz else field_of(everywhere, scalars, free, fewest, complete)
     if target.dim > GRAPH.most_alone or not (~scalars).any():
         return None
     touched = graph.toarray() | np.eye(target.dim, dtype=bool)
@@ -143,7 +143,19 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
     if sums and are_constant(sums, rest, curvature(target, u + rng.normal(size=u.shape), rng)):
         found = field_of(symmetric(rest), scalars, free, fewest)
         return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
-    return field_of(graph, scalars, free, fewest, width)
+    return field_of(graph, scalars, free, fewest, complete)
+
+
+def may_be_complete(target: Target, outer: Indices, size: int) -> bool:
+    """Whether the gradients of a Hessian of so many coordinates, one for each, are not too much work."""
+    whole = width_of(target)
+    if size * whole <= FIELD.most_numbers_dense:
+        return True
+    most = min(FIELD.most_numbers_shared, FIELD.most_evaluations * whole)
+    if size**2 > most:
+        return False
+    shared = with_shared(target, outer)
+    return shared is not None and size * width_of(shared) <= most
 
 
 def blocks_of(graph: Graph, widest: int) -> Structure | None:

@@ -4,9 +4,8 @@ Parameters have an entry for each draw, and what is made of them is lifted along
 loop is along its own (lift.py, iterations.py), loops along both at once.  What all draws share lacks it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
@@ -17,7 +16,7 @@ from ppl.ir.passes.jumps import has_exit, with_exit_flags
 from ppl.ir.passes.loop_body import set_once, without_continue
 from ppl.ir.passes.vectorise_loops import Vectorise
 from ppl.ir.varying import unknown_in, varies, varying_names
-from ppl.ir.walk import in_branches, walk_statements
+from ppl.ir.walk import in_branches, used_names, walk_statements
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.types import INT, Tuple, Type, core, over_axes, rank
@@ -30,24 +29,28 @@ Mask = tuple[bool, ...]
 """Which arguments of a function vary from draw to draw."""
 
 
-def draws_axis(p: ir.Program) -> ir.Program:
+def draws_axis(p: ir.Program, shared: Collection[str] = ()) -> ir.Program:
     """The pass; raises DrawByDraw as `lifted_density` does."""
-    return lifted_density(p)[0]
+    return lifted_density(p, shared)[0]
 
 
-def lifted_density(p: ir.Program) -> "tuple[ir.Program, Functions]":
+def lifted_density(p: ir.Program, shared: Collection[str] = ()) -> "tuple[ir.Program, Functions]":
     """Parameters, transformed parameters and the target lifted over the draws, and the functions so lifted.
+
+    Of the `shared` parameters all draws have the same value.
 
     Raises:
         DrawByDraw: a statement cannot be lifted over them; the message says why.
     """
     made = functions_of(p)
-    start = {d.name for d in p.parameters}
+    start = {d.name for d in p.parameters if d.name not in shared}
+    if any(used_names(d.arguments) & start for d in p.parameters if d.name in shared):
+        raise DrawByDraw("the bounds of a parameter that draws share differ between them")
     names = varying_names((*p.transformed_parameters, *p.model), start)
     before, after = (left_together(made, b, names) for b in (p.transformed_parameters, p.model))
     c = lifting(made, (*before, *after), start, declared_types(p))
     try:
-        parameters = tuple(map(partial(parameter, c), p.parameters))
+        parameters = tuple(parameter(c, d) if d.name in start else d for d in p.parameters)
         transformed = c.aside(lambda: run(c, root_of(c), before))
         model = c.aside(lambda: run(c, root_of(c), after))
     except (Dependent, NotInlinable, OneAxis) as why:

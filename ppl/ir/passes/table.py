@@ -34,6 +34,16 @@ def one_side_of(sides: tuple[tuple[int, bool], ...]) -> Pass:
     )
 
 
+def draws_axis_given(shared: tuple[str, ...]) -> Pass:
+    """The pass that lifts the log density over draws which have the same values of some parameters."""
+    return Pass(
+        "draws-axis-given",
+        "Every value that may differ between draws gets an axis of them; some parameters do not differ.",
+        late("draws_axis", "draws_axis", shared),
+        required="it makes the form",
+    )
+
+
 def row_terms_of(size: str) -> Pass:
     """The pass that keeps the terms of the target that depend on rows, which the variable `size` counts."""
     return Pass(
@@ -176,6 +186,7 @@ PASSES: Mapping[str, Pass] = {
             late("draws_variables", "variables_of_draws"),
             required="it makes the form",
         ),
+        draws_axis_given(()),
         one_side_of(()),
         row_terms_of(""),
         rest_terms_of(""),

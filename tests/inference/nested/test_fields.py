@@ -1,6 +1,8 @@
 """Latent variables of which each depends on a few others: chains, areas, crossed effects."""
 
 from dataclasses import dataclass, replace
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from ppl.inference.nested.marginal import Marginal, climb, differences
 from ppl.inference.nested.outer import one_over, spread_of
 from ppl.inference.nested.slopes import slopes
 from ppl.inference.nested.sparse import Field, coloured, field_of
-from ppl.inference.nested.structure import structure_of
+from ppl.inference.nested.structure import may_be_complete, structure_of
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
@@ -203,7 +205,8 @@ def test_where_all_meet_there_is_no_field():
 def test_nearly_dense_hessians_are_of_fields_if_they_take_few_numbers(share, width, few_enough):
     whole, below = np.ones((32, 32), dtype=bool), np.tril(rng().random((31, 31)) < share)
     whole[1:, 1:] = below | below.T
-    found = field_of(symmetric(whole), np.arange(32) == 0, np.arange(32) > 0, 2, width)
+    few = partial(may_be_complete, SimpleNamespace(width=width, dim=32))
+    found = field_of(symmetric(whole), np.arange(32) == 0, np.arange(32) > 0, 2, few)
     assert (found is not None) == few_enough
 
 
