@@ -148,9 +148,9 @@ def test_large_variables_are_folded():
 def test_the_report_begins_with_the_verdict_and_folds_its_table(material, page):
     message = material.files[0].provenance
     assert page.index(message.judgement[:30]) < page.index("ELBO ") < page.index("<table>")
-    assert "Converged: " in page and "<td>mu</td>" in page and "<td>y_rep.1</td>" not in page
+    assert "Converged: " in page and "<th>mu</th>" in page and "<th>y_rep.1</th>" not in page
     asked = report(replace(material, names=("y_rep.2",), named=True), "toy")
-    assert asked.count("<tr><td>") == 1 and "<td>y_rep.2</td>" in asked and "Left out" not in asked
+    assert asked.count("<tr><th>") == 2 and "<th>y_rep.2</th>" in asked and "Left out" not in asked
     assert "y_rep (2 entries)" in page and "--variables y_rep</code>" in page
 
 

@@ -286,24 +286,24 @@ def _movable(particles: Particles, kernel: HMCKernel) -> Particles:
     return after.at(np.where(is_free, np.arange(n), kernel.rng.choice(free, n)))
 
 
+WORSE_OF_HALVES = ("temperatures", "autocorrelation", "drift", "autocorrelation_noise")
+
+
 def together(one: Annealed, two: Annealed) -> Annealed:
     """Both halves as one, as far from the target as the worse of them."""
     dim = one.u.shape[1]
-    found = []
-    for latest in (latest_of(one, two, k) for k in range(dim)):
-        found.append((rank_rhat(latest.reshape(2, -1)), rhat_by_chance(latest, dim)))
+    late = (latest_of(one, two, k) for k in range(dim))
+    found = [(rank_rhat(latest.reshape(2, -1)), rhat_by_chance(latest, dim)) for latest in late]
     rhats, noise = np.array(found).reshape(dim, 2).T
+    worse = {name: max(getattr(one, name), getattr(two, name)) for name in WORSE_OF_HALVES}
     return Annealed(
+        **worse,
         u=np.concatenate([one.u, two.u]),
         log_p=np.concatenate([one.log_p, two.log_p]),
-        temperatures=max(one.temperatures, two.temperatures),
-        autocorrelation=max(one.autocorrelation, two.autocorrelation),
-        drift=max(one.drift, two.drift),
         log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
         reached=one.reached and two.reached,
         divergent=(one.divergent + two.divergent) / 2,
         rhats=np.nan_to_num(rhats, nan=np.inf),
-        autocorrelation_noise=max(one.autocorrelation_noise, two.autocorrelation_noise),
         rhat_noise=float(noise.max(initial=1.0)),
         hopeless=one.hopeless or two.hopeless,
         made=one.made + two.made,

@@ -1,6 +1,7 @@
 """The stages of a run by name: what reports, the progress bar and `ppl docs variational` call them."""
 
 from enum import StrEnum
+from importlib.resources import files
 from typing import NamedTuple
 
 from ppl.inference.run.settings import Settings
@@ -34,64 +35,9 @@ class About(NamedTuple):
     does: str
 
 
-PHASES = {
-    Phase.NESTED: About(
-        5,
-        "Latent parameters are integrated out and then drawn given the others; no other stage is then "
-        "needed. They are blocks that are independent given a few parameters (effects of groups), or "
-        "depend on few others (a random walk). Rue, Martino and Chopin (2009).",
-    ),
-    Phase.MODE: About(10, "L-BFGS maximises the log density."),
-    Phase.PATHFINDER: About(
-        10,
-        "L-BFGS runs from several starting points; q starts as the Gaussian along their paths with the best "
-        "ELBO. Zhang et al. (2022).",
-    ),
-    Phase.STEP_SIZE: About(3, "Each candidate of eta is tried for --adapt-iter steps."),
-    Phase.LOOP: About(
-        10, "ADVI itself: stochastic gradient steps on the ELBO. Kucukelbir et al. (2017), Algorithm 1."
-    ),
-    Phase.FIXED_DRAWS: About(
-        12,
-        "Refinement on fixed draws: L-BFGS maximises the ELBO on draws held fixed, which are doubled until "
-        "the means no longer change. Where q does not fit, this is repeated for a richer family. Giordano et "
-        "al. (2024).",
-    ),
-    Phase.MATCHING: About(
-        2, "The mean of q is moved to the importance-weighted mean. Paananen et al. (2021)."
-    ),
-    Phase.IMPORTANCE: About(
-        4, "Draws of q are weighted by p/q; k-hat says whether the weights are reliable."
-    ),
-    Phase.OTHER_MODES: About(
-        4,
-        "L-BFGS runs from dispersed starting points, and draws of wider Gaussians, search for posterior "
-        "mass that q misses; if one mode has almost all of it, q is moved there.",
-    ),
-    Phase.POPULATION: About(
-        4,
-        "In few dimensions a mixture of Student's t is fitted to weighted draws, and its own draws are "
-        "weighted, in rounds (population Monte Carlo). Cappe et al. (2008).",
-    ),
-    Phase.ANNEALING: About(
-        25,
-        "Particles are moved from q to the posterior by HMC, temperature by temperature (sequential "
-        "Monte Carlo). Del Moral et al. (2006).",
-    ),
-    Phase.STATIONARITY: About(
-        25,
-        "HMC moves at temperature 1, until the autocorrelation with the start is low and means and sds are "
-        "stationary.",
-    ),
-    Phase.WARMUP: About(
-        40,
-        "NUTS adapts its step size and metric; these draws are discarded. Hoffman and Gelman (2014), "
-        "JMLR 15.",
-    ),
-    Phase.SAMPLING: About(30, "NUTS draws with the step size and metric that the warmup ended with."),
-    Phase.VARIABLES: About(5, "Transformed parameters and generated quantities are computed for each draw."),
-    Phase.DONE: About(0, "One of several runs has ended."),
-}
+TABLE = files(__package__).joinpath("phases.txt").read_text(encoding="utf-8").splitlines()
+ENTRIES = (line.split(" ", 2) for line in TABLE if line[0] != "#")
+PHASES = {Phase[name]: About(float(cost), does) for name, cost, does in ENTRIES}
 
 OF_CHAINS = (Phase.WARMUP, Phase.SAMPLING, Phase.VARIABLES)
 """The stages of a sampler."""

@@ -8,14 +8,13 @@ Simpson, Vehtari and Gelman (2018), arXiv:1804.06788.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl import api
+from ppl import api, html
 from ppl.cores import cores_of
 from ppl.errors import DataError, PPLError
 from ppl.files import require_file, write_whole
@@ -85,7 +84,7 @@ class Calibration:
         return f"<Calibration of {len(self.columns)} columns by {len(self.numbers)} simulations>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.judgement)}</p><pre>{escape(str(self))}</pre>"
+        return html.paragraph(self.judgement) + html.preformatted(str(self))
 
     def uniformity(self) -> dict[str, Uniformity]:
         """Test the ranks of each column for uniformity: p-value, mean rank and shape by name.

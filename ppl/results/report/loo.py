@@ -5,12 +5,12 @@ Andersen, Jonasson and Vehtari (2019), Bayesian leave-one-out cross-validation f
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
+from ppl import html
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import khat_threshold, psis
 from ppl.late import special
@@ -96,12 +96,7 @@ class Loo:
         return "\n".join([*table(self), "", self.reading])
 
     def _repr_html_(self) -> str:
-        return as_html(table(self), self.reading)
-
-
-def as_html(lines: Iterable[str], reading: str) -> str:
-    """A table and what it says, for a notebook."""
-    return f"<pre>{escape(chr(10).join(lines))}</pre><p>{escape(reading)}</p>"
+        return html.preformatted("\n".join(table(self))) + html.paragraph(self.reading)
 
 
 def loo_of(log_lik: LogLik) -> Loo:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from importlib.resources import files
 from io import StringIO
 from itertools import cycle
 from math import ceil
@@ -62,21 +63,7 @@ STATISTICS: Mapping[str, Callable[..., Any]] = {
 SUFFIXES = (".png", ".svg", ".pdf")
 PATH, LONG = re.compile(r'\bd="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
 
-STYLE: dict[Any, Any] = {
-    "font.size": 8.5,
-    "axes.titlesize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": GREY,
-    "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "svg.fonttype": "none",
-    "pdf.fonttype": 42,
-    "svg.hashsalt": "ppl",
-    "figure.constrained_layout.use": True,
-}
+STYLE = str(files(__package__).joinpath("pictures.mplstyle"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +94,7 @@ def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
             import matplotlib
         except ImportError:
             raise MissingPackage("A picture", "matplotlib", *requirements("plot")) from None
-        with matplotlib.rc_context(STYLE):
+        with matplotlib.rc_context(fname=STYLE):
             return draw(*args, **kwargs)
 
     return drawn
@@ -445,5 +432,5 @@ def save(figure: "Figure", path: Path) -> None:
 def _save(figure: "Figure", where: Any, **options: Any) -> None:
     import matplotlib
 
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(fname=STYLE):
         figure.savefig(where, **options)

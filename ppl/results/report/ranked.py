@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Generic, Protocol, TypeVar
 
+from ppl import html
 from ppl.errors import UnknownName
 from ppl.results.files.tables import text_table
-from ppl.results.report.loo import as_html
 
 TABLE_WIDTH = 100
 """Columns of the table, where the terminal does not say."""
@@ -69,4 +69,4 @@ class Ranked(ABC, Generic[Row]):
         return "\n".join([*self.table(), "", self.reading])
 
     def _repr_html_(self) -> str:
-        return as_html(self.table(), self.reading)
+        return html.preformatted("\n".join(self.table())) + html.paragraph(self.reading)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
+from ppl import html
 from ppl.results.files.arviz import POINTWISE, PREDICTIVE
 from ppl.results.files.columns import folded
 from ppl.results.files.read_csv import DrawsFile
@@ -91,13 +92,8 @@ def table(material: Material) -> Iterator[str]:
         small, large = material.names, {}
     files = [file.only(small[:MOST_REPORT_ROWS]) for file in material.files]
     names = headings(DEFAULT_QUANTILES, files)
-    lines = stansummary(files)
-    yield '<h2>Summary</h2>\n<div class="scroll"><table>\n<thead><tr><th></th>'
-    yield "".join(f"<th>{escape(name)}</th>" for name in names) + "</tr></thead>\n<tbody>"
-    for line in lines:
-        cells = "".join(f"<td>{text}</td>" for text in figure_texts(line, names))
-        yield f"<tr><td>{escape(line.name)}</td>{cells}</tr>"
-    yield "</tbody></table></div>"
+    rows = [(line.name, *figure_texts(line, names)) for line in stansummary(files)]
+    yield f'<h2>Summary</h2>\n<div class="scroll">{html.table(("", *names), rows)}</div>'
     paths = [str(file.path) for file in material.files]
     if len(small) > MOST_REPORT_ROWS:
         rest = f"{len(small) - MOST_REPORT_ROWS} more columns: {shlex.join(['ppl', 'summary', *paths])}"
@@ -110,5 +106,5 @@ def table(material: Material) -> Iterator[str]:
 
 def source(program: Program | None) -> Iterator[str]:
     if program:
-        yield f"<h2>Program</h2>\n<pre>{escape(program.text)}</pre>"
-        yield f"<h2>Plan</h2>\n<pre>{escape(program.plan)}</pre>"
+        yield f"<h2>Program</h2>\n{html.preformatted(program.text)}"
+        yield f"<h2>Plan</h2>\n{html.preformatted(program.plan)}"
