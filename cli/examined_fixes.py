@@ -96,7 +96,7 @@ class Trials:
 
 def subject(f: Finding) -> tuple[str, str]:
     """What a finding is of: a statistic, and the variable whose statement changes."""
-    return f.reference.label, f.change.old.left if f.change else ""
+    return f.reference.label, f.change.subject if f.change else ""
 
 
 def fixed_with(

@@ -37,6 +37,11 @@ class Change:
     alternative: str = "."
 
     @property
+    def subject(self) -> str:
+        """What the statement is of."""
+        return self.old.left
+
+    @property
     def hint(self) -> str:
         blocks = ((self.data, "data"), (self.parameters, "parameters"))
         declared = " and ".join(f"{quoted(lines)} in {block}" for lines, block in blocks if lines)
@@ -79,6 +84,19 @@ class Change:
         if isinstance(self.new, Statement):
             refuse_misread(found, self.new)
         yield from found
+
+
+@dataclass(frozen=True, eq=False)
+class Rescaling:
+    """The declaration of a parameter with a multiplier; `fix` is None if it has bounds or other names."""
+
+    subject: str
+    fix: Fix | None
+    no_fix: str = "the declaration has bounds, a comment or other names"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        return (self.fix,) if self.fix else ()
 
 
 def written(new: Statement | Lines | str) -> str:

@@ -44,7 +44,7 @@ OF_OUTCOMES: tuple[Callable[[Outcome], Finding | None], ...] = (
 OF_ALL: tuple[Callable[[Evidence], Finding | None], ...] = (conflict, uninformed, units, dependence)
 """The checks of the parameters and priors."""
 
-POOR = "The fit is poor, so only the prior and dependence were examined: fit the model first."
+POOR = "The fit is poor, so only prior, scales and dependence were examined: fit the model first."
 PRIORS = ("PPL020", "PPL021")
 TIERS = (
     ("PPL037",),
@@ -109,11 +109,11 @@ class Examination:
 def examine(evidence: Evidence, verdict: str = "", level: Level = Level.UNKNOWN) -> Examination:
     """The findings of all checks that remain after a Bonferroni correction for their number.
 
-    For a poor fit only the prior is examined, and dependence that may be its cause: what its draws say of the
-    data is not the model's.
+    For a poor fit only the prior is examined, and scales and dependence that may be its cause: what its draws
+    say of the data is not the model's.
     """
     poor = level is Level.POOR
-    of_outcomes, of_all = ((prior_predictive,), (dependence,)) if poor else (OF_OUTCOMES, OF_ALL)
+    of_outcomes, of_all = ((prior_predictive,), (units, dependence)) if poor else (OF_OUTCOMES, OF_ALL)
     with np.errstate(all="ignore"):  # replications may overflow
         made = [check(o) for o in evidence.outcomes for check in of_outcomes]
         made += [check(evidence) for check in of_all]

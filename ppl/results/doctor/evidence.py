@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.frontend import ast
 from ppl.inference.diagnose.psis import psis
 from ppl.late import special, stats
 from ppl.results.doctor.residuals import basis, unexplained
@@ -118,13 +119,19 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """Draws of one entry of a parameter, `beta.2`, of the posterior; of the prior if it is simulated."""
+    """Draws of one entry of a parameter, `beta.2`, of the posterior; of the prior if it is simulated.
+
+    `standardised` are the draws by the declared offset and multiplier, if there are any. `program` declares
+    the parameter, unless an included file does.
+    """
 
     column: str
     name: str
     span: Span
     draws: Floats
     prior: Floats | None
+    standardised: Floats | None = None
+    program: ast.Program | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from ppl.errors import Fix
 from ppl.frontend.lints import Lint
-from ppl.results.doctor.change import NO_FIX, Change
+from ppl.results.doctor.change import NO_FIX, Change, Rescaling
 from ppl.results.files.columns import Floats
 from ppl.source import SourceText, with_fixes
 
@@ -33,7 +33,7 @@ class Finding(Lint):
 
     p: float = 0.0
     reference: Reference = field(repr=False, kw_only=True)
-    change: Change | None = field(default=None, repr=False)
+    change: Change | Rescaling | None = field(default=None, repr=False)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:

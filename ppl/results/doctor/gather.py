@@ -246,13 +246,17 @@ def columns_beside(
 
 def parameters_of(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Parameter]:
     """Every entry of the parameters."""
-    spans = {d.name: d.name_span for d in posterior.model.compilation.checked[0].parameters}
-    columns = posterior.param_names()
+    program, file = posterior.model.compilation.checked[0], posterior.model.source.name
+    declared = {d.name: d for d in program.parameters}
+    columns, coordinates = posterior.param_names(), posterior.param_unc_names()
     draws = np.array([posterior.param_constrain(u) for u in us])
     for k, column in enumerate(columns):
-        if (name := variable_of(column)) in spans:
+        if (d := declared.get(variable_of(column))) is not None:
             prior = simulated.columns[:, k] if simulated else None
-            yield Parameter(column, name, spans[name], draws[:, k], prior)
+            scaled = ast.limits(d.type).keys() & {"offset", "multiplier"}
+            standardised = us[:, coordinates.index(column)] if scaled else None
+            own = program if d.span.source.name == file else None
+            yield Parameter(column, d.name, d.name_span, draws[:, k], prior, standardised, own)
 
 
 def prior_statements(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Prior]:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.frontend.ast import limits
-from ppl.frontend.density_lints import literal, parameters
+from ppl.frontend import ast
+from ppl.frontend.density_lints import literal, parameters, redeclaration
+from ppl.frontend.non_centred import CONTAINERS
 from ppl.results.doctor.advice import SYMMETRIC, rounded, rounded_up, with_argument
-from ppl.results.doctor.change import Change
+from ppl.results.doctor.change import Change, Rescaling
 from ppl.results.doctor.evidence import Evidence, Parameter, Prior
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.power_scaling import sensitivity
@@ -80,7 +81,7 @@ def narrowest(e: Evidence) -> Change | None:
 def is_bounded(prior: Prior) -> bool:
     """Whether the parameter is declared with a lower bound, as scales are."""
     site = prior.statement.site
-    return site is not None and "lower" in limits(parameters(site.program)[prior.name].type)
+    return site is not None and "lower" in ast.limits(parameters(site.program)[prior.name].type)
 
 
 def draws_of(e: Evidence, prior: Prior) -> list[Floats]:
@@ -150,19 +151,36 @@ def dependent(some: Sequence[Parameter], others: Sequence[Parameter]) -> bool:
 
 
 def units(e: Evidence) -> Finding | None:
-    """Parameters on scales that are far apart."""
-    scales = {x.column: float(np.abs(x.draws).mean()) for x in e.parameters if np.abs(x.draws).mean() > 0}
+    """Parameters on scales that are far apart, in units of their multipliers."""
+    sizes_of = {x.column: float(np.abs(coordinate(x)).mean()) for x in e.parameters}
+    scales = {column: size for column, size in sizes_of.items() if 0 < size < np.inf}
     if not scales or max(scales.values()) < LARGEST_RATIO * min(scales.values()):
         return None
     sizes = np.log10(np.array([*scales.values()]))
     name = max(scales, key=lambda column: abs(np.log(scales[column])))
     own = next(x for x in e.parameters if x.column == name)
+    multiplier = f"multiplier={scales[name]:.0e}"
     return Finding(
         own.span,
         "PPL023",
         f"The parameters have scales from {min(scales.values()):.1g} to {max(scales.values()):.1g}; "
         f"`{name}` is farthest from 1.",
         f"Change the units of the data that `{own.name}` multiplies or measures, for instance `x / sd(x)` in "
-        f"transformed data; or, if it has no bounds, declare it with `<multiplier={scales[name]:.0e}>`.",
+        f"transformed data; or, if it has no bounds, declare it with `<{multiplier}>`.",
         reference=Reference("mean size of each parameter, log10", np.log10(scales[name]), sizes),
+        change=rescaled(own, multiplier),
     )
+
+
+def coordinate(x: Parameter) -> Floats:
+    """The draws (draws,) as the declaration scales them."""
+    return x.draws if x.standardised is None else x.standardised
+
+
+def rescaled(x: Parameter, multiplier: str) -> Rescaling | None:
+    """The declaration with a multiplier."""
+    if x.program is None:
+        return None
+    known = parameters(x.program)
+    d = known[x.name]
+    return Rescaling(x.name, redeclaration(known, d, multiplier) if d.type.keyword in CONTAINERS else None)
