@@ -1,19 +1,20 @@
 """One `~` statement as the statements that draw its left side."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from ppl.errors import ModelError
 from ppl.forward.refused import refused
 from ppl.frontend import ast
+from ppl.frontend.entries import Drawn, Entries, between, own_axes_of
 from ppl.frontend.facts import Facts
-from ppl.frontend.printer import commas, expression, indent, unsized
+from ppl.frontend.fresh_names import FreshNames
+from ppl.frontend.printer import expression, unsized
+from ppl.frontend.rewriting import Stmts, code, expr
 from ppl.frontend.scope import Level
 from ppl.frontend.walk import variables
 from ppl.stdlib.record import Distribution
-from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, Array, Type, array_dims, core, element_type, rank
-
-Lines = Iterator[str]
+from ppl.types import INT, REAL, ROW_VECTOR, Type, array_dims, core, element_type, rank
 
 SCALARS = ("reals", "ints", "real", "int")
 """How signatures call the variate of a univariate distribution."""
@@ -21,6 +22,7 @@ PLAIN = ("real", "int", "vector", "row_vector", "matrix")
 FROM_ZERO = ("positive", "nonnegative", "unit_interval", "open_unit", "count", "trials", "binary")
 TO_ONE = ("unit_interval", "open_unit", "binary")
 
+SIGNS = {"lower": ">=", "upper": "<="}
 DRAWS_TRIED = 100_000
 """Draws that are tried for one that lies between bounds."""
 
@@ -37,6 +39,7 @@ class Drawing:
     outputs: frozenset[str]
     repeated: frozenset[str]
     functions: dict[str, ast.FunctionDef]
+    names: FreshNames
 
     def is_random(self, e: ast.Expr) -> bool:
         """Whether a value is another one in each simulation."""
@@ -64,7 +67,7 @@ def no_variable(tilde: ast.Tilde) -> ModelError:
     return refused(what, tilde.span)
 
 
-def drawn(tilde: ast.Tilde, known: Drawing) -> Lines:
+def drawn(tilde: ast.Tilde, known: Drawing) -> Stmts:
     """The statements; raises ModelError for what has no counterpart."""
     variable = root(tilde.left)
     if variable is None:
@@ -72,52 +75,44 @@ def drawn(tilde: ast.Tilde, known: Drawing) -> Lines:
             f"`{expression(tilde.left)}` on the left of ~ is not a variable, nor an entry of one", tilde.span
         )
     if own_rng := known.functions.get(f"{tilde.distribution}_rng"):
-        yield from _by_own(tilde, own_rng, known)
-        return
+        return _by_own(tilde, own_rng, known)
     family = known.facts.library.families.get(tilde.distribution)
     if family is None or family.rng is None:
         raise refused(f"there is no {tilde.distribution}_rng", tilde.name_span)
-    whole = isinstance(tilde.left, ast.Call)
-    left = variable if whole else tilde.left
-    own = known.facts.types[left]
-    if not isinstance(left, ast.Variable) or variable.name in known.repeated:
-        yield from _once(left, own)
-    univariate = family.signatures and family.signatures[0].split("|")[0].strip() in SCALARS
+    left = variable if isinstance(tilde.left, ast.Call) else tilde.left
+    alone = isinstance(left, ast.Variable) and variable.name not in known.repeated
+    once = () if alone else _once(left, known.facts.types[left])
     declared = known.parameters.get(variable.name)
     checks = _checks(tilde, family, declared, known)
     if declared is not None:
         _refuse_constrained(tilde, family, declared, known)
-    if univariate:
-        yield from _univariate(tilde, family, left, own, checks, known)
-    else:
-        if checks:
-            raise refused("draws of a multivariate distribution may violate the bounds", tilde.span)
-        yield from _multivariate(tilde, family, left, own, known)
-    if declared is not None and declared.type.keyword.endswith("ordered"):
-        yield f"{variable.name} = sort_asc({variable.name});"
+    draws = _by_entry(tilde, family, left, checks, known)
+    is_sorted = declared is not None and declared.type.keyword.endswith("ordered")
+    return (*once, *draws, *(code("v = sort_asc(v);", tilde.span, v=variable.name) if is_sorted else ()))
 
 
-def _by_own(tilde: ast.Tilde, rng: ast.FunctionDef, known: Drawing) -> Lines:
+def _by_own(tilde: ast.Tilde, rng: ast.FunctionDef, known: Drawing) -> Stmts:
     """By an _rng that the program defines, which draws the left side whole."""
-    own, drawn = str(known.facts.types[tilde.left]), unsized(rng.returns)
-    if own != drawn or tilde.truncation or isinstance(tilde.left, ast.Call):
+    own, returned = str(known.facts.types[tilde.left]), unsized(rng.returns)
+    if own != returned or tilde.truncation or isinstance(tilde.left, ast.Call):
         text = expression(tilde.left)
-        raise refused(f"{rng.name} draws a {drawn}, and `{text}` is a {own} or truncated", tilde.span)
-    if isinstance(tilde.left, ast.Indexed):
-        yield from _once(tilde.left, known.facts.types[tilde.left])
-    yield f"{expression(tilde.left)} = {rng.name}({commas(tilde.args)});"
+        raise refused(f"{rng.name} draws a {returned}, and `{text}` is a {own} or truncated", tilde.span)
+    is_entry = isinstance(tilde.left, ast.Indexed)
+    once = _once(tilde.left, known.facts.types[tilde.left]) if is_entry else ()
+    value = ast.Call(tilde.span, rng.name, tilde.args)
+    return (*once, *code("a = b;", tilde.span, a=tilde.left, b=value))
 
 
-def _once(left: ast.Expr, own: Type) -> Lines:
+def _once(left: ast.Expr, own: Type) -> Stmts:
     """An entry with two `~` statements has the product of their densities, which no draw of one follows."""
-    text = expression(left)
+    complaint = f'reject("{_plain(expression(left))} has two ~ statements");'
     if own == INT:
-        yield f'if ({text} > -2147483647) reject("{_plain(text)} has two ~ statements");'
-    elif rank(own) == 0:
-        yield f'if (!is_nan({text})) reject("{_plain(text)} has two ~ statements");'
-    elif rank(own) == 1 and element_type(own) == REAL:
-        first = f"size({text}) > 0 && !is_nan({text}[1])"
-        yield f'if ({first}) reject("{_plain(text)} has two ~ statements");'
+        return code(f"if (e > -2147483647) {complaint}", left.span, e=left)
+    if rank(own) == 0:
+        return code(f"if (!is_nan(e)) {complaint}", left.span, e=left)
+    if rank(own) == 1 and element_type(own) == REAL:
+        return code(f"if (size(e) > 0 && !is_nan(e[1])) {complaint}", left.span, e=left)
+    return ()
 
 
 def _plain(text: str) -> str:
@@ -144,8 +139,8 @@ def _refuse_constrained(
 
 def _checks(
     tilde: ast.Tilde, family: Distribution, declared: ast.Declaration | None, known: Drawing
-) -> list[str]:
-    """Conditions on a draw `{}`, by which draws outside of bounds are tried again.
+) -> dict[str, ast.Expr]:
+    """The bounds "lower" and "upper" of a draw, outside of which it is tried again.
 
     A prior cut off at a declared bound is not normalised: to draw it alone again is right where what is cut
     off does not depend on other parameters, or `T[,]` normalises. Else all is drawn again, as declarations
@@ -172,17 +167,11 @@ def _checks(
         if random or known.is_random(bound) or taken is not None or rank(known.facts.types.get(bound, INT)):
             continue  # the whole simulation is drawn again: what is cut off depends on other parameters
         checks[side] = bound
-    signs = {"lower": ">=", "upper": "<="}
-    return [f"{{}} {signs[side]} {_operand(e)}" for side, e in checks.items()]
+    return checks
 
 
 def tilde_name(declared: ast.Declaration | None) -> str:
     return declared.name if declared else ""
-
-
-def _operand(e: ast.Expr) -> str:
-    text = expression(e)
-    return text if isinstance(e, ast.Variable | ast.IntLiteral | ast.RealLiteral) else f"({text})"
 
 
 def _implied(side: str, bound: ast.Expr, support: str, tilde: ast.Tilde) -> bool:
@@ -198,73 +187,34 @@ def _implied(side: str, bound: ast.Expr, support: str, tilde: ast.Tilde) -> bool
     return support in TO_ONE and value >= 1
 
 
-def _univariate(
-    tilde: ast.Tilde,
-    family: Distribution,
-    left: ast.Expr,
-    own: Type,
-    checks: Sequence[str],
-    known: Drawing,
-) -> Lines:
-    """Entry by entry."""
-    axes, text = rank(own), expression(left)
-    if axes > 2:
+def _by_entry(
+    tilde: ast.Tilde, family: Distribution, left: ast.Expr, checks: dict[str, ast.Expr], known: Drawing
+) -> Stmts:
+    """One value of the distribution after the other."""
+    own, text, facts = known.facts.types[left], expression(left), known.facts
+    one, *of_args = own_axes_of(family)
+    axes = rank(own) - one
+    if not one and axes > 2:
         raise refused("a `~` of more than two axes", tilde.span)
-    loops = [f"drawn_{k + 1}" for k in range(axes)]
-    words = [word.strip() for word in family.signatures[0].split("|")[1].split(",")] if tilde.args else []
-    args, hoisted = list[str](), list[str]()
-    for k, (arg, word) in enumerate(zip(tilde.args, words, strict=False), 1):
-        kind = known.facts.types[arg]
-        extra = rank(kind) - (
-            0 if word in SCALARS else 1 if word in ("vector", "row_vector", "vectors") else 2
-        )
-        if extra <= 0:
-            args.append(expression(arg))
-            continue
-        if extra != axes or axes > 1:
-            raise refused(f"`{expression(arg)}` has other axes than `{text}`", tilde.span)
-        if isinstance(arg, ast.Variable):
-            args.append(f"{arg.name}[{loops[0]}]")
-        elif isinstance(kind, Array) and rank(core(kind)):
-            args.append(f"({expression(arg)})[{loops[0]}]")
-        else:
-            name, size = f"argument_{k}", f"size({expression(arg)})"
-            shape = f"array[{size}] {core(kind)}" if isinstance(kind, Array) else f"{kind}[{size}]"
-            hoisted.append(f"{shape} {name} = {expression(arg)};")
-            args.append(f"{name}[{loops[0]}]")
-    entry = f"{text}[{', '.join(loops)}]" if loops else text
-    draw = f"{entry} = {family.name}_rng({', '.join(args)});"
-    body = [draw]
-    if checks:
-        inside = " && ".join(check.format(entry) for check in checks)
-        body += [
-            f"for (attempt in 1 : {DRAWS_TRIED}) {{",
-            f"  if ({inside}) break;",
-            f"  {draw}",
-            "}",
-            f'if (!({inside})) reject("no draw of {_plain(text)} lies between its bounds");',
-        ]
-    sizes = [f"rows({text})", f"cols({text})"] if own == MATRIX else [f"size({text})", f"size({text}[1])"]
-    for loop, size in reversed(list(zip(loops, sizes, strict=False))):
-        body = [f"for ({loop} in 1 : {size}) {{", *indent(body), "}"]
-    yield from (["{", *indent([*hoisted, *body]), "}"] if hoisted else body)
-
-
-def _multivariate(tilde: ast.Tilde, family: Distribution, left: ast.Expr, own: Type, known: Drawing) -> Lines:
-    """Whole, or one entry of an array after the other."""
-    text, axes = expression(left), array_dims(own)
-    if family.discrete:
+    if one and checks:
+        raise refused("draws of a multivariate distribution may violate the bounds", tilde.span)
+    if one and family.discrete:
         raise refused(f"the number of trials of {family.name} follows from its outcome only", tilde.span)
-    if axes > 1:
+    if one and axes > 1:
         raise refused("a `~` of more than one axis of vectors", tilde.span)
-    entry = f"{text}[drawn_1]" if axes else text
-    words = [word.strip() for word in family.signatures[0].split("|")[1].split(",")]
-    args = [
-        f"({expression(arg)})[drawn_1]" if axes and array_dims(known.facts.types[arg]) else expression(arg)
-        for arg, _ in zip(tilde.args, words, strict=False)
-    ]
-    if family.rng_args and family.rng_args[0] == ("K", "size"):
-        args = [f"rows({entry})", *args]
-    turned = "'" if core(own) == ROW_VECTOR else ""
-    draw = f"{entry} = {family.name}_rng({', '.join(args)}){turned};"
-    yield from ([f"for (drawn_1 in 1 : size({text})) {{", f"  {draw}", "}"] if axes else [draw])
+    extra = [max(rank(facts.types[a]) - n, 0) for a, n in zip(tilde.args, of_args, strict=False)]
+    for arg, more in zip(tilde.args, extra, strict=False):
+        if more and (more != axes or axes > 1):
+            raise refused(f"`{expression(arg)}` has other axes than `{text}`", tilde.span)
+    whole = Drawn(left, family.name, tilde.args)
+    d = Entries(facts, known.names).split(whole, [axes, *extra]) if axes else whole
+    rows = (expr("rows(e)", tilde.span, e=d.left),) if family.rng_args[:1] == (("K", "size"),) else ()
+    value: ast.Expr = ast.Call(tilde.span, f"{d.name}_rng", (*rows, *d.args))
+    turned = one and core(own) == ROW_VECTOR
+    draw = code("a = b;", tilde.span, a=d.left, b=ast.Transpose(tilde.span, value) if turned else value)
+    inside = [expr(f"a {SIGNS[side]} b", tilde.span, a=d.left, b=e) for side, e in checks.items()]
+    if inside:
+        both = reduce(lambda a, b: ast.Binary(tilde.span, "&&", a, b), inside)
+        complaint = f"no draw of {_plain(text)} lies between its bounds"
+        draw = between(draw, both, DRAWS_TRIED, complaint, known.names)
+    return d.inside(draw, tilde.span)

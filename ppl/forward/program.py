@@ -11,6 +11,7 @@ from ppl.forward.refused import refused
 from ppl.frontend import ast
 from ppl.frontend.calls import DENSITIES
 from ppl.frontend.facts import Facts
+from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import braces, expression, functions, indent, statements
 from ppl.frontend.rewriting import Stmts, code, rewrite
 from ppl.frontend.walk import assigned_variables, variables
@@ -48,7 +49,15 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
     drawn_names = frozenset([*parameters, *(d.name for d in simulated)])
     transformed = [s for s in program.transformed_parameters if isinstance(s, ast.Declaration)]
     own = {f.name: f for f in program.functions}
-    known = Drawing(facts, parameters, drawn_names, frozenset(s.name for s in transformed), repeated, own)
+    known = Drawing(
+        facts,
+        parameters,
+        drawn_names,
+        frozenset(s.name for s in transformed),
+        repeated,
+        own,
+        FreshNames.of(program),
+    )
     ordered = list(_in_order(body, known))
     flat = [*_without_prior(parameters, names, known), *statements(ordered)]
     outputs = [
@@ -211,7 +220,7 @@ def _with_draws(s: ast.Statement, known: Drawing) -> Stmts:
     def draws(n: ast.Node) -> Stmts | None:
         match n:
             case ast.Tilde():
-                return code("\n".join(drawn(n, known)), n.span)
+                return drawn(n, known)
             case ast.TargetIncrement() | ast.JacobianIncrement():
                 what = "target" if isinstance(n, ast.TargetIncrement) else "jacobian"
                 raise refused(f"`{what} +=` does not give a distribution to draw from", n.span)

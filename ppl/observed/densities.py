@@ -1,10 +1,10 @@
 """The log density of one value that a statement draws, written out."""
 
 from ppl.frontend import ast
+from ppl.frontend.entries import Drawn
 from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.rewriting import expr
-from ppl.observed.entries import Drawn
 from ppl.types import INT
 
 

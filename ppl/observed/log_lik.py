@@ -6,12 +6,12 @@ from ppl.discrete.live import live
 from ppl.discrete.normal import normalised_in
 from ppl.frontend import ast
 from ppl.frontend.declarations import SQUARE
+from ppl.frontend.entries import Drawn
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
 from ppl.frontend.rewriting import Stmts, code, copied, indexed, rewrite
 from ppl.observed.densities import log_density
-from ppl.observed.entries import Drawn
 from ppl.observed.flow import Exprs, flow_of
 from ppl.observed.places import Place
 from ppl.observed.refused import unread

@@ -10,11 +10,11 @@ from ppl.discrete.parameters import is_discrete
 from ppl.forward.draw_statements import PLAIN
 from ppl.forward.program import as_tilde, is_ready
 from ppl.frontend import ast
+from ppl.frontend.entries import Drawn, indexed
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
 from ppl.frontend.rewriting import Stmts, code, copied, expr, rewrite, text_of
-from ppl.observed.entries import Drawn, indexed
 from ppl.observed.fixed import Fixing, Pair, refuse_of_each_other, without
 from ppl.observed.flow import Exprs, Flow, flow_of, root
 from ppl.observed.log_lik import data_order, sizes_of, sizes_of_variable

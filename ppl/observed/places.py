@@ -1,17 +1,16 @@
 """Which entries of a data variable an expression is: `segment(y, a, n)` at k is `y[a + k - 1]`."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
 from ppl.frontend import ast
+from ppl.frontend.entries import Exprs, composed
 from ppl.frontend.facts import Facts
 from ppl.frontend.rewriting import expr, text_of
 from ppl.frontend.walk import variables
 from ppl.observed.flow import DATA_BLOCKS, Definitions, readings
 from ppl.types import rank
 
-Exprs = tuple[ast.Expr, ...]
 SAME_ENTRIES = ("head", "to_vector", "to_row_vector", "to_array_1d")
 """Functions of one axis that leave entry k of their first argument at k."""
 
@@ -63,31 +62,13 @@ class Places:
                     return self.of(found[0].value, at)
                 raise NoPlace
             case ast.Indexed(base=base, indices=indices):
-                return self.of(base, self.composed(indices, at))
+                return self.of(base, composed(self.facts, indices, at))
             case ast.Transpose(operand=operand):
                 return self.of(operand, at[::-1] if rank(self.facts.types[e]) in (1, len(at)) else ())
             case ast.Call(name=name, args=(first, *rest)):
                 return self.of_call(e, name, first, tuple(rest), at)
             case _:
                 return self.of_only(e, at)
-
-    def composed(self, indices: Sequence[ast.Index], at: Exprs) -> Exprs:
-        """The indices of `base[indices][at]`, as far as they are known."""
-        out, left = list[ast.Expr](), list(at)
-        for i in indices:
-            match i:
-                case ast.SingleIndex(value=value) if not rank(self.facts.types[value]):
-                    out.append(value)
-                case _ if not left:
-                    return tuple(out)
-                case ast.SingleIndex(value=value):
-                    out.append(expr("e[k]", value.span, e=value, k=left.pop(0)))
-                case ast.RangeIndex(lower=None):
-                    out.append(left.pop(0))
-                case ast.RangeIndex(lower=lower):
-                    assert lower is not None
-                    out.append(expr("a + k - 1", lower.span, a=lower, k=left.pop(0)))
-        return (*out, *left)
 
     def of_call(self, e: ast.Expr, name: str, first: ast.Expr, rest: Exprs, at: Exprs) -> Place:
         axes = rank(self.facts.types[first])

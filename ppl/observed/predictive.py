@@ -10,12 +10,12 @@ from types import MappingProxyType
 from ppl.discrete.live import live
 from ppl.discrete.parameters import has_discrete
 from ppl.frontend import ast
+from ppl.frontend.entries import AXES, Drawn, Entries, between, indexed, own_axes_of
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
 from ppl.frontend.rewriting import Stmts, code, copied, expr, mentions, one, rewrite, text_of
 from ppl.frontend.scope import Block, Symbol
-from ppl.observed.entries import AXES, Drawn, Entries, indexed, own_axes_of
 from ppl.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, flow_of, symbols_in
 from ppl.observed.log_lik import data_order, sizes_of
 from ppl.observed.places import NoPlace, Place, Places
@@ -111,7 +111,7 @@ class DrawingReader(Reader):
         raise undrawn("this `target +=` does not give a distribution to draw from", value.span)
 
     def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
-        entries, whole = Entries(self.facts, self.places, self.names), super().split_entries(s)
+        entries, whole = Entries(self.facts, self.names), super().split_entries(s)
         rng = self.functions.get(f"{whole.name}_rng")
         return (
             entries.of(s, [unsized_axes(t) for t in (rng.returns, *(a.type for a in rng.args))])
@@ -155,13 +155,8 @@ class DrawingReader(Reader):
         checks = [expr("a >= b", span, a=target, b=t.lower)] if t.lower else []
         checks += [expr("a <= b", span, a=target, b=t.upper)] if t.upper else []
         inside = checks[0] if len(checks) == 1 else expr("a && b", span, a=checks[0], b=checks[1])
-        text = (
-            "draw(); for (v in 1:n) { if (inside) break; draw(); } "
-            'if (!inside) reject("no draw lies between the bounds");'
-        )
-        tried = ast.IntLiteral(span, DRAWS_OF_A_ROW)
-        parts = {"draw": draw, "inside": inside, "n": tried, "v": self.names.fresh("attempt")}
-        return (ast.Block(span, code(text, span, **parts)),)
+        complaint = "no draw lies between the bounds"
+        return (ast.Block(span, between(draw, inside, DRAWS_OF_A_ROW, complaint, self.names)),)
 
     def refuse_out_of_order(
         self, name: str, args: Sequence[ast.Expr], d: Drawn, around: Around, span: Span

@@ -13,12 +13,12 @@ from functools import partial, reduce
 
 from ppl.frontend import ast
 from ppl.frontend.calls import DENSITIES, outcome_of
+from ppl.frontend.entries import Drawn, Entries, composed, indexed
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.frontend.scope import Symbol
 from ppl.frontend.walk import parts, variables, walk
-from ppl.observed.entries import Drawn, Entries, indexed
 from ppl.observed.flow import SIZES, Definition, Exprs, Flow, Loop, readings
 from ppl.observed.places import NoPlace, Place, Places
 from ppl.observed.refused import unread
@@ -130,7 +130,7 @@ class Reader(ABC):
 
     def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
         """The density of one value, in loops over the values."""
-        return Entries(self.facts, self.places, self.names).of(s)
+        return Entries(self.facts, self.names).of(s)
 
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         """A term for each summand, and for each entry of a container."""
@@ -146,7 +146,7 @@ class Reader(ABC):
         at: Exprs = ()
         heads = []
         if axes and isinstance(value, ast.Variable):
-            lengths = Entries(self.facts, self.places, self.names).lengths(value, axes)
+            lengths = Entries(self.facts, self.names).lengths(value, axes)
             heads = [(self.names.fresh("k"), integer(1, value.span), n) for n in lengths]
             at = tuple(variable(name, value.span) for name, _, _ in heads)
         seen = self.observed(value, around.loops, at, frozenset())
@@ -224,7 +224,7 @@ class Reader(ABC):
                     return self.defined(symbol, within, at, seen)
                 return Observed(data=e.name if self.places.is_data(e) else "")
             case ast.Indexed(base=base, indices=indices):
-                own = self.observed(base, within, self.places.composed(indices, at), seen)
+                own = self.observed(base, within, composed(self.facts, indices, at), seen)
                 read = filter(self.places.is_data, variables(indices))
                 return own + Observed(data=next((v.name for v in read if self.facts.types[v] != INT), ""))
             case ast.Call(name=name) if name in SIZES:

@@ -100,6 +100,21 @@ def test_data_follow_the_parameters_whatever_the_order_of_the_statements():
     assert (posterior.data["y"] == values[0]["y"]).all()
 
 
+@pytest.mark.parametrize(
+    ("statement", "same"),
+    [
+        ("z ~ bernoulli_logit_glm(x, a, b);", "z ~ bernoulli_logit(a + x * b);"),
+        ("z[k] ~ poisson(exp(a));", "z[2] ~ poisson(exp(a)); z[1] ~ poisson(exp(a));"),
+    ],
+)
+def test_rows_of_a_regression_and_several_entries_are_drawn_one_by_one(statement, same):
+    data = {"N": 2, "x": [[1, 2], [3, 4]], "k": [2, 1]}
+    texts = (f"a ~ normal(0, 1); b ~ normal(0, 1); {s} {Y}" for s in (statement, same))
+    found = [model("real a; vector[2] b;", s, "matrix[N, 2] x; array[2] int k, z;") for s in texts]
+    one, other = (drawn(program, "z", data, 20) for program in found)
+    assert (one == other).all() and one.any()
+
+
 def test_a_simulation_is_known_by_its_number_and_the_seed():
     simulations = simulations_of(model("real m;", "m ~ normal(0, 1);" + Y), {"N": 2})
     assert simulations.draw(3, 1)["m"] == simulations.draw(3, 1)["m"] != simulations.draw(4, 1)["m"]

@@ -9,12 +9,12 @@ from ppl.frontend.calls import normalised
 from ppl.frontend.facts import Called, Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, code, expr, integer, loops, variable
-from ppl.observed.flow import Exprs
-from ppl.observed.places import Places
 from ppl.source import Span
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, split_commas
 from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, rank
+
+Exprs = tuple[ast.Expr, ...]
 
 GLMS: Mapping[str, str] = MappingProxyType(
     {
@@ -70,7 +70,6 @@ class Entries:
     """Densities taken apart; `names` gives what is declared for it names of its own."""
 
     facts: Facts
-    places: Places
     names: FreshNames
 
     def of(self, s: ast.Tilde | ast.Call, own: Sequence[int] = ()) -> Drawn:
@@ -131,7 +130,7 @@ class Entries:
         """Entry `at` of a container, and the declaration of a local that has it, if that is needed."""
         match e:
             case ast.Indexed(base=ast.Variable() as base, indices=indices):
-                return indexed(base, self.places.composed(indices, at)), ()
+                return indexed(base, composed(self.facts, indices, at)), ()
             case ast.Variable():
                 return indexed(e, at), ()
         declaration = LOCALS.get(self.facts.types[e])
@@ -139,6 +138,25 @@ class Entries:
             return indexed(e, at), ()
         name = self.names.fresh("each")
         return indexed(variable(name, e.span), at), code(declaration, e.span, e=e, v=name)
+
+
+def composed(facts: Facts, indices: Sequence[ast.Index], at: Exprs) -> Exprs:
+    """The indices of `base[indices][at]`, as far as they are known."""
+    out, left = list[ast.Expr](), list(at)
+    for i in indices:
+        match i:
+            case ast.SingleIndex(value=value) if not rank(facts.types[value]):
+                out.append(value)
+            case _ if not left:
+                return tuple(out)
+            case ast.SingleIndex(value=value):
+                out.append(expr("e[k]", value.span, e=value, k=left.pop(0)))
+            case ast.RangeIndex(lower=None):
+                out.append(left.pop(0))
+            case ast.RangeIndex(lower=lower):
+                assert lower is not None
+                out.append(expr("a + k - 1", lower.span, a=lower, k=left.pop(0)))
+    return (*out, *left)
 
 
 def indexed(e: ast.Expr, at: Exprs) -> ast.Expr:
@@ -158,3 +176,11 @@ def own_axes_of(family: Distribution) -> list[int]:
     left, _, others = family.signatures[0].partition("|")
     words = [word.strip().rpartition("]") for word in (left, *split_commas(others))]
     return [array.count("[") + array.count(",") + AXES.get(word.strip(), 0) for array, _, word in words]
+
+
+def between(draw: Stmts, inside: ast.Expr, attempts: int, complaint: str, names: FreshNames) -> Stmts:
+    """The statements of a draw, repeated until a draw is `inside`."""
+    text = f'draw(); for (v in 1:n) {{ if (inside) break; draw(); }} if (!inside) reject("{complaint}");'
+    tried = ast.IntLiteral(inside.span, attempts)
+    parts = {"draw": draw, "inside": inside, "n": tried, "v": names.fresh("attempt")}
+    return code(text, inside.span, **parts)
