@@ -1,5 +1,7 @@
 """What a finding says to write, as a sentence and as changes of the program's text."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +10,7 @@ from ppl.errors import Fix
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.frontend.walk import statements, walk
-from ppl.results.doctor.statement import Lines, Statement, statement_of
+from ppl.results.doctor.statement import Lines, Site, Statement, arguments_of, density_of
 from ppl.source import SourceText, Span, with_fixes
 
 COMMENTS = ("//", "/*")
@@ -71,18 +73,18 @@ class Change:
         site = self.old.site
         if site is None or isinstance(self.new, str):
             raise ByHand(NO_FIX)
-        p = site.program
-        refuse_other_uses(self.old)
+        p, new = site.program, self.new
+        densities = tuple(renewed(site, self.old, new))
         found = [
             *appended(p.data, self.data, "data"),
             *appended(p.parameters, self.parameters, "parameters"),
             *with_priors(p.model, site.node.span, self.priors),
-            *rewritten(site.node, self.old, self.new),
+            *(fix for density in densities for fix in rewritten(*density)),
+            *([replaced(site.node, new)] if isinstance(new, Lines) else ()),
         ]
         if any(fix.span.source.name != site.file for fix in found):
             raise ByHand("it concerns an included file")
-        if isinstance(self.new, Statement):
-            refuse_misread(found, self.new)
+        refuse_misread(found, densities)
         yield from found
 
 
@@ -108,28 +110,41 @@ def quoted(lines: Sequence[str]) -> str:
     return f"`{' '.join(lines)}`"
 
 
-def refuse_other_uses(s: Statement) -> None:
-    """ByHand where more of the program has to change with the statement of an outcome."""
-    assert s.site is not None
-    if s.site.is_prior:
-        return
-    if not s.site.alone:
+def refuse_parts(site: Site) -> None:
+    """ByHand where more of the model block has to change with the statement of an outcome."""
+    if not site.alone:
         raise ByHand("the outcome has several statements")
-    drawn = (n for n in walk(s.site.program.generated_quantities) if isinstance(n, ast.Call))
-    other = next((c for c in drawn if c.name.rpartition("_")[0] == s.distribution), None)
-    if other is not None:
-        raise ByHand(f"`{other.name}` on line {other.span.line} has to change with it")
-    increments = (n.value for n in statements(s.site.program.model) if isinstance(n, ast.TargetIncrement))
-    if isinstance(s.site.node, ast.Call) and s.site.node not in increments:
+    increments = (n.value for n in statements(site.program.model) if isinstance(n, ast.TargetIncrement))
+    if isinstance(site.node, ast.Call) and site.node not in increments:
         raise ByHand("the density is part of an expression")
 
 
-def refuse_misread(fixes: Sequence[Fix], new: Statement) -> None:
-    """ByHand where the changed text is not read as the new statement: spans lack outer parentheses."""
+Density = tuple[ast.Tilde | ast.Call, str, tuple[str, ...]]
+"""A statement or a call, its new distribution and its new arguments."""
+
+
+def renewed(site: Site, old: Statement, new: Statement | Lines) -> Iterator[Density]:
+    """The statement, and the calls in generated quantities that simulate or evaluate its outcome."""
+    if isinstance(new, Statement):
+        yield site.node, new.distribution, new.args
+    if site.is_prior:
+        return
+    refuse_parts(site)
+    for call in (n for n in walk(site.program.generated_quantities) if isinstance(n, ast.Call)):
+        name, own = density_of(call)
+        if name == old.distribution:
+            if isinstance(new, Lines) or (args := alike(own, old, new)) is None:
+                raise ByHand(f"`{call.name}` on line {call.span.line} has to change with it")
+            yield call, new.distribution, args
+
+
+def refuse_misread(fixes: Sequence[Fix], densities: Sequence[Density]) -> None:
+    """ByHand where the changed text is not read as these densities: spans lack outer parentheses."""
     source: SourceText = fixes[0].span.source
     program = parse(SourceText(with_fixes(source.text, fixes), source.name))
-    nodes = (n for n in walk(program.model) if isinstance(n, ast.Tilde | ast.Call) and n.args)
-    if not any(statement_of(n).text == new.text for n in nodes):
+    nodes = (*walk(program.model), *walk(program.generated_quantities))
+    read = Counter(density_of(n) for n in nodes if isinstance(n, ast.Tilde | ast.Call) and n.args)
+    if not Counter((name, args) for _, name, args in densities) <= read:
         raise ByHand("an argument is in parentheses")
 
 
@@ -198,20 +213,16 @@ def refuse_comments(span: Span) -> None:
         raise ByHand("there is a comment inside of what has to change")
 
 
-def rewritten(node: ast.Tilde | ast.Call, old: Statement, new: Statement | Lines) -> Iterator[Fix]:
-    """The statement's other distribution, and the arguments that change: what stands around them stays."""
-    if isinstance(new, Lines):
-        yield replaced(node, new)
-        return
-    if new.distribution != old.distribution:
+def rewritten(node: ast.Tilde | ast.Call, distribution: str, args: Sequence[str]) -> Iterator[Fix]:
+    """Another distribution, and the arguments that change: what stands around them stays."""
+    name, old = density_of(node)
+    if distribution != name:
         at = node.name_span if isinstance(node, ast.Tilde) else node.span
-        end = at.column + len(old.distribution)
-        yield Fix(Span(at.source, at.line, at.column, at.line, end), new.distribution)
-    spans = [a.span for a in (node.args if isinstance(node, ast.Tilde) else node.args[1:])]
-    first = equal(old.args, new.args)
-    last = equal(old.args[first:][::-1], new.args[first:][::-1])
-    text = ", ".join(new.args[first : len(new.args) - last])
-    if first + last < len(old.args):
+        yield Fix(Span(at.source, at.line, at.column, at.line, at.column + len(name)), distribution)
+    spans = [a.span for a in arguments_of(node)]
+    first, last = ends(old, args)
+    text = ", ".join(args[first : len(args) - last])
+    if first + last < len(old):
         whole = replace_span(spans[first], spans[len(spans) - last - 1])
         refuse_comments(whole)
         yield Fix(whole, text)
@@ -219,6 +230,29 @@ def rewritten(node: ast.Tilde | ast.Call, old: Statement, new: Statement | Lines
         yield Fix(after(spans[first - 1]), f", {text}")
     elif text:
         yield Fix(point(spans[0], spans[0].line, spans[0].column), f"{text}, ")
+
+
+def ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many items two sequences have in common at the beginning, and of the rest at the end."""
+    first = equal(old, new)
+    return first, equal(old[first:][::-1], new[first:][::-1])
+
+
+def alike(own: tuple[str, ...], old: Statement, new: Statement) -> tuple[str, ...] | None:
+    """The arguments `own` of a call, changed as those of a statement; None if that is not certain.
+
+    They may have other indices, such as `mu[n]` for `mu`, if the change only inserts arguments.
+    """
+    if own == old.args:
+        return new.args
+    first, last = ends(old.args, new.args)
+    if first + last < len(old.args) or [*map(unindexed, own)] != [*map(unindexed, old.args)]:
+        return None
+    return (*own[:first], *new.args[first : len(new.args) - last], *own[first:])
+
+
+def unindexed(text: str) -> str:
+    return re.sub(r"\[\w+\]", "", text)
 
 
 def equal(a: Sequence[str], b: Sequence[str]) -> int:

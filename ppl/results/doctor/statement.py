@@ -77,10 +77,18 @@ def restated(s: Statement, distribution: str, args: Sequence[str]) -> Statement:
 
 def statement_of(s: ast.Tilde | ast.Call) -> Statement:
     """The density as text."""
-    name, left, args = (
-        (s.distribution, s.left, s.args)
-        if isinstance(s, ast.Tilde)
-        else (s.name.rpartition("_")[0], s.args[0], s.args[1:])
-    )
+    left = s.left if isinstance(s, ast.Tilde) else s.args[0]
     index = expression(left).removeprefix(expression(left.base)) if isinstance(left, ast.Indexed) else ""
-    return Statement(s.span, name, expression(left), tuple(map(expression, args)), index)
+    name, args = density_of(s)
+    return Statement(s.span, name, expression(left), args, index)
+
+
+def density_of(node: ast.Tilde | ast.Call) -> tuple[str, tuple[str, ...]]:
+    """The distribution of a statement, or of a call such as `normal_rng`, and its arguments as text."""
+    name = node.distribution if isinstance(node, ast.Tilde) else node.name.rpartition("_")[0]
+    return name, tuple(map(expression, arguments_of(node)))
+
+
+def arguments_of(node: ast.Tilde | ast.Call) -> tuple[ast.Expr, ...]:
+    """The arguments of the distribution, without its variate."""
+    return node.args if isinstance(node, ast.Tilde) or node.name.endswith("_rng") else node.args[1:]

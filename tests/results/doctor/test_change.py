@@ -83,8 +83,10 @@ def test_a_program_in_one_line(model, expected):
 @pytest.mark.parametrize(("model", "reason"), [
     ("y ~ normal((m), 1);", "an argument is in parentheses"),
     ("target += 2 * normal_lpdf(y | m, 1);", "the density is part of an expression"),
-    ("y ~ normal(m, 1); } generated quantities { real z = normal_rng(m, 1);",
+    ("y ~ normal(m, 1); } generated quantities { real z = normal_rng(0, 1);",
      "`normal_rng` on line 1 has to change with it"),
+    ("y ~ normal(m, 1); } generated quantities { real z = normal_rng((m), 1);",
+     "an argument is in parentheses"),
 ])  # fmt: skip
 def test_a_change_that_is_not_certain_is_left_to_the_user(model, reason):
     assert changed(heavy_tailed, LINE.format(model)) == reason
@@ -105,6 +107,23 @@ def test_a_prior_is_widened_where_it_stands(prior, means, expected):
     change = widened(statement, [np.array([mean]) for mean in means])
     assert (change and with_fixes(source.text, change.fixes)) == (expected and text % expected)
     assert expected is None or change.hint.startswith("Write `y_0 ~ ")
+
+
+@pytest.mark.parametrize(("declared", "m"), [("real m;", "m"), ("vector[9] m;", "m[n]")])
+def test_what_generated_quantities_draw_and_evaluate_changes_with_the_statement(declared, m):
+    text = f"""data {{ vector[9] y; }} parameters {{ {declared} }} model {{ y ~ normal(m, 1); }}
+generated quantities {{
+  array[9] real y_rep; vector[9] log_lik;
+  for (n in 1:9) {{
+    y_rep[n] = normal_rng({m}, 1);
+    log_lik[n] = normal_lpdf(y[n] | {m}, 1);
+  }}
+}}"""
+    expected = text.replace(declared, f"{declared} real<lower=2> nu;")
+    expected = expected.replace("y ~ normal(m", "nu ~ gamma(2, 0.1); y ~ student_t(nu, m")
+    expected = expected.replace("normal_rng(", "student_t_rng(nu, ")
+    expected = expected.replace("normal_lpdf(y[n] | ", "student_t_lpdf(y[n] | nu, ")
+    assert changed(heavy_tailed, text) == expected and ppl.compile_model(expected)
 
 
 def test_an_outcome_with_several_statements_is_left_to_the_user():
