@@ -51,6 +51,8 @@ SURE_PART_NAMES: PartNames = {
 PARTS = {kind: values_of(names) for kind, names in PART_NAMES.items()}
 BLOCKS = {kind: values_of(fields_of(kind, BODIES)) for kind in (*BODIES, ir.Program)}
 """The blocks of statements in a statement, function or program; expressions hold none."""
+USERS = frozenset({ir.Var, ir.Update, ir.Scatter, ir.CheckDeclared})
+"""Nodes that read or change a variable."""
 
 
 def is_node(value: Any) -> bool:
@@ -93,8 +95,7 @@ def nodes_in(
 
 def used_names(node: Any) -> set[str]:
     """Variables that are read or changed."""
-    users = (ir.Var, ir.Update, ir.Scatter, ir.CheckDeclared)
-    return {n.name for n in walk(node) if isinstance(n, users)}
+    return {n.name for n in nodes_in(node, USERS, PARTS)}
 
 
 def functions_where(functions: Sequence[ir.Function], holds: Callable[[Any], bool]) -> frozenset[str]:
@@ -181,12 +182,18 @@ def names_after(body: Sequence[ir.Stmt]) -> set[str]:
             case ir.Profile(body=inner):
                 names |= names_after(inner)
             case ir.If(then=then, otherwise=otherwise):
-                names |= names_after((*then, *otherwise)) - declared_names((then, otherwise))
+                names |= names_after_block((*then, *otherwise))
             case ir.For(body=inner) | ir.While(body=inner):
-                names |= names_after(inner) - declared_names(inner)
+                names |= names_after_block(inner)
             case _:
                 names |= {*set_by(s)}
     return names
+
+
+def names_after_block(body: Sequence[ir.Stmt]) -> set[str]:
+    """Variables that a block sets and does not declare."""
+    names = names_after(body)
+    return names - declared_names(tuple(body)) if names else names
 
 
 def single_assignments(body: Sequence[ir.Stmt]) -> list[ir.Assign]:
