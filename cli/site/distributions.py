@@ -7,10 +7,10 @@ from ppl.cli.site.densities import PICTURES
 from ppl.cli.site.examples import EXAMPLES, Example
 from ppl.cli.site.markdown import fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed, inline
+from ppl.cli.site.moments import MOMENTS, OF_VECTOR
+from ppl.cli.site.multivariate_moments import MULTIVARIATE_MOMENTS, SIZES
 from ppl.stdlib.distributions.formulas import FORMULAS
-from ppl.stdlib.distributions.moments import MOMENTS, OF_VECTOR
 from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE
-from ppl.stdlib.distributions.multivariate_moments import MULTIVARIATE_MOMENTS, SIZES
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution

@@ -9,8 +9,8 @@ from scipy.integrate import quad
 
 import ppl
 from ppl.arrays import NUMPY
+from ppl.cli.site.moments import MOMENTS
 from ppl.stdlib.distributions.formulas import FORMULAS
-from ppl.stdlib.distributions.moments import MOMENTS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
 BY_NAME = {d.name: d for d in DISTRIBUTIONS}
@@ -76,7 +76,7 @@ WITHOUT = {"cauchy": "it has none", "von_mises": "they depend on where the circl
 
 def test_every_other_family_with_a_formula_has_moments():
     missing = FORMULAS.keys() - MOMENTS.keys()
-    assert missing == WITHOUT.keys(), "add mean and variance to ppl/stdlib/distributions/moments.py"
+    assert missing == WITHOUT.keys(), "add mean and variance to cli/site/moments.py"
 
 
 def test_every_condition_bounds_an_argument():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.stdlib.distributions.moments import MOMENTS, OF_VECTOR
-from ppl.stdlib.distributions.multivariate_moments import MULTIVARIATE_MOMENTS
+from ppl.cli.site.moments import MOMENTS, OF_VECTOR
+from ppl.cli.site.multivariate_moments import MULTIVARIATE_MOMENTS
 
 S = "[[2, 0.6, -0.3], [0.6, 1, 0.2], [-0.3, 0.2, 0.7]]"
 GIVEN = f"""

@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from functools import partial
 
-from ppl.stdlib.distributions.moments import OF_ELEMENTS, OF_VECTOR, Moments
+from ppl.cli.site.moments import OF_ELEMENTS, OF_VECTOR, Moments
 
 SIZES = {"N": "the sum of the counts", "K": "the number of rows"}
 """What a formula names that is no argument of its density."""
