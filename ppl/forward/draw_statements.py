@@ -1,7 +1,9 @@
 """One `~` statement as the statements that draw its left side."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
 
 from ppl.errors import ModelError
 from ppl.forward.refused import refused
@@ -13,6 +15,7 @@ from ppl.frontend.printer import expression, unsized
 from ppl.frontend.rewriting import Stmts, code, expr
 from ppl.frontend.scope import Level
 from ppl.frontend.walk import variables
+from ppl.source import Span
 from ppl.stdlib.record import Distribution
 from ppl.types import INT, REAL, ROW_VECTOR, Type, array_dims, core, element_type, rank
 
@@ -25,6 +28,22 @@ TO_ONE = ("unit_interval", "open_unit", "binary")
 SIGNS = {"lower": ">=", "upper": "<="}
 DRAWS_TRIED = 100_000
 """Draws that are tried for one that lies between bounds."""
+
+
+DRAWS = MappingProxyType(
+    {
+        "binomial_logit": "binomial_rng(N, inv_logit(alpha))",
+        "multi_normal_prec": "multi_normal_rng(mu, inverse_spd(Omega))",
+        "poisson": "lambda == 0 ? 0 : poisson_rng(lambda)",
+    }
+)
+"""Draws by the names of the record's arguments, where there is no _rng of the name, or it takes less."""
+
+
+def draw_of(family: Distribution, args: Sequence[ast.Expr], span: Span) -> ast.Expr:
+    """A draw of a distribution in `DRAWS`."""
+    names = [own for own, _ in family.args[1:]]
+    return expr(DRAWS[family.name], span, **dict(zip(names, args, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -77,7 +96,7 @@ def drawn(tilde: ast.Tilde, known: Drawing) -> Stmts:
     if own_rng := known.functions.get(f"{tilde.distribution}_rng"):
         return _by_own(tilde, own_rng, known)
     family = known.facts.library.families.get(tilde.distribution)
-    if family is None or family.rng is None:
+    if family is None or (family.rng is None and family.name not in DRAWS):
         raise refused(f"there is no {tilde.distribution}_rng", tilde.name_span)
     left = variable if isinstance(tilde.left, ast.Call) else tilde.left
     alone = isinstance(left, ast.Variable) and variable.name not in known.repeated
@@ -210,6 +229,8 @@ def _by_entry(
     d = Entries(facts, known.names).split(whole, [axes, *extra]) if axes else whole
     rows = (expr("rows(e)", tilde.span, e=d.left),) if family.rng_args[:1] == (("K", "size"),) else ()
     value: ast.Expr = ast.Call(tilde.span, f"{d.name}_rng", (*rows, *d.args))
+    if family.rng is None:
+        value = draw_of(family, d.args, tilde.span)
     turned = one and core(own) == ROW_VECTOR
     draw = code("a = b;", tilde.span, a=d.left, b=ast.Transpose(tilde.span, value) if turned else value)
     inside = [expr(f"a {SIGNS[side]} b", tilde.span, a=d.left, b=e) for side, e in checks.items()]

@@ -5,10 +5,10 @@ Gelman et al. (2013), "Bayesian Data Analysis", section 6.3 (posterior predictiv
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from ppl.discrete.live import live
 from ppl.discrete.parameters import has_discrete
+from ppl.forward.draw_statements import DRAWS, draw_of
 from ppl.frontend import ast
 from ppl.frontend.entries import AXES, Drawn, Entries, between, indexed, own_axes_of
 from ppl.frontend.facts import Facts
@@ -24,14 +24,6 @@ from ppl.observed.terms import Around, Reader, outcomes_of
 from ppl.source import Span
 from ppl.types import ROW_VECTOR, core, rank
 
-DRAWS = MappingProxyType(
-    {
-        "binomial_logit": "binomial_rng(N, inv_logit(alpha))",
-        "multi_normal_prec": "multi_normal_rng(mu, inverse_spd(Omega))",
-        "poisson": "lambda == 0 ? 0 : poisson_rng(lambda)",
-    }
-)
-"""Draws by the names of the record's arguments, where there is no _rng of the name, or it takes less."""
 DRAWS_OF_A_ROW = 10_000
 """Draws that are tried for one that lies between the bounds of a truncation."""
 
@@ -146,8 +138,7 @@ class DrawingReader(Reader):
             args = (*args, expr("sum(y)", span, y=target))  # as many trials as the data have
         value: ast.Expr = ast.Call(span, name, args)
         if d.name in DRAWS and name not in self.functions and family:
-            names = [own for own, _ in family.args[1:]]
-            value = expr(DRAWS[d.name], span, **dict(zip(names, d.args, strict=True)))
+            value = draw_of(family, d.args, span)
         draw = code("a = b;", span, a=target, b=ast.Transpose(span, value) if turned else value)
         t = d.truncation
         if t is None or not (t.lower or t.upper):

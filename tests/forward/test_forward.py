@@ -46,6 +46,7 @@ Y = "y ~ normal(0, 1);"
         ("simplex[2] m;", "m ~ dirichlet([1, 3]');", "m", [0.25, 0.75], [0.194, 0.194]),
         ("simplex[2] m;", "", "m", [0.5, 0.5], [0.289, 0.289]),
         ("vector[2] m;", "m ~ multi_normal([1, 2]', [[4, 0], [0, 1]]);", "m", [1, 2], [2, 1]),
+        ("vector[2] m;", "m ~ multi_normal_prec([1, 2]', [[0.25, 0], [0, 1]]);", "m", [1, 2], [2, 1]),
         ("array[2] vector[2] m;", "m ~ multi_normal([1, 2]', [[4, 0], [0, 1]]);", "m", None, None),
         ("cholesky_factor_corr[2] m;", "m ~ lkj_corr_cholesky(1);", "m", None, None),
         ("real m; real s;", "s ~ normal(m, 1); m ~ normal(2, 1);", "s", 2, 1.414),
@@ -158,7 +159,7 @@ def test_a_hidden_markov_chain_is_drawn_step_by_step():
         ("unit_vector[2] m;", "m ~ normal(0, 1);", "`m` is a unit_vector, which normal does not draw"),
         ("ordered[2] m;", "m ~ normal([0, 1]', 1);", "only entries with the same prior"),
         ("real m;", "m ~ normal(mean(y), 1);", "it depends on `y`, which depends on it"),
-        ("vector[2] m;", "m ~ multi_normal_prec([0, 0]', [[1, 0], [0, 1]]);", "no multi_normal_prec_rng"),
+        ("cov_matrix[2] m;", "m ~ lkj_cov([0, 0]', [1, 1]', 1);", "no lkj_cov_rng"),
     ],
 )
 def test_what_no_draw_follows_is_refused_with_its_place(parameters, statements, says):
@@ -168,6 +169,13 @@ def test_what_no_draw_follows_is_refused_with_its_place(parameters, statements, 
         program_text(found)
     assert caught.value.code == "PPL979" and says in caught.value.message
     assert caught.value.line == 1 and "--simulator" in str(caught.value)
+
+
+def test_binomial_logit_is_drawn_by_its_probability():
+    text = "data { int N; vector[N] x; array[N] int y; } parameters { real a; } "
+    found = ppl.compile_model(text + "model { a ~ normal(0, 0.1); y ~ binomial_logit(20, a + x); }")
+    y = drawn(found, "y", {"N": 2, "x": [-1.0, 2.0]})
+    assert y.mean(axis=0) == pytest.approx(20 / (1 + np.exp([1.0, -2.0])), abs=0.2)
 
 
 def test_a_transformed_parameter_on_the_left_is_refused():
