@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,9 @@ def only(kept: Pass) -> frozenset[str]:
     return NONE - {kept.name}
 
 
+@cache
 def lowered(text: str) -> Program:
-    """The resolved program before any pass."""
+    """The resolved program before any pass; several laws of a program share it."""
     tree = parse(SourceText(text))
     return lower(tree, check(tree))
 
