@@ -43,8 +43,10 @@ class Finding(Lint):
     @property
     def fixed_source(self) -> SourceText | None:
         """The program after its `fixes`; None if there are none."""
-        source = self.span.source
-        return SourceText(with_fixes(source.text, self.fixes), source.name) if self.fixes else None
+        if not self.fixes:
+            return None
+        source: SourceText = self.fixes[0].span.source  # that of `span` may be an included file
+        return SourceText(with_fixes(source.text, self.fixes), source.name)
 
     @property
     def no_fix(self) -> str:

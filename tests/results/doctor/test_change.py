@@ -11,10 +11,11 @@ from ppl.cli.fixes import Fixed
 from ppl.frontend import ast
 from ppl.frontend.walk import walk
 from ppl.results.doctor.counts import overdispersed, zero_inflated
+from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.parameters import widened
 from ppl.results.doctor.shape import heavy_tailed
 from ppl.results.doctor.statement import Site, statement_of
-from ppl.source import SourceText, with_fixes
+from ppl.source import SourceText, Span, with_fixes
 from tests.benchmarks.doctor.programs import PROGRAMS
 
 COMMENTED = """// counts
@@ -155,6 +156,14 @@ def test_zeros_are_mixed_by_row(model, expected):
     now = text.replace("real m;", "real m; real<lower=0, upper=1> zero;").format(expected)
     assert found == (now if "zero" in expected else expected)
     assert "zero" not in expected or ppl.compile_model(found)
+
+
+def test_the_changed_program_is_that_of_the_fix_where_the_finding_is_in_an_included_file():
+    source, site = site_of(LINE.format("y ~ normal(m, 1);"))
+    change = heavy_tailed(replace(statement_of(site.node), site=site))
+    span = Span(SourceText("z ~ normal(0, 1);", "included.stan"), 1, 1, 1, 18)
+    finding = Finding(span, "PPL032", "", "", reference=Reference("", 0.0, np.zeros(1)), change=change)
+    assert finding.fixed_source.name == source.name and "student_t(nu" in finding.fixed_source.text
 
 
 def simulated(kind):
