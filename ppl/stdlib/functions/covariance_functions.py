@@ -6,7 +6,7 @@ by the squared length scale, in which it is smooth at 0 (but for the exponential
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ppl.stdlib.record import Function, Impl, guarded, leading
 
 Shape = Callable[[Namespace, Array], Array]
 Domain = Callable[[Array], Array]
+Points = Callable[[Array], Array]
 
 COINCIDENT = 1e-24
 """Two points whose squared distance in length scales is at most this are one, but for rounding."""
@@ -30,15 +31,6 @@ def squared_distances(xp: Namespace, x: Array, y: Array) -> Array:
     """(N, M), between points (N, D) and (M, D); never by expanding the square, which loses the zeros."""
     squares = ((x[..., :, None, d] - y[..., None, :, d]) ** 2 for d in range(x.shape[-1]))
     return sum(squares) + np.zeros((x.shape[-2], y.shape[-2]))
-
-
-def _numbers(x: Array) -> Array:
-    """An array of reals as points of one coordinate."""
-    return x[..., None]
-
-
-def _vectors(x: Array) -> Array:
-    return x
 
 
 def _wide(xp: Namespace, x: Array) -> Array:
@@ -101,18 +93,35 @@ def _matern52_slope(xp: Namespace, s: Array) -> Array:
     return -5.0 / 6.0 * (1.0 + u) * xp.np.exp(-u)
 
 
-def _one_and_two(two_sets: Impl) -> tuple[Impl, Impl]:
-    """The covariance of one set of points, and of two."""
-    return lambda xp, x, *rest: two_sets(xp, x, x, *rest), two_sets
+KINDS: tuple[tuple[str, Points], ...] = (
+    ("array[] real", lambda x: x[..., None]),
+    ("array[] vector", lambda x: x),
+)
+"""What a set of points is given as, reals being points of one coordinate."""
 
 
-def _gp(kernel: Impl, points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
-    """With one length scale."""
+def _overloads(
+    further: str, covariance: Impl, kinds: Sequence[tuple[str, Points]] = KINDS
+) -> Iterator[tuple[str, Impl]]:
+    """A covariance of two sets of points (N, D) and (M, D), for one set and for two."""
+    for kind, points in kinds:
+        yield f"({kind}, {further}) => matrix", _of_one_set(covariance, points)
+        yield f"({kind}, {kind}, {further}) => matrix", _of_two_sets(covariance, points)
 
-    def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array) -> Array:
-        return kernel(xp, squared_distances(xp, points(x), points(y)), _wide(xp, sigma), _wide(xp, scale))
 
-    return _one_and_two(two_sets)
+def _of_one_set(covariance: Impl, points: Points) -> Impl:
+    return lambda xp, x, *further: covariance(xp, points(x), points(x), *further)
+
+
+def _of_two_sets(covariance: Impl, points: Points) -> Impl:
+    return lambda xp, x, y, *further: covariance(xp, points(x), points(y), *further)
+
+
+def _of_distances(kernel: Impl) -> Impl:
+    """The covariance of which `kernel` is a function of squared distances and single numbers."""
+    return lambda xp, x, y, *further: kernel(
+        xp, squared_distances(xp, x, y), *(_wide(xp, a) for a in further)
+    )
 
 
 @with_partials(lambda xp, ans, x: 1.0)
@@ -120,32 +129,23 @@ def _if_positive_finite(xp: Namespace, x: Array) -> Array:
     return _if(xp, _positive_finite, x)
 
 
-def _gp_by_coordinate(kernel: Impl) -> tuple[Impl, Impl]:
+def _by_coordinate(kernel: Impl) -> Impl:
     """With a length scale for each coordinate."""
 
-    def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array) -> Array:
+    def covariance(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array) -> Array:
         sigma, scale = _if_positive_finite(xp, sigma), _if_positive_finite(xp, scale)
         scale = xp.np.expand_dims(scale, -2)
         return kernel(xp, squared_distances(xp, x / scale, y / scale), _wide(xp, sigma), 1.0)
 
-    return _one_and_two(two_sets)
+    return covariance
 
 
 def _record(name: str, meaning: str, kernel: Impl) -> Function:
-    of_reals, of_vectors, by_coordinate = (
-        _gp(kernel, _numbers),
-        _gp(kernel, _vectors),
-        _gp_by_coordinate(kernel),
-    )
     return leading(
         name,
         meaning,
-        ("(array[] real, real, real) => matrix", of_reals[0]),
-        ("(array[] real, array[] real, real, real) => matrix", of_reals[1]),
-        ("(array[] vector, real, real) => matrix", of_vectors[0]),
-        ("(array[] vector, real, array[] real) => matrix", by_coordinate[0]),
-        ("(array[] vector, array[] vector, real, real) => matrix", of_vectors[1]),
-        ("(array[] vector, array[] vector, real, array[] real) => matrix", by_coordinate[1]),
+        *_overloads("real, real", _of_distances(kernel)),
+        *_overloads("real, array[] real", _by_coordinate(kernel), KINDS[1:]),
     )
 
 
@@ -175,26 +175,14 @@ def periodic(xp: Namespace, d2: Array, sigma: Array, scale: Array, period: Array
     return sigma**2 * xp.np.exp(-2.0 * _waves(xp, d2, period) / scale**2)
 
 
-def _periodic_cov(points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
-    def two_sets(xp: Namespace, x: Array, y: Array, *further: Array) -> Array:
-        return periodic(xp, squared_distances(xp, points(x), points(y)), *(_wide(xp, a) for a in further))
-
-    return _one_and_two(two_sets)
-
-
 @with_partials(lambda xp, ans, sigma: 2.0 * sigma)
 def _squared_bias(xp: Namespace, sigma: Array) -> Array:
     return _if(xp, lambda x: (x >= 0) & (x < math.inf), sigma) ** 2
 
 
-def _dot_prod_cov(points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
-    def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
-        return _wide(xp, _squared_bias(xp, sigma)) + matrix_matrix(xp, points(x), transposed(xp, points(y)))
+def dot_product(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
+    return _wide(xp, _squared_bias(xp, sigma)) + matrix_matrix(xp, x, transposed(xp, y))
 
-    return _one_and_two(two_sets)
-
-
-KINDS = (("array[] real", _numbers), ("array[] vector", _vectors))
 
 FUNCTIONS: tuple[Function, ...] = (
     _record(
@@ -220,16 +208,11 @@ FUNCTIONS: tuple[Function, ...] = (
     leading(
         "gp_periodic_cov",
         "periodic covariance: sigma^2 exp(-2 sin^2(pi d / p) / l^2)",
-        *[(f"({kind}, real, real, real) => matrix", _periodic_cov(points)[0]) for kind, points in KINDS],
-        *[
-            (f"({kind}, {kind}, real, real, real) => matrix", _periodic_cov(points)[1])
-            for kind, points in KINDS
-        ],
+        *_overloads("real, real, real", _of_distances(periodic)),
     ),
     leading(
         "gp_dot_prod_cov",
         "dot product covariance: sigma^2 + x'y",
-        *[(f"({kind}, real) => matrix", _dot_prod_cov(points)[0]) for kind, points in KINDS],
-        *[(f"({kind}, {kind}, real) => matrix", _dot_prod_cov(points)[1]) for kind, points in KINDS],
+        *_overloads("real", dot_product),
     ),
 )
