@@ -16,8 +16,9 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
 from ppl.jax_backend.namespace import is_traced
-from ppl.jax_backend.runge_kutta import Method, Tolerance
+from ppl.jax_backend.runge_kutta import Begin, Method
 from ppl.stdlib.solvers.initial_value import MOST_AT_LIMIT, MOST_REFUSED, factors, first_lengths
+from ppl.stdlib.solvers.runge_kutta import Scales
 
 Traced = Any
 NO_STEP_TAKEN, ON_THE_WAY = -2, -1
@@ -68,6 +69,10 @@ class Problem(NamedTuple):
     absolute: Traced
     most: Traced
     shared: tuple[Traced, ...]
+
+    @property
+    def scales(self) -> Scales:
+        return Scales(self.relative, self.absolute)
 
 
 @dataclass(frozen=True)
@@ -134,10 +139,10 @@ class Solver:
         next_time = jnp.take_along_axis(mine.times, now.done[:, None], axis=1, mode="clip")[:, 0]
         length = jnp.minimum(now.h, next_time - now.t)
 
-        def step(t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
-            return method.step(partial(self._rate, shared), t, y, h, tolerance)
+        def step(t: Traced, y: Traced, h: Traced, scales: Scales, shared: Traced) -> Any:
+            return method.step(Begin(partial(self._rate, shared), t, y, h), scales)
 
-        end, error, at_limit = jax.vmap(step)(now.t, now.y, length, tolerance_of(mine), mine.shared)
+        end, error, at_limit = jax.vmap(step)(now.t, now.y, length, mine.scales, mine.shared)
         good = error <= 1
         whole = good & (length == next_time - now.t)
         t = jnp.where(whole, next_time, jnp.where(good, now.t + length, now.t))
@@ -160,10 +165,10 @@ class Solver:
         )
 
     def _first_lengths(self, method: Method, problem: Problem) -> Traced:
-        def one(t: Traced, y: Traced, tolerance: Tolerance, shared: Traced) -> Traced:
-            return first_lengths(jnp, partial(self._rate, shared), tolerance.norm, method.order, t, y)
+        def one(t: Traced, y: Traced, scales: Scales, shared: Traced) -> Traced:
+            return first_lengths(jnp, partial(self._rate, shared), scales, method.order, t, y)
 
-        return jax.vmap(one)(problem.t0, problem.start, tolerance_of(problem), problem.shared)
+        return jax.vmap(one)(problem.t0, problem.start, problem.scales, problem.shared)
 
     def _rate(self, shared: Traced, t: Traced, y: Traced) -> Traced:
         return self.rate(t, y, shared)
@@ -195,14 +200,14 @@ class Solver:
         every = jnp.arange(len(g))
         last = jnp.max(jnp.where(taken, jnp.arange(self.tries), -1))
 
-        def pulled(a: Traced, t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
-            found = method.solved(partial(self._rate, shared), t, y, h, tolerance)
+        def pulled(a: Traced, t: Traced, y: Traced, h: Traced, scales: Scales, shared: Traced) -> Any:
+            found = method.solved(Begin(partial(self._rate, shared), t, y, h), scales)
 
             def end(y: Traced, *chosen: Traced) -> Traced:
                 filled = list(shared)
                 for i, x in zip(differentiated, chosen, strict=True):
                     filled[i] = x
-                return method.end(partial(self._rate, filled), t, y, h, found)
+                return method.end(Begin(partial(self._rate, filled), t, y, h), found)
 
             return jax.vjp(end, y, *(shared[i] for i in differentiated))[1](a)
 
@@ -211,7 +216,7 @@ class Solver:
             t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
             here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
             to_start, *to_shared = jax.vmap(pulled)(
-                adjoint + here, t, y, h, tolerance_of(problem), tuple(problem.shared)
+                adjoint + here, t, y, h, problem.scales, tuple(problem.shared)
             )
             mine = jnp.take(taken, k, axis=1)
             sums = [s + jnp.where(widened(mine, x), x, 0.0) for s, x in zip(sums, to_shared, strict=True)]
@@ -220,10 +225,6 @@ class Solver:
         at = (last, adjoint, list(shared))
         _, adjoint, sums = jax.lax.while_loop(lambda at: at[0] >= 0, back, at)
         return adjoint, sums
-
-
-def tolerance_of(problem: Problem) -> Tolerance:
-    return Tolerance(problem.relative, problem.absolute)
 
 
 def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:

@@ -76,7 +76,7 @@ def trajectory(
     done = np.where(among, 0, outputs) * np.ones(count, dtype=int)
     at_limit, refused = np.zeros(count, dtype=int), np.zeros(count, dtype=int)
     every = np.arange(count)
-    h = first_lengths(np, lambda t, y: f.values(t, y, every), scales.norm, method.order, t, y)
+    h = first_lengths(np, lambda t, y: f.values(t, y, every), scales, method.order, t, y)
     while (active := np.flatnonzero((done < outputs) & (tried < most_tries) & (h > 0))).size:
         room = times[active, done[active]] - t[active]
         length = np.minimum(h[active], room)
@@ -119,13 +119,13 @@ def factors(xp: Any, error: Any, order: int) -> Any:
 
 
 def first_lengths(
-    xp: Any, rate: Callable[[Any, Any], Any], norm: Callable[..., Any], order: int, t: Any, y: Any
+    xp: Any, rate: Callable[[Any, Any], Any], scales: Scales, order: int, t: Any, y: Any
 ) -> Any:
     """A cautious first step from y (..., n) at t (...) (Hairer, Norsett and Wanner 1993, section II.4)."""
     here = rate(t, y)
-    size, speed = norm(y, y), norm(here, y)
+    size, speed = scales.norm(xp, y, y), scales.norm(xp, here, y)
     h = xp.where((size < 1e-5) | (speed < 1e-5), 1e-6, 0.01 * size / xp.maximum(speed, 1e-300))
-    most = xp.fmax(speed, norm(rate(t + h, y + h[..., None] * here) - here, y) / h)
+    most = xp.fmax(speed, scales.norm(xp, rate(t + h, y + h[..., None] * here) - here, y) / h)
     longer = (0.01 / xp.maximum(most, 1e-300)) ** (1 / order)
     longer = xp.where(most <= 1e-15, xp.maximum(1e-6, 1e-3 * h), longer)
     return xp.fmin(100 * h, longer)

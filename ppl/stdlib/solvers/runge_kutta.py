@@ -8,7 +8,7 @@ the end, those of the stages are x_i = h b_i g + h sum_j a_ji J_j' x_j, and that
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Legendre
@@ -24,21 +24,22 @@ NEWTON_SLACK = 1e-3
 """Of the error that is allowed, the part that the stages may be off."""
 
 
-def norm(xp: Any, relative: Any, absolute: Any, error: Any, *ys: Any) -> Any:
-    """The root mean square of an error (..., n) over its last axis, 1 being just allowed."""
-    size = xp.max(xp.stack([xp.abs(y) for y in ys]), axis=0)
-    return xp.sqrt(xp.mean((error / (absolute + relative * size)) ** 2, axis=-1))
-
-
-@dataclass(frozen=True)
-class Scales:
+class Scales(NamedTuple):
     """Tolerances: what an error is measured in is absolute (n,) or () + relative * |y|."""
 
-    relative: float
-    absolute: Floats
+    relative: Any
+    absolute: Any
 
-    def norm(self, error: Floats, *ys: Floats) -> Floats:
-        return np.asarray(norm(np, self.relative, self.absolute, error, *ys))
+    def norm(self, xp: Any, error: Any, *ys: Any) -> Any:
+        """The root mean square of an error (..., n) over its last axis, 1 being just allowed."""
+        size = xp.max(xp.stack([xp.abs(y) for y in ys]), axis=0)
+        return xp.sqrt(xp.mean((error / (self.absolute + self.relative * size)) ** 2, axis=-1))
+
+
+def estimated_error(xp: Any, fifth: Any, third: Any) -> Any:
+    """Of the explicit method, from the errors of its formulas of orders 5 and 3 (I, section II.10)."""
+    both = xp.hypot(fifth, 0.1 * third)
+    return xp.where(both > 0, fifth**2 / xp.where(both > 0, both, 1.0), fifth)
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,10 @@ class DormandPrince:
         end = y + width * (integrate.DOP853.B @ flat[:s]).reshape(y.shape)
         k[s] = rate(at.t + at.h, end)
         fifth, third = (
-            scales.norm(width * (weights @ flat).reshape(y.shape), y, end)
+            scales.norm(np, width * (weights @ flat).reshape(y.shape), y, end)
             for weights in (integrate.DOP853.E5, integrate.DOP853.E3)
         )
-        both = np.hypot(fifth, 0.1 * third)
-        error = np.divide(fifth**2, both, out=np.array(fifth), where=both > 0)
+        error = estimated_error(np, fifth, third)
         change, distance = (
             np.linalg.norm(after - last, axis=1) for after, last in ((k[s], k[-2]), (end, stages[-1]))
         )
@@ -154,7 +154,7 @@ class Radau:
         estimate = width * (self.first * f + self.difference @ k)
         filter_ = np.eye(n) - self.first * width[..., None] * jacobians
         filtered: Floats = np.linalg.solve(filter_, estimate[..., None])[..., 0].astype(float)
-        error = np.where(converged, scales.norm(filtered, y, end), np.inf)
+        error = np.where(converged, scales.norm(np, filtered, y, end), np.inf)
         return Step(end, y[:, None] + width[..., None] * (self.a @ k), error)
 
     def _stages(
@@ -172,7 +172,7 @@ class Radau:
             change = inverse @ np.reshape(found.reshape(k.shape) - k, (m, -1, 1))
             change = np.where(converged[:, None, None], 0.0, np.reshape(change, k.shape))
             k = k + change
-            converged |= scales.norm(width * change, y).max(axis=1) <= NEWTON_SLACK
+            converged |= scales.norm(np, width * change, y).max(axis=1) <= NEWTON_SLACK
             if converged.all():
                 break
         return k, converged
