@@ -65,14 +65,9 @@ class Problem(NamedTuple):
     start: Traced
     t0: Traced
     times: Traced
-    relative: Traced
-    absolute: Traced
+    scales: Scales
     most: Traced
     shared: tuple[Traced, ...]
-
-    @property
-    def scales(self) -> Scales:
-        return Scales(self.relative, self.absolute)
 
 
 @dataclass(frozen=True)
@@ -97,9 +92,7 @@ class Solver:
             jnp.zeros((draws, self.tries)),
             jnp.full((draws, self.tries), NO_STEP_TAKEN),
         )
-        tight = problem._replace(
-            relative=self.tighter(problem.relative), absolute=self.tighter(problem.absolute)
-        )
+        tight = problem._replace(scales=Scales(*map(self.tighter, problem.scales)))
         first = self._path(self.explicit, tight, nothing, jnp.ones(draws, dtype=bool))
         left = first.now.done < problem.times.shape[1]
         second = self._path(self.implicit, problem, first.steps, left)
@@ -215,9 +208,7 @@ class Solver:
             k, adjoint, sums = at
             t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
             here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
-            to_start, *to_shared = jax.vmap(pulled)(
-                adjoint + here, t, y, h, problem.scales, tuple(problem.shared)
-            )
+            to_start, *to_shared = jax.vmap(pulled)(adjoint + here, t, y, h, problem.scales, problem.shared)
             mine = jnp.take(taken, k, axis=1)
             sums = [s + jnp.where(widened(mine, x), x, 0.0) for s, x in zip(sums, to_shared, strict=True)]
             return k - 1, jnp.where(mine[:, None], to_start, adjoint), sums
@@ -249,12 +240,12 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
     where the condition is batched, with the same in every row.
     """
 
-    def call(*args: Traced) -> Any:
+    def call(*args: Any) -> Any:
         code, shapes = jax.make_jaxpr(f, return_shape=True)(*args)
         structure = jax.tree_util.tree_structure(shapes)
         assert not any(map(is_traced, code.consts)), "what is solved for reads arguments alone"
 
-        def of_draws(constants: Sequence[Traced], args: Sequence[Traced]) -> Any:
+        def of_draws(constants: Sequence[Traced], args: Any) -> Any:
             leaves = jax.core.eval_jaxpr(code.jaxpr, constants, *jax.tree_util.tree_leaves(args))
             return jax.tree_util.tree_unflatten(structure, leaves)
 
@@ -262,9 +253,12 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
         many.def_vmap(lambda size, batched, constants, args: mapped(size, batched[1], args))
         return many(code.consts, args)
 
-    def mapped(size: int, batched: Sequence[bool], args: Sequence[Traced]) -> tuple[Any, Any]:
-        each = (a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True))
-        found = call(*(x.reshape(size * x.shape[1], *x.shape[2:]) for x in each))
+    def mapped(size: int, batched: Any, args: Any) -> tuple[Any, Any]:
+        def joined(x: Traced, varies: bool) -> Traced:
+            many = x if varies else jnp.broadcast_to(x, (size, *x.shape))
+            return many.reshape(size * many.shape[1], *many.shape[2:])
+
+        found = call(*jax.tree_util.tree_map(joined, args, batched))
         chunks = jax.tree_util.tree_map(lambda x: x.reshape(size, len(x) // size, *x.shape[1:]), found)
         return chunks, jax.tree_util.tree_map(lambda _: True, found)
 

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 
 from ppl.backend.solve import INTEGRAL_TOLERANCE, MOST_TRIES, MOST_TRIES_EACH, ODES, ROOTS, tighter
 from ppl.jax_backend import integrals, roots
-from ppl.jax_backend.initial_value import Problem, Solver, Steps, over_draws
+from ppl.jax_backend.initial_value import Problem, Solver, over_draws
 from ppl.jax_backend.namespace import is_traced
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.runge_kutta import DormandPrince, Radau
+from ppl.stdlib.solvers.runge_kutta import Scales
 
 Traced = Any
 
@@ -27,10 +28,10 @@ def solve(solver: str, f: Callable[..., Any], args: Sequence[Any], settings: Seq
 
 @jax.tree_util.register_static
 @dataclass(frozen=True)
-class Static:
-    """What is known while tracing, among what is kept for the way back."""
+class Perturbed:
+    """Which arrays of a problem derivatives are wanted in, among what is kept for the way back."""
 
-    value: Any
+    of: Problem
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,18 @@ def ode(
     solver = Solver(equation, DormandPrince(), Radau(), partial(tighter, jnp), tries)
     first = jnp.asarray(t0, dtype=float)
     in_order = (times[0] > first) & jnp.all(jnp.diff(times) >= 0)
-    return solved(
-        solver,
+    problem = Problem(
         jnp.where(in_order, start, jnp.nan),
         first,
         times,
-        jnp.asarray(relative, dtype=float),
-        jnp.broadcast_to(jnp.asarray(absolute, dtype=float), start.shape),
+        Scales(
+            jnp.asarray(relative, dtype=float),
+            jnp.broadcast_to(jnp.asarray(absolute, dtype=float), start.shape),
+        ),
         jnp.minimum(jnp.asarray(most_steps, dtype=float) * outputs, tries),
-        *traced,
+        tuple(traced),
     )
+    return solved(solver, problem)
 
 
 def root(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
@@ -100,55 +103,41 @@ def equation_of(f: Callable[..., Any], shared: Sequence[Any]) -> tuple[Equation,
     return Equation(f, structure, fixed), [jnp.asarray(leaf) for leaf in leaves if is_traced(leaf)]
 
 
-def solved(solver: Solver, *args: Traced) -> Traced:
-    """The states at the times, with the adjoints of the steps."""
+def solved(solver: Solver, problem: Problem) -> Traced:
+    """The states at the times of one draw, with the adjoints of the steps."""
 
-    def forward(*each: Traced) -> Any:
-        return solver.forward(problem_of(each))
+    def value(problem: Problem) -> Traced:
+        return one_draw(solver.forward, problem)[0]
 
-    def value(*args: Traced) -> Traced:
-        return one_draw(forward, args)[0]
+    def recorded(each: Problem) -> tuple[Traced, Any]:
+        problem = jax.tree_util.tree_map(lambda a: a.value, each)
+        states, implicit, steps = one_draw(solver.forward, problem)
+        perturbed = Perturbed(jax.tree_util.tree_map(lambda a: a.perturbed, each))
+        return states, (perturbed, problem, states, implicit, steps)
 
-    def recorded(*args: Any) -> tuple[Traced, Any]:
-        values = [a.value for a in args]
-        states, implicit, steps = one_draw(forward, values)
-        differentiated = tuple(i for i, a in enumerate(args) if a.perturbed)
-        return states, (Static(differentiated), values, states, implicit, steps)
-
-    def adjoints(saved: Any, g: Traced) -> tuple[Traced, ...]:
-        static, values, states, implicit, steps = saved
-        chosen = [i for i in static.value if i >= SHARED and jnp.issubdtype(values[i].dtype, jnp.inexact)]
-
-        def backward(g: Traced, implicit: Traced, *rest: Traced) -> Any:
-            steps, each = Steps(*rest[:4]), rest[4:]
-            return solver.backward([i - SHARED for i in chosen], problem_of(each), implicit, steps, g)
-
-        to_start, to_shared = one_draw(backward, [jnp.asarray(g), implicit, *steps, *values])
-        found = {0: to_start, **dict(zip(chosen, to_shared, strict=True))}
-        (start, first, times), shared = values[:3], values[SHARED:]
-        if 1 in static.value:
-            found[1] = -jnp.dot(to_start, solver.rate(first, start, shared))
-        if 2 in static.value:
+    def adjoints(saved: Any, g: Traced) -> tuple[Problem]:
+        perturbed, problem, states, implicit, steps = saved
+        start, first, times, *_, shared = problem
+        moved = zip(shared, perturbed.of.shared, strict=True)
+        chosen = [i for i, (x, moves) in enumerate(moved) if moves and jnp.issubdtype(x.dtype, jnp.inexact)]
+        to_start, found = one_draw(partial(solver.backward, chosen), problem, implicit, steps, jnp.asarray(g))
+        to_first, to_times, to_shared = None, None, dict(zip(chosen, found, strict=True))
+        if perturbed.of.t0:
+            to_first = -jnp.dot(to_start, solver.rate(first, start, shared))
+        if perturbed.of.times:
             rates = jax.vmap(lambda t, y: solver.rate(t, y, shared))(times, states)
-            found[2] = jnp.sum(g * rates, axis=1)
-        return tuple(found.get(i) for i in range(len(values)))
+            to_times = jnp.sum(g * rates, axis=1)
+        every = tuple(to_shared.get(i) for i in range(len(shared)))
+        return (Problem(to_start, to_first, to_times, Scales(None, None), None, every),)
 
     function: Any = jax.custom_vjp(value)
     function.defvjp(recorded, adjoints, symbolic_zeros=True)
-    return function(*args)
+    return function(problem)
 
 
-SHARED = len(Problem._fields) - 1
-"""Where the arguments of the equation begin among those of `solved`."""
-
-
-def problem_of(each: Sequence[Traced]) -> Problem:
-    return Problem._make((*each[:SHARED], tuple(each[SHARED:])))
-
-
-def one_draw(f: Callable[..., Any], args: Sequence[Traced]) -> Any:
+def one_draw(f: Callable[..., Any], *args: Any) -> Any:
     """f, whose arrays have the draws along their first axis, of the arrays of one."""
-    found = over_draws(f)(*(a[None] for a in args))
+    found = over_draws(f)(*jax.tree_util.tree_map(lambda a: a[None], args))
     return jax.tree_util.tree_map(lambda x: x[0], found)
 
 
