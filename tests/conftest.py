@@ -66,7 +66,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked `whole`, unless --whole asks for it."""
+    """Leave out what is marked `whole`, unless --whole asks for it; begin with what is marked `long`."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     if config.getoption("whole"):
         return
     left_out = {item for item in items if item.get_closest_marker("whole")}

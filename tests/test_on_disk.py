@@ -364,6 +364,7 @@ def peak_of_a_fit(model, rows):
         tracemalloc.stop()
 
 
+@pytest.mark.long
 def test_no_array_of_all_rows_is_in_memory(folder, monkeypatch):
     """Neither a copy of ints, nor what is computed of data once, an order of the rows or their numbers."""
     monkeypatch.setattr(blocks_of, "BLOCK_BYTES", 1 << 17)

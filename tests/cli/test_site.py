@@ -184,6 +184,7 @@ def test_pages_in_a_browser(built):
         assert measures["scroll"] <= width, f"{page}: code scrolls sideways, the page itself never does"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_code_of_a_page_runs_and_gives_the_outputs_shown(name, tmp_path, monkeypatch):
     """From the first block to the last, in one folder: programs are written, commands and Python run."""

@@ -52,6 +52,7 @@ def test_every_result_is_a_full_run_and_its_picture_is_there():
             assert (PAPERS / "results" / record["picture"]).exists()
 
 
+@pytest.mark.long
 def test_every_experiment_runs_at_its_small_size_or_says_what_it_lacks(tmp_path):
     out = run("--all", "--quick", "--out", tmp_path)
     assert "nan" not in re.findall(r"\w+", out)
