@@ -23,7 +23,7 @@ A user's mistake always ends in one of these; any other exception is a bug in pp
 import errno
 import sys
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -96,6 +96,12 @@ class Fix:
 
 LONGEST_IN_TITLE = 40
 """Characters of program text that the title of a fix shows."""
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """The first of a list, and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def in_a_line(text: str) -> str:
@@ -267,10 +273,9 @@ class UnknownName(PPLError, KeyError):
 
     def __init__(self, what: str, name: str, known: Collection[str]):
         self.name, self.near = name, nearest(name, known)
-        names = ", ".join([*known][:MOST_NAMES]) or "none"
-        rest = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
+        names = first_few([*known], MOST_NAMES) or "none"
         meant = f"did you mean {self.near}? There" if self.near else "there"
-        super().__init__(f"{what} {name!r}; {meant} are {names}{rest}")
+        super().__init__(f"{what} {name!r}; {meant} are {names}")
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError's own is the repr

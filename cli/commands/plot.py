@@ -100,11 +100,11 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
     Raises:
         DataError: there is nothing to draw.
     """
-    from ppl.errors import DataError
+    from ppl.errors import DataError, first_few
     from ppl.html import LEVELS
     from ppl.results.report.pictures import KINDS, left_out
     from ppl.results.report.plots import save
-    from ppl.results.report.reading import first_few, level
+    from ppl.results.report.reading import level
 
     warn_of_poor(material.files)
     base, missing, written = output or usual, [], 0

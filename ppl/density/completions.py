@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.errors import first_few
 from ppl.names import Sized, dotted
 from ppl.stdlib.constraints.sentences import position
 
@@ -35,10 +36,9 @@ def sentences(model: "CompiledProgram", d: "Data") -> Iterator[str]:
     """How many values are missing, and where, of each variable."""
     for c in model.completions:
         named = named_places(c, d)
-        more = f" and {len(named) - FEW_PLACES} more" if len(named) > FEW_PLACES else ""
         values = "value is a parameter" if len(named) == 1 else "values are parameters"
         how = ", marginalised and drawn afterwards" if c.discrete else ""
-        yield f"{len(named)} missing {values}{how}: {', '.join(named[:FEW_PLACES])}{more}."
+        yield f"{len(named)} missing {values}{how}: {first_few(named, FEW_PLACES)}."
 
 
 def with_holes(model: "CompiledProgram", d: "Data", data: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,17 +64,17 @@ def checked_record(path: str | Path, record: Any, kind: str, form: str) -> dict[
     return content
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, no_number: Callable[[float], Any] = repr) -> Any:
     """JSON has no nan and no inf: they become the strings "nan" and "inf", as in CmdStan's files."""
     match value:
-        case dict():
-            return {key: plain(item) for key, item in value.items()}
+        case Mapping():
+            return {key: plain(item, no_number) for key, item in value.items()}
         case list() | tuple():
-            return [plain(item) for item in value]
+            return [plain(item, no_number) for item in value]
         case np.ndarray() | np.generic():
-            return plain(value.tolist())
+            return plain(value.tolist(), no_number)
         case float() if not math.isfinite(value):
-            return repr(value)
+            return no_number(value)
         case Path():
             return str(value)
         case _:

@@ -20,7 +20,7 @@ from ppl.fitting.memory_needed import memory_required, require_memory_of_chains
 from ppl.fitting.nan_data import refuse_nan_data
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.processes import Tell, at_a_time
-from ppl.fitting.table import Table, tabulate
+from ppl.fitting.table import Table, failures, tabulate
 from ppl.fitting.target import naming, note_of
 from ppl.inference.initialise.start import Init
 from ppl.inference.nuts.chain import Chain, Start, run_chains, seed_of, start_of
@@ -162,12 +162,4 @@ def _tabulated(
     if stopped:
         draws = len(left[0].draws.u)
         notes = (*notes, f"Interrupted: {len(left)} chains of {draws} draws are kept.")
-    failed = [table for table in tables if table.failed]
-    if failed:
-        count = sum(table.failed for table in failed)
-        notes = (
-            *notes,
-            f"{count} draws end in nan: transformed parameters or generated quantities failed there "
-            f"({failed[0].reason}).",
-        )
-    return ChainDraws(tuple(left), tuple(tables), stopped, notes, backend)
+    return ChainDraws(tuple(left), tuple(tables), stopped, (*notes, *failures(*tables)), backend)

@@ -44,6 +44,14 @@ class Table:
             raise InferenceError(f"{what} could not be computed at any of {self.failed} draws: {self.reason}")
 
 
+def failures(*tables: Table) -> tuple[str, ...]:
+    """A sentence for the user where rows of a table failed."""
+    failed = [table for table in tables if table.failed]
+    rows = f"{sum(table.failed for table in failed)} of {sum(len(table.rows) for table in tables)} rows"
+    what = "transformed parameters or generated quantities failed there"
+    return tuple(f"{rows} end in nan: {what} ({table.reason})." for table in failed[:1])
+
+
 def tabulate(
     posterior: LogDensity,
     us: Floats | Sequence[Floats],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ppl.errors import first_few
 from ppl.inference.correct.annealing import ANNEALING
 from ppl.inference.correct.correction import CORRECTION, DrawSource, is_enough
 from ppl.inference.diagnose.level import FROM_BEST, Level
@@ -235,8 +236,7 @@ def worst_of_q(v: "Verdict", name: Name) -> str:
 
 
 def named(coordinates: Sequence[int], name: Name) -> str:
-    rest = len(coordinates) - VERDICT.most_named
-    return ", ".join(map(name, coordinates[: VERDICT.most_named])) + (f" and {rest} more" if rest > 0 else "")
+    return first_few([*map(name, coordinates)], VERDICT.most_named)
 
 
 # --- Annealed draws ------------------------------------------------------------------------------

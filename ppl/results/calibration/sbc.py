@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ppl import api, html
 from ppl.cores import cores_of
-from ppl.errors import DataError, PPLError
+from ppl.errors import DataError, PPLError, first_few
 from ppl.files import require_file, write_whole
 from ppl.fitting.identity import data_hash, program_hash
 from ppl.fitting.memory_needed import require_memory_of_simulations
@@ -119,12 +119,9 @@ class Calibration:
                 f"Calibrated: the ranks of {n} simulations are consistent with draws of the posterior "
                 f"(smallest p {found[ordered[0]].p:.2g} of {len(ordered)} columns).{lost}"
             )
-        worst = ", ".join(
-            f"{name} (p {found[name].p:.2g}{'; ' * bool(found[name].shape)}{found[name].shape})"
-            for name in off[:3]
-        )
-        rest = f" and {len(off) - 3} more" if len(off) > 3 else ""
-        return f"Not calibrated: the ranks of {worst}{rest} are not uniform over {n} simulations.{lost}"
+        shapes = {name: f"; {found[name].shape}" * bool(found[name].shape) for name in off}
+        worst = first_few([f"{name} (p {found[name].p:.2g}{shapes[name]})" for name in off])
+        return f"Not calibrated: the ranks of {worst} are not uniform over {n} simulations.{lost}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

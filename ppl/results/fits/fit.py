@@ -23,7 +23,7 @@ from ppl.fitting.keywords import RunOptions, SampleKeywords, VariationalKeywords
 from ppl.fitting.listener import listener_of
 from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
-from ppl.fitting.table import Table
+from ppl.fitting.table import Table, failures
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.correct.standard_errors import standard_errors
 from ppl.inference.diagnose.advice import in_python
@@ -188,9 +188,7 @@ class Fit(VariablesOfDraws):
         hints = advice_on(self.posterior.data) if self.verdict.level is Level.POOR else ()
         other_forms = non_centred_forms(self.posterior.model) if self.verdict.level in BELOW_GOOD else ()
         missing = tuple(sentences(self.posterior.model, self.posterior.d))
-        return (
-            missing + self.result.notes + _failures(self.table) + _missing(self.table) + hints + other_forms
-        )
+        return missing + self.result.notes + failures(self.table) + _missing(self.table) + hints + other_forms
 
     @property
     def verdict(self) -> Verdict:
@@ -708,15 +706,6 @@ def load_fit(
         with damage_reported(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
             result = saved.result_of(record, posterior)
         return Fit(posterior, settings, *draws_of(posterior, settings, result, listen=listen))
-
-
-def _failures(table: Table) -> tuple[str, ...]:
-    if not table.failed:
-        return ()
-    rows = f"{table.failed} of {len(table.rows)} rows"
-    return (
-        f"{rows} end in nan: transformed parameters or generated quantities failed there ({table.reason}).",
-    )
 
 
 def _missing(table: Table) -> tuple[str, ...]:

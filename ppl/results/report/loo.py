@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl import html
+from ppl.errors import first_few
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import khat_threshold, psis
 from ppl.late import special
@@ -136,9 +137,8 @@ def of_khats(loo: Loo) -> str:
     if not loo.bad:
         worst = max(of, key=lambda name: of[name])
         return f"k-hat is below {threshold} in all {n} rows; the largest is {of[worst]:.3f}, of {worst}."
-    worst_text = ", ".join(f"{name} {of[name]:.3f}" for name in loo.bad[:MOST_ROWS])
-    rest = f" and {len(loo.bad) - MOST_ROWS} more" if len(loo.bad) > MOST_ROWS else ""
-    found = f"k-hat is above {threshold} in {len(loo.bad)} of {n} rows: {worst_text}{rest}."
+    worst_text = first_few([f"{name} {of[name]:.3f}" for name in loo.bad], MOST_ROWS)
+    found = f"k-hat is above {threshold} in {len(loo.bad)} of {n} rows: {worst_text}."
     return f"{found} {ENOUGH_DRAWS if max(loo.khats) < MOST_KHAT else FIT_AGAIN}"
 
 

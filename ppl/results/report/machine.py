@@ -4,11 +4,11 @@
 """
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ppl.fitting.checksum import plain
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import Level
 from ppl.results.report.by_evidence import EvidenceComparison
@@ -30,20 +30,7 @@ def document(kind: str, level: Level, judgement: str, content: Mapping[str, Any]
         '{"schema": "ppl-report/1", "report": "loo", "verdict": {"level": "poor", ...}, "elpd": null}'
     """
     head = {"schema": SCHEMA, "report": kind, "verdict": {"level": level.value, "judgement": judgement}}
-    return json.dumps(finite({**head, **content}), ensure_ascii=False, allow_nan=False)
-
-
-def finite(value: Any) -> Any:
-    """The value with None for numbers that JSON does not have."""
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case Mapping():
-            return {key: finite(item) for key, item in value.items()}
-        case list() | tuple():
-            return [finite(item) for item in value]
-        case _:
-            return value
+    return json.dumps(plain({**head, **content}, lambda _: None), ensure_ascii=False, allow_nan=False)
 
 
 def of_rows(names: Sequence[str], rows: Iterable[tuple[str, Sequence[float]]]) -> dict[str, Any]:

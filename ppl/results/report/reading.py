@@ -1,11 +1,11 @@
 """The paragraph that says what files of draws are worth, and what to try next."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppl.errors import first_few
 from ppl.inference.diagnose.convergence import rhat
 from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.diagnose.psis import khat_threshold
@@ -19,19 +19,8 @@ from ppl.results.report.stansummary import worst_khats
 if TYPE_CHECKING:
     from ppl.inference.diagnose.verdict import Verdict
 
-
-@dataclass(frozen=True)
-class ReadingBounds:
-    """When files of draws agree, and how that is said."""
-
-    rhat: float = 1.05
-    """R-hat above which runs do not agree."""
-
-    most_named: int = 3
-    """Parameters that a sentence names."""
-
-
-READING_OF_FILES = ReadingBounds()
+MOST_RHAT = 1.05
+"""R-hat above which runs do not agree."""
 
 STEPS = ("", "--correct", "--anneal", "--runs")
 """A file cannot be told to run in another way: no next step is advised."""
@@ -156,21 +145,13 @@ def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]
     shortest = min(len(file.draws) for file in files)
     together = np.stack([file.draws[:shortest] for file in files])
     found = {name: _rhat(together, files[0].columns.index(name)) for name in names}
-    disagreeing = sorted(
-        (name for name in names if found[name] > READING_OF_FILES.rhat), key=lambda name: -found[name]
-    )
+    disagreeing = sorted((name for name in names if found[name] > MOST_RHAT), key=lambda name: -found[name])
     if disagreeing:
         which = first_few([f"{name} ({found[name]:.2f})" for name in disagreeing])
-        yield f"The {len(files)} runs do not agree: R-hat is above {READING_OF_FILES.rhat:g} for {which}."
+        yield f"The {len(files)} runs do not agree: R-hat is above {MOST_RHAT:g} for {which}."
     else:
-        yield f"The {len(files)} runs agree: no R-hat is above {READING_OF_FILES.rhat:g}."
+        yield f"The {len(files)} runs agree: no R-hat is above {MOST_RHAT:g}."
 
 
 def _rhat(together: Floats, k: int) -> float:
     return float(np.nan_to_num(rhat(together[:, :, k])))
-
-
-def first_few(items: Sequence[str]) -> str:
-    """The first few of a list, and how many more there are."""
-    rest = len(items) - READING_OF_FILES.most_named
-    return ", ".join(items[: READING_OF_FILES.most_named]) + (f" and {rest} more" if rest > 0 else "")
