@@ -7,7 +7,7 @@ from typing import TextIO, cast
 from rich.console import Console
 
 from ppl.cli.output import TolerantStream
-from ppl.fitting.progress_display import DISPLAY, display, nats
+from ppl.fitting.progress_display import ITERATIONS_A_LINE, display, nats
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener
 
@@ -17,7 +17,7 @@ __all__ = ["nats", "on_stderr"]
 @contextmanager
 def on_stderr(
     plan: Sequence[Phase],
-    refresh: int = DISPLAY.iterations_a_line,
+    refresh: int = ITERATIONS_A_LINE,
     quiet: bool = False,
     err: TolerantStream | None = None,
 ) -> Iterator[Listener]:

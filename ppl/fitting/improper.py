@@ -6,7 +6,6 @@ Guide, "Improper priors").
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +14,12 @@ from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError
 from ppl.fitting import improper_lines
 
-
-@dataclass(frozen=True)
-class FlatSearch:
-    """Where a flat direction is looked for, and how it is told of."""
-
-    far: float = 30.0
-    """Where a density between two bounds falls off for good, on the unconstrained scale."""
-
-    most_named: int = 10
-    """Parameters that the message names."""
-
-    seed: int = 0x666C61
-    """The seed "fla" of the points and directions, so that the same program is told the same."""
-
-
-FLAT_SEARCH = FlatSearch()
+FAR_OUT = 30.0
+"""Where a density between two bounds falls off for good, on the unconstrained scale."""
+MOST_FLAT_NAMED = 10
+"""Parameters that the message names."""
+FLAT_SEED = 0x666C61
+"""The seed "fla" of the points and directions, so that the same program is told the same."""
 
 
 Indices = NDArray[np.intp]
@@ -56,7 +45,7 @@ def flat_directions(posterior: LogDensity) -> Indices:
     The gradient says which may be, their values far away which are, whatever the Jacobian of a range does.
     """
     dim = posterior.param_unc_num()
-    point = np.random.default_rng(FLAT_SEARCH.seed).uniform(-1, 1, dim)
+    point = np.random.default_rng(FLAT_SEED).uniform(-1, 1, dim)
     still = unmoved(posterior, point, np.arange(dim))
     if not still.size:
         return still
@@ -84,8 +73,8 @@ def those_flat(posterior: LogDensity, some: Indices, flat: Callable[[Indices], b
 def is_flat(posterior: LogDensity, u: Floats, some: Indices) -> bool:
     """Whether the target stays what it is, to the last digit, wherever these elements are moved to."""
     here = posterior.log_density(u, jacobian=False)
-    rng = np.random.default_rng(FLAT_SEARCH.seed)
-    for scale in (0.3, 3.0, FLAT_SEARCH.far):
+    rng = np.random.default_rng(FLAT_SEED)
+    for scale in (0.3, 3.0, FAR_OUT):
         point = u.copy()
         point[some] = rng.uniform(-scale, scale, len(some))
         if posterior.log_density(point, jacobian=False) != here:
@@ -97,7 +86,7 @@ def falls_off(posterior: LogDensity, u: Floats, some: Indices) -> NDArray[np.boo
     """Which of the elements the log-Jacobian of a range brings back from both sides, each by itself."""
     inside = posterior.in_bounded_sets[some]
     left = some[~inside]
-    for side in (-FLAT_SEARCH.far, FLAT_SEARCH.far) if left.size else ():
+    for side in (-FAR_OUT, FAR_OUT) if left.size else ():
         point = u.copy()
         point[left] = side
         slope = posterior.log_density_gradient(point)[1][left]
@@ -121,6 +110,6 @@ def sentence(posterior: LogDensity, endless: Indices) -> str:
 
 def name_list(names: Sequence[str]) -> str:
     """The names; of many the first few, and how many more there are."""
-    if len(names) > FLAT_SEARCH.most_named:
-        names = [*names[: FLAT_SEARCH.most_named], f"{len(names) - FLAT_SEARCH.most_named} more"]
+    if len(names) > MOST_FLAT_NAMED:
+        names = [*names[:MOST_FLAT_NAMED], f"{len(names) - MOST_FLAT_NAMED} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

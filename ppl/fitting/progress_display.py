@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 
 from rich.console import Console
@@ -17,26 +17,16 @@ from ppl.fitting.progress_meter import Meters
 from ppl.inference.run.phases import OF_FIT, Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 
-
-@dataclass(frozen=True)
-class ProgressDisplay:
-    """How progress is shown."""
-
-    iterations_a_line: int = 100
-    """Iterations a plain line, where nothing else was asked for."""
-
-    bar_columns: int = 24
-    """Columns of a bar."""
-
-    redraws_a_second: int = 5
-    """Times a second that a bar is drawn."""
-
-
-DISPLAY = ProgressDisplay()
+ITERATIONS_A_LINE = 100
+"""Iterations a plain line, where nothing else was asked for."""
+BAR_COLUMNS = 24
+"""Columns of a bar."""
+REDRAWS_A_SECOND = 5
+"""Times a second that a bar is drawn."""
 
 
 def display(
-    console: Console, refresh: int = DISPLAY.iterations_a_line, plan: Sequence[Phase] = OF_FIT
+    console: Console, refresh: int = ITERATIONS_A_LINE, plan: Sequence[Phase] = OF_FIT
 ) -> AbstractContextManager[Listener]:
     """A listener that shows on `console` how far a run through the stages of `plan` is.
 
@@ -66,13 +56,13 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
     bars = Bars(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=max(6, min(DISPLAY.bar_columns, console.width - 84))),
+        BarColumn(bar_width=max(6, min(BAR_COLUMNS, console.width - 84))),
         Times(),
         TextColumn("{task.fields[status]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=console,
         transient=True,
         expand=True,
-        refresh_per_second=DISPLAY.redraws_a_second,
+        refresh_per_second=REDRAWS_A_SECOND,
         redirect_stdout=terminal,
     )
     meters = Meters(plan)

@@ -12,19 +12,10 @@ from ppl.fitting.memory_needed import require_memory_of_rows
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 
-
-@dataclass(frozen=True)
-class TableSettings:
-    """How draws become rows."""
-
-    seconds_a_report: float = 0.2
-    """Seconds between two reports: most tables take less."""
-
-    generated_stream: int = 0x6771
-    """The stream "gq" of the generated quantities, apart from every stream of the inference."""
-
-
-DRAW_TABLE = TableSettings()
+SECONDS_A_TABLE_REPORT = 0.2
+"""Seconds between two reports: most tables take less."""
+GENERATED_STREAM = 0x6771
+"""The stream "gq" of the generated quantities, apart from every stream of the inference."""
 Stream = Callable[[int], np.random.Generator]
 """The random stream of a row."""
 
@@ -70,16 +61,14 @@ def tabulate(
 
     def stream(row: int) -> np.random.Generator:
         """The stream of a row: made where it is read, for a thousand take longer than their draws."""
-        return np.random.default_rng(
-            np.random.SeedSequence(seed, spawn_key=(DRAW_TABLE.generated_stream, key, row))
-        )
+        return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(GENERATED_STREAM, key, row)))
 
     rows = np.full((len(us), len(columns)), np.nan)
     reasons, reported = list[str](), perf_counter()
     size = posterior.draws_at_once
     for k in range(0, len(us), size):
         try:
-            if perf_counter() - reported > DRAW_TABLE.seconds_a_report:
+            if perf_counter() - reported > SECONDS_A_TABLE_REPORT:
                 listen(Progress(Phase.VARIABLES, k, len(us)))
                 reported = perf_counter()
             reasons += _fill(rows[k : k + size], posterior, np.asarray(us[k : k + size]), stream, k)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -111,7 +110,7 @@ def test_generate_with_an_edited_program(fitted):
 
 
 def test_generate_and_draws_report_where_they_take_long(fitted, monkeypatch):
-    monkeypatch.setattr(draws, "DRAW_TABLE", replace(draws.DRAW_TABLE, seconds_a_report=-1.0))
+    monkeypatch.setattr(draws, "SECONDS_A_TABLE_REPORT", -1.0)
     monkeypatch.setattr(Posterior, "draws_at_once", 100)
     generate = ("generate", "edited.model", "toy.json", "1.csv")
     reports = [f"variables of the draws {k} of 300" for k in (0, 100, 200)]

@@ -1,7 +1,6 @@
 """How often the draws are in memory at once."""
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,8 +40,8 @@ class Normal:
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """As much smaller than the draws as the parts are where there are very many draws."""
-    monkeypatch.setattr(parts, "DRAW_PARTS", replace(parts.DRAW_PARTS, part=1 << 12))
-    monkeypatch.setattr(parts, "DRAW_PARTS", replace(parts.DRAW_PARTS, most_numbers=1))
+    monkeypatch.setattr(parts, "NUMBERS_A_PART", 1 << 12)
+    monkeypatch.setattr(parts, "MOST_NUMBERS_DRAWN", 1)
 
 
 def rng():

@@ -4,7 +4,7 @@ from algorithm_one import advi
 from toy_targets import Gaussian, HalfSpace, OneByOne, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.steps.eta_search import ETA_SEARCH, _improves
+from ppl.inference.steps.eta_search import SEARCHED_ETAS, _improves
 
 
 class Needle(OneByOne, HalfSpace):
@@ -16,13 +16,13 @@ class Needle(OneByOne, HalfSpace):
 
 def test_the_best_of_all_candidates_is_kept():
     fit = advi(correlated(3), iter=100, draws=10)
-    assert {1.0, 0.1, 0.01} <= set(fit.eta_scores) <= set(ETA_SEARCH.etas)
+    assert {1.0, 0.1, 0.01} <= set(fit.eta_scores) <= set(SEARCHED_ETAS)
     assert fit.eta == max(fit.eta_scores, key=fit.eta_scores.__getitem__)
 
 
 def test_larger_steps_are_tried_as_long_as_larger_is_better():
     far = advi(Gaussian(np.full(3, 1e3), np.eye(3)), init=0, iter=100, draws=10)
-    assert set(far.eta_scores) == set(ETA_SEARCH.etas) and far.eta >= 10
+    assert set(far.eta_scores) == set(SEARCHED_ETAS) and far.eta >= 10
     there = advi(Gaussian(np.zeros(3), np.eye(3)), init=0, iter=100, draws=10)
     assert there.eta_scores[1.0] < there.eta_scores[0.1] and set(there.eta_scores) == {1.0, 0.1, 0.01}
 

@@ -4,7 +4,7 @@ from scipy import stats
 from toy_targets import correlated
 
 from ppl.inference.initialise.lbfgs_path import lbfgs_path
-from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian, made_positive
+from ppl.inference.numerics.gaussian import WIDEST_SD, Gaussian, made_positive
 
 
 def test_precision_in_units_gives_the_covariance():
@@ -28,7 +28,7 @@ def test_draws_have_its_moments():
 def test_a_saddle_is_made_a_hill_and_counted():
     vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     made, repaired = made_positive((vectors * [2.0, -0.5, -1e-9]) @ vectors.T)
-    np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(made)), [COVARIANCE.widest_sd**-2, 0.5, 2.0])
+    np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(made)), [WIDEST_SD**-2, 0.5, 2.0])
     assert repaired == 2
     assert made_positive(np.eye(2))[1] == 0
 

@@ -1,7 +1,5 @@
 """What is computed a part at a time is what it is all at once."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -17,7 +15,7 @@ U = rng.standard_normal((60, 7))
 
 @pytest.fixture(params=[1, 10, 100, 10**6], ids=lambda n: f"{n} numbers a part")
 def part(request, monkeypatch):
-    monkeypatch.setattr(parts, "DRAW_PARTS", replace(parts.DRAW_PARTS, part=request.param))
+    monkeypatch.setattr(parts, "NUMBERS_A_PART", request.param)
 
 
 class Normal:

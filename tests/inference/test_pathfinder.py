@@ -9,7 +9,7 @@ from ppl.inference.diagnose.psis import psis
 from ppl.inference.families import FAMILIES
 from ppl.inference.initialise.lbfgs_path import Curvature, curvatures, lbfgs_path
 from ppl.inference.initialise.pathfinder import _best, pathfinder, pathfinders
-from ppl.inference.initialise.starting import STARTING_GAUSSIAN, from_paths
+from ppl.inference.initialise.starting import WIDE_TARGET, from_paths
 from ppl.inference.objective.target import log_densities
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
 from ppl.inference.run.progress import silent
@@ -250,7 +250,7 @@ def test_a_start_on_a_wide_target_keeps_its_paths_apart(monkeypatch):
         "ppl.inference.initialise.starting.pathfinders",
         lambda *args, prune: asked.append(prune) or pathfinders(*args),
     )
-    for width in (STARTING_GAUSSIAN.wide_target - 1, STARTING_GAUSSIAN.wide_target):
+    for width in (WIDE_TARGET - 1, WIDE_TARGET):
         target = TwoHills()
         target.width = width
         from_paths(target, FAMILIES["meanfield"](target.dim), [np.ones(6)] * 2, rng(), silent)

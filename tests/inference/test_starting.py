@@ -1,7 +1,5 @@
 """Where there are too many dimensions for a Hessian, a start is made of L-BFGS's factors."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from toy_targets import Gaussian
@@ -19,7 +17,7 @@ TARGET = Gaussian(np.arange(DIM) / 10.0, np.eye(DIM) + WIDE @ WIDE.T)
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(starting, "COVARIANCE", replace(starting.COVARIANCE, most_dense=10))
+    monkeypatch.setattr(starting, "MOST_DENSE", 10)
 
 
 def start(name):

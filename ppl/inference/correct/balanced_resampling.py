@@ -5,8 +5,6 @@ resampling could give, one whose means and variances are those of the weighted p
 rejective sampling (Fuller 2009, Biometrika 96), found by exchanging one draw at a time.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,31 +12,22 @@ from ppl.inference.correct.tempering import systematic
 from ppl.inference.objective.target import Array
 from ppl.late import special
 
-
-@dataclass(frozen=True)
-class ResamplingLimits:
-    """How long resampled draws are exchanged to balance their moments."""
-
-    most_exchanges: int = 300
-    """Exchanges of one draw for another."""
-
-    draws_a_moment: int = 5
-    """Draws for each moment that is balanced: moments are worth their number only where there are many more
-    draws.
-    """
-
-
-RESAMPLING = ResamplingLimits()
+MOST_EXCHANGES = 300
+"""Exchanges of one draw for another."""
+DRAWS_A_MOMENT = 5
+"""Draws for each moment that is balanced: moments are worth their number only where there are many more
+draws.
+"""
 
 
 def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """n positions in u (N, dim), in proportion to the weights (N,), in random order."""
     weights = np.exp(log_weights - special.logsumexp(log_weights))
     chosen = rng.permutation(systematic(log_weights, n, rng))
-    moments = _moments(u, weights, max(1, n // RESAMPLING.draws_a_moment)) / max(1, n)
+    moments = _moments(u, weights, max(1, n // DRAWS_A_MOMENT)) / max(1, n)
     held, cumulative = moments[chosen], np.cumsum(weights)
     off = held.sum(axis=0)
-    for _ in range(RESAMPLING.most_exchanges if n else 0):
+    for _ in range(MOST_EXCHANGES if n else 0):
         shares = np.sort(rng.random(n))  # which are found in a third of the time
         places = np.searchsorted(cumulative, cumulative[-1] * shares, side="right")
         offered = np.minimum(places, len(u) - 1)

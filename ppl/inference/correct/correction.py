@@ -26,7 +26,7 @@ from ppl.inference.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian
+from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.numerics.triangular import composed, dense, solved
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, for_many_points, known_draws, width_of
@@ -141,7 +141,7 @@ def correct(
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
         searches = settings.corrects and is_affordable(target) and not has_known_mass(target, q, proposals)
-        if searches and target.dim <= COVARIANCE.most_dense:
+        if searches and target.dim <= MOST_DENSE:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = find_missed_regions(scaled, seen(scaled, rng), rng)
             if moves and (elsewhere := mass_elsewhere(scaled, found.modes)):
@@ -321,7 +321,7 @@ def gaussian_of(family: Family, params: Array) -> Gaussian | None:
     mean, sds = family.mean(params), family.scales(params)
     if not family.dim or not sds.all():
         return None
-    if isinstance(family, MeanField) or family.dim > COVARIANCE.most_dense:
+    if isinstance(family, MeanField) or family.dim > MOST_DENSE:
         return Gaussian(mean, sds)
     try:
         return Gaussian.with_covariance(mean, family.covariance(params))

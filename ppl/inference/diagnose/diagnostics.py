@@ -15,21 +15,12 @@ if TYPE_CHECKING:
     from ppl.inference.run.optimise import TracePoint
 
 
-@dataclass(frozen=True)
-class DiagnosticLimits:
-    """What a trend and the tail of a coordinate are read from."""
-
-    fewest_trace_points: int = 6
-    """Points of an ELBO trace that a line is fitted to."""
-
-    clear_errors: float = 3.0
-    """Standard errors of a gain in the ELBO that are no noise."""
-
-    fewest_tail_draws: int = 25
-    """Draws in a tail from which its shape is estimated."""
-
-
-DIAGNOSTICS = DiagnosticLimits()
+FEWEST_TRACE_POINTS = 6
+"""Points of an ELBO trace that a line is fitted to."""
+CLEAR_GAIN_ERRORS = 3.0
+"""Standard errors of a gain in the ELBO that are no noise."""
+FEWEST_TAIL_DRAWS = 25
+"""Draws in a tail from which its shape is estimated."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ class Trend:
     @property
     def rising(self) -> bool:
         """Whether the gain is clear of its noise; False where the trace is too short to tell."""
-        return self.gain > DIAGNOSTICS.clear_errors * self.se
+        return self.gain > CLEAR_GAIN_ERRORS * self.se
 
 
 def trend(trace: Sequence["TracePoint"]) -> Trend:
@@ -51,7 +42,7 @@ def trend(trace: Sequence["TracePoint"]) -> Trend:
     Both numbers are in nats: neither a constant added to the log density nor other units change them.
     """
     late = trace[len(trace) // 2 :]
-    if len(late) < DIAGNOSTICS.fewest_trace_points:
+    if len(late) < FEWEST_TRACE_POINTS:
         return Trend(math.nan, math.nan)
     time = np.linspace(-0.5, 0.5, len(late))
     elbo = np.array([point.elbo for point in late])
@@ -90,7 +81,7 @@ def tail_shapes(u: Array) -> Array:
     draws of ours go far into a tail like a power's; where there are too few to tell, 0.
     """
     tail = len(u) // 10
-    if tail < DIAGNOSTICS.fewest_tail_draws:
+    if tail < FEWEST_TAIL_DRAWS:
         return np.zeros(u.shape[1])
 
     def shape(column: Array) -> float:

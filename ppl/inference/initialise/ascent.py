@@ -1,7 +1,6 @@
 """L-BFGS up a log density, from a point to the mode above it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,18 +12,10 @@ LogDensity = Callable[[Array], tuple[float, Array]]
 """Of a point (dim,) the log density and its gradient (dim,)."""
 
 
-@dataclass(frozen=True)
-class AscentLimits:
-    """L-BFGS up a log density."""
-
-    no_density: float = 1e10
-    """What a point without a density counts as, in nats below the start."""
-
-    history: int = 20
-    """Pairs of steps and gradients that L-BFGS keeps."""
-
-
-ASCENT = AscentLimits()
+NO_DENSITY = 1e10
+"""What a point without a density counts as, in nats below the start."""
+LBFGS_HISTORY = 20
+"""Pairs of steps and gradients that L-BFGS keeps."""
 
 
 class Top(NamedTuple):
@@ -46,10 +37,10 @@ def ascend(density: LogDensity, start: Array, most_steps: int, slope: float) -> 
     def objective(u: Array) -> tuple[float, Array]:
         value, gradient = density(u)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return ASCENT.no_density, np.zeros_like(u)
+            return NO_DENSITY, np.zeros_like(u)
         return origin - value, -gradient
 
-    options = {"maxiter": most_steps, "ftol": 0.0, "gtol": slope, "maxcor": ASCENT.history}
+    options = {"maxiter": most_steps, "ftol": 0.0, "gtol": slope, "maxcor": LBFGS_HISTORY}
     found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     left = float(np.abs(found.jac).max(initial=0.0))
     return Top(found.x, origin - float(found.fun), left, int(found.nit))

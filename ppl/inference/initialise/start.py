@@ -12,18 +12,10 @@ if TYPE_CHECKING:
     from ppl.inference.families.family import Family
 
 
-@dataclass(frozen=True)
-class StartLimits:
-    """How many starting points are tried, and how many are used."""
-
-    tries: int = 100
-    """Random points that are tried for one with a finite log density and gradient."""
-
-    paths: int = 4
-    """Points that paths begin at, where none was given."""
-
-
-START = StartLimits()
+START_TRIES = 100
+"""Random points that are tried for one with a finite log density and gradient."""
+START_PATHS = 4
+"""Points that paths begin at, where none was given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +35,7 @@ Init = float | Array | Warm
 
 
 def start_points(
-    target: Target, init: Init, rng: np.random.Generator, paths: int = START.paths
+    target: Target, init: Init, rng: np.random.Generator, paths: int = START_PATHS
 ) -> list[Array]:
     """Where paths may begin: the point of `start_point`, and others as random unless it was given."""
     fixed = isinstance(init, Warm) or np.ndim(init) > 0 or init == 0
@@ -61,7 +53,7 @@ def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
         InferenceError: no such point was found; names the statement to blame.
     """
     centre, radius = _box(target.dim, init.mean if isinstance(init, Warm) else init)
-    tries = START.tries if radius.any() else 1
+    tries = START_TRIES if radius.any() else 1
     u = centre
     for _ in range(tries):
         u = centre + rng.uniform(-1.0, 1.0, target.dim) * radius

@@ -16,7 +16,7 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
 from ppl.inference.initialise.pathfinder import PATHFINDING, Pathfinder, pathfinders
 from ppl.inference.initialise.start import Warm
-from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian, made_positive
+from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian, made_positive
 from ppl.inference.numerics.hessian import hessian
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, log_densities, width_of
@@ -24,19 +24,10 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 
-
-@dataclass(frozen=True)
-class StartingLimits:
-    """How the Gaussian that a fit begins at is chosen."""
-
-    elbo_draws: int = 50
-    """Draws that Gaussians at the end of the best path are compared on."""
-
-    wide_target: int = 4096
-    """Numbers that an evaluation works through for it to be a waste to follow four paths to one end."""
-
-
-STARTING_GAUSSIAN = StartingLimits()
+DRAWS_A_START = 50
+"""Draws that Gaussians at the end of the best path are compared on."""
+WIDE_TARGET = 4096
+"""Numbers that an evaluation works through for it to be a waste to follow four paths to one end."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +103,7 @@ def from_paths(
         listen(replace(path, elbo=max((found.elbo for found in paths), default=nan), note=""))
 
     try:
-        wide = width_of(target) >= STARTING_GAUSSIAN.wide_target
+        wide = width_of(target) >= WIDE_TARGET
         error = pathfinders(target, points, rng, paths, PATHFINDING.rough_elbo_draws, on_the_way, prune=wide)
         if not paths:
             note = f"Started at random, since Pathfinder failed: {error}"
@@ -120,7 +111,7 @@ def from_paths(
         best = max(paths, key=lambda path: path.elbo)
         n = len(points)
         listen(Progress(Phase.PATHFINDER, n, n, best.elbo, note=f"best of {n} paths"))
-        if target.dim > COVARIANCE.most_dense:
+        if target.dim > MOST_DENSE:
             return _by_factors(target, family, points[0], best)
         return _in_shape(target, family, points[0], _refine(target, best, rng))
     except KeyboardInterrupt:
@@ -182,7 +173,7 @@ def _in_shape(target: Target, family: Family, origin: Array, found: Gaussian) ->
 
 def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gaussian:
     """The best of the path's Gaussian and those with the Hessian at its mean, on the same noise."""
-    z = rng.standard_normal((STARTING_GAUSSIAN.elbo_draws, target.dim))
+    z = rng.standard_normal((DRAWS_A_START, target.dim))
     try:
         guesses = [Gaussian.with_covariance(path.mean, path.curvature.dense())]
     except np.linalg.LinAlgError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ppl.inference.maximise.rules import MAXIMUM_LIMITS, Rules, Step, Stop
+from ppl.inference.maximise.rules import NEWTON_GAIN, Rules, Step, Stop
 from ppl.inference.objective.target import Array, Target, gradients, log_densities
 
 STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
@@ -43,7 +43,7 @@ def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[Step
     while not here.stop:
         direction = _direction(here.gradient, stencil_hessian(target, here.u))
         before, here = here, _step(target, here, direction)
-        if here.value - before.value <= MAXIMUM_LIMITS.newton_gain:
+        if here.value - before.value <= NEWTON_GAIN:
             here = replace(_unit_step(target, here, direction), stop=Stop.OBJECTIVE)
         elif here.number == rules.iter:
             here = replace(here, stop=Stop.ITERATIONS)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ppl.inference.maximise.line_search import WOLFE, Line, Objective, Point, Trial, cubic_minimum, search
-from ppl.inference.maximise.rules import EPSILON, MAXIMUM_LIMITS, Rules, Step, Stop
+from ppl.inference.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, Step, Stop
 from ppl.inference.objective.target import Array, Target
 
 
@@ -117,7 +117,7 @@ def climb(target: Target, start: Array, rules: Rules, curvature: Curvature) -> I
         last = _Last(found.direction / scale, found.alpha * scale, before)
         direction = -curvature.times(here.slope)
         stop = _stop(rules, number, before, here, direction)
-        confirmed = bool(met and before.loss - here.loss <= MAXIMUM_LIMITS.confirmed_gain)
+        confirmed = bool(met and before.loss - here.loss <= CONFIRMED_GAIN)
         ends, met = stop is Stop.ITERATIONS or bool(stop and confirmed), stop
         yield replace(
             _step_of(here, loss, number, stop if ends else None),

@@ -44,23 +44,14 @@ class Rules:
 STANS = Rules()
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What is not an argument."""
-
-    flat_gradient: float = 1e-2
-    """The norm of the gradient above which a point is no maximum, relative to the root of the log density, as
-    the relative tolerance of the gradient is.
-    """
-
-    confirmed_gain: float = 1e-4
-    """Nats that a search begun anew at the end may gain before that end counts as premature."""
-
-    newton_gain: float = 1e-8
-    """Nats: Newton's method stops at a step that gains no more."""
-
-
-MAXIMUM_LIMITS = Limits()
+FLAT_GRADIENT = 1e-2
+"""The norm of the gradient above which a point is no maximum, relative to the root of the log density, as
+the relative tolerance of the gradient is.
+"""
+CONFIRMED_GAIN = 1e-4
+"""Nats that a search begun anew at the end may gain before that end counts as premature."""
+NEWTON_GAIN = 1e-8
+"""Nats: Newton's method stops at a step that gains no more."""
 
 
 class Stop(StrEnum):
@@ -112,7 +103,7 @@ class Step:
     @property
     def flat(self) -> bool:
         """Whether the gradient is small for a log density of this size."""
-        return self.slope <= MAXIMUM_LIMITS.flat_gradient * math.sqrt(max(1.0, abs(self.value)))
+        return self.slope <= FLAT_GRADIENT * math.sqrt(max(1.0, abs(self.value)))
 
     @property
     def converged(self) -> bool:

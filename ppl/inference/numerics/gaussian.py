@@ -13,18 +13,10 @@ LOG_2PI = float(np.log(2 * np.pi))
 """The logarithm of 2 pi."""
 
 
-@dataclass(frozen=True)
-class CovarianceLimits:
-    """What covariances are made of."""
-
-    most_dense: int = 1000
-    """Dimensions above which no matrix (dim, dim) is formed unless full rank is asked for."""
-
-    widest_sd: float = 5.0
-    """The sd, in units, where the log density curves upward and there is no variance to read off it."""
-
-
-COVARIANCE = CovarianceLimits()
+MOST_DENSE = 1000
+"""Dimensions above which no matrix (dim, dim) is formed unless full rank is asked for."""
+WIDEST_SD = 5.0
+"""The sd, in units, where the log density curves upward and there is no variance to read off it."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +81,10 @@ class Gaussian:
 def made_positive(precision: Array) -> tuple[Array, int]:
     """A symmetric matrix (dim, dim), in units that suit it, with its eigenvalues made positive by their size.
 
-    Also how many were not: none is left smaller than COVARIANCE.widest_sd^-2.
+    Also how many were not: none is left smaller than WIDEST_SD^-2.
     """
     values, vectors = np.linalg.eigh(precision)
-    least = COVARIANCE.widest_sd**-2
+    least = WIDEST_SD**-2
     if (values > 0).all():
         return precision, 0
     raised = np.maximum(np.abs(values), least)

@@ -1,41 +1,31 @@
 """Many draws of many dimensions a part at a time, so that what is computed from them takes little memory."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ppl.inference.objective.target import Array
 
-
-@dataclass(frozen=True)
-class PartSizes:
-    """How much memory draws take."""
-
-    most_numbers: int = 1 << 24
-    """Numbers in draws that are made to weigh q alone, and not to be written: 128 MB."""
-
-    part: int = 1 << 21
-    """Numbers in a part."""
-
-
-DRAW_PARTS = PartSizes()
+MOST_NUMBERS_DRAWN = 1 << 24
+"""Numbers in draws that are made to weigh q alone, and not to be written: 128 MB."""
+NUMBERS_A_PART = 1 << 21
+"""Numbers in a part."""
 
 
 def draws_within(n: int, dim: int, fewest: int) -> int:
-    """n draws of so many dimensions, or fewer where they would have more than DRAW_PARTS.most_numbers."""
-    return min(n, max(fewest, DRAW_PARTS.most_numbers // max(1, dim)))
+    """n draws of so many dimensions, or fewer where they would have more than MOST_NUMBERS_DRAWN."""
+    return min(n, max(fewest, MOST_NUMBERS_DRAWN // max(1, dim)))
 
 
 def row_parts(n: int, dim: int) -> Iterator[slice]:
-    """Slices of the rows of an array (n, dim), each of about DRAW_PARTS.part numbers."""
-    return _slices(n, max(1, DRAW_PARTS.part // max(1, dim)))
+    """Slices of the rows of an array (n, dim), each of about NUMBERS_A_PART numbers."""
+    return _slices(n, max(1, NUMBERS_A_PART // max(1, dim)))
 
 
 def by_columns(f: Callable[[Array], Array], u: Array) -> Array:
     """f(u) (dim,) of each column of u (n, dim), so many columns at a time."""
     n, dim = u.shape
-    parts = [f(u[:, part]) for part in _slices(dim, max(1, DRAW_PARTS.part // max(1, n)))]
+    parts = [f(u[:, part]) for part in _slices(dim, max(1, NUMBERS_A_PART // max(1, n)))]
     return np.concatenate(parts) if parts else f(u)
 
 

@@ -3,7 +3,6 @@
 All of scipy.stats takes a quarter of a second to import, which is as long as many a fit.
 """
 
-from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
@@ -14,23 +13,13 @@ from ppl.inference.objective.target import Array
 Bits = NDArray[np.uint32]
 
 
-@dataclass(frozen=True)
-class SobolBits:
-    """The digits of a Sobol point."""
-
-    bits: int = 30
-    """Binary digits after the point, as in Joe and Kuo (2008)."""
-
-    @property
-    def spacing(self) -> float:
-        """The distance between two neighbouring coordinates."""
-        return 2.0**-self.bits
-
-
-SOBOL = SobolBits()
+SOBOL_BITS = 30
+"""Binary digits after the point, as in Joe and Kuo (2008)."""
+SOBOL_SPACING = 2.0**-SOBOL_BITS
+"""The distance between two neighbouring coordinates."""
 
 # What the first bit after the point stands for, the second, and so on, in units of 2^-bits.
-MAGNITUDES = 1 << np.arange(SOBOL.bits - 1, -1, -1, dtype=np.uint32)
+MAGNITUDES = 1 << np.arange(SOBOL_BITS - 1, -1, -1, dtype=np.uint32)
 
 TABLE = files(__package__).joinpath("sobol_directions.txt").read_text(encoding="utf-8").splitlines()
 DIRECTIONS = tuple(tuple(map(int, row.split())) for row in TABLE if row[0] != "#")
@@ -44,25 +33,25 @@ def sobol(n: int, dim: int, rng: np.random.Generator) -> Array:
     that is spawned from `rng`, in SciPy's order.
     """
     (rng,) = rng.spawn(1)
-    shift = rng.integers(2, size=(dim, SOBOL.bits), dtype=np.uint32) @ MAGNITUDES[::-1]
-    matrices = np.tril(rng.integers(2, size=(dim, SOBOL.bits, SOBOL.bits), dtype=np.uint32))
-    matrices[:, range(SOBOL.bits), range(SOBOL.bits)] = 1
+    shift = rng.integers(2, size=(dim, SOBOL_BITS), dtype=np.uint32) @ MAGNITUDES[::-1]
+    matrices = np.tril(rng.integers(2, size=(dim, SOBOL_BITS, SOBOL_BITS), dtype=np.uint32))
+    matrices[:, range(SOBOL_BITS), range(SOBOL_BITS)] = 1
     directions = _scrambled(_directions(dim), matrices)
     order = np.arange(n, dtype=np.uint32)
     gray = order ^ (order >> 1)
     points = np.repeat(shift[None], n, axis=0)
     for k in range((n - 1).bit_length()):
         points ^= np.where((gray >> k & 1)[:, None] == 1, directions[:, k], np.uint32(0))
-    return np.asarray(points * SOBOL.spacing)
+    return np.asarray(points * SOBOL_SPACING)
 
 
 def _directions(dim: int) -> Bits:
     """The direction numbers (dim, bits) in units of 2^-bits, by the recurrence of the polynomials."""
-    numbers = [[1] * SOBOL.bits]
+    numbers = [[1] * SOBOL_BITS]
     for polynomial, *row in DIRECTIONS[: dim - 1]:
         degree = len(row)
         taps = [k for k in range(1, degree) if polynomial >> (degree - k) & 1]
-        for j in range(degree, SOBOL.bits):
+        for j in range(degree, SOBOL_BITS):
             number = row[j - degree] ^ row[j - degree] << degree
             for k in taps:
                 number ^= row[j - k] << k

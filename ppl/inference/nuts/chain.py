@@ -15,7 +15,7 @@ from ppl.errors import InferenceError, PPLError
 from ppl.extras import extra
 from ppl.inference.families.family import Family
 from ppl.inference.initialise.start import Init, Warm, start_point
-from ppl.inference.numerics.gaussian import COVARIANCE
+from ppl.inference.numerics.gaussian import MOST_DENSE
 from ppl.inference.numerics.triangular import solved
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target
@@ -94,7 +94,7 @@ def start_of(target: Target, init: Init, rng: np.random.Generator) -> Start:
 
 def factor_of(family: Family, params: Array) -> Array:
     """The A that gives q unit scales: lower-triangular (dim, dim) where q knows correlations, or (dim,)."""
-    if family.dim > COVARIANCE.most_dense:
+    if family.dim > MOST_DENSE:
         return family.scales(params)
     covariance = family.covariance(params)
     if (covariance == np.diag(np.diag(covariance))).all():

@@ -31,7 +31,7 @@ from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.steps.averaging import Last, Polynomial
-from ppl.inference.steps.eta_search import ETA_SEARCH
+from ppl.inference.steps.eta_search import FEWEST_SEARCH_DRAWS
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.stopping.stopping_rule import StoppingRule
 
@@ -81,7 +81,7 @@ def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined,
         context,
         etas_of(settings, "advi", start.scaled),
         # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
-        min_draws=1 if settings.refine else ETA_SEARCH.fewest_draws,
+        min_draws=1 if settings.refine else FEWEST_SEARCH_DRAWS,
         allow_no_step=_refines(settings),
     )
     q = once(context.journal, "end", lambda: _end(target, start, loop, context), context.streams.refine)

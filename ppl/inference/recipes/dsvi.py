@@ -1,6 +1,6 @@
 """Doubly stochastic variational inference (Titsias and Lazaro-Gredilla 2014, Algorithms 1 and 2)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -21,22 +21,12 @@ from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.staged import Staged
 
-
-@dataclass(frozen=True)
-class DSVISchedule:
-    """The annealing schedule of the supplement of the paper, section C."""
-
-    stages: int = 20
-    """Stages of equal length."""
-
-    factor: float = 0.95
-    """What the step size is multiplied by after each."""
-
-    scale_rate: float = 0.1
-    """The step of the scales C, in units of that of the means: slower steps for C than for mu."""
-
-
-DSVI = DSVISchedule()
+DSVI_STAGES = 20
+"""Stages of equal length."""
+DSVI_FACTOR = 0.95
+"""What the step size is multiplied by after each."""
+DSVI_SCALE_RATE = 0.1
+"""The step of the scales C, in units of that of the means: slower steps for C than for mu."""
 
 
 def dsvi(target: Target, init: Init, context: Context) -> Result:
@@ -78,6 +68,6 @@ def _parts(settings: Settings, family: FullRank | Diagonal, eta: float) -> Algor
 
 
 def _rule(settings: Settings, family: FullRank | Diagonal, eta: float) -> Staged:
-    rates = np.full(family.size, DSVI.scale_rate)
+    rates = np.full(family.size, DSVI_SCALE_RATE)
     rates[: family.dim] = 1.0
-    return Staged(eta, DSVI.factor, max(1, settings.iter // DSVI.stages), rates, family.diagonal)
+    return Staged(eta, DSVI_FACTOR, max(1, settings.iter // DSVI_STAGES), rates, family.diagonal)

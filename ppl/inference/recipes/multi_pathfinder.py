@@ -8,7 +8,7 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinders
 from ppl.inference.initialise.start import Init, start_points
-from ppl.inference.numerics.gaussian import COVARIANCE
+from ppl.inference.numerics.gaussian import MOST_DENSE
 from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
@@ -70,7 +70,7 @@ def _best_so_far(target: Target, point: Array, paths: list[Pathfinder], context:
 def _as_family(path: Pathfinder) -> tuple[Family, Array]:
     """The Gaussian as a member of a family; without its correlations where there are too many."""
     dim = len(path.mean)
-    if dim > COVARIANCE.most_dense:
+    if dim > MOST_DENSE:
         return MeanField(dim), np.concatenate([path.mean, 0.5 * np.log(path.curvature.variances)])
     full = FullRank(dim)
     return full, full.of(path.mean, np.asarray(np.linalg.cholesky(path.curvature.dense())))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.families.family import Family
-from ppl.inference.initialise.start import START, Init, Warm, start_point, start_points
+from ppl.inference.initialise.start import START_PATHS, Init, Warm, start_point, start_points
 from ppl.inference.initialise.starting import Start, at_random, from_paths, from_q
 from ppl.inference.objective.subsampling import PURPOSE_START, row_choice
 from ppl.inference.objective.target import Array, Target
@@ -59,7 +59,7 @@ def initialise(
     init: Init,
     context: Context,
     scale: float = 1.0,
-    paths: int = START.paths,
+    paths: int = START_PATHS,
 ) -> Start:
     """The first stage: an earlier q, a random point, or the best of so many paths.
 

@@ -1,7 +1,7 @@
 """The parts of a stochastic recipe that a setting may put in place of its own."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ppl.inference.estimators import ESTIMATORS
@@ -13,26 +13,17 @@ from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
 from ppl.inference.steps.averaging import Averaging
-from ppl.inference.steps.eta_search import ETA_SEARCH
+from ppl.inference.steps.eta_search import SEARCHED_ETAS
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping import STOPPING
 from ppl.inference.stopping.stopping_rule import StoppingRule
 
-
-@dataclass(frozen=True)
-class EtaLadders:
-    """The step sizes that a search tries for plain gradient steps."""
-
-    unscaled: tuple[float, ...] = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-    """In the coordinates of the model: about one over the curvature, which only scaled coordinates know
-    beforehand.
-    """
-
-    scaled: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01, 0.003)
-    """In coordinates scaled by the curvature."""
-
-
-ETA_LADDERS = EtaLadders()
+UNSCALED_ETAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+"""In the coordinates of the model: about one over the curvature, which only scaled coordinates know
+beforehand.
+"""
+SCALED_ETAS = (0.3, 0.1, 0.03, 0.01, 0.003)
+"""In coordinates scaled by the curvature."""
 
 PLAIN = ("staged", "robbins-monro")
 
@@ -69,8 +60,8 @@ def stopping_of(settings: Settings, own: str) -> StoppingRule[Any]:
 def etas_of(settings: Settings, own: str, scaled: bool) -> tuple[float, ...]:
     """The step sizes worth a trial: ADVI's where the rule divides by the size of the gradient."""
     if (settings.step_rule or own) in PLAIN:
-        return ETA_LADDERS.scaled if scaled else ETA_LADDERS.unscaled
-    return ETA_SEARCH.etas
+        return SCALED_ETAS if scaled else UNSCALED_ETAS
+    return SEARCHED_ETAS
 
 
 def with_noise(family: Any, settings: Settings) -> Any:

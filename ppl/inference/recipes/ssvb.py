@@ -1,6 +1,6 @@
 """Variational Bayes with stochastic search (Paisley, Blei and Jordan 2012, Algorithm 1)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ppl.inference.estimators.stochastic_search import StochasticSearch
 from ppl.inference.families.family import Family
@@ -15,19 +15,10 @@ from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.robbins_monro import RobbinsMonro
 
-
-@dataclass(frozen=True)
-class SSVBLimits:
-    """How many draws a gradient takes (Algorithm 1, line 4)."""
-
-    gradient_variance: float = 1.0
-    """The variance that a gradient may have in an entry of params (the paper's epsilon)."""
-
-    most_draws: int = 200
-    """Draws that it may take to get it."""
-
-
-SSVB = SSVBLimits()
+GRADIENT_VARIANCE = 1.0
+"""The variance that a gradient may have in an entry of params (the paper's epsilon)."""
+MOST_GRADIENT_DRAWS = 200
+"""Draws that it may take to get it."""
 
 
 def ssvb(target: Target, init: Init, context: Context) -> Result:
@@ -42,7 +33,7 @@ def ssvb(target: Target, init: Init, context: Context) -> Result:
 
 def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     """The parts of stochastic search in the slots of the loop."""
-    search = StochasticSearch(variance=SSVB.gradient_variance, most=SSVB.most_draws)
+    search = StochasticSearch(variance=GRADIENT_VARIANCE, most=MOST_GRADIENT_DRAWS)
     stopping, averaging = stopping_of(settings, "rolling-bound"), averaging_of(settings)
     own = replace(settings, estimator=None)  # the named stochastic search has another variance
     return algorithm_of(own, family, eta, search, RobbinsMonro, stopping, averaging)

@@ -13,7 +13,7 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
 from ppl.inference.families.standard import NORMAL
-from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SOBOL, sobol
+from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol
 from ppl.inference.objective.target import Array, Target, width_of
 from ppl.inference.refine.fixed_elbo import End, Maximum, maximise
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
@@ -182,7 +182,7 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
 
 def _normal(points: Array) -> Array:
     """Quantiles of the standard normal at Sobol points; one in 2^30 lies at 0, and is moved into its cell."""
-    return np.asarray(special.ndtri(np.maximum(points, 0.5 * SOBOL.spacing)))
+    return np.asarray(special.ndtri(np.maximum(points, 0.5 * SOBOL_SPACING)))
 
 
 def _largest_move(family: Family, before: Array, after: Array) -> float:

@@ -14,19 +14,10 @@ from ppl.inference.run.optimise import Algorithm, begin, onward
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 
-
-@dataclass(frozen=True)
-class EtaSearchLimits:
-    """The step sizes that a search tries, and on how many draws a gradient."""
-
-    etas: tuple[float, ...] = (1.0, 0.1, 0.01, 10.0, 100.0)
-    """The paper's, those that a good start bears first: larger ones mostly lead off it."""
-
-    fewest_draws: int = 10
-    """With one draw a gradient, 50 iterations rank the etas by luck as much as by merit."""
-
-
-ETA_SEARCH = EtaSearchLimits()
+SEARCHED_ETAS = (1.0, 0.1, 0.01, 10.0, 100.0)
+"""The paper's, those that a good start bears first: larger ones mostly lead off it."""
+FEWEST_SEARCH_DRAWS = 10
+"""With one draw a gradient, 50 iterations rank the etas by luck as much as by merit."""
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,10 @@ from ppl.inference.objective.target import Array
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
 
-
-@dataclass(frozen=True)
-class IterateRhatLimits:
-    """When the path is read, and when it is stationary."""
-
-    fewest_iterates: int = 20
-    """Iterates from which R-hat is computed."""
-
-    rhat: float = 1.1
-    """R-hat of the later half of the iterates below which they are stationary, if no other is given."""
-
-
-ITERATE_RHAT = IterateRhatLimits()
+FEWEST_ITERATES = 20
+"""Iterates from which R-hat is computed."""
+STATIONARY_RHAT = 1.1
+"""R-hat of the later half of the iterates below which they are stationary, if no other is given."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +24,7 @@ class IterateRhat:
     """
 
     tolerance: float
-    rhat: float = ITERATE_RHAT.rhat
+    rhat: float = STATIONARY_RHAT
 
     def init(self) -> tuple[Array, ...]:
         """The state is every iterate seen."""
@@ -41,7 +32,7 @@ class IterateRhat:
 
     def update(self, state: tuple[Array, ...], checkpoint: Checkpoint) -> tuple[tuple[Array, ...], Reading]:
         state = (*state, checkpoint.iterate)
-        return state, self._read(state) if len(state) >= ITERATE_RHAT.fewest_iterates else Reading()
+        return state, self._read(state) if len(state) >= FEWEST_ITERATES else Reading()
 
     def _read(self, state: tuple[Array, ...]) -> Reading:
         late = np.array(state[len(state) // 2 :])

@@ -8,19 +8,10 @@ from typing import NamedTuple
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
 
-
-@dataclass(frozen=True)
-class DivergenceBounds:
-    """When a run seems to diverge, as Stan's does."""
-
-    fewest_checkpoints: int = 10
-    """Checkpoints that must have been seen."""
-
-    relative_change: float = 0.5
-    """The relative change of the ELBO, mean or median over the window."""
-
-
-DIVERGENCE = DivergenceBounds()
+FEWEST_CHECKPOINTS = 10
+"""Checkpoints that must have been seen."""
+DIVERGING_CHANGE = 0.5
+"""The relative change of the ELBO, mean or median over the window."""
 
 
 class RelativeElboState(NamedTuple):
@@ -85,10 +76,7 @@ class RelativeElbo:
 
 
 def _seems_to_diverge(seen: int, deltas: tuple[float, ...]) -> bool:
-    return (
-        seen > DIVERGENCE.fewest_checkpoints
-        and max(fmean(deltas), median(deltas)) > DIVERGENCE.relative_change
-    )
+    return seen > FEWEST_CHECKPOINTS and max(fmean(deltas), median(deltas)) > DIVERGING_CHANGE
 
 
 def _relative_change(previous: float, elbo: float) -> float:

@@ -17,19 +17,10 @@ from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.files.columns import Floats
 from ppl.source import Span
 
-
-@dataclass(frozen=True)
-class TailSettings:
-    """How a tail probability smaller than one replication in their number is found."""
-
-    tail_share: float = 0.1
-    """The part of the replications that the generalised Pareto tail is fitted to."""
-
-    fewest: int = 20
-    """Replications in the tail without which it is not fitted."""
-
-
-REPLICATED_TAIL = TailSettings()
+FITTED_TAIL_SHARE = 0.1
+"""The part of the replications that the generalised Pareto tail is fitted to."""
+FEWEST_IN_TAIL = 20
+"""Replications in the tail without which it is not fitted."""
 
 
 def upper_tail(observed: float, replicated: Floats) -> float:
@@ -41,9 +32,9 @@ def upper_tail(observed: float, replicated: Floats) -> float:
     if not math.isfinite(observed) or n == 0:
         return 1.0
     at_least = (1 + int((values >= observed).sum())) / (1 + n)
-    cutoff = values[-int(REPLICATED_TAIL.tail_share * n) - 1]
+    cutoff = values[-int(FITTED_TAIL_SHARE * n) - 1]
     excess = values[values > cutoff] - cutoff
-    if observed <= values[-1] or len(excess) < REPLICATED_TAIL.fewest:
+    if observed <= values[-1] or len(excess) < FEWEST_IN_TAIL:
         return at_least
     shape, scale = fit_pareto(excess)
     x = (observed - cutoff) / scale

@@ -1,35 +1,24 @@
 """Densities and masses of draws, for pictures."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ppl.results.files.columns import Floats
 
-
-@dataclass(frozen=True)
-class PictureLimits:
-    """How draws are pictured."""
-
-    most_values: int = 30
-    """The range of whole numbers that are drawn as masses, one bar each; wider ones as a density."""
-
-    rounding: float = 1e-12
-    """Draws whose range is smaller, in units of the largest, are all equal."""
-
-
-DENSITY_PICTURE = PictureLimits()
+MOST_BARS = 30
+"""The range of whole numbers that are drawn as masses, one bar each; wider ones as a density."""
+EQUAL_BUT_ROUNDING = 1e-12
+"""Draws whose range is smaller, in units of the largest, are all equal."""
 
 
 def varies(values: Floats) -> bool:
     """Whether there are finite values that differ by more than rounding."""
     finite = values[np.isfinite(values)]
-    return len(finite) > 0 and bool(np.ptp(finite) > DENSITY_PICTURE.rounding * np.abs(finite).max())
+    return len(finite) > 0 and bool(np.ptp(finite) > EQUAL_BUT_ROUNDING * np.abs(finite).max())
 
 
 def is_discrete(values: Floats) -> bool:
     """Whether the values are whole numbers within a range of a few."""
-    return bool(np.all(values == np.round(values)) and np.ptp(values) < DENSITY_PICTURE.most_values)
+    return bool(np.all(values == np.round(values)) and np.ptp(values) < MOST_BARS)
 
 
 def masses(values: Floats) -> tuple[Floats, Floats]:

@@ -1,27 +1,16 @@
 """Data far from zero for their spread, whose coefficients hardly any approximation fits."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class UncentredBounds:
-    """When data count as far from zero."""
-
-    far: float = 20.0
-    """How many sds from zero a mean must lie to be told of."""
-
-    fewest_rows: int = 3
-    """Rows that a spread takes."""
-
-    most_rows: int = 10_000
-    """The first rows, which are looked at."""
-
-
-UNCENTRED = UncentredBounds()
+FAR_FROM_ZERO = 20.0
+"""How many sds from zero a mean must lie to be told of."""
+FEWEST_SPREAD_ROWS = 3
+"""Rows that a spread takes."""
+FIRST_ROWS = 10_000
+"""The first rows, which are looked at."""
 
 
 def advice_on(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -47,11 +36,11 @@ def uncentred(data: Mapping[str, Any]) -> Iterator[tuple[str, float, float]]:
     for name, value in data.items():
         if not (isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim in (1, 2)):
             continue
-        some = value[: UNCENTRED.most_rows]
+        some = value[:FIRST_ROWS]
         columns = {name: some} if some.ndim == 1 else {f"{name}[, {k + 1}]": c for k, c in enumerate(some.T)}
         for column, x in columns.items():
             if (
-                len(x) >= UNCENTRED.fewest_rows
-                and abs(mean := float(x.mean())) > UNCENTRED.far * (sd := float(x.std())) > 0
+                len(x) >= FEWEST_SPREAD_ROWS
+                and abs(mean := float(x.mean())) > FAR_FROM_ZERO * (sd := float(x.std())) > 0
             ):
                 yield column, mean, sd

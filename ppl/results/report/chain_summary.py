@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.results.files.columns import Floats
-from ppl.results.report.summary import HEADINGS, SUMMARY, Row, Summary, short, summarise
+from ppl.results.report.summary import HEADINGS, SUMMARY_QUANTILES, Row, Summary, short, summarise
 
 OF_CHAINS = (*("mcse_mean" if name == "se" else name for name in HEADINGS), "ESS_bulk", "ESS_tail", "R_hat")
 
@@ -53,7 +53,7 @@ def summary_of_chains(columns: Sequence[str], draws: Floats) -> ChainSummary:
 
 
 def _row(row: Row, draws: Floats) -> ChainRow:
-    of_quantiles = (mcse_quantile(draws, p) for p in SUMMARY.quantiles)
+    of_quantiles = (mcse_quantile(draws, p) for p in SUMMARY_QUANTILES)
     errors = dict(zip(("se", "se_q5", "se_q50", "se_q95"), (mcse_mean(draws), *of_quantiles), strict=True))
     return ChainRow(
         **vars(row) | errors, ess_bulk=ess_bulk(draws), ess_tail=ess_tail(draws), r_hat=rhat(draws)

@@ -19,21 +19,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class SummarySettings:
-    """What a summary shows."""
-
-    quantiles: tuple[float, ...] = (0.05, 0.5, 0.95)
-    """Quantiles of each column."""
-
-    width: int = 100
-    """Columns of the text, where the terminal does not say."""
-
-    most_digits: int = 6
-    """Significant digits of a figure at most."""
-
-
-SUMMARY = SummarySettings()
+SUMMARY_QUANTILES = (0.05, 0.5, 0.95)
+"""Quantiles of each column."""
+TEXT_WIDTH = 100
+"""Columns of the text, where the terminal does not say."""
+MOST_FIGURE_DIGITS = 6
+"""Significant digits of a figure at most."""
 
 HEADINGS = ("mean", "se", "sd", "5%", "50%", "95%")
 NO_ERRORS = (math.nan, math.nan, math.nan, math.nan)
@@ -163,16 +154,16 @@ def _row(name: str, draws: Floats, by: ErrorSources) -> Row:
     missing = len(draws) - len(present)
     if not len(present):
         return Row(name, *(math.nan,) * 5, *NO_ERRORS, missing=missing)
-    q5, q50, q95 = np.quantile(present, SUMMARY.quantiles).tolist()
+    q5, q50, q95 = np.quantile(present, SUMMARY_QUANTILES).tolist()
     if len(present) > 1 and np.ptp(present) == 0:  # their mean and sd would be off by rounding
         return Row(name, float(present[0]), 0.0, q5, q50, q95, *NO_ERRORS, missing=missing, constant=True)
     sd = float(np.std(present, ddof=1)) if len(present) > 1 else math.nan
-    se, (se_q5, se_q50, se_q95) = errors_of(present, SUMMARY.quantiles, by.at(finite) if missing else by)
+    se, (se_q5, se_q50, se_q95) = errors_of(present, SUMMARY_QUANTILES, by.at(finite) if missing else by)
     return Row(name, float(np.mean(present)), sd, q5, q50, q95, se, se_q5, se_q50, se_q95, missing)
 
 
 def as_text(
-    summary: Summary, width: int = SUMMARY.width, limit: int | None = None, rest: str = ""
+    summary: Summary, width: int = TEXT_WIDTH, limit: int | None = None, rest: str = ""
 ) -> Iterator[str]:
     """The lines of a table of at most `limit` rows; the last counts those left out and ends with `rest`.
 
@@ -221,6 +212,6 @@ def known_digits(value: float, se: float) -> str:
     place = round(math.log10(2 * se))
     rounded = round(value, -place)
     if rounded == 0:
-        return f"{0:.{max(0, -place)}f}" if place > -SUMMARY.most_digits else "0"
+        return f"{0:.{max(0, -place)}f}" if place > -MOST_FIGURE_DIGITS else "0"
     size = math.floor(math.log10(abs(rounded)))
-    return short(rounded, min(max(1, size - place + 1), SUMMARY.most_digits))
+    return short(rounded, min(max(1, size - place + 1), MOST_FIGURE_DIGITS))
