@@ -263,3 +263,9 @@ def test_nothing_else_is_needed(recipe, copy):
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_files_that_it_names_are_there():
+    named = re.findall(r"`((?:ppl|cli|grammar|tests|models)/[\w./-]+)`", CONTRIBUTING)
+    assert len(named) > 100
+    assert [name for name in named if not (ROOT / name).exists() and not re.search("[A-Z]{4}", name)] == []

@@ -195,8 +195,9 @@ class LogJoint:
         None where that cannot be.
         """
         shared = tuple(name for k, name in enumerate(self.d.places) if k not in moving)
-        if not set(shared) <= {p.name for p in self.model.lowered.parameters}:
-            return None  # a part of a tuple
+        parameters = {p.name for p in self.model.lowered.parameters}
+        if self.forms != TARGET or not set(shared) <= parameters:  # some terms; a part of a tuple
+            return None
         forms = replace(self.forms, many=points_given(shared))
         found = replace(self, forms=forms, d=self.d.with_values({}, shared__=shared))
         if found.batched(True, moving) is None:

@@ -72,7 +72,7 @@ class PosteriorTarget:
         """What is faster at points that agree in the other coordinates (dim,), where there is such."""
         target, whole = self.with_gradients_in(some), self.log_joint
         parts = (some[place.at] for place in self.posterior.prepared.places.values())
-        if isinstance(whole, UpdatedJoint) or any(part.any() != part.all() for part in parts):
+        if isinstance(whole, UpdatedJoint) or any(part.any() and not part.all() for part in parts):
             return None
         moving = target.moving or ()
         joint = whole.given(moving)

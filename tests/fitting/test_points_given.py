@@ -80,6 +80,22 @@ def test_there_are_none_given_what_is_no_parameter_of_one_value(text, outer):
     assert with_shared(PosteriorTarget(ppl.compile_model(text).condition()), np.array(outer)) is None
 
 
+def test_a_parameter_without_entries_does_not_prevent_them():
+    text = (
+        "parameters { real s; vector[0] none; vector[2] z; } model { z ~ normal(s, 1); none ~ normal(s, 1); }"
+    )
+    target = PosteriorTarget(ppl.compile_model(text).condition())
+    us = np.array([[0.1, -2.0, 0.3], [0.1, 2.0, 0.3]])
+    np.testing.assert_allclose(
+        with_shared(target, np.arange(1)).log_densities(us), target.log_densities(us), rtol=1e-12
+    )
+
+
+def test_there_are_none_without_the_constants_of_densities():
+    whole = posterior(4).log_joint(propto=True)
+    assert whole.given((3,)) is None
+
+
 def test_a_field_of_a_gaussian_process_is_integrated_out_as_without_them():
     n = 40
     target = PosteriorTarget(posterior(n))
