@@ -142,22 +142,28 @@ class Elementwise:
                 return self.parameters[name].dims[0]
             case ast.Variable(name=name) if name in self.lengths:
                 return self.lengths[name]
-            case ast.Variable():
+            case ast.Variable() | ast.Indexed() if isinstance(e, ast.Variable) or not self.touches(e):
                 word = "size(e)" if array_dims(self.facts.types[e]) else "num_elements(e)"
                 return expr(word, e.span, e=e)
             case ast.Indexed(base=ast.Variable(name=name), indices=indices):
                 return self.indexed_length(name, indices)
             case ast.Binary(left=left, right=right):
-                inside = [x for x in (left, right) if self.is_spread(x) and self.touches(x)]
-                return self.length(inside[0])
+                return self.length_of((left, right))
             case ast.Unary(operand=operand):
                 return self.length(operand)
             case ast.Call(args=args):
-                return self.length(next(a for a in args if self.is_spread(a) and self.touches(a)))
+                return self.length_of(args)
             case ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
                 return ast.IntLiteral(e.span, len(items))
             case _:
                 raise NoElement
+
+    def length_of(self, operands: Sequence[ast.Expr]) -> ast.Expr:
+        """That of the operands of an elementwise operation: numbers, and containers of one length."""
+        spread = sorted(filter(self.is_spread, operands), key=lambda e: not self.touches(e))
+        if not spread:
+            raise NoElement
+        return self.length(spread[0])
 
     def indexed_length(self, name: str, indices: tuple[ast.Index, ...]) -> ast.Expr:
         for k, index in enumerate(indices):

@@ -35,6 +35,20 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         """,
         {"N": 3, "y": [[0.1, 1.0], [2.0, -1.0], [0.4, 0.4]]},
     ),
+    "one number for all rows": (
+        """
+        data { int N; vector[N] x; matrix[N, 2] w; vector[N] y; }
+        parameters { int<lower=0, upper=1> k; real<lower=0, upper=1> p; real b; vector[2] c; }
+        model {
+          k ~ bernoulli(p);
+          y ~ normal(k + b * x, 1);
+          y ~ normal(log1p_exp(-x - k) + rep_vector(k, N), 1);
+          y ~ normal(k - w[, 2] .* x, 1);
+          y ~ normal(k * w * c, 1);
+        }
+        """,
+        {"N": 3, "x": Y[3:], "w": [[1, 2], [0, 1], [1, 1]], "y": Y[:3]},
+    ),
     "if and else": (
         """
         data { int N; array[N] int y; }
