@@ -26,7 +26,7 @@ def document(kind: str, level: Level, judgement: str, content: Mapping[str, Any]
     """The report `kind` as a line of JSON, the verdict first; numbers that are not finite are null.
 
     Example:
-        >>> document("loo", Level.POOR, "Verdict: poor", {"elpd": math.nan})
+        >>> document("loo", Level.POOR, "Verdict: poor", {"elpd": float("nan")})
         '{"schema": "ppl-report/1", "report": "loo", "verdict": {"level": "poor", ...}, "elpd": null}'
     """
     head = {"schema": SCHEMA, "report": kind, "verdict": {"level": level.value, "judgement": judgement}}
