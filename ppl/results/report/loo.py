@@ -150,7 +150,8 @@ def table(loo: Loo) -> Iterator[str]:
 
 
 def csv_lines(loo: Loo) -> Iterator[str]:
-    """A line a row: its name, ELPD and k-hat."""
+    """A line a row: its name, ELPD and k-hat; comments say that the fit is poor."""
+    yield from (f"# {sentence}\n" for sentence in loo.level.caution)
     yield "row,elpd_loo,k_hat\n"
     for name, elpd, khat in zip(loo.names, loo.elpds.tolist(), loo.khats.tolist(), strict=True):
         yield f'"{name}",{elpd!r},{khat!r}\n'
