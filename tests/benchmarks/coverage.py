@@ -97,8 +97,8 @@ def line(kind: str, records: list[Record]) -> str:
     quantiles = [
         z for record in records for check in ("q05", "q95") for z in record["errors"][check].values()
     ]
-    worst = max(means, key=lambda one: abs(means[one]))
-    named = f"{means[worst]:+.1f} ({worst[0]}, {worst[1]})"
+    worst = max(means, key=lambda one: abs(means[one]), default=None)  # of poor fits no error is known
+    named = f"{means[worst]:+.1f} ({worst[0]}, {worst[1]})" if worst else ""
     return row(kind, len(records), *shares(list(means.values())), *shares(quantiles), named)
 
 
