@@ -168,7 +168,7 @@ def seasonal_counts(rng: Generator, quarters: int = 60) -> Data:
 
 
 def r2d2_regression(rng: Generator, rows: int = 80, columns: int = 10) -> Data:
-    x = rng.multivariate_normal(np.zeros(columns), 0.5 + 0.5 * np.eye(columns), rows)
+    x = rng.multivariate_normal(np.zeros(columns), 0.5 + 0.5 * np.eye(columns), rows, method="cholesky")
     beta = np.array([1.5, -1, 0.5, *[0] * (columns - 3)])
     return as_lists(N=rows, D=columns, x=x, y=rng.normal(2 + x @ beta, 1.5))
 
