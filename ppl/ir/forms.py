@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
-from ppl.ir.passes.table import Pass, draws_axis_given, one_side_of, passes, rest_terms_of, row_terms_of
+from ppl.ir.passes.table import Pass, draws_axis_of, one_side_of, passes, rest_terms_of, row_terms_of
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,11 @@ def points_given(shared: tuple[str, ...]) -> Form:
     What depends on the shared ones, such as a covariance matrix and its factor, is computed once for all.
     """
     names = ",".join(shared)
-    lifted = (*passes("solver-functions"), draws_axis_given(shared), *TIDY)
-    after = KERNELS.all_passes[len(ARRAYS.all_passes) :]
+    given = f"given:{names}"
+    lifted = (*passes("solver-functions"), draws_axis_of(shared), *TIDY)
+    arrays = replace(POINTS_ARRAYS, name=f"points-arrays-{given}", passes=lifted)
     meaning = f"The form {KERNELS.name} at many points with the same {names}."
-    return Form(f"points-given:{names}", meaning, LOOPS, (*lifted, *after), over_draws=True)
+    return replace(POINTS_KERNELS, name=f"points-{given}", meaning=meaning, base=arrays)
 
 
 def rows_of(size: str) -> Form:

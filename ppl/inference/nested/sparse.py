@@ -60,6 +60,11 @@ class FieldLimits:
 FIELD = FieldLimits()
 
 
+def are_little_work(gradients: int, width: int) -> bool:
+    """Whether the gradients of a dense Hessian work through few numbers, `width` each."""
+    return gradients * width <= FIELD.most_numbers_dense
+
+
 class Reading(NamedTuple):
     """Where entries of a precision matrix are read off: of a colour, at a row, of the coordinate moved there.
 

@@ -63,18 +63,21 @@ def gradients(target: Target, us: Array) -> Array:
 
 def given(target: Target, outer: NDArray[np.intp]) -> Target:
     """The same density, of whose gradients at many points those in other coordinates are looked at."""
-    others = np.ones(target.dim, dtype=bool)
-    others[outer] = False
-    return _by(target, "with_gradients_in", others)
+    return _by(target, "with_gradients_in", all_but(outer, target.dim))
 
 
 def with_shared(target: Target, outer: NDArray[np.intp]) -> Target | None:
     """The same, faster at points that agree in the outer coordinates; None where there is none such."""
     find = getattr(target, "with_shared", None)
-    others = np.ones(target.dim, dtype=bool)
-    others[outer] = False
-    found: Target | None = find(others) if find else None
+    found: Target | None = find(all_but(outer, target.dim)) if find else None
     return found
+
+
+def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
+    """Which coordinates (dim,) are not among some."""
+    others = np.ones(dim, dtype=bool)
+    others[some] = False
+    return others
 
 
 def for_many_points(target: Target) -> Target:

@@ -34,11 +34,11 @@ def one_side_of(sides: tuple[tuple[int, bool], ...]) -> Pass:
     )
 
 
-def draws_axis_given(shared: tuple[str, ...]) -> Pass:
-    """The pass that lifts the log density over draws which have the same values of some parameters."""
+def draws_axis_of(shared: tuple[str, ...]) -> Pass:
+    """The pass that lifts the log density over draws, which have the same values of some parameters."""
     return Pass(
-        "draws-axis-given",
-        "Every value that may differ between draws gets an axis of them; some parameters do not differ.",
+        "draws-axis",
+        "Every value of the log density that may differ from draw to draw gets an axis of the draws.",
         late("draws_axis", "draws_axis", shared),
         required="it makes the form",
     )
@@ -174,19 +174,13 @@ PASSES: Mapping[str, Pass] = {
             "Jumps and early returns that depend on parameters become branches.",
             late("jumps", "jumps_to_branches"),
         ),
-        Pass(
-            "draws-axis",
-            "Every value of the log density that may differ from draw to draw gets an axis of the draws.",
-            late("draws_axis", "draws_axis"),
-            required="it makes the form",
-        ),
+        draws_axis_of(()),
         Pass(
             "variables-of-draws",
             "Transformed parameters and generated quantities get an axis of the draws.",
             late("draws_variables", "variables_of_draws"),
             required="it makes the form",
         ),
-        draws_axis_given(()),
         one_side_of(()),
         row_terms_of(""),
         rest_terms_of(""),
