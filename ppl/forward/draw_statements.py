@@ -176,7 +176,7 @@ def _checks(
         items["lower"] = zero
     for side in ("lower", "upper"):
         bound = items.get(side)
-        if bound is None or _implied(side, bound, support, tilde):
+        if bound is None or implied(side, bound, support, tilde.distribution, tilde.args):
             continue
         taken = cut[side]
         if taken is not None and expression(taken) == expression(bound):
@@ -193,10 +193,10 @@ def tilde_name(declared: ast.Declaration | None) -> str:
     return declared.name if declared else ""
 
 
-def _implied(side: str, bound: ast.Expr, support: str, tilde: ast.Tilde) -> bool:
-    """Whether the distribution has no draw beyond the bound."""
-    if tilde.distribution == "uniform" and len(tilde.args) == 2:
-        return expression(tilde.args[side == "upper"]) == expression(bound)
+def implied(side: str, bound: ast.Expr, support: str, name: str, args: Sequence[ast.Expr]) -> bool:
+    """Whether a distribution, its variate with such support, has no draw beyond the bound."""
+    if name == "uniform" and len(args) == 2:
+        return expression(args[side == "upper"]) == expression(bound)
     try:
         value = float(expression(bound))
     except ValueError:

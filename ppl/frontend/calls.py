@@ -64,6 +64,11 @@ def outcome_of(n: ast.Node) -> ast.Expr | None:
             return None
 
 
+def left_and_args(s: ast.Tilde | ast.Call) -> tuple[ast.Expr, tuple[ast.Expr, ...]]:
+    """What a `~` statement or a call of a density is of, and the arguments of its distribution."""
+    return (s.left, s.args) if isinstance(s, ast.Tilde) else (s.args[0], s.args[1:])
+
+
 def names_a_function(c: Check, name: str) -> bool:
     return name in c.facts.library.callees or normalised(name) in c.scope.functions
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ppl.frontend import ast
-from ppl.frontend.calls import normalised
+from ppl.frontend.calls import left_and_args, normalised
 from ppl.frontend.facts import Called, Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, code, expr, integer, loops, variable
@@ -78,13 +78,11 @@ class Entries:
         `own` is how many axes one value of each argument has, where the density does not tell.
         """
         called = self.facts.calls[s]
+        left, args = left_and_args(s)
         if isinstance(s, ast.Tilde):
-            left, args, truncation = s.left, s.args, s.truncation
+            whole = Drawn(left, s.distribution, args, s.truncation)
         else:
-            (left, *rest), truncation = s.args, None
-            args = tuple(rest)
-        word = s.distribution if isinstance(s, ast.Tilde) else normalised(s.name).rpartition("_")[0]
-        whole = Drawn(left, word, args, truncation)
+            whole = Drawn(left, normalised(s.name).rpartition("_")[0], args)
         own = own or own_axes(called)
         if len(own) <= len(args):
             return whole

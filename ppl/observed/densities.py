@@ -19,24 +19,19 @@ def log_density(d: Drawn, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:
     if t is None or (t.lower is None and t.upper is None):
         return density
     whole = facts.types[d.left] == INT if d.left in facts.types else name.endswith("_lpmf")
-    below = t.lower and (expr("a - 1", s.span, a=t.lower) if whole else t.lower)
 
     def log_probability(bound: ast.Expr, at: ast.Expr) -> ast.Expr:
         return ast.Call(s.span, word_of(facts.cumulative[bound]), (at, *d.args), bool(d.args))
 
     parts = {"d": density, "y": d.left}
-    if t.lower and t.upper:
-        assert below is not None
-        parts |= {"a": t.lower, "b": t.upper}
-        parts |= {"p": log_probability(t.lower, below), "q": log_probability(t.upper, t.upper)}
-        return expr("y < a || y > b ? negative_infinity() : d - log_diff_exp(q, p)", s.span, **parts)
     if t.lower:
-        assert below is not None
+        below = expr("a - 1", s.span, a=t.lower) if whole else t.lower
         parts |= {"a": t.lower, "p": log_probability(t.lower, below)}
-        return expr("y < a ? negative_infinity() : d - p", s.span, **parts)
-    assert t.upper is not None
-    parts |= {"b": t.upper, "q": log_probability(t.upper, t.upper)}
-    return expr("y > b ? negative_infinity() : d - q", s.span, **parts)
+        outside, left = "y < a", "p"
+    if t.upper:
+        parts |= {"b": t.upper, "q": log_probability(t.upper, t.upper)}
+        outside, left = ("y < a || y > b", "log_diff_exp(q, p)") if t.lower else ("y > b", "q")
+    return expr(f"{outside} ? negative_infinity() : d - {left}", s.span, **parts)
 
 
 def word_of(called: Called) -> str:

@@ -1,6 +1,7 @@
 """What the variables of a program are computed of: their definitions, and those that depend on parameters."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ppl.frontend import ast
@@ -25,25 +26,24 @@ class Definition:
     decided: Exprs
 
 
-Definitions = dict[Symbol, list[Definition]]
+Definitions = Mapping[Symbol, list[Definition]]
 
 
 def definitions_of(body: Sequence[ast.Statement], facts: Facts) -> Definitions:
     """Every value that the statements give to a variable."""
-    found: Definitions = {}
+    found = defaultdict[Symbol, list[Definition]](list)
 
     def read(s: ast.Statement, loops: tuple[Loop, ...], decided: Exprs) -> None:
         match s:
             case ast.Declaration(value=value) if value is not None:
-                found.setdefault(facts.symbols[s], []).append(Definition(value, (), loops, decided))
+                found[facts.symbols[s]].append(Definition(value, (), loops, decided))
             case ast.Assignment(target=target, value=value):
                 for variable, at in targets(target, facts):
-                    symbol = facts.symbols[variable]
-                    found.setdefault(symbol, []).append(Definition(value, at, loops, decided))
+                    found[facts.symbols[variable]].append(Definition(value, at, loops, decided))
             case _:
                 loops = (*loops, s) if isinstance(s, Loop) else loops
                 if isinstance(s, ast.ForEach):
-                    found.setdefault(facts.symbols[s], []).append(Definition(s.iterable, (), loops, decided))
+                    found[facts.symbols[s]].append(Definition(s.iterable, (), loops, decided))
                 within = decided if isinstance(s, ast.For) else (*decided, *heads(s))
                 for part in children(s):
                     read(part, loops, within)
@@ -75,11 +75,9 @@ def closure(
 ) -> set[Symbol]:
     """The symbols of `start`, and those whose definitions read one that has been found."""
     found = set(start)
-    while True:
-        more = {s for s, ds in definitions.items() if s not in found and any(reads(d) & found for d in ds)}
-        if not more:
-            return found
+    while more := {s for s in definitions.keys() - found if any(reads(d) & found for d in definitions[s])}:
         found |= more
+    return found
 
 
 def readings(e: ast.Expr, facts: Facts) -> Iterator[ast.Expr]:
@@ -132,14 +130,20 @@ class Flow:
         return bool(symbols_read(e, self.facts) & self.of_data)
 
 
+def data_of(program: ast.Program) -> dict[str, ast.Declaration]:
+    """The declarations of data, then of transformed data, by name."""
+    statements = (*program.data, *program.transformed_data)
+    return {s.name: s for s in statements if isinstance(s, ast.Declaration)}
+
+
 def flow_of(program: ast.Program, facts: Facts) -> Flow:
     """The flow of values through transformed parameters and the model block."""
     definitions = definitions_of((*program.transformed_parameters, *program.model), facts)
-    data = (*program.data, *(s for s in program.transformed_data if isinstance(s, ast.Declaration)))
+    data = {facts.symbols[d] for d in data_of(program).values()}
     dependent = closure(
         definitions,
         lambda d: symbols_in((d.value, *d.at, *d.decided), facts),
         {facts.symbols[d] for d in program.parameters},
     )
-    of_data = closure(definitions, lambda d: symbols_read(d.value, facts), {facts.symbols[d] for d in data})
+    of_data = closure(definitions, lambda d: symbols_read(d.value, facts), data)
     return Flow(facts, definitions, frozenset(dependent), frozenset(of_data))

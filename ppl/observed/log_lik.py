@@ -1,19 +1,18 @@
 """The log likelihood by row, as a program: the terms of the model block in generated quantities."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from ppl.discrete.live import live
 from ppl.discrete.normal import normalised_in
 from ppl.frontend import ast
-from ppl.frontend.declarations import SQUARE
 from ppl.frontend.entries import Drawn
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.printer import print_program
-from ppl.frontend.rewriting import Stmts, code, copied, indexed, rewrite
+from ppl.frontend.rewriting import Stmts, code, indexed, rewrite
 from ppl.observed.densities import log_density
 from ppl.observed.flow import Exprs, flow_of
 from ppl.observed.places import Place
+from ppl.observed.quantities import ByData, sizes_of, text_of_quantities
 from ppl.observed.refused import unread
 from ppl.observed.terms import Around, Reader, outcomes_of
 from ppl.source import Span
@@ -23,7 +22,7 @@ from ppl.source import Span
 class LogLikReader(Reader):
     """The terms as increments, each with the rows that it is of."""
 
-    terms: list[tuple[ast.Statement, Place]] = field(default_factory=list)
+    terms: dict[ast.Statement, Place] = field(default_factory=dict)
 
     def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         return self.term(log_density(d, s, self.facts), place)
@@ -33,23 +32,11 @@ class LogLikReader(Reader):
 
     def term(self, value: ast.Expr, place: Place) -> Stmts:
         made = ast.TargetIncrement(value.span, value)
-        self.terms.append((made, place))
+        self.terms[made] = place
         return (made,)
 
 
-@dataclass(frozen=True)
-class ByRow:
-    """`text` is a program of the same parameters; `quantities` are its generated quantities by data variable.
-
-    `tied` are the containers of which a term, at the place, needs all entries together.
-    """
-
-    text: str
-    quantities: dict[str, str]
-    tied: dict[str, Span]
-
-
-def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByRow:
+def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
     """The log likelihood by row of a program without discrete parameters.
 
     Each data variable that is observed has an array of the axes by which its terms can be told apart. With
@@ -67,50 +54,26 @@ def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> 
     axes: dict[str, int] = {}
     tied: dict[str, Span] = {}
     sizes = sizes_of(program)
-    for term, p in reader.terms:
+    for term, p in reader.terms.items():
         axes[p.name] = min(axes.get(p.name, len(p.at)), len(p.at))
         if sizes[p.name] and not p.at:
             tied.setdefault(p.name, term.span)
-    quantities = {name: names.fresh(f"log_lik_{name}") for name in data_order(program) if name in axes}
+    quantities = {name: names.fresh(f"log_lik_{name}") for name in sizes if name in axes}
 
-    places = {id(term): p for term, p in reader.terms}
-
-    def added(n: ast.Node) -> Stmts | None:
-        p = places.get(id(n))
-        if p is None or not isinstance(n, ast.TargetIncrement):
+    def added(n: Any) -> Stmts | None:
+        if (p := reader.terms.get(n)) is None:
             return None
         entry = indexed(quantities[p.name], p.at[: axes[p.name]], n.span)
         return code("a += b;", n.span, a=entry, b=n.value)
 
-    computed = rewrite(body, added)
     declared = tuple(
         declaration(quantity, sizes[name][: axes[name]], program.span)
         for name, quantity in quantities.items()
     )
-    read = tuple(
-        s for quantity in quantities.values() for s in code("target += v;", program.span, v=quantity)
+    made = program if draws_back else replace(program, model=())
+    return ByData(
+        text_of_quantities(made, declared, quantities.values(), rewrite(body, added)), quantities, tied
     )
-    block = ast.Block(program.span, live(computed, read))
-    model = program.model if draws_back else ()
-    made = replace(program, model=model, generated_quantities=(*declared, block))
-    return ByRow(print_program(copied(made)), quantities, tied)
-
-
-def data_order(program: ast.Program) -> list[str]:
-    """The names of data, then of transformed data."""
-    return [s.name for s in (*program.data, *program.transformed_data) if isinstance(s, ast.Declaration)]
-
-
-def sizes_of(program: ast.Program) -> dict[str, Exprs]:
-    """The sizes that each data variable is declared with."""
-    declared = (s for s in (*program.data, *program.transformed_data) if isinstance(s, ast.Declaration))
-    return {d.name: sizes_of_variable(d) for d in declared}
-
-
-def sizes_of_variable(d: ast.Declaration) -> Exprs:
-    """All sizes that a variable is declared with, a square matrix twice."""
-    square = d.type.keyword in SQUARE and len(d.type.sizes) == 1
-    return (*ast.all_sizes(d.type), *(d.type.sizes if square else ()))
 
 
 def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:

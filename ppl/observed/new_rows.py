@@ -5,25 +5,25 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
-from ppl.discrete.live import live
 from ppl.discrete.parameters import is_discrete
-from ppl.forward.draw_statements import PLAIN
+from ppl.forward.draw_statements import PLAIN, implied
 from ppl.forward.program import as_tilde, is_ready
 from ppl.frontend import ast
-from ppl.frontend.entries import Drawn, indexed
+from ppl.frontend.calls import left_and_args
+from ppl.frontend.entries import Drawn
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.printer import print_program
-from ppl.frontend.rewriting import Stmts, code, copied, expr, rewrite, text_of
+from ppl.frontend.rewriting import Stmts, code, copied, expr, indexed, integer, substituted, text_of, variable
 from ppl.observed.fixed import Fixing, Pair, refuse_of_each_other, without
-from ppl.observed.flow import Exprs, Flow, flow_of, root
-from ppl.observed.log_lik import data_order, sizes_of, sizes_of_variable
-from ppl.observed.places import NoPlace
-from ppl.observed.predictive import DrawingReader, Exact, plain
+from ppl.observed.flow import Exprs, Flow, data_of, flow_of, root
+from ppl.observed.places import Place
+from ppl.observed.predictive import DrawingReader, Exact, all_hold, plain
+from ppl.observed.quantities import sizes_of, text_of_quantities
 from ppl.observed.refused import undrawn, unpredicted
 from ppl.observed.terms import Around, outcomes_of
+from ppl.source import Span
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
-from ppl.types import ROW_VECTOR, core, rank
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -48,7 +48,7 @@ class NewRows:
     def outcomes(self) -> tuple[str, ...]:
         """The data, and transformed data, that the program draws; new data need not have them."""
         found = outcomes_of(self.program, self.flow)
-        return tuple(name for name in data_order(self.program) if name in found)
+        return tuple(name for name in data_of(self.program) if name in found)
 
     @cached_property
     def rows(self) -> frozenset[str]:
@@ -85,45 +85,37 @@ class NewRows:
             ast.Declaration(span, ast.SizedType(span, "real", None, (), dims), name, span)
             for name, dims in fixing.values.items()
         )
-        body = (*declared, *recording)
-        return self.text(replace(self.empty, data=self.data, transformed_data=body))
-
-    @property
-    def empty(self) -> ast.Program:
-        return ast.Program(self.program.span, functions=self.program.functions)
-
-    def text(self, program: ast.Program) -> str:
-        return print_program(copied(program))
+        own = ast.Program(span, self.program.functions, self.data, (*declared, *recording))
+        return print_program(copied(own))
 
     # --- With what the fit says ---
 
-    def given(self, values: Shapes) -> tuple[ast.Declaration, ...]:
-        """Declarations of what the fit gives, of these shapes."""
-        types = {d.name: d.type for d in self.program.transformed_data if isinstance(d, ast.Declaration)}
-        span = self.program.span
+    def given(self, values: Shapes) -> ast.Program:
+        """The functions and data, with declarations of what the fit gives, of these shapes."""
+        span, known = self.program.span, data_of(self.program)
         real = ast.SizedType(span, "real", None, ())
-        out = []
-        for name, shape in values.items():
-            t = types.get(name, replace(real, dims=tuple(ast.IntLiteral(span, 0) for _ in shape)))
-            out.append(ast.Declaration(span, literal(t, shape), name, span))
-        return tuple(out)
+        types = {
+            name: known[name].type if name in known else replace(real, dims=(integer(0, span),) * len(shape))
+            for name, shape in values.items()
+        }
+        own = (ast.Declaration(span, literal(t, values[name]), name, span) for name, t in types.items())
+        return ast.Program(span, self.program.functions, (*self.data, *own), self.fixing[1][1])
+
+    @property
+    def continuous(self) -> tuple[ast.Declaration, ...]:
+        """The parameters that are not discrete."""
+        return tuple(d for d in self.program.parameters if not is_discrete(d))
 
     def for_sizes(self, values: Shapes) -> str:
         """The program that tells the sizes of parameters for new data."""
-        made = replace(
-            self.empty,
-            data=(*self.data, *self.given(values)),
-            transformed_data=self.fixing[1][1],
-            parameters=tuple(d for d in self.program.parameters if not is_discrete(d)),
-        )
-        return self.text(made)
+        return print_program(copied(replace(self.given(values), parameters=self.continuous)))
 
     def by_row(self, d: ast.Declaration) -> bool:
         """Whether a parameter has an entry for each row, which new rows have anew."""
         return is_discrete(d) or any(text_of(e) in self.rows for e in ast.all_sizes(d.type))
 
-    def predicting(self, values: Shapes, old: Shapes, new: Shapes) -> tuple[str, dict[str, str]]:
-        """The program that draws the outcomes, and their names among its generated quantities.
+    def predicting(self, values: Shapes, old: Shapes, new: Shapes) -> str:
+        """The program that draws the outcomes, among its generated quantities under their names.
 
         `old` and `new` are the shapes of continuous parameters at the fit and for the new data.
 
@@ -136,21 +128,13 @@ class NewRows:
         axes = {name: len(own) for name, own in self.sizes.items()}
         axes |= {name: len(new.get(name, d.type.dims)) for name, d in changed.items()}
         copied_from = {name: (at_fit[name], old[name]) for name, d in changed.items() if not self.by_row(d)}
-        own = {f.name: f for f in p.functions}
-        reader = EffectsReader(
-            self.facts,
-            self.flow,
-            self.names,
-            frozenset(self.outcomes),
-            axes,
-            own,
-            effects=changed,
-            copied_from=copied_from,
-        )
+        known = (self.facts, self.flow, self.names, frozenset(self.outcomes))
+        functions = {f.name: f for f in p.functions}
+        reader = EffectsReader(*known, axes, functions, effects=changed, copied_from=copied_from)
         body = tuple(
             out
             for s in in_order([*p.transformed_parameters, *self.model(changed)])
-            for out in (self.local(s) if s in p.transformed_parameters else reader.statement(s, Around()))
+            for out in (local(s) if s in p.transformed_parameters else reader.statement(s, Around()))
         )
         for name, d in changed.items():
             if name not in reader.drawn:
@@ -158,44 +142,32 @@ class NewRows:
         drawn = [name for name in self.outcomes if name in reader.drawn]
         if not drawn:
             raise undrawn("no statement draws data", span)
-        declared = {d.name: d for d in (*p.data, *p.transformed_data) if isinstance(d, ast.Declaration)}
-        outputs = tuple(replace(plain(declared[n], self.sizes[n]), value=None) for n in drawn)
-        effects = tuple(replace(plain(d, sizes_of_variable(d)), value=None) for d in changed.values())
-        read = tuple(s for name in drawn for s in code("target += v;", span, v=name))
-        block = ast.Block(span, (*effects, *live(body, read)))
+        declared = data_of(p)
+        outputs = tuple(replace(plain(declared[name]), value=None) for name in drawn)
+        effects = tuple(replace(plain(d), value=None) for d in changed.values())
+        of_fit = {name: variable(own, span) for name, own in at_fit.items()}
+        types = {d.name: substituted(literal(d.type, old[d.name]), of_fit) for d in self.continuous}
         parameters = tuple(
-            renamed(replace(d, type=literal(d.type, old[d.name])), at_fit)
-            for d in p.parameters
-            if not is_discrete(d)
+            replace(d, name=at_fit.get(d.name, d.name), type=types[d.name]) for d in self.continuous
         )
-        made = replace(
-            self.empty,
-            data=(*self.data, *self.given(values)),
-            transformed_data=self.fixing[1][1],
-            parameters=parameters,
-            generated_quantities=(*outputs, block),
-        )
-        return self.text(made), {name: name for name in drawn}
+        made = replace(self.given(values), parameters=parameters)
+        return text_of_quantities(made, outputs, drawn, body, effects)
 
     def model(self, changed: Mapping[str, ast.Declaration]) -> list[ast.Statement]:
         """The statements of the model block less priors of what the fit gives."""
 
         def is_prior(s: ast.Statement) -> bool:
-            if not isinstance(tilde := as_tilde(s), ast.Tilde) or not self.flow.depends(tilde.left):
-                return False
-            return name_of(tilde.left) not in changed
+            left = tilde.left if isinstance(tilde := as_tilde(s), ast.Tilde) else None
+            return left is not None and self.flow.depends(left) and name_of(left) not in changed
 
         return [s for s in self.program.model if not is_prior(s)]
 
-    def local(self, s: ast.Statement) -> Stmts:
-        """A statement of transformed parameters where it computes for new rows."""
-        match s:
-            case ast.Declaration(type=ast.SizedType()):
-                return (replace(plain(s, sizes_of_variable(s)), value=s.value),)
-            case ast.JacobianIncrement():
-                return ()
-            case _:
-                return (s,)
+
+def local(s: ast.Statement) -> Stmts:
+    """A statement of transformed parameters where it computes for new rows."""
+    if isinstance(s, ast.JacobianIncrement):
+        return ()
+    return (plain(s) if isinstance(s, ast.Declaration) else s,)
 
 
 @dataclass
@@ -208,91 +180,44 @@ class EffectsReader(DrawingReader):
     effects: Mapping[str, ast.Declaration] = field(default_factory=dict)
     copied_from: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
 
-    def density(self, s: ast.Tilde | ast.Call, left: ast.Expr, around: Around) -> Stmts:
+    def density(self, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+        left, _ = left_and_args(s)
         name = name_of(left)
         if name not in self.effects:
-            return super().density(s, left, around)
-        d, declared = self.split_entries(s), self.effects[name]
-        args = s.args if isinstance(s, ast.Tilde) else s.args[1:]
-        one = rank(self.facts.types[left]) - len(d.heads)
-        try:
-            at = ExactOf(self.facts, self.flow.definitions, name).of(left, d.at).at
-        except NoPlace:
-            at = ()
-        if len(at) + one != self.axes[name]:
-            raise undrawn(f"`{text_of(left)}` is not a parameter, nor an entry of one", s.span)
-        self.refuse_out_of_order(name, args, d, around, s.span)
-        self.drawn.add(name)
-        target = indexed(ast.Variable(s.span, name), at)
-        turned = one > 0 and core(self.facts.types[left]) == ROW_VECTOR
-        draw = self.draw(target, within_bounds(d, declared), turned, s.span)
-        return d.inside(self.or_copied(name, target, at, draw), s.span)
+            return super().density(s, around)
+        d = self.split_entries(s)
+        place = self.entry(d, s, Exact(self.facts, self.flow.definitions, name), "parameter")
+        draw = self.draw(place, within_bounds(d, s, self.effects[name]), s, around)
+        return d.inside(self.or_copied(place, draw, s.span), s.span)
 
-    def or_copied(self, name: str, target: ast.Expr, at: Exprs, draw: Stmts) -> Stmts:
+    def or_copied(self, place: Place, draw: Stmts, span: Span) -> Stmts:
         """The entry of the fit, where it has one."""
-        if name not in self.copied_from:
+        own, shape = self.copied_from.get(place.name, ("", ()))
+        if prod(shape) == 0 or not place.at or not own:
             return draw
-        own, shape = self.copied_from[name]
-        if prod(shape) == 0 or not at:
-            return draw
-        span = target.span
-        conditions = [
-            expr("i <= n", span, i=i, n=ast.IntLiteral(span, n)) for i, n in zip(at, shape, strict=False)
-        ]
-        both = conditions[0]
-        for each in conditions[1:]:
-            both = expr("a && b", span, a=both, b=each)
-        copy = code("a = b;", span, a=target, b=indexed(ast.Variable(span, own), at))
+        pairs = zip(place.at, shape, strict=False)
+        both = all_hold([expr("i <= n", span, i=i, n=integer(n, span)) for i, n in pairs])
+        entry, of_fit = indexed(place.name, place.at, span), indexed(own, place.at, span)
+        copy = code("a = b;", span, a=entry, b=of_fit)
         return code("if (c) copy(); else draw();", span, c=both, copy=copy, draw=draw)
 
 
-@dataclass(frozen=True)
-class ExactOf(Exact):
-    """Places of entries of one parameter."""
-
-    name: str = ""
-
-    def is_data(self, e: ast.Expr) -> bool:
-        return isinstance(e, ast.Variable) and e.name == self.name
-
-
-def within_bounds(d: Drawn, declared: ast.Declaration) -> Drawn:
+def within_bounds(d: Drawn, s: ast.Tilde | ast.Call, declared: ast.Declaration) -> Drawn:
     """The draw between the declared bounds of a parameter; ModelError for structured ones."""
     t = declared.type
     if t.keyword not in (*PLAIN, "simplex"):
         why = f"`{declared.name}` is a {t.keyword}, whose new entries are not drawn"
         raise undrawn(why, declared.name_span)
-    bounds = ast.limits(t)
-    own = d.truncation
-    lower = own.lower if own and own.lower else bounds.get("lower")
-    upper = own.upper if own and own.upper else bounds.get("upper")
-    support = SUPPORT_OF.get(d.name, "")
-    if has_end(lower, LOWER_ENDS.get(support)):
-        lower = None
-    if support == "category" or has_end(upper, UPPER_ENDS.get(support)):
-        upper = None
-    if d.name == "uniform":  # its arguments are its bounds
-        lower = upper = None
-    if lower is None and upper is None:
-        return d
-    return replace(d, truncation=ast.Truncation(declared.span, lower, upper))
+    cut = {side: getattr(d.truncation, side, None) or ast.limits(t).get(side) for side in ("lower", "upper")}
+    support, (_, args) = SUPPORT_OF.get(d.name, ""), left_and_args(s)
+    for side, bound in cut.items():
+        of_categories = (side, support) == ("upper", "category")
+        if bound and (of_categories or implied(side, bound, support, d.name, args)):
+            cut[side] = None
+    return replace(d, truncation=ast.Truncation(declared.span, **cut))
 
 
 SUPPORT_OF = {d.name: d.args[0][1] for d in DISTRIBUTIONS}
-LOWER_ENDS = {
-    "positive": "0",
-    "nonnegative": "0",
-    "count": "0",
-    "unit_interval": "0",
-    "binary": "0",
-    "category": "1",
-}
-UPPER_ENDS = {"unit_interval": "1", "binary": "1"}
-"""The ends of supports: declared bounds equal to them do not truncate a distribution."""
-
-
-def has_end(bound: ast.Expr | None, end: str | None) -> bool:
-    return bound is not None and end is not None and text_of(bound) in (end, f"{end}.0")
 
 
 def name_of(left: ast.Expr) -> str:
@@ -322,15 +247,3 @@ def literal(t: ast.DeclaredType, shape: tuple[int, ...]) -> ast.DeclaredType:
     if isinstance(t, ast.SizedTuple):
         return replace(t, dims=dims)
     return replace(t, dims=dims, sizes=sizes[len(dims) :][: len(t.sizes)])
-
-
-def renamed(d: ast.Declaration, at_fit: Mapping[str, str]) -> ast.Declaration:
-    """A parameter by its name at the fit, as its bounds read others."""
-
-    def other(n: ast.Node) -> ast.Node | None:
-        if isinstance(n, ast.Variable) and n.name in at_fit:
-            return replace(n, name=at_fit[n.name])
-        return None
-
-    made: ast.Declaration = rewrite(d, other)
-    return replace(made, name=at_fit.get(d.name, d.name))

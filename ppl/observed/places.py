@@ -1,7 +1,10 @@
 """Which entries of a data variable an expression is: `segment(y, a, n)` at k is `y[a + k - 1]`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import takewhile
+from typing import Any
 
 from ppl.frontend import ast
 from ppl.frontend.entries import Exprs, composed
@@ -19,6 +22,11 @@ class NoPlace(Exception):
     """An expression is not made of entries of one data variable."""
 
 
+def in_common(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """How many items two sequences begin with in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+
+
 @dataclass(frozen=True)
 class Place:
     """`name[at]`: with fewer indices than axes, all that is below them."""
@@ -28,12 +36,7 @@ class Place:
 
     def common(self, other: "Place") -> "Place":
         """The leading indices that both have, of places of one variable."""
-        count = 0
-        for a, b in zip(self.at, other.at, strict=False):
-            if text_of(a) != text_of(b):
-                break
-            count += 1
-        return Place(self.name, self.at[:count])
+        return Place(self.name, self.at[: in_common([*map(text_of, self.at)], [*map(text_of, other.at)])])
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,24 @@
 Gelman et al. (2013), "Bayesian Data Analysis", section 6.3 (posterior predictive checks).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import NamedTuple
 
-from ppl.discrete.live import live
 from ppl.discrete.parameters import has_discrete
 from ppl.forward.draw_statements import DRAWS, draw_of
 from ppl.frontend import ast
-from ppl.frontend.entries import AXES, Drawn, Entries, between, indexed, own_axes_of
+from ppl.frontend.calls import left_and_args
+from ppl.frontend.entries import AXES, Drawn, Entries, between, own_axes_of
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.printer import print_program
-from ppl.frontend.rewriting import Stmts, code, copied, expr, mentions, one, rewrite, text_of
+from ppl.frontend.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
 from ppl.frontend.scope import Block, Symbol
-from ppl.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, flow_of, symbols_in
-from ppl.observed.log_lik import data_order, sizes_of
+from ppl.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, data_of, flow_of, symbols_in
 from ppl.observed.places import NoPlace, Place, Places
+from ppl.observed.quantities import ByData, sizes_of, sizes_of_variable, text_of_quantities
 from ppl.observed.refused import undrawn
 from ppl.observed.terms import Around, Reader, outcomes_of
 from ppl.source import Span
@@ -28,15 +30,7 @@ DRAWS_OF_A_ROW = 10_000
 """Draws that are tried for one that lies between the bounds of a truncation."""
 
 
-@dataclass(frozen=True)
-class Replicated:
-    """`text` is a program of the same parameters; `quantities` are its generated quantities by data."""
-
-    text: str
-    quantities: dict[str, str]
-
-
-def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> Replicated:
+def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
     """The posterior predictive distribution of the data that the program draws.
 
     What the model block computes of data follows the new data, entry by entry as they are drawn; transformed
@@ -48,25 +42,21 @@ def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) 
     names = FreshNames.of(program)
     flow = flow_of(program, facts)
     outcomes = outcomes_of(program, flow)
-    quantities = {name: names.fresh(f"{name}_rep") for name in data_order(program) if name in outcomes}
-    sizes = sizes_of(program)
-    axes = {name: len(own) for name, own in sizes.items()}
+    data = data_of(program)
+    quantities = {name: names.fresh(f"{name}_rep") for name in data if name in outcomes}
+    axes = {name: len(own) for name, own in sizes_of(program).items()}
     functions = {f.name: f for f in program.functions}
     reader = DrawingReader(facts, flow, names, outcomes, axes, functions)
     body = reader.body(program.model, Around())
     if not reader.drawn:
         raise undrawn("no statement draws data", program.span)
     drawn = {name: made for name, made in quantities.items() if name in reader.drawn}
-    declared = tuple(
-        declaration(d, drawn[d.name], sizes[d.name])
-        for d in (*program.data, *program.transformed_data)
-        if isinstance(d, ast.Declaration) and d.name in drawn
+    declared = tuple(  # with the data in them, which stay where no statement draws an entry
+        replace(plain(data[name]), name=made, value=ast.Variable(data[name].span, name))
+        for name, made in drawn.items()
     )
-    read = tuple(s for made in drawn.values() for s in code("target += v;", program.span, v=made))
-    block = ast.Block(program.span, live(with_names(body, drawn), read))
-    model = program.model if draws_back or has_discrete(program) else ()
-    made = replace(program, model=model, generated_quantities=(*declared, block))
-    return Replicated(print_program(copied(made)), drawn)
+    made = program if draws_back or has_discrete(program) else replace(program, model=())
+    return ByData(text_of_quantities(made, declared, drawn.values(), with_names(body, drawn)), drawn)
 
 
 @dataclass
@@ -87,10 +77,10 @@ class DrawingReader(Reader):
         if mixture is None:
             return super().increment(value, around)
         span, parts = value.span, (mixture.first, mixture.second)
-        sides = [ast.Block(span, tuple(ast.TargetIncrement(e.span, e) for e in p.densities)) for p in parts]
+        sides = [ast.Block(span, tuple(ast.TargetIncrement(e.span, e) for e in part)) for part in parts]
         branch = ast.If(span, ast.IntLiteral(span, 1), *sides)
         within = replace(around, branches=(*around.branches, branch))
-        drawn = [tuple(s for e in p.densities for s in self.increment(e, within)) for p in parts]
+        drawn = [tuple(s for e in part for s in self.increment(e, within)) for part in parts]
         if not any(drawn):
             return ()
         if not all(drawn):
@@ -103,34 +93,37 @@ class DrawingReader(Reader):
         raise undrawn("this `target +=` does not give a distribution to draw from", value.span)
 
     def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
-        entries, whole = Entries(self.facts, self.names), super().split_entries(s)
+        whole = super().split_entries(s)
         rng = self.functions.get(f"{whole.name}_rng")
-        return (
-            entries.of(s, [unsized_axes(t) for t in (rng.returns, *(a.type for a in rng.args))])
-            if rng
-            else whole
-        )
+        if rng is None:
+            return whole
+        axes = [t.dims + AXES.get(t.keyword, 0) for t in (rng.returns, *(a.type for a in rng.args))]
+        return Entries(self.facts, self.names).of(s, axes)
 
     def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
-        left, args = (s.left, s.args) if isinstance(s, ast.Tilde) else (s.args[0], s.args[1:])
-        one = rank(self.facts.types[left]) - len(d.heads)
-        try:
-            place = Exact(self.facts, self.flow.definitions).of(left, d.at)
-            whole = len(place.at) + one == self.axes[place.name]
-        except NoPlace:
-            whole = False
-        if not whole:
-            raise undrawn(f"`{text_of(left)}` is not a data variable, nor an entry of one", s.span)
-        if not around.branches and text_of(left) in self.lefts:
-            raise undrawn(f"`{text_of(left)}` has two densities, whose product cannot be simulated", s.span)
-        self.lefts.add(text_of(left))
-        self.refuse_out_of_order(place.name, args, d, around, s.span)
-        self.drawn.add(place.name)
-        target = indexed(ast.Variable(s.span, place.name), place.at)
-        return self.draw(target, d, one > 0 and core(self.facts.types[left]) == ROW_VECTOR, s.span)
+        text = text_of(left_and_args(s)[0])
+        target = self.entry(d, s, Exact(self.facts, self.flow.definitions), "data variable")
+        if not around.branches and text in self.lefts:
+            raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", s.span)
+        self.lefts.add(text)
+        return self.draw(target, d, s, around)
 
-    def draw(self, target: ast.Expr, d: Drawn, turned: bool, span: Span) -> Stmts:
+    def entry(self, d: Drawn, s: ast.Tilde | ast.Call, places: Places, what: str) -> Place:
+        """The entry that a density is of; ModelError where it is of none."""
+        left, _ = left_and_args(s)
+        with suppress(NoPlace):
+            found = places.of(left, d.at)
+            if len(found.at) + rank(self.facts.types[left]) - len(d.heads) == self.axes[found.name]:
+                return found
+        raise undrawn(f"`{text_of(left)}` is not a {what}, nor an entry of one", s.span)
+
+    def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         """The statements that draw one value; ModelError where its distribution has no _rng."""
+        (left, given), span = left_and_args(s), s.span
+        self.refuse_out_of_order(place.name, given, d, around, span)
+        self.drawn.add(place.name)
+        target = indexed(place.name, place.at, span)
+        turned = rank(self.facts.types[left]) > len(d.heads) and core(self.facts.types[left]) == ROW_VECTOR
         family, name, args = self.facts.library.families.get(d.name), f"{d.name}_rng", d.args
         if name not in self.functions and d.name not in DRAWS and (family is None or family.rng is None):
             raise undrawn(f"there is no {name}", span)
@@ -141,13 +134,12 @@ class DrawingReader(Reader):
             value = draw_of(family, d.args, span)
         draw = code("a = b;", span, a=target, b=ast.Transpose(span, value) if turned else value)
         t = d.truncation
-        if t is None or not (t.lower or t.upper):
+        checks = [expr("a >= b", span, a=target, b=t.lower)] if t and t.lower else []
+        checks += [expr("a <= b", span, a=target, b=t.upper)] if t and t.upper else []
+        if not checks:
             return draw
-        checks = [expr("a >= b", span, a=target, b=t.lower)] if t.lower else []
-        checks += [expr("a <= b", span, a=target, b=t.upper)] if t.upper else []
-        inside = checks[0] if len(checks) == 1 else expr("a && b", span, a=checks[0], b=checks[1])
         complaint = "no draw lies between the bounds"
-        return (ast.Block(span, between(draw, inside, DRAWS_OF_A_ROW, complaint, self.names)),)
+        return (ast.Block(span, between(draw, all_hold(checks), DRAWS_OF_A_ROW, complaint, self.names)),)
 
     def refuse_out_of_order(
         self, name: str, args: Sequence[ast.Expr], d: Drawn, around: Around, span: Span
@@ -166,44 +158,35 @@ class DrawingReader(Reader):
                 raise undrawn(f"`{name}` is drawn given `{symbol.name}`, which is drawn below it", span)
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of a mixture: its densities, and the logs of its weight."""
-
-    densities: Exprs
-    weights: Exprs = ()
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """Two parts, and the probability of the first."""
+class Mixture(NamedTuple):
+    """The densities of two parts, and the probability of the first."""
 
     share: ast.Expr
-    first: Part
-    second: Part
+    first: Exprs
+    second: Exprs
 
 
 def two_parts(e: ast.Expr, outcomes: frozenset[str]) -> Mixture | None:
     """A mixture written as `log_mix(t, a, b)` or `log_sum_exp(log(t) + a, log1m(t) + b)`."""
     match e:
-        case ast.Call(name="log_mix", args=(share, a, b)) if not mentions(share, set(outcomes)):
-            first, second = part_of(a, outcomes), part_of(b, outcomes)
-            if first and second and not first.weights and not second.weights:
+        case ast.Call(name="log_mix", args=(share, a, b)) if not mentions(share, outcomes):
+            (first, of_first), (second, of_second) = part_of(a, outcomes), part_of(b, outcomes)
+            if first and second and not of_first and not of_second:
                 return Mixture(share, first, second)
         case ast.Call(name="log_sum_exp", args=(a, b)):
-            first, second = part_of(a, outcomes), part_of(b, outcomes)
+            (first, of_first), (second, of_second) = part_of(a, outcomes), part_of(b, outcomes)
             if first and second:
-                logit = expr("a - b", e.span, a=total(first.weights, a.span), b=total(second.weights, b.span))
+                logit = expr("a - b", e.span, a=total(of_first, a.span), b=total(of_second, b.span))
                 return Mixture(expr("inv_logit(x)", e.span, x=logit), first, second)
     return None
 
 
-def part_of(e: ast.Expr, outcomes: frozenset[str]) -> Part | None:
-    """The densities and weights of a part; None where it has none, or a weight depends on what is drawn."""
+def part_of(e: ast.Expr, outcomes: frozenset[str]) -> tuple[Exprs, Exprs]:
+    """The densities of a part, none where a weight depends on what is drawn; the logs of its weights."""
     summands = summands_of(e)
     own = tuple(s for s in summands if is_drawn(s, outcomes))
     weights = tuple(s for s in summands if not is_drawn(s, outcomes))
-    return Part(own, weights) if own and not mentions(weights, set(outcomes)) else None
+    return () if mentions(weights, outcomes) else own, weights
 
 
 def is_drawn(e: ast.Expr, outcomes: frozenset[str]) -> bool:
@@ -222,10 +205,12 @@ def summands_of(e: ast.Expr) -> Exprs:
 
 def total(summands: Exprs, span: Span) -> ast.Expr:
     """Their sum; 0 of none."""
-    found: ast.Expr = ast.IntLiteral(span, 0)
-    for each in summands:
-        found = expr("a + b", span, a=found, b=each)
-    return found
+    return reduce(lambda a, b: expr("a + b", span, a=a, b=b), summands, integer(0, span))
+
+
+def all_hold(conditions: Sequence[ast.Expr]) -> ast.Expr:
+    """One condition, that all of these hold."""
+    return reduce(lambda a, b: expr("a && b", a.span, a=a, b=b), conditions)
 
 
 def given(nodes: Sequence[ast.Node], flow: Flow, around: Around) -> set[tuple[Symbol, bool]]:
@@ -243,19 +228,21 @@ def given(nodes: Sequence[ast.Node], flow: Flow, around: Around) -> set[tuple[Sy
     return found
 
 
+@dataclass(frozen=True)
 class Exact(Places):
-    """Places of expressions that are entries themselves, not functions of them."""
+    """Places of expressions that are entries themselves, not functions of them: of data, or one parameter."""
+
+    parameter: str = ""
+
+    def is_data(self, e: ast.Expr) -> bool:
+        of_one = isinstance(e, ast.Variable) and e.name == self.parameter
+        return of_one if self.parameter else super().is_data(e)
 
     def of_only(self, e: ast.Expr, at: Exprs) -> Place:
         raise NoPlace
 
 
-def unsized_axes(t: ast.UnsizedType) -> int:
-    """How many axes a value of the type has."""
-    return t.dims + AXES.get(t.keyword, 0)
-
-
-def with_names(body: Stmts, quantities: dict[str, str]) -> Stmts:
+def with_names(body: Stmts, quantities: Mapping[str, str]) -> Stmts:
     """The statements with what is drawn anew in place of the data."""
 
     def renamed(n: ast.Node) -> ast.Node | None:
@@ -270,16 +257,11 @@ def with_names(body: Stmts, quantities: dict[str, str]) -> Stmts:
     return rewrite(body, renamed)
 
 
-def declaration(d: ast.Declaration, name: str, sizes: Exprs) -> ast.Statement:
-    """The variable with the data in it, which stay where no statement draws an entry."""
-    return replace(plain(d, sizes), name=name, value=ast.Variable(d.span, d.name))
-
-
-def plain(d: ast.Declaration, sizes: Exprs) -> ast.Declaration:
+def plain(d: ast.Declaration) -> ast.Declaration:
     """The declaration without constraints, by all sizes of its variable."""
     t = d.type
     if not isinstance(t, ast.SizedType):
         return d
-    own = sizes[len(t.dims) :]
+    own = sizes_of_variable(d)[len(t.dims) :]
     keyword = t.keyword if t.keyword == "row_vector" or not own else ("vector", "matrix")[len(own) - 1]
     return replace(d, type=replace(t, keyword=keyword, bounds=None, sizes=own))

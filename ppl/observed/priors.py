@@ -3,15 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ppl.discrete.live import live
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.printer import print_program
-from ppl.frontend.rewriting import Stmts, code, copied, integer, rewrite, variable
+from ppl.frontend.rewriting import Stmts, code, integer, rewrite
 from ppl.frontend.walk import walk
 from ppl.observed.densities import is_mass
 from ppl.observed.flow import flow_of, root
+from ppl.observed.quantities import text_of_quantities
 
 EFFECTS = (ast.Tilde, ast.TargetIncrement, ast.CallStatement, ast.JacobianIncrement, ast.Print)
 
@@ -38,7 +37,7 @@ def priors_of(program: ast.Program, facts: Facts) -> Priors | None:
     flow = flow_of(program, facts)
     parameters = {d.name for d in program.parameters}
     found = {
-        id(n): (n, v.name)
+        n: v.name
         for n in walk(program.model)
         if isinstance(n, ast.Tilde)
         and isinstance(v := root(n.left), ast.Variable)
@@ -48,21 +47,18 @@ def priors_of(program: ast.Program, facts: Facts) -> Priors | None:
     }
     if not found:
         return None
-    names = FreshNames.of(program)
-    quantity, numbers = names.fresh("log_prior"), {key: k for k, key in enumerate(found, 1)}
+    quantity = FreshNames.of(program).fresh("log_prior")
+    numbers = {s: integer(k, s.span) for k, s in enumerate(found, 1)}
 
     def added(n: Any) -> Stmts | None:
-        if id(n) in found:
+        if n in found:
             suffix = "lpmf" if is_mass(n.distribution, n, facts) else "lpdf"
             density = ast.Call(n.span, f"{n.distribution}_{suffix}", (n.left, *n.args), bool(n.args))
-            at = integer(numbers[id(n)], n.span)
-            return code("a[k] += b;", n.span, a=quantity, k=at, b=density)
+            return code("a[k] += b;", n.span, a=quantity, k=numbers[n], b=density)
         return () if isinstance(n, EFFECTS) else None
 
     size = integer(len(found), program.span)
     declared = code("vector[n] v = rep_vector(0, n);", program.span, v=quantity, n=size)
-    read = code("target += v;", program.span, v=variable(quantity, program.span))
-    block = ast.Block(program.span, live(rewrite(program.model, added), read))
-    made = replace(program, model=(), generated_quantities=(*declared, block))
-    statements, owners = zip(*found.values(), strict=True)
-    return Priors(print_program(copied(made)), quantity, statements, owners)
+    body = rewrite(program.model, added)
+    text = text_of_quantities(replace(program, model=()), declared, [quantity], body)
+    return Priors(text, quantity, tuple(found), tuple(found.values()))

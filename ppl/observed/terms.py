@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from operator import add
 
 from ppl.frontend import ast
-from ppl.frontend.calls import DENSITIES, outcome_of
+from ppl.frontend.calls import DENSITIES, left_and_args, outcome_of
 from ppl.frontend.entries import Drawn, Entries, composed, indexed
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
@@ -20,7 +21,7 @@ from ppl.frontend.rewriting import Stmts, expr, integer, loops, substituted, tex
 from ppl.frontend.scope import Symbol
 from ppl.frontend.walk import parts, variables, walk
 from ppl.observed.flow import SIZES, Definition, Exprs, Flow, Loop, readings
-from ppl.observed.places import NoPlace, Place, Places
+from ppl.observed.places import NoPlace, Place, Places, in_common
 from ppl.observed.refused import unread
 from ppl.source import Span
 from ppl.types import INT, rank
@@ -91,7 +92,7 @@ class Reader(ABC):
     def statement(self, s: ast.Statement, around: Around) -> Stmts:
         match s:
             case ast.Tilde():
-                return self.density(s, s.left, around)
+                return self.density(s, around)
             case ast.TargetIncrement(value=value):
                 return self.increment(value, around)
             case ast.CallStatement(call=call):
@@ -116,8 +117,9 @@ class Reader(ABC):
 
     # --- Terms ---
 
-    def density(self, s: ast.Tilde | ast.Call, left: ast.Expr, around: Around) -> Stmts:
+    def density(self, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
         """`y ~ dist(...)`, or an increment that is one density."""
+        left, _ = left_and_args(s)
         if self.flow.depends(left):
             self.refuse_mixed(left)
             return ()
@@ -140,8 +142,8 @@ class Reader(ABC):
                 return (*self.increment(left, around), *self.increment(right, around))
             case ast.Call(name="sum", args=(all_,)):
                 return self.increment(all_, around)
-            case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
-                return self.density(value, left, around)
+            case ast.Call(name=name) if name.endswith(DENSITIES):
+                return self.density(value, around)
         refuse_target(value)
         at: Exprs = ()
         heads = []
@@ -179,17 +181,12 @@ class Reader(ABC):
     def beside(self, around: Around) -> tuple[Place, ...]:
         """The row that the conditions around a term, or the terms in the other branches, name."""
         for branch in reversed(around.branches):
-            conditions = Observed()
-            found: list[Place] = []
-            for e in readings(branch.condition, self.facts):
-                with_place = self.try_place(e)
-                if with_place and with_place.name in self.outcomes:
-                    found.append(with_place)
+            read = map(self.try_place, readings(branch.condition, self.facts))
+            found = [p for p in read if p and p.name in self.outcomes]
             for n in walk(branch):
                 left = outcome_of(n) if n in self.facts.calls else None
                 if left is not None and not self.flow.depends(left):
-                    conditions += self.outcome(left, n.span)
-            found += conditions.places
+                    found += self.outcome(left, n.span).places
             if len({p.name for p in found}) == 1:
                 inside = frozenset(bound_beside(branch, around.loops))
                 return tuple(map(Move({}, inside).place, found))
@@ -230,10 +227,7 @@ class Reader(ABC):
             case ast.Call(name=name) if name in SIZES:
                 return Observed()
             case _:
-                out = Observed()
-                for part in parts(e):
-                    out += self.observed(part, within, (), seen)
-                return out
+                return reduce(add, (self.observed(part, within, (), seen) for part in parts(e)), Observed())
 
     def defined(
         self, symbol: Symbol, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]
@@ -266,10 +260,7 @@ class Move:
 
     @classmethod
     def of(cls, d: Definition, within: tuple[Loop, ...], at: Exprs) -> "Move":
-        shared = 0
-        while shared < min(len(d.loops), len(within)) and d.loops[shared] is within[shared]:
-            shared += 1
-        left = d.loops[shared:]
+        left = d.loops[in_common(d.loops, within) :]
         hidden = {s.variable for s in left if isinstance(s, ast.For | ast.ForEach)}
         hidden |= {n.name for s in left for n in walk(s) if isinstance(n, ast.Declaration)}
         values = {

@@ -157,7 +157,12 @@ def test_effects_of_new_groups_follow_draws_of_their_scale():
 
 
 @pytest.mark.parametrize(
-    "bounds, prior, low", [("lower=0.5, upper=1", "beta(1, 3)", 0.5), ("lower=0", "loglogistic(1, 4)", 0)]
+    "bounds, prior, low",
+    [
+        ("lower=0.5, upper=1", "beta(1, 3)", 0.5),
+        ("lower=0.5, upper=1", "uniform(0, 1)", 0.5),
+        ("lower=0", "loglogistic(1, 4)", 0),
+    ],
 )
 def test_effects_of_new_groups_lie_in_the_declared_bounds(bounds, prior, low):
     law = LAW.replace("0.5", "0.001").format(f"a ~ {prior};", "a[g]")

@@ -119,6 +119,9 @@ def test_discrete_parameters_of_new_rows_are_drawn():
         ("parameters { real m; } model { for (n in 1:N) target += log_mix([0.5, 0.5]', "
          "[normal_lpdf(y[n] | m, 1), normal_lpdf(y[n] | 0, 1)]'); }", {"N": 2},
          "this `target +=` does not give a distribution"),
+        ("parameters { vector<lower=0>[J] c; } model { log(c) ~ multi_normal(rep_vector(0, J), "
+         "identity_matrix(J)); y ~ normal(c[1], 1); }", {"N": 2, "J": 3},
+         "`log(c)` is not a parameter, nor an entry of one"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_predicted_is_refused(program, new, says):

@@ -14,8 +14,8 @@ from ppl.fitting.table import Table, tabulate
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.names import dotted, variable_of
-from ppl.observed.flow import flow_of
-from ppl.observed.log_lik import data_order, log_lik_of
+from ppl.observed.flow import data_of, flow_of
+from ppl.observed.log_lik import log_lik_of
 from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
 from ppl.results.files.columns import Floats, bracketed, reshape, variables
@@ -34,7 +34,7 @@ class RowsOfData:
 
     columns: tuple[str, ...]
     values: Floats
-    tied: dict[str, Span]
+    tied: Mapping[str, Span]
 
     def of_each(self) -> dict[str, Floats]:
         """By data variable, (draws, *shape of its rows)."""
@@ -111,7 +111,7 @@ def outcomes(posterior: LogDensity) -> list[str]:
     """The data variables that the program's densities are of."""
     program, facts = posterior.model.compilation.checked
     observed = outcomes_of(program, flow_of(program, facts))
-    return [name for name in data_order(program) if name in observed]
+    return [name for name in data_of(program) if name in observed]
 
 
 def continuous(posterior: LogDensity) -> tuple[ast.Program, Facts]:
@@ -148,7 +148,7 @@ def predictive(posterior: LogDensity, us: Floats, seed: int) -> dict[str, Floats
     return {name: reshape(table.rows, table.columns, made) for name, made in names.items()}
 
 
-def predictive_table(posterior: LogDensity, us: Floats, seed: int) -> tuple[Table, dict[str, str]]:
+def predictive_table(posterior: LogDensity, us: Floats, seed: int) -> tuple[Table, Mapping[str, str]]:
     """The same as columns, `y_rep.1`, and the name of each data variable there."""
     program = posterior.model.compilation.checked
     found = predictive_of(*program, draws_back=draws_ints(posterior))

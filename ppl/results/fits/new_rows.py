@@ -42,8 +42,7 @@ def table_of(posterior: LogDensity, us: Floats, data: Given, seed: int) -> Table
     old = {v.name: v.shape for v in posterior.variables["parameters"]}
     sized = compiled_as(posterior, found.for_sizes(shapes), "sizes").condition(given)
     new = {v.name: v.shape for v in sized.variables["parameters"]}
-    text, _ = found.predicting(shapes, old, new)
-    made = compiled_as(posterior, text, "predictions").condition(given)
+    made = compiled_as(posterior, found.predicting(shapes, old, new), "predictions").condition(given)
     table = tabulate(made, us[:, : made.param_unc_num()], seed)  # what was missing at the fit stands last
     table.require_some("Predictions")
     first = len(made.param_names(include_tp=True))
