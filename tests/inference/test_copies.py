@@ -7,7 +7,8 @@ import pytest
 
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.correct.correction import Corrected, DrawSource, weighted_draws_of
+from ppl.inference.correct.correction import Corrected, DrawSource
+from ppl.inference.diagnose.psis import weighted_draws_of
 from ppl.inference.diagnose.verdict import verdict_of
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics import parts

@@ -15,12 +15,11 @@ from ppl.inference.correct.correction import (
     is_affordable,
     is_enough,
     points_for,
-    weighted_draws_of,
     will_anneal,
 )
-from ppl.inference.correct.population import StudentTs, Weighted
+from ppl.inference.correct.population import StudentTs
 from ppl.inference.diagnose.modes import MissedRegions, Mode, Peak
-from ppl.inference.diagnose.psis import psis
+from ppl.inference.diagnose.psis import psis, weighted_draws_of
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
 from ppl.inference.families.mean_field import MeanField
@@ -221,7 +220,7 @@ def test_a_mixture_is_fitted_to_what_q_does_not_reach_too(monkeypatch, carried):
     corrected = correct(target, Settings(resample=None), q, weighted, rng())
     assert corrected.made is OF_MIXTURE and (corrected.u[:, 0] > 4.5).mean() == pytest.approx(0.2, abs=0.02)
     monkeypatch.setattr(correction, "population", lambda *_: alone)
-    alone = Weighted(u, target.log_densities(u), psis(np.zeros(8192)), StudentTs(np.ones(1), (q,), 1e6))
+    alone = weighted_draws_of(u, *[target.log_densities(u)] * 2), StudentTs(np.ones(1), (q,), 1e6)
     assert correct(target, Settings(), q, weighted, rng()).made is ANNEALED
 
 

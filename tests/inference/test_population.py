@@ -119,7 +119,7 @@ def test_weighted_draws_of_a_bent_posterior_have_its_moments(seed):
     target = Banana()
     u, weights = weighted(target)
     assert not weights.khat < POPULATION.good_khat
-    found = population(target, u, weights, len(u), rng(seed))
+    found, _ = population(target, u, weights, len(u), rng(seed))
     assert found.weights.khat < POPULATION.good_khat and found.weights.ess >= len(u) / 2
     np.testing.assert_array_equal(found.log_p, target.log_densities(found.u))
     shares = np.exp(found.weights.log_weights)
@@ -155,5 +155,5 @@ def test_draws_without_a_density_count_for_none():
             return np.where(us[:, 0] > 0, super().log_densities(us), np.nan)
 
     u = np.abs(weighted(Banana())[0])
-    found = population(Half(), u, psis(rng().normal(0, 0.1, len(u))), 8192, rng())
-    assert found is not None and (np.exp(found.weights.log_weights)[found.u[:, 0] <= 0] == 0).all()
+    found, _ = population(Half(), u, psis(rng().normal(0, 0.1, len(u))), 8192, rng())
+    assert (np.exp(found.weights.log_weights)[found.u[:, 0] <= 0] == 0).all()

@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 from ppl.inference.correct.annealing import Annealed
-from ppl.inference.correct.correction import Corrected, DrawSource, weighted_draws_of
+from ppl.inference.correct.correction import Corrected, DrawSource
 from ppl.inference.diagnose.diagnostics import Trend
 from ppl.inference.diagnose.level import Level
+from ppl.inference.diagnose.psis import weighted_draws_of
 from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.diagnose.verdict import verdict_of
 from ppl.inference.objective.elbo import elbo_of

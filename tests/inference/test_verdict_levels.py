@@ -10,14 +10,14 @@ from scipy import stats
 
 from ppl.inference.correct import correction
 from ppl.inference.correct.annealing import Annealed
-from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws, weighted_draws_of
+from ppl.inference.correct.correction import Corrected, DrawSource
 from ppl.inference.correct.population import WeightQuality
 from ppl.inference.diagnose import psis
 from ppl.inference.diagnose import verdict_rules as findings
 from ppl.inference.diagnose.diagnostics import Trend
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import Mode, Peak
-from ppl.inference.diagnose.psis import Psis
+from ppl.inference.diagnose.psis import Psis, WeightedDraws, weighted_draws_of
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.diagnose.verdict_rules import (
@@ -244,7 +244,7 @@ def test_the_level_follows_from_what_is_known(known, level, rules):
     found = replace(PLAIN, **known)
     assert found.level is level
     assert found.warns is (level is not GOOD)
-    assert [rule for rule in RULES if rule(found, str)] == rules
+    assert [rule for rule in RULES if [*rule(found, str)]] == rules
 
 
 def test_every_rule_has_a_row():

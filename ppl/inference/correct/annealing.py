@@ -153,10 +153,6 @@ class Annealed:
     made: int = 0
     particles: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
-    def moves_of_other_half(self, moves: int) -> int:
-        """How many moves of so many that may be made the other half is worth: no more than one given up."""
-        return self.made if self.hopeless else moves
-
     @property
     def rhat(self) -> float:
         """The largest."""
@@ -164,8 +160,9 @@ class Annealed:
 
     def without_points(self) -> "Annealed":
         """What is known of the points, without them: they are several times as many as the draws."""
-        none = {name: getattr(self, name)[:0].copy() for name in ("u", "log_p", "particles")}
-        return replace(self, **none)
+        return replace(
+            self, u=self.u[:0].copy(), log_p=self.log_p[:0].copy(), particles=self.particles[:0].copy()
+        )
 
 
 class Points(NamedTuple):
@@ -226,12 +223,9 @@ def moves_within(count: int, step: float) -> int:
     On trajectories much shorter than `ANNEALING.shortest_trajectory` points walk at random, and come as far
     only in the square of their number (Neal 2011, section 5.4.2).
     """
-    enough = [
-        m
-        for m in range(1, count + 1)
-        if count % m == 0 and HMC.leapfrog_steps * step * count / m >= ANNEALING.shortest_trajectory
-    ]
-    return max(enough, default=1)
+    divisors = (m for m in range(1, count + 1) if count % m == 0)
+    whole = HMC.leapfrog_steps * step * count
+    return max((m for m in divisors if whole / m >= ANNEALING.shortest_trajectory), default=1)
 
 
 def anneal(
@@ -256,23 +250,17 @@ def anneal(
     with np.errstate(all="ignore"):  # a move too far overflows, and is refused
         wider = 1 + (ANNEALING.widening - 1) * min(1.0, np.sqrt(ANNEALING.few_dimensions / target.dim))
         begin = (reference, reference.widened(wider))
-        if near is None:
-            one = _anneal(target, begin[0], rng, listen, points // 2, moves)
-            two = _anneal(target, begin[1], rng, listen, points // 2, one.moves_of_other_half(moves))
-        else:
-            wide = begin[1].draws(len(near), rng)
-            one = _move_points(target, reference, near, rng, listen, moves)
-            two = _move_points(target, reference, wide, rng, listen, one.moves_of_other_half(moves))
-        return together(one, two)
+        starts = None if near is None else (near, begin[1].draws(len(near), rng))
 
+        def half(k: int, moves: int) -> Annealed:
+            kernel = HMCKernel(target, None, rng, ANNEALING.first_step / target.dim**0.25, moves)
+            if starts is None:
+                return _anneal(replace(kernel, reference=begin[k]), begin[k], points // 2, listen)
+            particles = _movable(particles_at(target, None, starts[k]), kernel)
+            return _equilibrate(particles, reference.nearest(particles.u), kernel, listen)
 
-def _move_points(
-    target: Target, reference: Reference, near: Array, rng: np.random.Generator, listen: Listener, moves: int
-) -> Annealed:
-    """Points moved under the target from where they are; one that cannot move gives its place to another."""
-    kernel = HMCKernel(target, None, rng, ANNEALING.first_step / target.dim**0.25, moves)
-    particles = _movable(particles_at(target, None, near), kernel)
-    return _equilibrate(particles, reference.nearest(particles.u), kernel, 0, np.nan, listen)
+        one = half(0, moves)
+        return together(one, half(1, one.made if one.hopeless else moves))  # no more than one given up
 
 
 def _movable(particles: Particles, kernel: HMCKernel) -> Particles:
@@ -307,13 +295,8 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         rhat_noise=float(noise.max(initial=1.0)),
         hopeless=one.hopeless or two.hopeless,
         made=one.made + two.made,
-        particles=np.concatenate([particles_of(one), particles_of(two) + len(one.u) // one.moves]),
+        particles=np.concatenate([one.particles, two.particles + len(one.u) // one.moves]),
     )
-
-
-def particles_of(half: Annealed) -> NDArray[np.intp]:
-    """The number of the particle that each point is of, (n,)."""
-    return np.tile(np.arange(len(half.u) // half.moves), half.moves)
 
 
 def latest_of(one: Annealed, two: Annealed, coordinate: int) -> Array:
@@ -340,23 +323,15 @@ def errors_by_chance(looks: int) -> float:
     return float(-special.ndtri(ANNEALING.false_alarms / (2 * looks)))
 
 
-def _anneal(
-    target: Target,
-    reference: Reference,
-    rng: np.random.Generator,
-    listen: Listener,
-    points: int,
-    moves: int,
-) -> Annealed:
-    kernel = HMCKernel(target, reference, rng, ANNEALING.first_step / target.dim**0.25, moves)
-    particles = particles_at(target, reference, reference.draws(points, rng))
+def _anneal(kernel: HMCKernel, reference: Reference, points: int, listen: Listener) -> Annealed:
+    particles = particles_at(kernel.target, reference, reference.draws(points, kernel.rng))
     path, log_evidence = [0.0], 0.0
     while path[-1] < 1 and arrives(path):
         ratios = np.where(particles.log_p > -np.inf, particles.log_p - particles.log_q, -np.inf)
         beta = next_temperature(ratios, path[-1], ANNEALING.ess_share)
         weights = (beta - path[-1]) * ratios
-        log_evidence += _log_mean(weights)
-        particles = particles.at(systematic(weights, points, rng))
+        log_evidence += float(np.logaddexp.reduce(weights) - np.log(points))
+        particles = particles.at(systematic(weights, points, kernel.rng))
         path.append(beta)
         steps, note = len(path) - 1, f"temperature {beta:.2g}"
         listen(Progress(Phase.ANNEALING, steps, ANNEALING.most_temperatures, note=note))
@@ -364,10 +339,8 @@ def _anneal(
             particles, _ = kernel.moves(particles, beta, ANNEALING.moves_at_each)
     kernel.reference, reached = None, path[-1] == 1
     kernel.left = kernel.left if reached else 0
-    equilibrated = _equilibrate(
-        particles, reference.nearest(particles.u), kernel, len(path) - 1, log_evidence, listen
-    )
-    return replace(equilibrated, reached=reached)
+    found = _equilibrate(particles, reference.nearest(particles.u), kernel, listen)
+    return replace(found, temperatures=len(path) - 1, log_evidence=log_evidence, reached=reached)
 
 
 def arrives(path: Sequence[float]) -> bool:
@@ -381,12 +354,7 @@ def arrives(path: Sequence[float]) -> bool:
 
 
 def _equilibrate(
-    particles: Particles,
-    modes: NDArray[np.intp],
-    kernel: HMCKernel,
-    temperatures: int,
-    log_evidence: float,
-    listen: Listener,
+    particles: Particles, modes: NDArray[np.intp], kernel: HMCKernel, listen: Listener
 ) -> Annealed:
     """Move the points under the target itself, until they have forgotten and what they say no longer changes.
 
@@ -417,12 +385,10 @@ def _equilibrate(
             and autocorrelation < max(ANNEALING.stationary_autocorrelation, noise)
             and drift < ANNEALING.stationary_drift
         )
-        hopeless = rounds >= ANNEALING.rounds_to_tell and will_not_equilibrate(
-            autocorrelation, last, drift, rounds
-        )
-        if rounds >= ANNEALING.fewest_rounds and (
-            equilibrated or hopeless or kernel.left < ANNEALING.moves_a_round * rounds
-        ):
+        tells = rounds >= ANNEALING.rounds_to_tell
+        hopeless = tells and will_not_equilibrate(autocorrelation, last, drift, rounds)
+        spent = kernel.left < ANNEALING.moves_a_round * rounds
+        if rounds >= ANNEALING.fewest_rounds and (equilibrated or hopeless or spent):
             break
         before = after
     points = [each for points_of_round in history for each in points_of_round]
@@ -431,13 +397,14 @@ def _equilibrate(
         made=kernel.made,
         u=np.concatenate([each.u for each in points]),
         log_p=np.concatenate([each.log_p for each in points]),
-        temperatures=temperatures,
+        temperatures=0,
         autocorrelation=autocorrelation,
         drift=drift,
-        log_evidence=log_evidence,
+        log_evidence=np.nan,
         divergent=float(np.mean(kernel.divergent)),
         autocorrelation_noise=noise,
         moves=len(points),
+        particles=np.tile(np.arange(len(came)), len(points)),
     )
 
 
@@ -514,7 +481,3 @@ def significant_change(before: Array, after: Array, sds: Array) -> float:
     errors = errors_by_chance(change.shape[1])
     clear = np.maximum(0.0, np.abs(change.mean(axis=0)) - errors * change.std(axis=0) / np.sqrt(len(change)))
     return float(np.divide(clear, sds, out=np.zeros_like(clear), where=sds > 0).max())
-
-
-def _log_mean(log_weights: Array) -> float:
-    return float(np.logaddexp.reduce(log_weights) - np.log(len(log_weights)))

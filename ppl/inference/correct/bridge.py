@@ -12,7 +12,7 @@ from ppl.inference.correct.annealing import ANNEALING, Annealed, metric_of
 from ppl.inference.correct.evidence import Evidence, bridge
 from ppl.inference.correct.reference import Reference
 from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.target import Array, Target, log_densities
+from ppl.inference.objective.target import Array, Target, finite, log_densities
 
 BRIDGE_DRAWS = 2048
 """Draws of the Gaussians that a bridge begins at; a power of two."""
@@ -32,8 +32,7 @@ def of_annealed(
         return None
     u, ends = start.draws(BRIDGE_DRAWS, rng), ~fitted
     with np.errstate(all="ignore"):
-        log_p = log_densities(target, u)
-    log_p = np.where(np.isfinite(log_p), log_p, -np.inf)
+        log_p = finite(log_densities(target, u))
     return bridge(
         log_p - start.log_density_gradients(u)[0],
         found.log_p[ends] - start.log_density_gradients(found.u[ends])[0],

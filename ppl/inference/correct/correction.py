@@ -23,7 +23,7 @@ from ppl.inference.correct.reference import Reference
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.inference.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
-from ppl.inference.diagnose.psis import Psis, psis
+from ppl.inference.diagnose.psis import WeightedDraws, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
@@ -74,20 +74,6 @@ class CorrectionLimits:
 
 
 CORRECTION = CorrectionLimits()
-
-
-class WeightedDraws(NamedTuple):
-    """Draws u (n, dim) of q, their log densities under the target and under q (n,), and weights p/q."""
-
-    u: Array
-    log_p: Array
-    log_q: Array
-    weights: Psis
-
-
-def weighted_draws_of(u: Array, log_p: Array, log_q: Array) -> WeightedDraws:
-    """Draws of q with their weights smoothed."""
-    return WeightedDraws(u, log_p, log_q, psis(log_p - log_q))
 
 
 @dataclass(frozen=True)
@@ -208,19 +194,20 @@ def will_anneal(target: Target, settings: Settings) -> bool:
 
 def points_for(width: int) -> int:
     """How many points annealing may carry where one evaluation works through `width` numbers; 0 for none."""
-    if width * CORRECTION.evaluations_a_point * CORRECTION.fewest_points > CORRECTION.most_work:
+    work = width * CORRECTION.evaluations_a_point
+    if work * CORRECTION.fewest_points > CORRECTION.most_work:
         return 0
-    affordable = max(
-        CORRECTION.fewest_points, CORRECTION.much_work // (width * CORRECTION.evaluations_a_point)
-    )
+    affordable = max(CORRECTION.fewest_points, CORRECTION.much_work // work)
     return min(ANNEALING.points, 1 << (affordable.bit_length() - 1))
 
 
-def resample(proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Corrected:
+def resample(
+    proposals: WeightedDraws, n: int, rng: np.random.Generator, made: DrawSource = DrawSource.RESAMPLED
+) -> Corrected:
     """n of the proposals, by their smoothed weights."""
     chosen = balanced(proposals.u, proposals.weights.log_weights, n, rng)
     errors = standard_errors.of_resampled(proposals.weights, chosen)
-    return Corrected(proposals.u[chosen], proposals.log_p[chosen], DrawSource.RESAMPLED, errors=errors)
+    return Corrected(proposals.u[chosen], proposals.log_p[chosen], made, errors=errors)
 
 
 def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resampled: bool) -> Corrected:
@@ -249,19 +236,20 @@ def from_mixture(
         batches = [seen(scaled, rng), *others]
         first = np.concatenate([batch.u for batch in batches])
         weights = psis(np.concatenate(log_weights(batches)))
-    found = population(scaled, first, weights, len(proposals.u), rng, listen)
-    if found is None:
+    made = population(scaled, first, weights, len(proposals.u), rng, listen)
+    if made is None:
         return None
-    batch = Proposal(found.u, found.log_p, found.mixture.log_density)
-    if others and missed(batch, *others) > MODE_SEARCH.mode_mass:
+    found, mixture = made
+    if (
+        others
+        and missed(Proposal(found.u, found.log_p, mixture.log_density), *others) > MODE_SEARCH.mode_mass
+    ):
         return None
-    chosen = balanced(found.u, found.weights.log_weights, n, rng)
+    drawn = resample(found, n, rng, DrawSource.OF_MIXTURE)
+    u, log_p = scaled.to_u(drawn.u), drawn.log_p - scaled.log_jacobian
     quality = WeightQuality(len(found.u), found.weights.khat, found.weights.ess)
-    log_p = found.log_p[chosen] - scaled.log_jacobian
-    evidence = of_weights(found.log_p - batch.log_density(found.u), found.weights)
-    u = scaled.to_u(found.u[chosen])
-    errors = standard_errors.of_resampled(found.weights, chosen)
-    return Corrected(u, log_p, DrawSource.OF_MIXTURE, mixture=quality, evidence=evidence, errors=errors)
+    evidence = of_weights(found.log_p - found.log_q, found.weights)
+    return replace(drawn, u=u, log_p=log_p, mixture=quality, evidence=evidence)
 
 
 def anneal_from(
@@ -286,17 +274,10 @@ def anneal_from(
     fast = replace(scaled, target=for_many_points(scaled.target))
     found = anneal(fast, reference, rng, listen, points, moves, near)
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
-    log_p = found.log_p[chosen] - scaled.log_jacobian
-    evidence = of_annealed(fast, reference, found, rng)
-    return Corrected(
-        scaled.to_u(found.u[chosen]),
-        log_p,
-        DrawSource.ANNEALED,
-        found,
-        beside.modes,
-        evidence=evidence,
-        errors=standard_errors.of_annealed(found.particles, chosen, found.drift),
-    )
+    u, log_p = scaled.to_u(found.u[chosen]), found.log_p[chosen] - scaled.log_jacobian
+    by = of_annealed(fast, reference, found, rng)
+    errors = standard_errors.of_annealed(found.particles, chosen, found.drift)
+    return Corrected(u, log_p, DrawSource.ANNEALED, found, beside.modes, evidence=by, errors=errors)
 
 
 def nearest_of(scaled: Scaled, proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Array | None:
@@ -307,13 +288,10 @@ def nearest_of(scaled: Scaled, proposals: WeightedDraws, n: int, rng: np.random.
     """
     if scaled.dim <= CORRECTION.most_tempered_dimensions:
         return None
-    enough = proposals.weights.ess >= CORRECTION.fewest_start_ess
-    chosen = (
-        balanced(proposals.u, proposals.weights.log_weights, n, rng)
-        if enough
-        else np.arange(n) % len(proposals.u)
-    )
-    return solved(scaled.factor, proposals.u[chosen] - scaled.centre)
+    u, weights = proposals.u, proposals.weights
+    enough = weights.ess >= CORRECTION.fewest_start_ess
+    chosen = balanced(u, weights.log_weights, n, rng) if enough else np.arange(n) % len(u)
+    return solved(scaled.factor, u[chosen] - scaled.centre)
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.correct.tempering import systematic
-from ppl.inference.diagnose.psis import Psis, psis
+from ppl.inference.diagnose.psis import Psis, WeightedDraws, weighted_draws_of
 from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.target import Array, Target, log_densities
+from ppl.inference.objective.target import Array, Target, finite, log_densities
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.late import special
@@ -111,15 +111,6 @@ class StudentTs:
         return np.array([whole - part.half_log_det for part in self.parts])
 
 
-class Weighted(NamedTuple):
-    """Draws u (n, dim) of a mixture, the log density of the target there (n,), and their weights."""
-
-    u: Array
-    log_p: Array
-    weights: Psis
-    mixture: StudentTs
-
-
 class WeightQuality(NamedTuple):
     """The weights of n draws: the Pareto shape of their tail, and their effective sample size."""
 
@@ -130,27 +121,26 @@ class WeightQuality(NamedTuple):
 
 def population(
     target: Target, u: Array, weights: Psis, n: int, rng: np.random.Generator, listen: Listener = silent
-) -> Weighted | None:
-    """n draws of a mixture whose weights are good, first fitted to weighted draws u (m, dim).
+) -> tuple[WeightedDraws, StudentTs] | None:
+    """n draws of a mixture whose weights are good, and this, first fitted to weighted draws u (m, dim).
 
     None where no round has such weights.
     """
-    if u.shape[1] > POPULATION.most_dimensions or not weights.ess >= POPULATION.fewest_start_ess:
+    if u.shape[1] > POPULATION.most_dimensions:
         return None
     try:
         for k in range(POPULATION.rounds):
+            if not weights.ess >= POPULATION.fewest_start_ess:
+                break
             listen(Progress(Phase.POPULATION, k, POPULATION.rounds))
             mixture = fitted(u, weights.log_weights, rng)
             u = mixture.draws(n, rng)
-            log_p = log_densities(target, u)
-            log_p = np.where(np.isfinite(log_p), log_p, -np.inf)
-            weights = psis(log_p - mixture.log_density(u))
+            found = weighted_draws_of(u, finite(log_densities(target, u)), mixture.log_density(u))
+            weights = found.weights
             if is_good(weights):
-                return Weighted(u, log_p, weights, mixture)
-            if not weights.ess >= POPULATION.fewest_start_ess:
-                return None
+                return found, mixture
     except np.linalg.LinAlgError:  # the draws of a component fell together
-        return None
+        pass
     return None
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.target import Array, Target, log_densities
+from ppl.inference.objective.target import Array, Target, finite, log_densities
 from ppl.late import special
 
 CLEAR_STANDARD_ERRORS = 3.0
@@ -33,8 +33,7 @@ class Proposal:
     def of(cls, gaussian: Gaussian, target: Target, z: Array) -> "Proposal":
         """Where standard noise z (n, dim) lands under a Gaussian."""
         u = gaussian.draws(z)
-        log_p = log_densities(target, u)
-        return cls(u, np.where(np.isfinite(log_p), log_p, -np.inf), gaussian.log_densities)
+        return cls(u, finite(log_densities(target, u)), gaussian.log_densities)
 
 
 def log_weights(batches: Sequence[Proposal]) -> list[Array]:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -86,6 +87,20 @@ class Psis:
         return self.khat < khat_threshold(len(self.log_weights))
 
 
+class WeightedDraws(NamedTuple):
+    """Draws u (n, dim) of q, their log densities under the target and under q (n,), and weights p/q."""
+
+    u: Array
+    log_p: Array
+    log_q: Array
+    weights: Psis
+
+
+def weighted_draws_of(u: Array, log_p: Array, log_q: Array) -> WeightedDraws:
+    """Draws of q with their weights smoothed."""
+    return WeightedDraws(u, log_p, log_q, psis(log_p - log_q))
+
+
 def khat_threshold(n: int) -> float:
     """The largest k-hat at which n draws suffice: min(1 - 1/log10(n), 0.7), as the paper finds."""
     return min(1 - 1 / math.log10(max(n, 2)), 0.7)
@@ -99,9 +114,8 @@ def psis(log_ratios: Array) -> Psis:
         True
     """
     n, length = len(log_ratios), _tail_length(len(log_ratios))
-    if not np.isfinite(
-        log_ratios.max()
-    ):  # an improper posterior can send q so far out that nothing is told apart
+    # An improper posterior can send q so far out that nothing is told apart.
+    if not np.isfinite(log_ratios.max()):
         return Psis(np.full(n, -math.log(n)), math.inf)
     log_ratios = log_ratios - log_ratios.max()
     raw = _normalised(log_ratios)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from ppl import html
 from ppl.inference.correct.annealing import Annealed
-from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
+from ppl.inference.correct.correction import Corrected, DrawSource
 from ppl.inference.correct.population import WeightQuality
 from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import Mode
-from ppl.inference.diagnose.psis import are_alike, khat_threshold
+from ppl.inference.diagnose.psis import WeightedDraws, are_alike, khat_threshold
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.diagnose.verdict_rules import findings
 from ppl.inference.numerics.parts import by_columns

@@ -1,11 +1,11 @@
 """What stands against a fit: one rule a finding, and the table of rules that a verdict goes through.
 
-A rule looks at what is known of the fit and returns None, or how far the fit can still be believed, why,
+A rule looks at what is known of the fit and yields nothing, or how far the fit can still be believed, why,
 and what to try next.  Every bound of the verdict stands here, with what it bounds.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -110,114 +110,102 @@ ITERATIONS = Step("", "Allow more iterations (--iter), or omit --algorithm.")
 PROPER = Step("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
 ALL_DATA = Step("", "Fit all data anew.")
 ONWARD = Step("", "Run it to the end; --resume continues from the checkpoint.")
+QUANTILES = Step("", "Report quantiles, or give it a prior with lighter tails.")
+IDENTIFY = Step("", "If you need these means, order the parameters or fix a sign.")
 
 
 def reparameterise(names: str) -> Step:
-    return Step(
-        "",
-        f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl sample`.",
-    )
+    return Step("", f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl sample`.")
+
+
+OTHER_FORM = reparameterise("the program"), RUNS
 
 
 def findings(v: "Verdict", name: Name = str) -> list[Finding]:
     """All that stands against a fit, the worst first; `name` calls a coordinate by its name."""
-    found = [finding for rule in RULES if (finding := rule(v, name))]
+    found = [finding for rule in RULES for finding in rule(v, name)]
     return sorted(found, key=lambda finding: -FROM_BEST.index(finding.level))
 
 
 # --- The search for q, and other runs ------------------------------------------------------------
 
 
-def runs_disagree(v: "Verdict", name: Name) -> Finding | None:
-    if v.spread is None or not v.spread.disagree:
-        return None
-    why = f"{v.spread.runs} runs disagree (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
-    return Finding(Level.POOR, why, (ONE_MODE,))
+def runs_disagree(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.spread and v.spread.disagree:
+        why = f"{v.spread.runs} runs disagree (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
+        yield Finding(Level.POOR, why, (ONE_MODE,))
 
 
-def ended_badly(v: "Verdict", name: Name) -> Finding | None:
+def ended_badly(v: "Verdict", name: Name) -> Iterator[Finding]:
     match v.outcome.ending:
         case Ending.DIVERGED:
-            return Finding(Level.POOR, "the search for q diverged", (PROPER,))
+            yield Finding(Level.POOR, "the search for q diverged", (PROPER,))
         case Ending.INTERRUPTED:
             level = Level.USABLE if v.annealed or v.mixture else Level.POOR
-            return Finding(level, "the run was interrupted", (ONWARD,))
-    return None
+            yield Finding(level, "the run was interrupted", (ONWARD,))
 
 
-def still_rising(v: "Verdict", name: Name) -> Finding | None:
-    if v.made is not DrawSource.OF_Q or v.trend is None or not v.trend.rising:
-        return None
-    gain = f"{v.trend.gain:.2g} ± {v.trend.se:.2g} nats over the second half of the run"
-    return Finding(Level.POOR, f"the ELBO was still rising when the run stopped, by {gain}", (ITERATIONS,))
+def still_rising(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.made is DrawSource.OF_Q and v.trend and v.trend.rising:
+        gain = f"{v.trend.gain:.2g} ± {v.trend.se:.2g} nats over the second half of the run"
+        why = f"the ELBO was still rising when the run stopped, by {gain}"
+        yield Finding(Level.POOR, why, (ITERATIONS,))
 
 
-def uncertain_elbo(v: "Verdict", name: Name) -> Finding | None:
-    if v.elbo_se <= VERDICT.uncertain_elbo:
-        return None
-    why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
-    return Finding(Level.USABLE, why, (RUNS, PROPER))
+def uncertain_elbo(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if not v.elbo_se <= VERDICT.uncertain_elbo:  # also where nan
+        why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
+        yield Finding(Level.USABLE, why, (RUNS, PROPER))
 
 
-def no_spread(v: "Verdict", name: Name) -> Finding | None:
-    if not len(v.stuck) or math.isnan(v.khat):
-        return None
-    why = f"all draws of {named(v.stuck, name)} are equal: the density is unbounded there"
-    return Finding(Level.POOR, why, (PROPER,))
+def no_spread(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.stuck and not math.isnan(v.khat):
+        why = f"all draws of {named(v.stuck, name)} are equal: the density is unbounded there"
+        yield Finding(Level.POOR, why, (PROPER,))
 
 
-def nothing_to_tell(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed or not math.isnan(v.khat):
-        return None
-    return Finding(Level.UNKNOWN, "too few draws, or draws without variance, to judge", (DRAWS,))
+def nothing_to_tell(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if math.isnan(v.khat) and not v.annealed:
+        yield Finding(Level.UNKNOWN, "too few draws, or draws without variance, to judge", (DRAWS,))
 
 
 # --- Draws of q, and resampled ones --------------------------------------------------------------
 
 
-def far_from_q(v: "Verdict", name: Name) -> Finding | None:
+def far_from_q(v: "Verdict", name: Name) -> Iterator[Finding]:
     """Draws of q, or resampled by weights of which no estimate can be made."""
-    if v.made not in (DrawSource.OF_Q, DrawSource.RESAMPLED) or v.alike or not v.khat >= khat_threshold(v.n):
-        return None
-    worst = worst_of_q(v, name)
-    about = f"; most affected: {worst}" if worst else ""
-    drawn = (
-        "q misses part of the posterior"
-        if v.made is DrawSource.OF_Q
-        else "the importance weights are unreliable"
-    )
-    why = f"{drawn} (Pareto k-hat {v.khat:.2f}){about}"
-    return Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
+    drawn = {
+        DrawSource.OF_Q: "q misses part of the posterior",
+        DrawSource.RESAMPLED: "the importance weights are unreliable",
+    }.get(v.made)
+    if drawn and not v.alike and v.khat >= khat_threshold(v.n):
+        worst = worst_of_q(v, name)
+        why = f"{drawn} (Pareto k-hat {v.khat:.2f}){about(worst)}"
+        yield Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
 
 
-def near_q(v: "Verdict", name: Name) -> Finding | None:
+def near_q(v: "Verdict", name: Name) -> Iterator[Finding]:
     """Draws of q that weights would still move."""
     fits = (v.khat < VERDICT.good_khat or v.alike) and v.mean_shift < VERDICT.most_shift
-    if v.made is not DrawSource.OF_Q or fits or math.isnan(v.khat) or not v.khat < khat_threshold(v.n):
-        return None
-    worst = worst_of_q(v, name)
-    about = f"; most affected: {worst}" if worst else ""
-    near = f"q is close enough to the posterior for importance resampling to correct it (k-hat {v.khat:.2f})"
-    return Finding(Level.USABLE, f"{near}{about}", (correction(v),))
+    if v.made is DrawSource.OF_Q and not fits and v.khat < khat_threshold(v.n):
+        near = f"for importance resampling to correct it (k-hat {v.khat:.2f}){about(worst_of_q(v, name))}"
+        yield Finding(Level.USABLE, f"q is close enough to the posterior {near}", (correction(v),))
 
 
-def low_ess(v: "Verdict", name: Name) -> Finding | None:
-    if v.made not in WEIGHTED or v.ess >= VERDICT.fewest_ess:
-        return None
-    why = (
-        f"the {v.n} draws of q that were resampled by importance have an effective sample size of {v.ess:.0f}"
-    )
-    return Finding(Level.USABLE, why, (DRAWS,))
+def low_ess(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.made in WEIGHTED and not v.ess >= VERDICT.fewest_ess:
+        drawn = f"the {v.n} draws of q that were resampled by importance"
+        yield Finding(Level.USABLE, f"{drawn} have an effective sample size of {v.ess:.0f}", (DRAWS,))
 
 
-def heavy_weights(v: "Verdict", name: Name) -> Finding | None:
+def heavy_weights(v: "Verdict", name: Name) -> Iterator[Finding]:
     """Weights without a variance, most of which are worth little: resampled tails may end too soon."""
     near = VERDICT.good_khat <= v.khat < khat_threshold(v.n)
-    if v.made not in WEIGHTED or not near or v.ess >= VERDICT.good_share * v.n:
-        return None
-    sizes = f"Pareto k-hat {v.khat:.2f}, effective sample size {v.ess:.0f} of {v.n}"
-    why = f"draws were resampled by importance weights that vary much ({sizes}), so their tails may be short"
-    return Finding(Level.USABLE, why, (ANNEALED, RUNS))
+    if v.made in WEIGHTED and near and v.ess < VERDICT.good_share * v.n:
+        sizes = f"Pareto k-hat {v.khat:.2f}, effective sample size {v.ess:.0f} of {v.n}"
+        weights = f"importance weights that vary much ({sizes})"
+        why = f"draws were resampled by {weights}, so their tails may be short"
+        yield Finding(Level.USABLE, why, (ANNEALED, RUNS))
 
 
 def correction(v: "Verdict") -> Step:
@@ -235,6 +223,10 @@ def worst_of_q(v: "Verdict", name: Name) -> str:
     return named(off, name)
 
 
+def about(worst: str) -> str:
+    return f"; most affected: {worst}" if worst else ""
+
+
 def named(coordinates: Sequence[int], name: Name) -> str:
     return first_few([*map(name, coordinates)], VERDICT.most_named)
 
@@ -242,96 +234,78 @@ def named(coordinates: Sequence[int], name: Name) -> str:
 # --- Annealed draws ------------------------------------------------------------------------------
 
 
-def not_arrived(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None or v.annealed.reached:
-        return None
-    why = f"annealing did not reach the posterior in {v.annealed.temperatures} temperatures"
-    return Finding(Level.POOR, why, (reparameterise("the program"), RUNS))
+def not_arrived(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.annealed and not v.annealed.reached:
+        why = f"annealing did not reach the posterior in {v.annealed.temperatures} temperatures"
+        yield Finding(Level.POOR, why, OTHER_FORM)
 
 
-def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None:
-        return None
-    most, rhats = max(VERDICT.good_rhat, v.annealed.rhat_noise), v.annealed.rhats
-    large = [k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= most]
-    if not large:
-        return None
-    worst = named(large, name)
-    level = Level.POOR if v.annealed.rhat >= max(VERDICT.usable_rhat, most) else Level.USABLE
-    words = "disagree" if level is Level.POOR else "disagree slightly"
-    why = f"two annealings, from q and overdispersed, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
-    return Finding(level, why, (reparameterise(worst), RUNS))
+def starts_disagree(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.annealed:
+        most, rhats = max(VERDICT.good_rhat, v.annealed.rhat_noise), v.annealed.rhats
+        if large := [k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= most]:
+            worst = named(large, name)
+            level = Level.POOR if v.annealed.rhat >= max(VERDICT.usable_rhat, most) else Level.USABLE
+            words = "disagree" if level is Level.POOR else "disagree slightly"
+            why = (
+                f"two annealings, from q and overdispersed, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
+            )
+            yield Finding(level, why, (reparameterise(worst), RUNS))
 
 
-def slow_moves(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None:
-        return None
-    slope, moves = v.annealed.autocorrelation, v.annealed.made
-    if moves > VERDICT.most_moves:
-        level, still = Level.POOR, f"{moves} of them were made, and tails are reached seldom"
-    elif slope >= max(ANNEALING.stationary_autocorrelation, v.annealed.autocorrelation_noise):
-        level = Level.POOR if slope > VERDICT.usable_autocorrelation else Level.USABLE
-        what = (
-            "the annealed draws still spread from their start"
-            if slope > 1
-            else f"the autocorrelation of the annealed draws with the start is still {slope:.2f}"
+def slow_moves(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.annealed:
+        slow, slope, moves = "the HMC moves mix too slowly", v.annealed.autocorrelation, v.annealed.made
+        if moves > VERDICT.most_moves:
+            why = f"{slow}: {moves} of them were made, and tails are reached seldom"
+            yield Finding(Level.POOR, why, OTHER_FORM)
+        elif slope >= max(ANNEALING.stationary_autocorrelation, v.annealed.autocorrelation_noise):
+            level = Level.POOR if slope > VERDICT.usable_autocorrelation else Level.USABLE
+            still = f"the autocorrelation of the annealed draws with the start is still {slope:.2f}"
+            what = "the annealed draws still spread from their start" if slope > 1 else still
+            yield Finding(level, f"{slow}: after the last of them {what}", OTHER_FORM)
+
+
+def divergent(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.annealed and v.annealed.divergent > VERDICT.most_divergent:
+        why = (
+            f"{v.annealed.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
+            "posterior is too narrow for them and may be undersampled"
         )
-        still = f"after the last of them {what}"
-    else:
-        return None
-    return Finding(level, f"the HMC moves mix too slowly: {still}", (reparameterise("the program"), RUNS))
+        yield Finding(Level.USABLE, why, OTHER_FORM)
 
 
-def divergent(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None or not v.annealed.divergent > VERDICT.most_divergent:
-        return None
-    why = (
-        f"{v.annealed.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
-        "posterior is too narrow for them and may be undersampled"
-    )
-    return Finding(Level.USABLE, why, (reparameterise("the program"), RUNS))
-
-
-def drifting(v: "Verdict", name: Name) -> Finding | None:
+def drifting(v: "Verdict", name: Name) -> Iterator[Finding]:
     """A drift that more moves would not end is of no known size."""
-    if v.annealed is None or not v.annealed.drift >= ANNEALING.stationary_drift:
-        return None
-    poor = v.annealed.hopeless or v.annealed.drift > VERDICT.most_shift
-    level = Level.POOR if poor else Level.USABLE
-    why = f"annealed draws are not stationary: a mean or an sd still changed by {v.annealed.drift:.2g} sd"
-    if v.annealed.hopeless:
-        why += ", and the HMC moves were stopped early because more moves would not change this"
-    return Finding(level, why, (reparameterise("the program"), RUNS))
+    if v.annealed and v.annealed.drift >= ANNEALING.stationary_drift:
+        poor = v.annealed.hopeless or v.annealed.drift > VERDICT.most_shift
+        why = f"annealed draws are not stationary: a mean or an sd still changed by {v.annealed.drift:.2g} sd"
+        if v.annealed.hopeless:
+            why += ", and the HMC moves were stopped early because more moves would not change this"
+        yield Finding(Level.POOR if poor else Level.USABLE, why, OTHER_FORM)
 
 
-def heavy_tails(v: "Verdict", name: Name) -> Finding | None:
-    heavy = [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]
-    if not heavy:
-        return None
-    why = (
-        f"the tails of {named(heavy, name)}, unconstrained, are so heavy that means and sds may not exist; "
-        "quantiles do"
-    )
-    return Finding(Level.USABLE, why, (Step("", "Report quantiles, or give it a prior with lighter tails."),))
+def heavy_tails(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if heavy := [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]:
+        tails = f"the tails of {named(heavy, name)}, unconstrained, are so heavy"
+        yield Finding(Level.USABLE, f"{tails} that means and sds may not exist; quantiles do", (QUANTILES,))
 
 
 # --- Earlier fits that stand for the rows before them ------------------------------------------
 
 
-def far_before(v: "Verdict", name: Name) -> Finding | None:
+def far_before(v: "Verdict", name: Name) -> Iterator[Finding]:
     """An earlier q that was not the posterior of the rows before it: later updates do not correct that."""
     levels = [level_of_earlier(quality) for quality in v.updates]
-    far = [k for k, level in enumerate(levels) if level is not Level.GOOD]
-    if not far:
-        return None
-    worst = min(far, key=lambda k: (-FROM_BEST.index(levels[k]), v.updates[k].ess))
-    khat, share = v.updates[worst].khat, v.updates[worst].ess / v.updates[worst].n
-    why = (
-        f"{len(far)} of {len(v.updates)} updates began from a q that was not close to its posterior (k-hat "
-        f"{khat:.2f}, effective share of draws {share:.0%} at update {worst + 1}), so the draws may differ "
-        "from a fit to all data"
-    )
-    return Finding(levels[worst], why, (ALL_DATA,))
+    if far := [k for k, level in enumerate(levels) if level is not Level.GOOD]:
+        worst = min(far, key=lambda k: (-FROM_BEST.index(levels[k]), v.updates[k].ess))
+        khat, share = v.updates[worst].khat, v.updates[worst].ess / v.updates[worst].n
+        why = (
+            f"{len(far)} of {len(v.updates)} updates began from a q that was not close to its posterior "
+            f"(k-hat {khat:.2f}, effective share of draws {share:.0%} at update {worst + 1}), so the draws "
+            "may differ from a fit to all data"
+        )
+        yield Finding(levels[worst], why, (ALL_DATA,))
 
 
 def level_of_earlier(quality: "WeightQuality") -> Level:
@@ -348,38 +322,29 @@ def level_of_earlier(quality: "WeightQuality") -> Level:
 # --- Modes ---------------------------------------------------------------------------------------
 
 
-def other_modes(v: "Verdict", name: Name) -> Finding | None:
+def other_modes(v: "Verdict", name: Name) -> Iterator[Finding]:
     """Modes that are no images of q's own."""
-    own = [mode for mode in v.modes if not mode.is_symmetric]
-    if not own:
-        return None
-    shares = " and ".join(f"{mode.share:.0%}" for mode in own)
-    modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
-    if v.made is not DrawSource.ANNEALED:
-        return Finding(
-            Level.POOR, f"there {modes}, with about {shares} of the posterior", (correction(v), ONE_MODE)
-        )
-    why = (
-        f"there {modes} in addition to the mode of q, with about {shares} of the posterior; the share of "
-        "draws in each is uncertain"
-    )
-    return Finding(Level.USABLE, why, (RUNS, ONE_MODE))
+    if own := [mode for mode in v.modes if not mode.is_symmetric]:
+        modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
+        mass = f"with about {' and '.join(f'{mode.share:.0%}' for mode in own)} of the posterior"
+        if v.made is DrawSource.ANNEALED:
+            beside = f"there {modes} in addition to the mode of q, {mass}"
+            why = f"{beside}; the share of draws in each is uncertain"
+            yield Finding(Level.USABLE, why, (RUNS, ONE_MODE))
+        else:
+            yield Finding(Level.POOR, f"there {modes}, {mass}", (correction(v), ONE_MODE))
 
 
-def symmetric_modes(v: "Verdict", name: Name) -> Finding | None:
+def symmetric_modes(v: "Verdict", name: Name) -> Iterator[Finding]:
     """Modes of the same height and curvature as q's own, as where labels can be exchanged."""
-    own = [mode for mode in v.modes if mode.is_symmetric]
-    if not own:
-        return None
-    affected = np.any([np.abs(mode.offset) >= 1 for mode in own], axis=0)
-    who = named(np.flatnonzero(affected).tolist(), name)
-    why = (
-        f"the posterior is invariant to exchanging labels or signs of {who}, so their own means are not "
-        "meaningful; quantities that do not depend on the labelling are unaffected"
-    )
-    return Finding(
-        Level.USABLE, why, (Step("", "If you need these means, order the parameters or fix a sign."),)
-    )
+    if own := [mode for mode in v.modes if mode.is_symmetric]:
+        affected = np.any([np.abs(mode.offset) >= 1 for mode in own], axis=0)
+        why = (
+            "the posterior is invariant to exchanging labels or signs of "
+            f"{named(np.flatnonzero(affected).tolist(), name)}, so their own means are not meaningful; "
+            "quantities that do not depend on the labelling are unaffected"
+        )
+        yield Finding(Level.USABLE, why, (IDENTIFY,))
 
 
 RULES = (

@@ -29,7 +29,7 @@ from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.slopes import third_derivatives
 from ppl.inference.nested.trends import Trends
 from ppl.inference.numerics.gaussian import LOG_2PI, Gaussian
-from ppl.inference.objective.target import Array
+from ppl.inference.objective.target import Array, finite
 
 MOST_PAIRS = 12
 """Draws at an outer point are in pairs, y and -y: so many at most."""
@@ -106,8 +106,7 @@ class FieldDraws:
             for side in (y, -y):
                 tried, log_slopes = self.carry(outer, at, factors, side)
                 value = self.fields.values(outer, tried)
-                weight = value - log_normal + log_slopes
-                yield tried, value, np.where(np.isfinite(weight), weight, -np.inf)
+                yield tried, value, finite(value - log_normal + log_slopes)
 
     def carry(self, outer: Array, at: Array, factors: Factors | Coupled, y: Array) -> tuple[Array, Array]:
         """The points (n, k) of y, and the log determinants (n,) of the derivative, nan where it may fold."""

@@ -29,7 +29,7 @@ from ppl.inference.nested.outer import (
 )
 from ppl.inference.nested.structure import Indices
 from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array
+from ppl.inference.objective.target import Array, finite
 from ppl.late import special
 
 SHAPES_SEEN = 16
@@ -99,11 +99,6 @@ class Drawn(NamedTuple):
         excess = shares @ (self.log_rough - self.log_ratios)[known]
         lost = special.logsumexp(self.log_rough[rough & ~drawn]) - excess
         return float(np.exp(lost - np.logaddexp(lost, total)))
-
-
-def finite(log_ratios: Array) -> Array:
-    """-inf where a log ratio is not finite."""
-    return np.where(np.isfinite(log_ratios), log_ratios, -np.inf)
 
 
 Given = BlockDraws | FieldDraws

@@ -46,6 +46,11 @@ def log_densities(target: Target, us: Array) -> Array:
     return np.array([target.log_density(u) for u in us], dtype=float)
 
 
+def finite(log_values: Array) -> Array:
+    """-inf where one is not finite."""
+    return np.where(np.isfinite(log_values), log_values, -np.inf)
+
+
 def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
     """Log density (n,) and gradient (n, dim) at each row of `us`."""
     if isinstance(target, Batched):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ppl.inference.correct.correction import resample, weighted_draws_of
+from ppl.inference.correct.correction import resample
+from ppl.inference.diagnose.psis import weighted_draws_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField

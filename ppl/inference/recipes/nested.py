@@ -14,14 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
+from ppl.inference.correct.correction import DrawSource, resample
 from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.population import is_reliable, moments
-from ppl.inference.correct.standard_errors import of_resampled
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import MODE_SEARCH
-from ppl.inference.diagnose.psis import Psis
+from ppl.inference.diagnose.psis import Psis, WeightedDraws
 from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
@@ -115,10 +113,8 @@ def resampled(found: Found, context: Context) -> Result:
     """The result of weighted draws."""
     settings, streams = context.settings, context.streams
     family, params = gaussian_of(found.draws)
-    chosen = balanced(found.draws.u, found.draws.weights.log_weights, settings.draws, streams.draws)
-    u, log_p = found.draws.u[chosen], found.draws.log_p[chosen]
-    errors = of_resampled(found.draws.weights, chosen)
-    corrected = Corrected(u, log_p, DrawSource.NESTED, evidence=found.evidence, errors=errors)
+    made = resample(found.draws, settings.draws, streams.draws, DrawSource.NESTED)
+    corrected = replace(made, evidence=found.evidence)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     path = Path(start=found.start, outcome=outcome, at_maximum=True)
     return result_with(settings, family, params, path, found.draws, found.elbo, corrected)

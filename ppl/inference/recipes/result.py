@@ -8,28 +8,21 @@ from typing import Any, cast
 
 import numpy as np
 
-from ppl.inference.correct.correction import (
-    CORRECTION,
-    Corrected,
-    DrawSource,
-    Elsewhere,
-    WeightedDraws,
-    correct,
-    gaussian_of,
-    weighted_draws_of,
-)
+from ppl.inference.correct.correction import CORRECTION, Corrected, Elsewhere, correct, gaussian_of
+from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.evidence import Densities, Evidence, defended, of_weights
 from ppl.inference.correct.finite_draws import points_with_density
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.diagnostics import trend
 from ppl.inference.diagnose.level import Level
+from ppl.inference.diagnose.psis import WeightedDraws, weighted_draws_of
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.standard import StudentT
 from ppl.inference.numerics.parts import by_rows, draws_within, row_parts
 from ppl.inference.objective.elbo import Elbo, elbo_of
-from ppl.inference.objective.target import Array, Target, log_densities, share_of_rows, width_of
+from ppl.inference.objective.target import Array, Target, finite, log_densities, share_of_rows, width_of
 from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
@@ -236,8 +229,7 @@ def evidence_by(
 
     def some(part: slice) -> Densities:
         u = np.asarray(wide.transform(params, wide.noise(part.stop - part.start, rng)))
-        log_p = log_densities(target, u)
-        return Densities(np.where(np.isfinite(log_p), log_p, -np.inf), log_q(u), log_wide(u))
+        return Densities(finite(log_densities(target, u)), log_q(u), log_wide(u))
 
     n = max(1, int(RESULT.wide_share * len(proposals.u)))
     with np.errstate(all="ignore"):

@@ -112,7 +112,8 @@ def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
 
 def of_densities(file: DrawsFile, ratios: Floats) -> "Verdict":
     """The verdict on a file's draws of q by their log ratios (draws,), in its own coordinates."""
-    from ppl.inference.correct.correction import Corrected, DrawSource, weighted_draws_of
+    from ppl.inference.correct.correction import Corrected, DrawSource
+    from ppl.inference.diagnose.psis import weighted_draws_of
     from ppl.inference.diagnose.verdict import verdict_of
     from ppl.inference.objective.elbo import elbo_of
 
