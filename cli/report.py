@@ -170,8 +170,8 @@ def is_resumable(left: Path) -> bool:
 def quality(fit: Fit) -> str:
     """What was run, and the ELBO it came to."""
     origin = "found by search" if fit.settings.eta is None else "as given"
-    loop = f" after {fit.result.iterations} iterations" if fit.result.iterations else ""
-    eta = f", eta = {fit.eta:g} {origin}" if fit.result.iterations and math.isfinite(fit.eta) else ""
+    loop = f" after {fit.result.path.iterations} iterations" if fit.result.path.iterations else ""
+    eta = f", eta = {fit.eta:g} {origin}" if fit.result.path.iterations and math.isfinite(fit.eta) else ""
     setting = fit.settings.algorithm
     algorithm = f"auto: {fit.family}" if setting == "auto" else setting
     chosen = fit.backend if fit.settings.backend == "auto" and fit.backend != "autograd" else ""

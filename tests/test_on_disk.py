@@ -92,7 +92,7 @@ def test_a_start_on_some_rows_is_led_to_the_posterior_of_all(folder, monkeypatch
     monkeypatch.setattr(subsampling, "MOST_ROWS_ON_THE_WAY", 40)
     exact = both()[0].variational(algorithm="laplace").summary()
     fit = both()[1].variational(minibatch=40, iter=3000, tol_rel_obj=1e-4)
-    assert fit.result.iterations > 100
+    assert fit.result.path.iterations > 100
     for name in fit.column_names:
         assert fit.summary()[name].mean == pytest.approx(exact[name].mean, abs=0.4 * exact[name].sd)
 

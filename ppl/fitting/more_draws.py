@@ -43,7 +43,11 @@ def more_draws(
     with threads_of_fit(posterior):
         target = target_of(posterior, settings)
         fresh = (
-            nested(target, old.start, Context(options, Streams(int(streams.draws.integers(1 << 62))), listen))
+            nested(
+                target,
+                old.path.start,
+                Context(options, Streams(int(streams.draws.integers(1 << 62))), listen),
+            )
             if old.verdict.made is DrawSource.NESTED
             else result_of(target, old.family, old.params, old.path, Context(options, streams, listen))
         )

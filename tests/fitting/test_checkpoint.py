@@ -69,7 +69,7 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
         assert resumed.draws_u.tobytes() == expected.draws_u.tobytes()
         assert resumed.params.tobytes() == expected.params.tobytes()
         assert resumed.outcome == expected.outcome and resumed.notes == expected.notes
-        assert [point.elbo for point in resumed.trace] == [point.elbo for point in expected.trace]
+        assert [point.elbo for point in resumed.path.trace] == [point.elbo for point in expected.path.trace]
         assert after.calls <= whole.calls
     assert len(endings) > 1
 

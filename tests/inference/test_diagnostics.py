@@ -44,8 +44,8 @@ def test_a_short_trace_tells_nothing():
 def test_an_unfinished_run_is_seen_to_rise_and_a_finished_one_is_not():
     settings = {"eta": 0.05, "tol_rel_obj": 1e-12, "grad_samples": 10, "average": True}
     target = correlated(3)
-    assert trend(advi(target, iter=400, eval_elbo=20, init=np.full(3, 30.0), **settings).trace).rising
-    assert not trend(advi(target, iter=8000, eval_elbo=100, init=target.mean, **settings).trace).rising
+    assert trend(advi(target, iter=400, eval_elbo=20, init=np.full(3, 30.0), **settings).path.trace).rising
+    assert not trend(advi(target, iter=8000, eval_elbo=100, init=target.mean, **settings).path.trace).rising
 
 
 def test_khat_of_a_mean_is_the_overall_one_or_worse():

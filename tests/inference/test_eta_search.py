@@ -16,24 +16,25 @@ class Needle(OneByOne, HalfSpace):
 
 def test_the_best_of_all_candidates_is_kept():
     fit = advi(correlated(3), iter=100, draws=10)
-    assert {1.0, 0.1, 0.01} <= set(fit.eta_scores) <= set(SEARCHED_ETAS)
-    assert fit.eta == max(fit.eta_scores, key=fit.eta_scores.__getitem__)
+    assert {1.0, 0.1, 0.01} <= set(fit.path.eta_scores) <= set(SEARCHED_ETAS)
+    assert fit.path.eta == max(fit.path.eta_scores, key=fit.path.eta_scores.__getitem__)
 
 
 def test_larger_steps_are_tried_as_long_as_larger_is_better():
     far = advi(Gaussian(np.full(3, 1e3), np.eye(3)), init=0, iter=100, draws=10)
-    assert set(far.eta_scores) == set(SEARCHED_ETAS) and far.eta >= 10
+    assert set(far.path.eta_scores) == set(SEARCHED_ETAS) and far.path.eta >= 10
     there = advi(Gaussian(np.zeros(3), np.eye(3)), init=0, iter=100, draws=10)
-    assert there.eta_scores[1.0] < there.eta_scores[0.1] and set(there.eta_scores) == {1.0, 0.1, 0.01}
+    scores = there.path.eta_scores
+    assert scores[1.0] < scores[0.1] and set(scores) == {1.0, 0.1, 0.01}
 
 
 def test_a_start_at_the_exact_optimum_takes_the_smallest_eta_and_says_so():
     """Stan fails here in about four of ten seeds: no step size beats the start."""
     target = Gaussian(np.zeros(3), np.eye(3))
     fits = [advi(target, init=0, seed=seed, iter=100, draws=10) for seed in range(20)]
-    smallest = [fit for fit in fits if fit.eta == 0.01 and "may be good already" in fit.notes[0]]
+    smallest = [fit for fit in fits if fit.path.eta == 0.01 and "may be good already" in fit.notes[0]]
     assert len(smallest) >= 18  # the rest found a gain by chance
-    assert all(fit.eta <= 0.1 and np.abs(fit.mean_u).max() < 0.3 for fit in fits)
+    assert all(fit.path.eta <= 0.1 and np.abs(fit.mean_u).max() < 0.3 for fit in fits)
 
 
 def test_a_gain_is_seen_through_one_terrible_draw():
@@ -45,8 +46,8 @@ def test_a_gain_is_seen_through_one_terrible_draw():
 
 def test_candidates_that_diverge_are_passed_over():
     fit = advi(HalfSpace(2, -3.0), iter=100, draws=10, init=0.1)
-    assert fit.eta_scores[10.0] == -np.inf and 100.0 not in fit.eta_scores
-    assert np.isfinite(fit.eta_scores[fit.eta])
+    assert fit.path.eta_scores[10.0] == -np.inf and 100.0 not in fit.path.eta_scores
+    assert np.isfinite(fit.path.eta_scores[fit.path.eta])
 
 
 def test_a_start_without_an_elbo_is_an_error_that_names_the_statement():

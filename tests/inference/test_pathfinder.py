@@ -10,6 +10,7 @@ from ppl.inference.families import FAMILIES
 from ppl.inference.initialise.lbfgs_path import Curvature, curvatures, lbfgs_path
 from ppl.inference.initialise.pathfinder import _best, pathfinder, pathfinders
 from ppl.inference.initialise.starting import WIDE_TARGET, from_paths
+from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import log_densities
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
 from ppl.inference.run.progress import silent
@@ -112,23 +113,16 @@ def test_a_logistic_regression_is_found_within_its_posterior(logistic):
     assert np.abs(gradient * np.sqrt(found.curvature.variances)).max() < 0.3
 
 
-@pytest.mark.parametrize("dense", [False, True])
-def test_in_its_coordinates_it_is_the_standard_normal(dense):
-    target = correlated(4)
-    found = pathfinder(target, np.full(4, 2.0), rng())
-    scaled = found.scale(target, dense)
-    factor = scaled.factor if dense else np.diag(scaled.factor)
-    covariance = np.linalg.inv(factor) @ found.curvature.dense() @ np.linalg.inv(factor).T
-    np.testing.assert_allclose(np.diag(covariance), 1)
-    np.testing.assert_allclose(scaled.to_u(np.zeros(4)), found.mean)
-    if dense:
-        np.testing.assert_allclose(covariance, np.eye(4), atol=1e-10)
+def test_its_variances_are_the_diagonal_of_its_covariance():
+    found = pathfinder(correlated(4), np.full(4, 2.0), rng())
+    np.testing.assert_allclose(np.diag(found.curvature.dense()), found.curvature.variances)
 
 
 def test_a_fit_on_fixed_draws_from_there_is_the_posterior(logistic):
     """Against importance sampling from the same Gaussian made a fifth wider."""
     found = pathfinder(logistic, np.zeros(4), rng())
-    scaled, family = found.scale(logistic, dense=True), FAMILIES["fullrank"](4)
+    scaled = Scaled(logistic, found.mean, np.linalg.cholesky(found.curvature.dense()))
+    family = FAMILIES["fullrank"](4)
     fit = fit_fixed_draws(scaled, family, family.start(np.zeros(4)), rng())
     params = family.push_forward(fit.params, scaled.centre, scaled.factor)
     wide = family.push_forward(params, -0.2 * family.mean(params), np.full(4, 1.2))

@@ -42,7 +42,7 @@ def test_a_progress_listener_changes_nothing_and_hears_every_phase():
         *[("stochastic optimisation", 100 * k) for k in range(1, 4)],
         ("importance sampling", 0),
     ]
-    assert [p.elbo for p in events[5:-1]] == [point.elbo for point in listened.trace]
+    assert [p.elbo for p in events[5:-1]] == [point.elbo for point in listened.path.trace]
 
 
 def test_a_constant_in_the_log_density_changes_the_elbo_by_itself_and_not_the_path():
@@ -72,7 +72,7 @@ def test_final_elbo_rests_on_fresh_draws_even_when_none_are_asked_for():
 def test_budget_reached_is_an_outcome():
     fit = advi(correlated(2), iter=150, tol_rel_obj=1e-12)
     assert fit.outcome.ending is Ending.BUDGET_REACHED
-    assert fit.iterations == 150 and len(fit.trace) == 1
+    assert fit.path.iterations == 150 and len(fit.path.trace) == 1
 
 
 def test_convergence_names_its_rule():
@@ -91,7 +91,7 @@ def test_interruption_keeps_what_there_is():
     InterruptedAfter.gradients_left = 250
     fit = advi(InterruptedAfter(np.ones(2)), eta=0.1, iter=1000, tol_rel_obj=1e-12)
     assert fit.outcome.ending is Ending.INTERRUPTED
-    assert fit.iterations == 248 and len(fit.trace) == 2  # one gradient went to the start
+    assert fit.path.iterations == 248 and len(fit.path.trace) == 2  # one gradient went to the start
     assert fit.draws_u.shape == (1000, 2)
 
 

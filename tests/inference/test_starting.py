@@ -70,8 +70,8 @@ def test_a_density_that_is_flat_to_rounding_has_no_gaussian_of_its_hessian(monke
     def refused(*_):
         raise np.linalg.LinAlgError("not positive definite")
 
-    given = np.zeros(2), np.eye(2), np.ones(2), np.ones(2)
-    local, repaired = starting._by_hessian(*given)
-    np.testing.assert_allclose((local.mean, repaired.mean), ([0, 0], [1, 1]))
+    given = Gaussian(np.ones(2), np.eye(2)), np.zeros(2), np.ones(2)
+    local, moved = starting._by_hessian(*given)
+    np.testing.assert_allclose((local.mean, moved.mean), ([0, 0], [1, 1]), atol=1e-9)
     monkeypatch.setattr(starting.Gaussian, "with_precision", refused)
     assert starting._by_hessian(*given) == []

@@ -53,7 +53,7 @@ def test_repr_is_one_line(fit):
 
 def test_elbo_and_its_trace(fit):
     assert fit.elbo == pytest.approx(0, abs=0.3)  # a normal target with all constants: the bound is log 1
-    assert fit.elbo_trace[:, 0].tolist() == list(range(100, fit.result.iterations + 1, 100))
+    assert fit.elbo_trace[:, 0].tolist() == list(range(100, fit.result.path.iterations + 1, 100))
     assert fit.eta == 0.3 and fit.elbo_se > 0
 
 
@@ -109,8 +109,8 @@ def test_init_from_values_and_from_a_file(toy, tmp_path):
     values, few = {"mu": 2.0, "tau": 3.0}, {**QUICK, "iter": 100}
     (tmp_path / "init.json").write_text(json.dumps(values))
     for init in (values, str(tmp_path / "init.json"), tmp_path / "init.json"):
-        assert variational(toy, **few, init=init).result.start == pytest.approx([2.0, np.log(3.0)])
-    assert variational(toy, **few, init=0).result.start.tolist() == [0, 0]
+        assert variational(toy, **few, init=init).result.path.start == pytest.approx([2.0, np.log(3.0)])
+    assert variational(toy, **few, init=0).result.path.start.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("text", ["{", "[1]"])

@@ -48,7 +48,7 @@ def test_a_fit_begins_at_the_saved_q(posterior, path, algorithm, start):
     q = start_for(posterior, path)
     assert isinstance(q, Warm)
     fit = posterior.variational(algorithm=algorithm, init=path, start=start, **ALONE)
-    np.testing.assert_array_equal(fit.result.start, q.mean)
+    np.testing.assert_array_equal(fit.result.path.start, q.mean)
     assert abs(fit.elbo - load_fit(path, posterior.model, DATA).elbo) < 0.2
 
 

@@ -39,7 +39,7 @@ def run(job: Job) -> int:
 
 def _write(given: Job, fit: Fit) -> None:
     job = replace(given, config=replace(given.config, about=fit.provenance.entries()))
-    result, seconds = fit.result, fit.result.trace[-1].seconds if fit.result.trace else 0.0
+    result, seconds = fit.result, fit.result.path.trace[-1].seconds if fit.result.path.trace else 0.0
     draws = list(zip(result.log_p, result.log_g, fit.draws(), strict=True))
     columns = ["lp__", "log_p__", "log_g__", *fit.column_names]
     words = in_cmdstans_words(fit.settings, fit.family)

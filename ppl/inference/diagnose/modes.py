@@ -17,8 +17,8 @@ from ppl.inference.correct.tempering import systematic
 from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.inference.initialise.ascent import ascend
 from ppl.inference.initialise.pathfinder import PATHFINDING, pathfinder
-from ppl.inference.numerics.gaussian import Gaussian, made_positive
-from ppl.inference.numerics.hessian import hessian
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.hessian import gaussian_at
 from ppl.inference.numerics.triangular import solved
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, log_densities
@@ -149,7 +149,8 @@ def find_missed_regions(scaled: Scaled, q: Proposal, rng: np.random.Generator) -
         starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
         modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
         for found in ends(scaled, starts, rng):
-            if is_new(found, places) and share_of(found, scaled, q, rng) > MODE_SEARCH.mode_mass:
+            new = all(np.linalg.norm(found.mean - other.mean) > MODE_SEARCH.same_distance for other in places)
+            if new and share_of(found, scaled, q, rng) > MODE_SEARCH.mode_mass:
                 places.append(found)
         for place in places:
             peak = mode_above(scaled, place.mean)
@@ -180,12 +181,9 @@ def overdispersed_gaussians(
 
 
 def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
-    yield from MODE_SEARCH.start_distance * rng.standard_normal((MODE_SEARCH.paths, scaled.dim))
-    uniform = (
-        rng.uniform(-MODE_SEARCH.start_radius, MODE_SEARCH.start_radius, (MODE_SEARCH.paths, scaled.dim))
-        - scaled.centre
-    )
-    yield from solved(scaled.factor, uniform)
+    shape, radius = (MODE_SEARCH.paths, scaled.dim), MODE_SEARCH.start_radius
+    yield from MODE_SEARCH.start_distance * rng.standard_normal(shape)
+    yield from solved(scaled.factor, rng.uniform(-radius, radius, shape) - scaled.centre)
 
 
 def heaviest(q: Proposal, distant: Sequence[Proposal], rng: np.random.Generator) -> Iterator[Array]:
@@ -242,10 +240,6 @@ def is_seen_by_chance(peak: Proposal, q: Proposal) -> bool:
     return bool(few and share > MODE_SEARCH.missed_mass)
 
 
-def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:
-    return all(np.linalg.norm(gaussian.mean - other.mean) > MODE_SEARCH.same_distance for other in known)
-
-
 def mode_above(scaled: Scaled, start: Array) -> Peak | None:
     """The mode above a point; None where the ascent ends at none, as in a funnel."""
     value, gradient = scaled.log_density_gradient(start)
@@ -272,12 +266,9 @@ def alike(peak: Peak, local: Gaussian, own: Peak, centre: Gaussian) -> bool:
 
 def curved(scaled: Scaled, peak: Peak) -> Gaussian | None:
     """The Gaussian with the curvature at a mode."""
-    curve = -hessian(scaled, peak.v, np.ones(scaled.dim))
-    if not np.isfinite(curve).all():
-        return None
     try:
-        return Gaussian.with_precision(peak.v, made_positive(curve)[0], np.ones(scaled.dim))
-    except np.linalg.LinAlgError:
+        return gaussian_at(scaled, peak.v, np.ones(scaled.dim))[0]
+    except (np.linalg.LinAlgError, ValueError):
         return None
 
 

@@ -161,35 +161,33 @@ def lbfgs_path(target: Target, start: Array, watch: Watch = unwatched) -> list[P
     most_steps = max(1, min(LBFGS_PATH.most_steps, room))
     origin, first = target.log_density_gradient(start)
     inside = {start.tobytes(): (origin, first)}
-    slopes: dict[bytes, Array] = {}
     lowest = 0.0
     path = [PathPoint(0, start, origin, first, np.ones_like(start), ())]
 
-    def objective(u: Array) -> float:
+    def objective(u: Array) -> tuple[float, Array]:
         """Off the support a value that the line search backs off from."""
         nonlocal lowest
         value, gradient = target.log_density_gradient(u)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            slopes[u.tobytes()] = np.zeros_like(u)
-            return 10 * (1 - lowest)
+            return 10 * (1 - lowest), np.zeros_like(u)
         lowest = min(lowest, value - origin)
-        inside[u.tobytes()], slopes[u.tobytes()] = (value, gradient), -gradient
-        return origin - value
+        inside[u.tobytes()] = value, gradient
+        return origin - value, -gradient
 
     def reached(u: Array) -> None:
-        if u.tobytes() not in inside:  # the line search failed off the support
-            raise StopIteration
         here = u.tobytes()
-        path.append(next_point(path[-1], np.copy(u), *inside[here]))
-        for seen in (inside, slopes):  # the line search that led here is over
-            for left in [key for key in seen if key != here]:
-                del seen[left]
+        if here not in inside:  # the line search failed off the support
+            raise StopIteration
+        found = inside[here]
+        inside.clear()  # the line search that led here is over
+        inside[here] = found
+        path.append(next_point(path[-1], np.copy(u), *found))
         watch(path[-1])
 
     optimize.minimize(
         objective,
         start,
-        jac=lambda u: slopes[u.tobytes()],  # asked for where the objective was
+        jac=True,
         method="L-BFGS-B",
         options={"maxiter": most_steps, "maxcor": LBFGS_PATH.history, "ftol": 1e-10, "gtol": 1e-6},
         callback=reached,

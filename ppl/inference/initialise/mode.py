@@ -64,9 +64,13 @@ def find_mode(
             listen(Progress(Phase.MODE, k, len(points)))
             modes.append(_above(seen, point, method, rules))
     except KeyboardInterrupt:
-        return Mode(seen.u, seen.value, np.ones(target.dim), 0, converged=False, interrupted=True)
-    highest = max(modes, key=lambda mode: mode.value)
-    return next((mode for mode in modes if mode.value >= highest.value - SAME_HEIGHT), highest)
+        found = Mode(seen.u, seen.value, np.ones(target.dim), 0, converged=False, interrupted=True)
+    else:
+        highest = max(modes, key=lambda mode: mode.value)
+        found = next((mode for mode in modes if mode.value >= highest.value - SAME_HEIGHT), highest)
+    n = len(points)
+    listen(Progress(Phase.MODE, n, n, note=f"log density {found.value:.2f}"))
+    return found
 
 
 def _above(target: Target, start: Array, method: str, rules: Rules) -> Mode:

@@ -17,7 +17,6 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path, unwatched
 from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
@@ -81,14 +80,6 @@ class Pathfinder:
             return False
         return bool(self.log_density(u[None])[0] >= self.log_q.min())
 
-    def scale(self, target: Target, dense: bool) -> Scaled:
-        """The target in coordinates where this Gaussian is standard, or of unit variances if not `dense`."""
-        if dense:
-            return Scaled(
-                target, self.mean, np.asarray(np.linalg.cholesky(self.curvature.dense()), dtype=float)
-            )
-        return Scaled(target, self.mean, np.sqrt(self.curvature.variances))
-
 
 def pathfinder(
     target: Target,
@@ -108,10 +99,8 @@ def pathfinder(
     def until_converged(point: PathPoint) -> None:
         watch(point)
         heights.append(point.log_density)
-        if (
-            len(heights) > PATHFINDING.steps_without_gain
-            and heights[-1] - heights[-1 - PATHFINDING.steps_without_gain] < PATHFINDING.least_gain
-        ):
+        before = heights[: -PATHFINDING.steps_without_gain]
+        if before and heights[-1] - before[-1] < PATHFINDING.least_gain:
             raise StopIteration
 
     path = lbfgs_path(target, start, watch=until_converged)
@@ -170,9 +159,8 @@ def pathfinders(
         except InferenceError as error:
             last = error
         else:
-            listen(
-                Progress(Phase.PATHFINDER, k, len(points), found[-1].elbo, note=f"{found[-1].steps} steps")
-            )
+            steps = f"{found[-1].steps} steps"
+            listen(Progress(Phase.PATHFINDER, k, len(points), found[-1].elbo, note=steps))
     return last
 
 

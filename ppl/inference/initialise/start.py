@@ -62,8 +62,7 @@ def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
             return u
     where = f"{tries} random starting points" if tries > 1 else "the given starting point"
     raise InferenceError(
-        f"The log density or its gradient is not finite at {where}.\n{blame(target, u)}",
-        "PPL971",
+        f"The log density or its gradient is not finite at {where}.\n{blame(target, u)}", "PPL971"
     )
 
 

@@ -16,8 +16,8 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
 from ppl.inference.initialise.pathfinder import PATHFINDING, Pathfinder, pathfinders
 from ppl.inference.initialise.start import Warm
-from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian, made_positive
-from ppl.inference.numerics.hessian import hessian
+from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
+from ppl.inference.numerics.hessian import gaussian_at
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, log_densities, width_of
 from ppl.inference.run.outcome import Ending, Outcome
@@ -149,13 +149,12 @@ def _by_factors(target: Target, family: Family, origin: Array, path: Pathfinder)
     match family:
         case FullRank():
             factor = np.asarray(np.linalg.cholesky(curvature.dense()), dtype=float)
-            return Start(origin, Scaled(target, mean, factor), family, family.start(zeros))
+            params = family.start(zeros)
         case LowRank():
-            factor = family.like(curvature.widening())
-            return Start(origin, Scaled(target, mean, np.sqrt(curvature.alpha)), family, factor)
+            factor, params = np.sqrt(curvature.alpha), family.like(curvature.widening())
         case _:  # the conditional sds are those of the mean-field q nearest to a Gaussian
-            scaled = Scaled(target, mean, curvature.precisions**-0.5)
-            return Start(origin, scaled, family, family.start(zeros))
+            factor, params = curvature.precisions**-0.5, family.start(zeros)
+    return Start(origin, Scaled(target, mean, factor), family, params)
 
 
 def _in_shape(target: Target, family: Family, origin: Array, found: Gaussian) -> Start:
@@ -178,22 +177,19 @@ def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gauss
         guesses = [Gaussian.with_covariance(path.mean, path.curvature.dense())]
     except np.linalg.LinAlgError:
         guesses = [Gaussian.with_covariance(path.mean, np.diag(path.curvature.variances))]
-    units = np.sqrt(path.curvature.variances)
-    gradient = target.log_density_gradient(path.mean)[1]
-    curve = hessian(target, path.mean, units)
-    if np.isfinite(curve).all() and np.isfinite(gradient).all():
-        guesses += _by_hessian(path.mean, -curve, gradient, units)
+    guesses += _by_hessian(target, path.mean, np.sqrt(path.curvature.variances))
     return max(guesses, key=lambda guess: _elbo(target, guess, z))
 
 
-def _by_hessian(mean: Array, precision: Array, gradient: Array, units: Array) -> list[Gaussian]:
-    """The Gaussian with this precision, and the same a Newton step on; none where it is flat to rounding."""
-    positive, _ = made_positive(precision * np.outer(units, units))
+def _by_hessian(target: Target, mean: Array, units: Array) -> list[Gaussian]:
+    """The Gaussian with the Hessian there, and that a Newton step on; none where it is flat to rounding."""
+    gradient = target.log_density_gradient(mean)[1]
     try:
-        local = Gaussian.with_precision(mean, positive, units)
-    except np.linalg.LinAlgError:
+        local, _ = gaussian_at(target, mean, units)
+    except (np.linalg.LinAlgError, ValueError):
         return []
-    return [local, local.with_mean(mean + local.factor @ (local.factor.T @ gradient))]
+    on = local.with_mean(mean + local.factor @ (local.factor.T @ gradient))
+    return [local, on] if np.isfinite(gradient).all() else []
 
 
 def _elbo(target: Target, guess: Gaussian, z: Array) -> float:

@@ -35,14 +35,5 @@ def from_start(target: Target, start: Start, context: Context, corrected: bool) 
 def _end(start: Start, context: Context, corrected: bool) -> Refined:
     if start.outcome:
         return unrefined(start, start.params, start.outcome)
-    found = fit_fixed_draws(
-        start.target,
-        start.family,
-        start.params,
-        context.streams.refine,
-        context.listen,
-        metric=start.metric,
-        journal=context.journal,
-        stage="fixed draws",
-    )
-    return answer(start, found, corrected)
+    at = (start.target, start.family, start.params, context.streams.refine, context.listen, start.metric)
+    return answer(start, fit_fixed_draws(*at, journal=context.journal, stage="fixed draws"), corrected)

@@ -13,8 +13,6 @@ from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Progress
 
 TO_ROUNDING = Rules(tol_rel_obj=0.0, tol_rel_grad=0.1)
 """A Gaussian is centred at the mode more closely than Stan's tolerances ask for."""
@@ -29,12 +27,10 @@ REPAIRED = (
 
 def laplace(target: Target, init: Init, context: Context) -> Result:
     """A full-rank q with the mode as its mean and minus the inverse Hessian there as its covariance."""
-    listen = context.listen
     family = FullRank(target.dim)
     with np.errstate(all="ignore"):
         points = start_points(target, init, context.streams.start)
-        mode = find_mode(target, points, listen, rules=TO_ROUNDING)
-        listen(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
+        mode = find_mode(target, points, context.listen, rules=TO_ROUNDING)
         q, outcome, notes = _at(target, mode)
         path = Path(start=points[0], outcome=outcome, iterations=mode.steps, notes=notes, at_maximum=True)
         return result_of(target, family, family.of(q.mean, q.factor), path, context)

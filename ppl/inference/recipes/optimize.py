@@ -22,20 +22,16 @@ from ppl.inference.recipes.laplace import outcome_of
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
 from ppl.inference.run.journal import once
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Progress
 
 
 def optimize(target: Target, init: Init, context: Context) -> Result:
     """All of q at the mode; every draw is the mode, and the final ELBO is the log density there."""
-    listen = context.listen
     if isinstance(target, MarginalTarget):
         return _type_two(target, init, context)
     family = Point(target.dim)
     with np.errstate(all="ignore"):
         points = start_points(target, init, context.streams.start)
-        mode = find_mode(target, points, listen, context.settings.optimizer)
-        listen(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
+        mode = find_mode(target, points, context.listen, context.settings.optimizer)
         path = Path(start=points[0], outcome=outcome_of(mode), iterations=mode.steps, at_maximum=True)
         return result_of(target, family, mode.u, path, context)
 

@@ -123,15 +123,9 @@ class Result:
         if n >= len(self.draws_u):
             return self
         stopped = Outcome(Ending.INTERRUPTED, f"interrupted in the variables of draw {n + 1}")
-        return replace(
-            self,
-            path=replace(self.path, outcome=stopped),
-            draws_u=self.draws_u[:n],
-            log_p=self.log_p[:n],
-            log_q=self.log_q[:n],
-            log_g=self.log_g[:n],
-            errors=self.errors.at(slice(n)),
-        )
+        first = {name: getattr(self, name)[:n] for name in ("draws_u", "log_p", "log_q", "log_g")}
+        path, errors = replace(self.path, outcome=stopped), self.errors.at(slice(n))
+        return replace(self, path=path, errors=errors, **first)
 
     @property
     def error_sources(self) -> ErrorSources:
@@ -145,26 +139,6 @@ class Result:
     @property
     def mean_u(self) -> Array:
         return self.family.mean(self.params)
-
-    @property
-    def start(self) -> Array:
-        return self.path.start
-
-    @property
-    def eta(self) -> float:
-        return self.path.eta
-
-    @property
-    def eta_scores(self) -> Mapping[float, float]:
-        return self.path.eta_scores
-
-    @property
-    def iterations(self) -> int:
-        return self.path.iterations
-
-    @property
-    def trace(self) -> tuple[TracePoint, ...]:
-        return self.path.trace
 
     @property
     def outcome(self) -> Outcome:

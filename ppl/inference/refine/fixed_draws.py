@@ -88,32 +88,33 @@ def fit_fixed_draws(
         InferenceError: the ELBO at `params` is not finite (names the statement to blame), or the draws that
             the family needs would take more than `most_gradients`, by default `gradients_for(target)`.
     """
-    n = _fewest_draws(family)
-    most_gradients = most_gradients or gradients_for(target)
-    if n * FIXED_DRAWS.evaluations > most_gradients:
+    fewest, most_gradients = _fewest_draws(family), most_gradients or gradients_for(target)
+    if fewest * FIXED_DRAWS.evaluations > most_gradients:
         raise InferenceError(
-            f"{n} draws, as many as {family.dim} dimensions need, would take more than {most_gradients} "
+            f"{fewest} draws, as many as {family.dim} dimensions need, would take more than {most_gradients} "
             "gradients. A mean-field or low-rank approximation needs fewer."
         )
-    most = max(FIXED_DRAWS.most_draws, 4 * n)
+    most = max(FIXED_DRAWS.most_draws, 4 * fewest)
+
+    def maximised(n: int, begin: Array, left: int, shift: float) -> tuple[Array, Maximum]:
+        z, report = _noise_of(family, n, rng), _reporter(listen, n, fewest, most, shift)
+        return z, maximise(target, family, begin, z, metric, left, report)
+
     at: FixedDrawsFit | None = journal.recall(stage, rng)
     if at is None:
-        z = _noise_of(family, n, rng)
-        report = _reporter(listen, n, n, most, math.inf)
-        first, shift = maximise(target, family, params, z, metric, most_gradients, report), math.inf
-        outcome = _outcome(n, shift, first)
-        at = FixedDrawsFit(first.params, z, first.gradients, shift, outcome)
-    while at.outcome.ending is Ending.BUDGET_REACHED and _affordable(at, most, most_gradients):
+        z, found = maximised(fewest, params, most_gradients, math.inf)
+        at = FixedDrawsFit(found.params, z, found.gradients, math.inf, _outcome(fewest, math.inf, found))
+    while at.outcome.ending is Ending.BUDGET_REACHED and (n := 2 * len(at.z)) <= most:
+        left = most_gradients - at.gradients
+        if n * FIXED_DRAWS.evaluations > left:
+            break
         journal.record(stage, at, rng)
-        n = 2 * len(at.z)
-        z, report = _noise_of(family, n, rng), _reporter(listen, n, _fewest_draws(family), most, at.shift)
         try:
-            found = maximise(target, family, at.params, z, metric, most_gradients - at.gradients, report)
+            z, found = maximised(n, at.params, left, at.shift)
         except InferenceError as error:
             return replace(at, outcome=Outcome(Ending.DIVERGED, str(error)))
-        shift = _largest_move(family, at.params, found.params)
-        outcome = _outcome(n, shift, found)
-        at = FixedDrawsFit(found.params, z, at.gradients + found.gradients, shift, outcome)
+        shift, spent = _largest_move(family, at.params, found.params), at.gradients + found.gradients
+        at = FixedDrawsFit(found.params, z, spent, shift, _outcome(n, shift, found))
     return at
 
 
@@ -130,16 +131,11 @@ def gradients_for(target: Target) -> int:
     return min(FIXED_DRAWS.most_gradients, FIXED_DRAWS.most_work // width_of(target))
 
 
-def _affordable(at: FixedDrawsFit, most: int, most_gradients: int) -> bool:
-    """Whether the draws may be doubled once more."""
-    n = 2 * len(at.z)
-    return n <= most and at.gradients + n * FIXED_DRAWS.evaluations <= most_gradients
-
-
 def _fewest_draws(family: Family) -> int:
     """32 where each coordinate has a scale of its own and no more; else four times the noise."""
     correlated = family.size > 2 * family.dim
-    return _power_of_two(max(FIXED_DRAWS.fewest_draws, 4 * family.noise_dim if correlated else 0))
+    least = max(FIXED_DRAWS.fewest_draws, 4 * family.noise_dim if correlated else 0)
+    return 1 << (least - 1).bit_length()  # a power of two
 
 
 def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
@@ -190,7 +186,3 @@ def _largest_move(family: Family, before: Array, after: Array) -> float:
     # A coordinate in which q is a point has no sd: its unit is that of the coordinates.
     move = np.abs(family.mean(after) - family.mean(before)) / np.where(scales > 0, scales, 1.0)
     return float(move.max(initial=0.0))
-
-
-def _power_of_two(n: int) -> int:
-    return 1 << (n - 1).bit_length()

@@ -43,22 +43,13 @@ def refine(start: Start, params: Array, before: Outcome, context: Context) -> Re
     Where it fails, or is interrupted, the loop's answer and outcome stay. The setting
     `linear_response` replaces the covariance found by that of its linear response.
     """
-    rng = context.streams.refine
+    rng, most = context.streams.refine, gradients_for(start.target) - 2 * COMPARED_DRAWS
     try:
         z = start.family.noise(COMPARED_DRAWS, rng)
         loss = negative_elbo(start.target, start.family, z, 0.0)
         begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
-        found = fit_fixed_draws(
-            start.target,
-            start.family,
-            begin,
-            rng,
-            context.listen,
-            start.metric,
-            gradients_for(start.target) - 2 * COMPARED_DRAWS,
-            context.journal,
-            "refine",
-        )
+        at = (start.target, start.family, begin, rng, context.listen, start.metric, most)
+        found = fit_fixed_draws(*at, context.journal, "refine")
     except InferenceError as error:
         return unrefined(start, params, before, f"Not refined on fixed draws: {error}")
     except KeyboardInterrupt:

@@ -132,7 +132,7 @@ class Fit(VariablesOfDraws):
     @property
     def eta(self) -> float:
         """The step size used, given or found."""
-        return self.result.eta
+        return self.result.path.eta
 
     @property
     def elbo(self) -> float:
@@ -180,7 +180,7 @@ class Fit(VariablesOfDraws):
             >>> fit.elbo_trace.shape[1]
             2
         """
-        return np.array([(point.iteration, point.elbo) for point in self.result.trace]).reshape(-1, 2)
+        return np.array([(point.iteration, point.elbo) for point in self.result.path.trace]).reshape(-1, 2)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -548,7 +548,7 @@ class Fit(VariablesOfDraws):
             lines = stan_csv.csv_lines(
                 config,
                 self.column_names,
-                result.eta,
+                result.path.eta,
                 self.at_mean(),
                 result.log_p,
                 result.log_g,
@@ -567,7 +567,7 @@ class Fit(VariablesOfDraws):
             >>> fit.save_diagnostics("diagnostics.csv")
         """
         config = self.config({"output.diagnostic_file": str(path), **(arguments or {})}, started)
-        write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
+        write_whole(path, stan_csv.diagnostic_lines(config, self.result.path.trace))
 
     @checks
     def save_config(self, path: str | Path, arguments: Values | None = None) -> Path:

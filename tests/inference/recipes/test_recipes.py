@@ -205,9 +205,9 @@ def test_a_posterior_that_mean_field_fits_stays_mean_field():
 def test_a_gaussian_posterior_takes_no_step():
     """The Gaussian at the start is weighed first; a step size says that steps are wanted."""
     result = fit(strongly_correlated(), settings())
-    assert result.iterations == 0 and not result.eta_scores and isinstance(result.family, FullRank)
+    assert result.path.iterations == 0 and not result.path.eta_scores and isinstance(result.family, FullRank)
     assert result.verdict.level is Level.GOOD and "Laplace approximation fits" in result.outcome.reason
-    assert fit(strongly_correlated(), settings(eta=0.1)).iterations > 0
+    assert fit(strongly_correlated(), settings(eta=0.1)).path.iterations > 0
 
 
 class Banana:
