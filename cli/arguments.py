@@ -9,7 +9,8 @@ import typer
 
 from ppl.cli.options import DRAWS, STDIN, data_files, file_to_read, main_output, one_of
 from ppl.files import exists, is_file
-from ppl.source import SourceText, read_source
+from ppl.program_text import read_source
+from ppl.source import SourceText
 
 
 class Missing(StrEnum):

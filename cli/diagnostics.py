@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from ppl.cli.output import wrapped
-from ppl.errors import Located, ModelError
+from ppl.errors import ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.lints import Lint
 from ppl.frontend.pedantic import lints
-from ppl.source import SourceText
+from ppl.source import SourceText, Span
 
 Diagnostic = ModelError | Lint
 
@@ -72,7 +72,7 @@ def as_json(d: Diagnostic) -> str:
     return json.dumps(record, ensure_ascii=False)
 
 
-def as_range(span: Located) -> dict[str, dict[str, int]]:
+def as_range(span: Span) -> dict[str, dict[str, int]]:
     return {
         "start": {"line": span.line, "column": span.column},
         "end": {"line": span.end_line, "column": span.end_column},

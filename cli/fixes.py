@@ -7,7 +7,8 @@ from typing import NamedTuple
 from ppl.cli.lsp.analysis import Analysis, analysis
 from ppl.errors import Fix, ModelError
 from ppl.frontend.lints import Lint
-from ppl.source import SourceText, with_fixes
+from ppl.program_text import with_fixes
+from ppl.source import SourceText
 
 MOST_FIXES = 200
 """Fixes of one program that are tried."""

@@ -7,11 +7,9 @@ from typing import TextIO, cast
 from rich.console import Console
 
 from ppl.cli.output import TolerantStream
-from ppl.fitting.progress_display import ITERATIONS_A_LINE, display, nats
+from ppl.fitting.progress_display import ITERATIONS_A_LINE, display
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener
-
-__all__ = ["nats", "on_stderr"]
 
 
 @contextmanager

@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 
 from ppl.cli.output import wrapped
-from ppl.cli.progress import nats
 from ppl.files import STDOUT
 from ppl.fitting.checkpoint import Checkpoint
+from ppl.fitting.progress_display import nats
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import folded
 from ppl.results.files.provenance import of_evidence

@@ -33,32 +33,21 @@ if TYPE_CHECKING:
     from ppl.results.fits.fit import load_fit as load_fit
     from ppl.results.report.compare import compare as compare
 
-PUBLIC = {
-    "compile_model": "ppl.compile",
-    "join": "ppl.jax_backend.joining",
-    "Model": "ppl.model",
-    "Posterior": "ppl.posterior",
-    "Fit": "ppl.results.fits.fit",
-    "Chains": "ppl.results.fits.chains",
-    "Calibration": "ppl.results.calibration.sbc",
-    "load_fit": "ppl.results.fits.fit",
-    "compare": "ppl.results.report.compare",
-    "PPLError": "ppl.errors",
-    "ModelError": "ppl.errors",
-    "DataError": "ppl.errors",
-    "InferenceError": "ppl.errors",
-    "ModelWarning": "ppl.errors",
-    "PPLWarning": "ppl.errors",
-    "PoorFitWarning": "ppl.errors",
-    "Rejection": "ppl.errors",
-    "ArgumentError": "ppl.errors",
-    "MissingFile": "ppl.errors",
-    "MissingPackage": "ppl.errors",
-    "OutOfRange": "ppl.errors",
-    "UnknownName": "ppl.errors",
-    "UnknownSetting": "ppl.errors",
-}
-
+OF_MODULES = (
+    ("ppl.compile", ("compile_model",)),
+    ("ppl.jax_backend.joining", ("join",)),
+    ("ppl.model", ("Model",)),
+    ("ppl.posterior", ("Posterior",)),
+    ("ppl.results.fits.fit", ("Fit",)),
+    ("ppl.results.fits.chains", ("Chains",)),
+    ("ppl.results.calibration.sbc", ("Calibration",)),
+    ("ppl.results.fits.fit", ("load_fit",)),
+    ("ppl.results.report.compare", ("compare",)),
+    ("ppl.errors", ("PPLError", "ModelError", "DataError", "InferenceError", "ModelWarning", "PPLWarning")),
+    ("ppl.errors", ("PoorFitWarning", "Rejection", "ArgumentError", "MissingFile", "MissingPackage")),
+    ("ppl.errors", ("OutOfRange", "UnknownName", "UnknownSetting")),
+)
+PUBLIC = {name: module for module, names in OF_MODULES for name in names}
 __all__ = list(PUBLIC)
 
 # In a checkout cli/, grammar/ and models/ lie beside ppl/; where it is installed they are in it.

@@ -102,10 +102,6 @@ def put_copy(x: Array, index: Any, value: Array) -> Array:
     return out
 
 
-def _put_vjp_x(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
-    return lambda g: put_copy(g, index, 0.0)
-
-
 def _put_vjp_value(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
     meta = anp.metadata(value)
     written = _last_written(index, np.shape(ans))
@@ -127,7 +123,7 @@ def _last_written(index: Any, shape: tuple[int, ...]) -> Array | None:
     return None if stay.all() else stay.astype(float)
 
 
-defvjp(put_copy, _put_vjp_x, None, _put_vjp_value)
+defvjp(put_copy, lambda ans, x, index, value: lambda g: put_copy(g, index, 0.0), None, _put_vjp_value)
 
 
 def _unbox(x: Array) -> Array:
@@ -158,7 +154,7 @@ def stack(axis: int, *items: Array) -> Array:
     return np.stack(items, axis=axis)
 
 
-def _stack_vjp(argnums: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Callable[[Array], list[Array]]:
+def _stack_vjp(argnums: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Adjoints:
     before = (slice(None),) * args[0]
     return lambda g: [g[(*before, i - 1)] for i in argnums]
 
@@ -171,9 +167,7 @@ def concatenate(axis: int, *items: Array) -> Array:
     return np.concatenate(items, axis=axis)
 
 
-def _concatenate_vjp(
-    argnums: Sequence[int], ans: Array, args: Any, kwargs: Any
-) -> Callable[[Array], list[Array]]:
+def _concatenate_vjp(argnums: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Adjoints:
     axis, *items = args
     before = (slice(None),) * axis
     ends = [0, *np.cumsum([np.shape(x)[axis] for x in items])]
@@ -183,17 +177,12 @@ def _concatenate_vjp(
 defvjp_argnums(concatenate, _concatenate_vjp)
 
 
-class _AutogradNumpy:
+class _AutogradNumpy(LateModule):
     """autograd.numpy with its faults replaced.
 
     It does not sum over axes that were broadcast to no entry; its derivatives of `concatenate` and `stack`
     take time quadratic in the number of items.
     """
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(anp, name)
-        setattr(self, name, found)
-        return found
 
     def where(self, condition: Array, x: Array, y: Array) -> Array:
         return where(AUTOGRAD, condition, x, y)
@@ -215,8 +204,7 @@ def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> A
     return value() if np.any(_unbox(condition)) else otherwise
 
 
-def _settle(steps: Sequence[Step], start: State, most: int) -> State:
-    state = start
+def _settle(steps: Sequence[Step], state: State, most: int) -> State:
     for i in range(most):
         state, unsettled = steps[i % len(steps)](i // len(steps), *state)
         if not np.any(unsettled):
@@ -255,7 +243,7 @@ NUMPY = Namespace(
 )
 AUTOGRAD = Namespace(
     "autograd",
-    _AutogradNumpy(),
+    _AutogradNumpy("autograd.numpy"),
     LateModule("autograd.scipy.special"),
     anp_linalg,
     LateModule("autograd.scipy.linalg"),
@@ -395,16 +383,12 @@ class Node:
             return g
         if self.leading_axes:
             g = xp.np.reshape(g, np.shape(g) + (1,) * (np.ndim(each) - self.leading_axes))
-        return _for_each(xp, g, np.shape(each))
+        shape = np.shape(each)
+        return g * np.ones(shape) if math.prod(shape) < MOST_COPIED else xp.np.broadcast_to(g, shape)
 
 
 MOST_COPIED = 4096
 """Numbers of which a view is made sooner than a copy."""
-
-
-def _for_each(xp: Namespace, g: Array, shape: tuple[int, ...]) -> Array:
-    """The adjoint of a sum for each of its elements; of many, without a copy for each."""
-    return g * np.ones(shape) if math.prod(shape) < MOST_COPIED else xp.np.broadcast_to(g, shape)
 
 
 def summed_to(target: Array, adjoint: Array) -> Array:
@@ -494,16 +478,8 @@ def as_pairs(values: np.ndarray) -> np.ndarray:
 
 def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, np.ndarray]:
     """The value and gradient of a scalar function at `x`, of any shape, by one tape."""
-    value, (gradient,) = value_and_grads(lambda parts: f(parts[0]), [x])
-    return value, gradient
-
-
-def value_and_grads(
-    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray], nodes: type[TapeNode] = TapeNode
-) -> tuple[float, list[np.ndarray]]:
-    """The value of a scalar function of several arrays, and its gradient in each, by one tape."""
-    value, gradients = values_and_grads(f, xs, nodes)
-    return float(value), gradients
+    value, (gradient,) = values_and_grads(lambda parts: f(parts[0]), [x])
+    return float(value), gradient
 
 
 def values_and_grads(
@@ -556,8 +532,8 @@ def nodes_around(around: Callable[[Vjp], Vjp]) -> type[TapeNode]:
     Example:
         >>> recorded = []
         >>> nodes = nodes_around(lambda vjp: recorded.append(vjp) or vjp)
-        >>> value_and_grads(lambda xs: xs[0] * xs[0], [np.float64(3.0)], nodes)
-        (9.0, [np.float64(6.0)])
+        >>> values_and_grads(lambda xs: xs[0] * xs[0], [np.float64(3.0)], nodes)
+        (np.float64(9.0), [np.float64(6.0)])
         >>> len(recorded)  # that of the argument, and the product
         2
     """

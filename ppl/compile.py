@@ -13,7 +13,8 @@ from ppl.ir.passes.table import PASSES
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.model import Model
 from ppl.phases import Compilation, run_phases
-from ppl.source import SourceText, read_source
+from ppl.program_text import read_source
+from ppl.source import SourceText
 from ppl.stdlib.library import Library
 
 Source = str | Path
@@ -89,22 +90,11 @@ def refuse_settings(positive_transform: str, without: Collection[str], library: 
     """ArgumentError where a setting of the compiler is none; see `compile_model`."""
     if positive_transform not in ("log", "softplus"):
         raise ArgumentError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
-    refuse(without)
-    if library is not None:
-        refuse_hidden(library)
-
-
-def refuse(without: Collection[str]) -> None:
-    """ArgumentError where a pass does not exist or cannot be left out."""
     for name in without:
         if name not in PASSES:
             raise ArgumentError(f"there is no pass {name!r}; the passes are {', '.join(PASSES)}")
         if why := PASSES[name].required:
             raise ArgumentError(f"the pass {name!r} cannot be skipped: {why}")
-
-
-def refuse_hidden(library: Library) -> None:
-    """ArgumentError where a function of the library would never be called: the language has its name."""
-    for name in library.callees:
+    for name in library.callees if library else ():
         if name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED) or not is_identifier(name):
             raise ArgumentError(f"{name!r} cannot name a function: it is a word of the language")

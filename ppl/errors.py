@@ -26,34 +26,13 @@ import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from ppl.source import Span
 from ppl.spelling import nearest
 
 MOST_ERRORS = 20
 """As many errors are reported in one run; the rest would only bury them."""
-
-
-class Located(Protocol):
-    """What an error needs to know of a place in the program (source.Span gives it)."""
-
-    @property
-    def line(self) -> int: ...
-    @property
-    def column(self) -> int: ...
-    @property
-    def end_line(self) -> int: ...
-    @property
-    def end_column(self) -> int: ...
-    @property
-    def place(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def source(self) -> Any: ...
-    def holds(self, line: int, column: int) -> bool: ...
-    def excerpt(self) -> str: ...
-    def describe(self) -> str: ...
 
 
 class PPLError(Exception):
@@ -82,7 +61,7 @@ def _restored(kind: type[PPLError], args: tuple[Any, ...]) -> PPLError:
 class Fix:
     """A change of the program that mends a mistake: `text` takes the place of what stands at `span`."""
 
-    span: Located
+    span: Span
     text: str
 
     @property
@@ -124,7 +103,7 @@ class ModelError(PPLError):
         1 20
     """
 
-    def __init__(self, message: str, span: Located, hint: str | None, code: str, fix: Fix | None = None):
+    def __init__(self, message: str, span: Span, hint: str | None, code: str, fix: Fix | None = None):
         self.message, self.span, self.hint, self.code, self.fix = message, span, hint, code, fix
         self.others: tuple[ModelError, ...] = ()
         super().__init__(message)
@@ -148,7 +127,7 @@ class ModelError(PPLError):
         return describe(self.span, "error", self.code, self.message, self.hint)
 
 
-def describe(span: Located, severity: str, code: str, message: str, hint: str | None) -> str:
+def describe(span: Span, severity: str, code: str, message: str, hint: str | None) -> str:
     """One diagnostic as text."""
     tail = f"\n{hint}" if hint else ""
     return f"{span.place}: {severity} {code}\n{span.excerpt()}\n{message}{tail}"

@@ -6,7 +6,7 @@ import platform
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -117,11 +117,15 @@ def beside(file: str | Path, what: str) -> Path:
 def numbered_files(file: str | Path, numbers: range) -> Iterator[Path]:
     """Those of `output_1.csv` and so on that are there: of any number of names only these can be lost."""
     path = Path(file)
-    head = f"{path.stem}_"
+    return (found for found, n in _with_numbers(path, f"{path.stem}_", path.suffix) if n in numbers)
+
+
+def _with_numbers(path: Path, head: str, tail: str) -> Iterator[tuple[Path, int]]:
+    """The files beside `path` whose names are a number between `head` and `tail`, each with the number."""
     for name in os.listdir(path.parent):
-        number = name.removeprefix(head).removesuffix(path.suffix)
-        if name == f"{head}{number}{path.suffix}" and number.isdecimal() and int(number) in numbers:
-            yield path.with_name(name)
+        number = name.removeprefix(head).removesuffix(tail)
+        if name == f"{head}{number}{tail}" and number.isdecimal():
+            yield path.with_name(name), int(number)
 
 
 @contextmanager
@@ -159,10 +163,10 @@ def write_whole(path: str | Path, lines: Iterable[str]) -> None:
     file that holds more than these lines.
     """
     path = Path(path)
-    if path == STDOUT and sys.stdout:
-        _write_to_stdout(lines)
-    elif path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8") as out, _named(path):
+    screen = sys.stdout if path == STDOUT else None
+    if screen or (path.exists() and not path.is_file()):
+        device = nullcontext(screen) if screen else path.open("w", encoding="utf-8")
+        with device as out, _named(path):
             out.writelines(lines)
             out.flush()
     else:
@@ -178,12 +182,10 @@ def remove(path: Path) -> None:
 
 def remove_stale(target: Path) -> None:
     """Remove the temporary files of `target` whose process, on this machine, is no more."""
-    head, tail = _around(target)
     with suppress(OSError):
-        for name in os.listdir(target.parent):
-            pid = name.removeprefix(head).removesuffix(tail)
-            if name == f"{head}{pid}{tail}" and pid.isdecimal() and not _alive(int(pid)):
-                target.with_name(name).unlink(missing_ok=True)
+        for found, pid in _with_numbers(target, *_around(target)):
+            if not _alive(pid):
+                found.unlink(missing_ok=True)
 
 
 def _around(target: Path) -> tuple[str, str]:
@@ -209,9 +211,3 @@ def _named(path: Path) -> Iterator[None]:
     except OSError as error:
         error.filename = str(path)
         raise
-
-
-def _write_to_stdout(lines: Iterable[str]) -> None:
-    with _named(STDOUT):
-        sys.stdout.writelines(lines)
-        sys.stdout.flush()

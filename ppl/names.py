@@ -5,9 +5,11 @@ item of a tuple follows a colon: `L.2.1`, `pair:1`, `pairs.2:1.3`.  A complex nu
 and `z.imag`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -85,29 +87,28 @@ def column_names(v: Sized, prefix: str | None = None) -> list[str]:
     return [name for e in elements for k, i in enumerate(v.items, 1) for name in column_names(i, f"{e}:{k}")]
 
 
-def flat_values(v: Sized, value: Any) -> list[np.ndarray]:
-    """The elements of a value in the order of `column_names`, in pieces to concatenate."""
-    if v.pairs:
-        return [np.ravel(as_pairs(np.ravel(np.asarray(value, dtype=complex), order="F")))]
-    if not v.items:
-        return [np.ravel(np.asarray(value, dtype=float), order="F")]
-    entries = [nested(value, index) for index in indices(v.dims)]
-    return [
-        p for entry in entries for i, item in zip(v.items, entry, strict=True) for p in flat_values(i, item)
-    ]
+def flat(variables: Sequence[Sized], values: Mapping[str, Any], draws: tuple[int, ...] = ()) -> np.ndarray:
+    """All elements of several variables, one after the other, shape (*draws, n): the axis of the draws, where
+    there is one, comes before those of a value, or of every part of a tuple.
+    """
+    return _joined((flat_value(v, values[v.name], draws) for v in variables), draws)
 
 
-def nested(value: Any, index: Sequence[int]) -> Any:
-    """An entry of nested lists."""
-    for k in index:
-        value = value[k]
-    return value
+def flat_value(v: Sized, value: Any, draws: tuple[int, ...] = ()) -> np.ndarray:
+    """The elements of a value in the order of `column_names`, shape (*draws, n)."""
+    if v.items:
+        entries = (reduce(getitem, index, value) for index in indices(v.dims))
+        return _joined(
+            (flat_value(i, x, draws) for e in entries for i, x in zip(v.items, e, strict=True)), draws
+        )
+    x, first = np.asarray(value, dtype=complex if v.pairs else float), len(draws)
+    turned = x.transpose(*range(first), *reversed(range(first, x.ndim)))
+    return (as_pairs(turned) if v.pairs else turned).reshape(*draws, -1)
 
 
-def flat(variables: Sequence[Sized], values: dict[str, Any]) -> np.ndarray:
-    """All elements of several variables, one after the other, shape (n,)."""
-    pieces = [p for v in variables for p in flat_values(v, values[v.name])]
-    return np.concatenate(pieces) if pieces else np.zeros(0)
+def _joined(parts: Iterable[np.ndarray], draws: tuple[int, ...]) -> np.ndarray:
+    found = [*parts]
+    return np.concatenate(found, axis=-1) if found else np.zeros((*draws, 0))
 
 
 def unflatten(variables: Sequence[Sized], row: np.ndarray) -> dict[str, Any]:
@@ -130,22 +131,3 @@ def _value(variable: Sized, row: np.ndarray) -> Any:
         values = unflatten(variable.items, entry).values()
         tuples[k] = {str(number): value for number, value in enumerate(values, 1)}
     return tuples.reshape(variable.dims, order="F").tolist()
-
-
-def flat_draws(variables: Sequence[Sized], values: dict[str, Any], draws: int) -> np.ndarray:
-    """The same of arrays that have an axis of the draws before their own, shape (draws, n)."""
-    each = [flat_each(v, values[v.name], draws) for v in variables]
-    return np.concatenate(each, axis=1) if each else np.zeros((draws, 0))
-
-
-def flat_each(v: Sized, values: Any, draws: int) -> np.ndarray:
-    """The elements of a variable for each draw; of a tuple every part has the axis of the draws."""
-    if v.items:
-        entries = [nested(values, index) for index in indices(v.dims)]
-        parts = [
-            flat_each(i, item, draws) for entry in entries for i, item in zip(v.items, entry, strict=True)
-        ]
-        return np.concatenate(parts, axis=1) if parts else np.zeros((draws, 0))
-    x = np.asarray(values, dtype=complex if v.pairs else float)
-    turned = x.transpose(0, *range(x.ndim - 1, 0, -1))
-    return (as_pairs(turned) if v.pairs else turned).reshape(draws, -1)

@@ -56,13 +56,9 @@ class Posterior(log_density.LogDensity):
             (v.name, str(v.type), v.constraint.replace("identity", ""), shape_of(sizes[v.name]))
             for v in self.model.lowered.parameters
         ]
-        return "".join(
-            [
-                html.paragraph(repr(self)),
-                html.table(("data", "type", "shape"), data) if data else "",
-                html.table(("parameter", "type", "constraint", "shape"), parameters),
-            ]
-        )
+        given = html.table(("data", "type", "shape"), data) if data else ""
+        own = html.table(("parameter", "type", "constraint", "shape"), parameters)
+        return html.paragraph(repr(self)) + given + own
 
     def log_density_hessian(
         self, u: ArrayLike, propto: bool = False, jacobian: bool = True

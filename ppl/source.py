@@ -1,20 +1,9 @@
 """The program text and places in it: every diagnostic is drawn from two records."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-from ppl.errors import Fix, Located, ModelError
-from ppl.files import require_file
-
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-OTHER_ENCODINGS = (
-    *(("UTF-32", b"\xff\xfe\x00\x00"), ("UTF-32", b"\x00\x00\xfe\xff")),
-    *(("UTF-16", b"\xff\xfe"), ("UTF-16", b"\xfe\xff")),
-)
-"""What files in them begin with."""
 WIDTH = 80
 """Columns an excerpt keeps within."""
 
@@ -82,23 +71,6 @@ class Span:
         return f"{gutter}{text}\n{' ' * (len(gutter) - 2)}| {carets}"
 
 
-def with_fixes(text: str, fixes: Iterable[Fix]) -> str:
-    """The text with changes that do not overlap."""
-    for fix in sorted(fixes, key=lambda f: (f.span.line, f.span.column), reverse=True):
-        start, end = offset(text, fix.span.line, fix.span.column), offset(text, *end_of(fix.span))
-        text = text[:start] + fix.text + text[end:]
-    return text
-
-
-def end_of(span: Located) -> tuple[int, int]:
-    return span.end_line, span.end_column
-
-
-def offset(text: str, line: int, column: int) -> int:
-    """Where a place stands; lines and columns count from 1."""
-    return sum(len(each) + 1 for each in text.split("\n")[: line - 1]) + column - 1
-
-
 def window(text: str, at: int, width: int) -> tuple[str, int]:
     """A part of `text` no longer than `width` that holds position `at`, and how far it is shifted."""
     if len(text) <= width:
@@ -107,40 +79,3 @@ def window(text: str, at: int, width: int) -> tuple[str, int]:
     left, right = "..." if first else "", "..." if first + width < len(text) else ""
     middle = text[first + len(left) : first + width - len(right)]
     return left + middle + right, first
-
-
-def read_source(program: str | Path) -> SourceText:
-    """A path names a file; text with a block, a line break or nothing but a comment is the program itself."""
-    if isinstance(program, str) and (re.search(r"[{\n]", program) or re.match(r"\s*($|//\s|/\*)", program)):
-        return SourceText(program)
-    return read_text(Path(program))
-
-
-def read_text(path: Path) -> SourceText:
-    """A file of UTF-8 text; the byte order mark that some editors put first is no part of it.
-
-    Raises:
-        ModelError: it is in another encoding; at the first byte that shows it.
-        MissingFile: it is not there.
-        OSError: it cannot be read.
-    """
-    held = require_file(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
-    encoding, mark = next((known for known in OTHER_ENCODINGS if held.startswith(known[1])), ("", b""))
-    try:
-        if mark:
-            raise UnicodeDecodeError("utf-8", held, 0, 1, encoding)
-        text = held.decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = held[: error.start].decode("utf-8", "replace")
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        source = SourceText(held.decode("latin-1") if not mark else "", str(path))
-        what = (
-            f"it begins as {encoding} does" if mark else f"byte {error.start + 1} is not part of a character"
-        )
-        raise ModelError(
-            f"The file is not UTF-8 text: {what}.",
-            Span(source, line, column, line, column + 1),
-            "Save it as UTF-8.",
-            "PPL182",
-        ) from None
-    return SourceText(text.replace("\r\n", "\n").replace("\r", "\n"), str(path))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ppl.names import Sized, column_names, flat, flat_values, sized
+from ppl.names import Sized, column_names, flat, flat_value, sized
 
 PAIR = sized("pair", (), (), [("pair.1", (), ()), ("pair.2", (), (2,))])
 PAIRS = sized("pairs", (2,), (), [("pairs.1", (), ()), ("pairs.2", (), (2,))])
@@ -29,7 +29,7 @@ def test_column_names(variable: Sized, names: list[str]) -> None:
 def test_the_first_index_runs_fastest_over_all_axes() -> None:
     value = np.arange(24.0).reshape(2, 3, 4)
     variable = Sized("x", (2,), (3, 4))
-    named = dict(zip(column_names(variable), np.concatenate(flat_values(variable, value)), strict=True))
+    named = dict(zip(column_names(variable), flat_value(variable, value), strict=True))
     assert named["x.1.1.1"] == value[0, 0, 0]
     assert named["x.2.3.4"] == value[1, 2, 3]
     assert named["x.2.1.3"] == value[1, 0, 2]

@@ -47,8 +47,8 @@ def doctor(
     from ppl.cli.examined import examined
     from ppl.cli.fits import read_run
     from ppl.cli.output import wrapped
+    from ppl.program_text import read_source
     from ppl.results.report.machine import document, of_examination
-    from ppl.source import read_source
 
     run = read_run(fit, model, [data]) if fit else None
     found = examined(read_source(model), inputs_from([data], arrays), seed, run)

@@ -126,10 +126,10 @@ def variational(
     from ppl.fitting.checkpoint import CheckpointOptions
     from ppl.fitting.memory_needed import require_memory
     from ppl.inference.run.phases import OF_CHAINS, phases_of
+    from ppl.program_text import read_source
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.chains import sample_with
     from ppl.results.fits.fit import fit_with_journal
-    from ppl.source import read_source
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config, then is not None)
     if then:

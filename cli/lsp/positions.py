@@ -9,8 +9,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls import uris
 
-from ppl.errors import Located
-from ppl.source import SourceText
+from ppl.source import SourceText, Span
 
 URI = re.compile(r"[A-Za-z][\w+.-]+:")
 """How a URI begins; a drive of Windows has one letter."""
@@ -22,11 +21,10 @@ class Positions:
 
     units: Callable[[str], int]
 
-    def range(self, span: Located) -> types.Range:
+    def range(self, span: Span) -> types.Range:
         """Where a span is."""
-        source: SourceText = span.source
-        start = self.position(source, span.line, span.column)
-        return types.Range(start, self.position(source, span.end_line, span.end_column))
+        start = self.position(span.source, span.line, span.column)
+        return types.Range(start, self.position(span.source, span.end_line, span.end_column))
 
     def position(self, source: SourceText, line: int, column: int) -> types.Position:
         return types.Position(line - 1, self.units(source.line(line)[: column - 1]))

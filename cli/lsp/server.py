@@ -21,7 +21,8 @@ from ppl.cli.lsp.symbols import Name, definition, same
 from ppl.distribution import VERSION
 from ppl.errors import ArgumentError, ModelError, PPLError
 from ppl.frontend.format import format_program
-from ppl.source import SourceText, Span, read_text
+from ppl.program_text import read_text
+from ppl.source import SourceText, Span
 
 PAUSE = 0.15
 """Seconds without a key until a text is checked."""

@@ -20,7 +20,7 @@ from ppl.ir.forms import DRAWS, GRADIENT, POINTS_KERNELS, POINTS_PROPTO, PROPTO,
 from ppl.ir.nodes import Program
 from ppl.model import Model
 from ppl.phases import Compilation
-from ppl.source import read_source
+from ppl.program_text import read_source
 
 FORMS = (VALUES, GRADIENT, PROPTO, POINTS_KERNELS, POINTS_PROPTO, DRAWS)
 """The forms that CmdStan's methods run."""

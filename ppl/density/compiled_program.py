@@ -17,7 +17,7 @@ from ppl.backend.memory import keep_freed_memory
 from ppl.backend.runtime import check
 from ppl.data import Frame, Inputs, load_data
 from ppl.data.shares import shared_names
-from ppl.density.conditioning import DataReader
+from ppl.density.conditioning import reader_of
 from ppl.density.data import Data, mapped
 from ppl.density.layout import check_sizes, parameter_places, parameters_of
 from ppl.ir import nodes as ir
@@ -25,6 +25,7 @@ from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
 from ppl.ir.made_of import made_of
 from ppl.ir.walk import walk
+from ppl.names import sized
 from ppl.phases import Compilation
 from ppl.source import SourceText
 from ppl.tracing.namespace import TRACING
@@ -144,8 +145,7 @@ class CompiledProgram:
     @property
     def nodes(self) -> type[TapeNode]:
         """What the tapes of its densities are made of."""
-        kind: type[TapeNode] = TapeNode
-        return kind
+        return TapeNode  # type: ignore[no-any-return]
 
     @property
     def plain(self) -> Module:
@@ -219,10 +219,10 @@ class CompiledProgram:
         """
         d = Data(seed__=seed)
         with np.errstate(all="ignore"), located(self.plain):
-            self.plain.read_data(d, DataReader(self.lowered.data, inputs).read)
+            self.plain.read_data(d, reader_of(self.lowered.data, inputs))
             self.plain.transform_data(d, np.random.default_rng(seed))
             d.places = parameter_places(parameters_of(self.plain.layout, d))
-            check_sizes(self.plain.shapes, d)
+            self.plain.shapes(d, lambda group, *shape: check_sizes(sized(*shape)))
         return d if mapped(d) else self.prepared(d)
 
     def known_values(self, d: Data) -> dict[str, Any]:

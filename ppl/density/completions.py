@@ -5,34 +5,32 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ppl.density.compiled_program import CompiledProgram
+from ppl.density.data import Data, Floats
 from ppl.errors import first_few
 from ppl.names import Sized, dotted
 from ppl.stdlib.constraints.sentences import position
 
 if TYPE_CHECKING:
-    from ppl.density.compiled_program import CompiledProgram
-    from ppl.density.data import Data
     from ppl.observed.completed import Completion
 
-Floats = NDArray[np.float64]
 FEW_PLACES = 5
 """Missing values of a variable that a sentence lists."""
 
 
-def places_of(c: "Completion", d: "Data") -> list[tuple[int, ...]]:
+def places_of(c: "Completion", d: Data) -> list[tuple[int, ...]]:
     """The indices of missing values, counted from 0."""
     indices = [np.asarray(d.of(name)).tolist() for name in c.at]
     return [tuple(i - 1 for i in index) for index in zip(*indices, strict=True)] if indices else [()]
 
 
-def named_places(c: "Completion", d: "Data") -> list[str]:
+def named_places(c: "Completion", d: Data) -> list[str]:
     """The missing values as the program calls them, `y[3]`."""
     return [c.name + position(index) for index in places_of(c, d)]
 
 
-def sentences(model: "CompiledProgram", d: "Data") -> Iterator[str]:
+def sentences(model: CompiledProgram, d: Data) -> Iterator[str]:
     """How many values are missing, and where, of each variable."""
     for c in model.completions:
         named = named_places(c, d)
@@ -41,7 +39,7 @@ def sentences(model: "CompiledProgram", d: "Data") -> Iterator[str]:
         yield f"{len(named)} missing {values}{how}: {first_few(named, FEW_PLACES)}."
 
 
-def with_holes(model: "CompiledProgram", d: "Data", data: Mapping[str, Any]) -> dict[str, Any]:
+def with_holes(model: CompiledProgram, d: Data, data: Mapping[str, Any]) -> dict[str, Any]:
     """The data that were given, nan in place of what was missing."""
     own = {name for c in model.completions for name in (c.count, *c.at)}
     out = {name: value for name, value in data.items() if name not in own}
@@ -52,16 +50,14 @@ def with_holes(model: "CompiledProgram", d: "Data", data: Mapping[str, Any]) -> 
     return out
 
 
-def with_entries(model: "CompiledProgram", d: "Data", declared: list[Sized]) -> list[Sized]:
+def with_entries(model: CompiledProgram, d: Data, declared: list[Sized]) -> list[Sized]:
     """The variables that have columns: missing values by their places, `y.3`; not what they complete."""
     whole = {c.whole for c in model.completions}
-    entries = {
-        c.part: tuple(f"{c.name}{dotted(index)}" for index in places_of(c, d)) for c in model.completions
-    }
+    entries = {c.part: tuple(c.name + dotted(at) for at in places_of(c, d)) for c in model.completions}
     return [replace(v, entries=entries.get(v.name, ())) for v in declared if v.name not in whole]
 
 
-def completed_draws(c: "Completion", d: "Data", draws: Floats) -> Floats:
+def completed_draws(c: "Completion", d: Data, draws: Floats) -> Floats:
     """Draws (draws, missing) of what is missing, in their places among the data: (draws, *shape)."""
     given = np.asarray(d.of(c.name), float)
     if not given.shape:

@@ -1,6 +1,6 @@
 """What declarations ask of data and of parameter values: the callbacks of emitted code."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ppl.backend.runtime import Place
@@ -18,19 +18,18 @@ def leaves(declared: Sequence[ir.Declared]) -> Iterator[ir.Declared]:
             yield d
 
 
-class DataReader:
-    """Reads each variable of the data block, in order, as emitted code declares it."""
+def reader_of(declared: Sequence[ir.Declared], inputs: Inputs) -> Callable[..., Any]:
+    """What reads each variable of the data block, in order, as emitted code declares it."""
+    by_name = {d.name: d for d in leaves(declared)}
 
-    def __init__(self, declared: Sequence[ir.Declared], inputs: Inputs):
-        self.by_name = {d.name: d for d in leaves(declared)}
-        self.inputs = inputs
-
-    def read(self, name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:
-        d = self.by_name[name]
+    def read(name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:
+        d = by_name[name]
         expected = Expected(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
-        value = read_value(self.inputs, expected, self.by_name)
-        check_value(value, expected, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs)
+        value = read_value(inputs, expected, by_name)
+        check_value(value, expected, CONSTRAINT_BY_KEYWORD[d.constraint], args, inputs)
         return value
+
+    return read
 
 
 def leaf_values(
@@ -38,8 +37,6 @@ def leaf_values(
 ) -> dict[str, Any]:
     """Given values of parameters, checked against their shapes."""
     inputs = Inputs(values, "the given values")
-    out = {}
-    for d in leaves(parameters):
-        place = places[d.name]
-        out[d.name] = read_value(inputs, Expected(d.name, d.type, place.dims, place.core, d.span))
-    return out
+    own = ((d, places[d.name]) for d in leaves(parameters))
+    expected = (Expected(d.name, d.type, place.dims, place.core, d.span) for d, place in own)
+    return {each.name: read_value(inputs, each) for each in expected}

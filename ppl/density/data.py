@@ -11,6 +11,7 @@ from ppl.backend.runtime import Place, block
 from ppl.backend.text import python_name
 from ppl.data.blocks import is_mapped
 
+Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
@@ -27,7 +28,7 @@ class Data(SimpleNamespace):
     seed__: int
     shared__: tuple[str, ...] = ()
 
-    def blocks(self, u: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def blocks(self, u: Floats) -> list[Floats]:
         """The elements of `u` (dim,), or (n, dim), by parameter, one array each, in the order of `places`.
 
         Those of parameters that are shared have no axis of the points.

@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 
 from ppl.data import Inputs
 from ppl.density.completions import completed_draws
+from ppl.density.data import Floats
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 
 if TYPE_CHECKING:
     from ppl.discrete.rewrite import Summed
-
-Floats = NDArray[np.float64]
 
 
 def probabilities(posterior: LogDensity, us: Floats, name: str) -> Floats:

@@ -4,18 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
+from ppl.arrays import AUTOGRAD, NUMPY, values_and_grads
 from ppl.backend.located import located
 from ppl.backend.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
 from ppl.density.compiled_program import CompiledProgram
-from ppl.density.data import Data
+from ppl.density.data import Data, Floats
 from ppl.errors import PPLError
 from ppl.ir.forms import VALUES
 from ppl.source import Span
-
-Floats = NDArray[np.float64]
 
 
 def explained(model: CompiledProgram, d: Data, u: Floats) -> str:
@@ -30,7 +27,8 @@ def explained_value(model: CompiledProgram, d: Data, u: Floats) -> str:
     where = f"{span.describe()}\n" if span else ""
     if not isinstance(found, NotFinite):
         return f"{where}{found}"
-    fixed = all(is_same_at(model, d, there, found) for there in elsewhere(u))
+    others = (trouble(model, d, there)[0] for there in elsewhere(u))
+    fixed = all(isinstance(other, NotFinite) and unmoved(found, other) for other in others)
     return f"{where}{found}\n{NO_START_HELPS if fixed else found.help}".rstrip()
 
 
@@ -38,12 +36,6 @@ def elsewhere(u: Floats) -> Iterator[Floats]:
     """A point near `u`, and one near 0, where no constrained value rounds to its bound."""
     yield u + 0.01 * (1 + np.abs(u))
     yield np.full_like(u, 0.02)
-
-
-def is_same_at(model: CompiledProgram, d: Data, u: Floats, found: NotFinite) -> bool:
-    """Whether the same goes wrong at `u`, so that no parameter has a part in it."""
-    there, _ = trouble(model, d, u)
-    return isinstance(there, NotFinite) and unmoved(found, there)
 
 
 def trouble(model: CompiledProgram, d: Data, u: Floats) -> tuple[Exception | None, Span | None]:
@@ -73,5 +65,5 @@ def explained_gradient(model: CompiledProgram, d: Data, u: Floats) -> str:
         return total
 
     with np.errstate(all="ignore"), located(module):
-        value_and_grads(inspect, d.blocks(u))
+        values_and_grads(inspect, d.blocks(u))
     return found[0]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ppl.backend.runtime import Place, checked_sizes
 from ppl.density.data import Data
-from ppl.names import dotted, indices, part_columns
+from ppl.names import Sized, dotted, indices, part_columns
 from ppl.stdlib.constraints.complex_numbers import COMPLEX
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
 
@@ -63,17 +63,11 @@ def parameter_layout(
     )
 
 
-def check_sizes(shapes: Callable[..., None], d: Data) -> None:
-    """ValueError where a size that the emitted function `shapes` declares is negative."""
-
-    def check(
-        name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any], pairs: bool = False
-    ) -> None:
-        checked_sizes((*dims, *sizes), name)
-        for item in items:
-            check(*item)
-
-    shapes(d, lambda group, *shape: check(*shape))
+def check_sizes(v: Sized) -> None:
+    """ValueError where a size of a variable, or of an item of it, is negative."""
+    checked_sizes(v.shape, v.name)
+    for item in v.items:
+        check_sizes(item)
 
 
 def parameter_places(parameters: Iterable[ParameterLayout]) -> dict[str, Place]:

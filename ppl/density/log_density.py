@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.ir.forms import ARRAYS, VALUES
 from ppl.ir.nodes import Declared
 from ppl.memory import ARRAY_SIZES, available
-from ppl.names import Sized, column_names, flat, flat_draws, sized
+from ppl.names import Sized, column_names, flat, sized
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -149,12 +150,8 @@ class LogDensity:
             >>> [v.name for v in posterior.declared(include_tp=True, include_gq=False)]
             ['mu', 'tau', 'theta_raw', 'theta']
         """
-        v = self.variables
-        return [
-            *v["parameters"],
-            *(v["transformed"] if include_tp else []),
-            *(v["generated"] if include_gq else []),
-        ]
+        groups = compress(self.variables.values(), (True, include_tp, include_gq))
+        return list(chain.from_iterable(groups))
 
     @checks
     def param_num(self, include_tp: bool = False, include_gq: bool = False) -> int:
@@ -451,7 +448,7 @@ class LogDensity:
                 values |= module.generated(self.d, values, rng, draw)
             except DrawsRejected as some:
                 raise Rejection(str(some)).with_traceback(some.__traceback__) from None
-        return flat_draws(self.declared(include_tp=True, include_gq=True), values, len(us))
+        return flat(self.declared(include_tp=True, include_gq=True), values, (len(us),))
 
     @checks
     def param_constrain(

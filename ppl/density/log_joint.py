@@ -8,13 +8,12 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, TapeNode
+from ppl.arrays import AUTOGRAD, NUMPY, Namespace, TapeNode
 from ppl.backend.located import located, not_traceable
 from ppl.backend.runtime import joined
 from ppl.density.compiled_program import CompiledProgram
-from ppl.density.data import Data
+from ppl.density.data import Data, Floats
 from ppl.density.many_points import (
     BATCH,
     MEMORY,
@@ -44,7 +43,6 @@ from ppl.memory import ARRAY_SIZES, available
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tape import numbers_depending_on
 
-Floats = NDArray[np.float64]
 Moving = tuple[int, ...] | None
 """The parameters that gradients are asked for, by their positions; None for all."""
 
@@ -116,12 +114,7 @@ class LogJoint:
         It holds the parts of this record, not the record: with a cycle, data would wait for the collector.
         """
         model, form, d, jacobian = self.model, self.forms.gradient, self.d, self.jacobian
-
-        def function(xp: Namespace) -> Callable[[Sequence[Array]], Array]:
-            log_joint = model.load(form, xp).log_joint
-            return lambda v: log_joint(d, v, jacobian)
-
-        return Tapes(function)
+        return Tapes(lambda xp: lambda v: model.load(form, xp).log_joint(d, v, jacobian))
 
     def tapes_at_many(self, with_values: bool = True, moving: Moving = None) -> Tapes:
         """The gradients at many points, of the blocks of some parameters or of all."""

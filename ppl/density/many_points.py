@@ -25,14 +25,13 @@ from ppl.backend.constraint_checks import DrawsRejected
 from ppl.backend.load import BUILTINS, Code, Module, load, solve
 from ppl.backend.located import located
 from ppl.backend.text import Binding
-from ppl.density.data import Data
+from ppl.density.data import Data, Floats
 from ppl.density.tapes import Tapes
 from ppl.errors import PPLError, Rejection
 from ppl.source import Span
 from ppl.stdlib.over_draws import for_all
 from ppl.stdlib.record import Laborious
 
-Floats = NDArray[np.float64]
 Found = tuple[Floats, ...]
 """Log densities (n,), and with them gradients (n, dim) where they are wanted."""
 
@@ -102,7 +101,8 @@ def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
         return without_rejected(some.draws, us, batched, scalar)
     except (MemoryError, PPLError) as error:
         if isinstance(error, Rejection | MemoryError) or getattr(error, "code", "") == MEMORY:
-            return by_groups(us, np.array_split(np.arange(len(us)), 2), batched, scalar)
+            halves = np.array_split(np.arange(len(us)), 2)
+            return in_order([evaluated(us[half], batched, scalar) for half in halves], halves)
         return one_by_one(us, scalar)
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)
@@ -167,10 +167,6 @@ def without_rejected(rejected: NDArray[np.intp], us: Floats, batched: Batched, s
     nothing = zip(others, (-np.inf, np.nan), strict=False)
     found = tuple(np.full((len(rejected), *each.shape[1:]), none) for each, none in nothing)
     return in_order([found, others], [rejected, left])
-
-
-def by_groups(us: Floats, groups: Sequence[NDArray[np.intp]], batched: Batched, scalar: Scalar) -> Found:
-    return in_order([evaluated(us[group], batched, scalar) for group in groups], groups)
 
 
 def in_order(parts: Sequence[Found], groups: Sequence[NDArray[np.intp]]) -> Found:

@@ -12,11 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.data.blocks import is_mapped, row_blocks, taken
 from ppl.data.shares import Share
-from ppl.density.data import Data, Rows
+from ppl.density.data import Data, Floats, Rows
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
@@ -27,8 +26,6 @@ from ppl.source import Span
 
 if TYPE_CHECKING:
     from ppl.density.log_density import LogDensity
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -144,10 +141,7 @@ class ByRows:
             return self.estimated(us)
         if not self.row_bytes:
             return self.posterior.log_densities(us)
-        values = self.rest.values(us)
-        for batch in self.in_blocks():
-            values = values + batch.terms.values(us)
-        return values
+        return sum((batch.terms.values(us) for batch in self.in_blocks()), self.rest.values(us))
 
     def share_of_rows(self, points: int) -> float:
         """The share of the rows that the log densities of so many points at once are computed from."""

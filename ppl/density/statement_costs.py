@@ -2,16 +2,17 @@
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
+from timeit import repeat
 from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ppl.arrays import AUTOGRAD, value_and_grads
+from ppl.arrays import AUTOGRAD, values_and_grads
 from ppl.density.log_density import Floats, LogDensity
 from ppl.ir.forms import GRADIENT
 from ppl.source import Span
@@ -50,11 +51,11 @@ def statement_costs(posterior: LogDensity, u: Floats) -> Costs:
     blocks = posterior.prepared.blocks(u)
 
     with np.errstate(all="ignore"):
-        seconds = min(timed(lambda: posterior.log_density_gradient(u)) for _ in range(EFFORT.repeats))
+        times = repeat(lambda: posterior.log_density_gradient(u), "pass", perf_counter, EFFORT.repeats, 1)
         clock = LineClock(module.functions["log_joint"].__code__.co_filename)
         with clock.watching():
             for _ in range(EFFORT.repeats):
-                value_and_grads(lambda blocks: module.log_joint(posterior.prepared, blocks, True), blocks)
+                values_and_grads(lambda v: module.log_joint(posterior.prepared, v, True), blocks)
     spans = posterior.model.code(GRADIENT).emitted.spans
     by_span: dict[Span, float] = defaultdict(float)
     for line, took in clock.seconds.items():
@@ -62,19 +63,13 @@ def statement_costs(posterior: LogDensity, u: Floats) -> Costs:
             by_span[span] += took
     whole = sum(by_span.values()) or 1.0
     largest = sorted(((span, took / whole) for span, took in by_span.items()), key=lambda one: -one[1])
-    return Costs(seconds, tuple(largest))
+    return Costs(min(times), tuple(largest))
 
 
 def point_of(posterior: LogDensity) -> Floats | None:
     """A random point of finite density; None where none of a few is."""
     points = np.random.default_rng(0).uniform(-1, 1, (EFFORT.points, posterior.param_unc_num()))
     return next((u for u in points if np.isfinite(posterior.log_density(u))), None)
-
-
-def timed(f: Callable[[], Any]) -> float:
-    began = perf_counter()
-    f()
-    return perf_counter() - began
 
 
 @dataclass

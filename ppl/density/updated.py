@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.density.data import Floats
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.rows import ByRows
 from ppl.inference.objective.target import Known
@@ -22,8 +23,6 @@ from ppl.ir.passes.split_rows import split_rows
 
 if TYPE_CHECKING:
     from ppl.density.log_density import LogDensity
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from ppl.errors import ModelError
-from ppl.source import SourceText, Span, read_text
+from ppl.program_text import read_text
+from ppl.source import SourceText, Span
 
 # An include inside a comment or a string is none, so those are matched first and passed over.
 INCLUDE = re.compile(

@@ -9,7 +9,8 @@ import pytest
 import ppl
 from ppl.cli.fixes import difference, fixed
 from ppl.errors import Fix
-from ppl.source import SourceText, Span, with_fixes
+from ppl.program_text import with_fixes
+from ppl.source import SourceText, Span
 
 CENTRED = """data {
   int<lower=0> J;

@@ -14,7 +14,7 @@ from laws.batches import errors_of_batches
 from laws.fixed_draws import Fixed
 from laws.passes import NONE, OPTIONAL, Variant, lowered, model_of, only, programs_of
 
-from ppl.arrays import AUTOGRAD, value_and_grads, values_and_grads
+from ppl.arrays import AUTOGRAD, values_and_grads
 from ppl.backend.located import located
 from ppl.backend.runtime import joined
 from ppl.density.rows import by_rows
@@ -150,7 +150,7 @@ class Case:
         """Of the reference, by autograd."""
         p, module = self.reference, self.reference.model.load(ir_forms.GRADIENT, AUTOGRAD)
         with np.errstate(all="ignore"), located(module):
-            _, parts = value_and_grads(lambda v: module.log_joint(p.d, v, True), p.d.blocks(u))
+            _, parts = values_and_grads(lambda v: module.log_joint(p.d, v, True), p.d.blocks(u))
         return joined(list(p.places.values()), parts)
 
     def constrained(self, u: Floats) -> Floats:

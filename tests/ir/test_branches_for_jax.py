@@ -6,7 +6,7 @@ from ir.branch_programs import DATA, FUNCTIONS, LOOPS, POINTS, SCALARS, WHILE, i
 from laws.passes import lowered
 from laws.verifier.compilation import Verified
 
-from ppl.arrays import AUTOGRAD, value_and_grads
+from ppl.arrays import AUTOGRAD, values_and_grads
 from ppl.errors import Rejection
 from ppl.ir.forms import FOR_JAX
 from ppl.ir.nodes import Apply, For, If, Jump, Return, While
@@ -33,7 +33,7 @@ def test_the_form_for_jax_has_the_same_numbers(text: str) -> None:
         want, slopes = posterior.log_density_gradient(u)
         try:
             with np.errstate(all="ignore"):
-                value, found = value_and_grads(lambda blocks: module.log_joint(d, blocks, True), d.blocks(u))
+                value, found = values_and_grads(lambda v: module.log_joint(d, v, True), d.blocks(u))
         except Rejection:
             value = -np.inf
         np.testing.assert_allclose(value, want, rtol=1e-12)

@@ -11,7 +11,8 @@ from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.pedantic import lints
 from ppl.frontend.usage_lints import without_density
-from ppl.source import SourceText, read_source
+from ppl.program_text import read_source
+from ppl.source import SourceText
 
 NO_PRIOR = "PPL001"
 

@@ -10,8 +10,9 @@ from ppl.errors import Fix
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.frontend.walk import statements, walk
+from ppl.program_text import with_fixes
 from ppl.results.doctor.statement import Lines, Site, Statement, arguments_of, density_of
-from ppl.source import SourceText, Span, with_fixes
+from ppl.source import SourceText, Span
 
 COMMENTS = ("//", "/*")
 NO_FIX = "the change depends on what the data mean"

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 
 from ppl.errors import Fix
 from ppl.frontend.lints import Lint
+from ppl.program_text import with_fixes
 from ppl.results.doctor.change import NO_FIX, Change, Rescaling
 from ppl.results.files.columns import Floats
-from ppl.source import SourceText, with_fixes
+from ppl.source import SourceText
 
 
 @dataclass(frozen=True, eq=False)

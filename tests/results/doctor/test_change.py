@@ -10,12 +10,13 @@ from ppl.cli.examined_fixes import fixed_with
 from ppl.cli.fixes import Fixed
 from ppl.frontend import ast
 from ppl.frontend.walk import walk
+from ppl.program_text import with_fixes
 from ppl.results.doctor.counts import overdispersed, zero_inflated
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.parameters import widened
 from ppl.results.doctor.shape import heavy_tailed
 from ppl.results.doctor.statement import Site, statement_of
-from ppl.source import SourceText, Span, with_fixes
+from ppl.source import SourceText, Span
 from tests.benchmarks.doctor.programs import PROGRAMS
 
 COMMENTED = """// counts
