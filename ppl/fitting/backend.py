@@ -177,17 +177,12 @@ def cached(posterior: LogDensity, key: Hashable, make: Callable[[], T]) -> T:
 
 def ready(settings: Settings) -> Any:
     """The device that JAX is to use; InferenceError where there is none, or no JAX."""
-    require_jax()
+    if find_spec("jax") is None:
+        raise MissingPackage('backend = "jax"', "JAX", *requirements("jax"))
     from ppl.jax_backend.device import device_of, make_ready
 
     make_ready()
     return device_of(settings.device)
-
-
-def require_jax() -> None:
-    """MissingPackage where it is not installed."""
-    if find_spec("jax") is None:
-        raise MissingPackage('backend = "jax"', "JAX", *requirements("jax"))
 
 
 def refusal(why: NotTraceable) -> InferenceError:

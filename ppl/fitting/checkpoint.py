@@ -144,18 +144,13 @@ def _set(rng: Generator, place: Mapping[str, Any]) -> None:
 
 def as_text(owner: Mapping[str, Any], stages: Mapping[str, Stage]) -> str:
     """One JSON object; `stages_of` has the stages back from it, to the last bit."""
-    coded = {
-        name: {"state": encode(stage.state), "generators": stage.generators} for name, stage in stages.items()
-    }
+    coded = {k: {"state": encode(s.state), "generators": s.generators} for k, s in stages.items()}
     return json.dumps(with_checksum({"format": FORMAT, **owner, "stages": coded}))
 
 
 def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages in a record that was read; KeyError, TypeError or ValueError for one that is damaged."""
-    return {
-        name: Stage(decode(stage["state"]), tuple(stage["generators"]))
-        for name, stage in record["stages"].items()
-    }
+    return {k: Stage(decode(s["state"]), tuple(s["generators"])) for k, s in record["stages"].items()}
 
 
 def journal_of(options: CheckpointOptions | None, posterior: LogDensity, settings: Settings) -> Checkpoint:
@@ -221,6 +216,6 @@ def require_same_run(posterior: LogDensity, settings: Settings) -> None:
 
 
 def _owner(posterior: LogDensity, settings: Settings) -> dict[str, Any]:
-    program = posterior.model.source.name
     decisive = replace(settings, cores=None)  # the same comes of any number
-    return {"program": program, **identity(posterior), "settings": plain(asdict(decisive))}
+    own = identity(posterior)
+    return {"program": posterior.model.source.name, **own, "settings": plain(asdict(decisive))}

@@ -83,15 +83,14 @@ def _one_run(
     listen = naming(progress, backends_of(posterior, settings))
     try:
         result = fit_with(journal, target, settings, start, listen)
-        noted = replace(result, notes=(*result.notes, *note_of(target)))
-        found = draws_of(posterior, settings, noted, listen=listen)
+        found = draws_of(posterior, settings, result, listen=listen)
     except KeyboardInterrupt:
         journal.write()
         raise
     if found.result.outcome.ending is Ending.INTERRUPTED:
         journal.write()
-    noted = replace(found.result, notes=(*found.result.notes, *journal.notes))
-    return found._replace(result=noted), journal
+    notes = (*result.notes, *note_of(target), *journal.notes)
+    return found._replace(result=replace(found.result, notes=notes)), journal
 
 
 def threads_of_fit(posterior: LogDensity) -> AbstractContextManager[None]:

@@ -146,11 +146,8 @@ FORMS = {"identity": "{}", "offset_multiplier": "{}", "lower": "log({})", "upper
 def sentence(posterior: LogDensity, lines: list[Floats]) -> str:
     """What is wrong, along which lines, and what to do."""
     where = " and along ".join(f"`{in_words(posterior, line)}`" for line in lines[: LINE_SEARCH.most_named])
-    more = (
-        f" and {len(lines) - LINE_SEARCH.most_named} more lines"
-        if len(lines) > LINE_SEARCH.most_named
-        else ""
-    )
+    rest = len(lines) - LINE_SEARCH.most_named
+    more = f" and {rest} more lines" if rest > 0 else ""
     names = sorted({name.split(".")[0] for name in parameters_of_line(posterior, lines[0])[0]})
     who = "it" if len(names) == 1 else f"one of {', '.join(f'`{name}`' for name in names)}"
     return (

@@ -66,11 +66,11 @@ class RunOptions(ProgressOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            self, "checkpoint", isinstance(self.checkpoint, str | Path | None), "the path of a file, or None"
-        )
+        path, every = self.checkpoint, self.checkpoint_every
+        require(self, "checkpoint", isinstance(path, str | Path | None), "the path of a file, or None")
         require(self, "resume", isinstance(self.resume, bool), "True or False")
-        require(self, "checkpoint_every", is_duration(self.checkpoint_every), "a number of seconds")
+        duration = isinstance(every, int | float) and every >= 0
+        require(self, "checkpoint_every", duration, "a number of seconds")
 
 
 def require(record: ProgressOptions, name: str, good: bool, expected: str) -> None:
@@ -79,10 +79,6 @@ def require(record: ProgressOptions, name: str, good: bool, expected: str) -> No
         raise OutOfRange(
             f"{name} = {in_a_line(repr(getattr(record, name)))} is out of range; expected {expected}."
         )
-
-
-def is_duration(value: Any) -> bool:
-    return isinstance(value, int | float) and value >= 0
 
 
 def take_options(record: type[W], keywords: dict[str, Any]) -> W:

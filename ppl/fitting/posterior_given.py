@@ -4,14 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ppl.density.log_density import Floats
+from ppl.density.data import Floats, Rows
 from ppl.density.log_joint import LogJoint
 from ppl.density.many_points import BATCH
 from ppl.inference.objective.target import Forwarding, Target
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -35,10 +32,8 @@ class PosteriorGiven(Forwarding):
         return values
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        values, gradients = self.by_groups(
-            us, lambda some: self.joint.values_and_gradients(some, self.moving)
-        )
-        return values, gradients
+        values, found = self.by_groups(us, lambda some: self.joint.values_and_gradients(some, self.moving))
+        return values, found
 
     def gradients_alone(self, us: Floats) -> Floats:
         (found,) = self.by_groups(us, lambda some: (self.joint.gradients(some, self.moving),))

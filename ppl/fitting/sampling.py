@@ -115,16 +115,14 @@ def _some(
     reported = dict.fromkeys(numbers, 0.0)
 
     def made(k: int, count: int) -> None:
-        number, now = numbers[k], perf_counter()
-        warm = count <= settings.num_warmup
-        of_phase = count if warm else count - settings.num_warmup
-        total = settings.num_warmup if warm else settings.num_samples
-        if now - reported[number] > SECONDS_A_REPORT_OF_CHAINS or of_phase in (1, total):
+        number, now, several = numbers[k], perf_counter(), settings.num_chains > 1
+        phase, done, total = Phase.SAMPLING, count - settings.num_warmup, settings.num_samples
+        if done <= 0:
+            phase, done, total = Phase.WARMUP, count, settings.num_warmup
+        if now - reported[number] > SECONDS_A_REPORT_OF_CHAINS or done in (1, total):
             reported[number] = now
-            phase = Phase.WARMUP if warm else Phase.SAMPLING
-            several = settings.num_chains > 1
             run, runs = (number, settings.num_chains) if several else (0, 0)
-            tell(Progress(phase, of_phase, total, run=run, runs=runs))
+            tell(Progress(phase, done, total, run=run, runs=runs))
 
     return run_chains(starts, settings, [seed_of(settings.seed, number) for number in numbers], made)
 
@@ -160,6 +158,5 @@ def _tabulated(
     ]
     stopped = len(left) < settings.num_chains or _is_short(left[0], settings)
     if stopped:
-        draws = len(left[0].draws.u)
-        notes = (*notes, f"Interrupted: {len(left)} chains of {draws} draws are kept.")
+        notes += (f"Interrupted: {len(left)} chains of {len(left[0].draws.u)} draws are kept.",)
     return ChainDraws(tuple(left), tuple(tables), stopped, (*notes, *failures(*tables)), backend)

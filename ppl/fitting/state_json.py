@@ -108,7 +108,5 @@ def _numbers(text: str, dtype: str) -> Array:
 
 
 def _parts(kind: type) -> tuple[str, ...]:
-    if is_dataclass(kind):
-        return tuple(field.name for field in fields(kind))
-    names: tuple[str, ...] = getattr(kind, "_fields")  # noqa: B009 - a NamedTuple's
-    return names
+    """The fields of a NamedTuple or of a dataclass."""
+    return getattr(kind, "_fields", None) or tuple(field.name for field in fields(kind))

@@ -44,11 +44,7 @@ def failures(*tables: Table) -> tuple[str, ...]:
 
 
 def tabulate(
-    posterior: LogDensity,
-    us: Floats | Sequence[Floats],
-    seed: int,
-    key: int = 0,
-    listen: Listener = silent,
+    posterior: LogDensity, us: Floats | Sequence[Floats], seed: int, key: int = 0, listen: Listener = silent
 ) -> Table:
     """Constrains each of `us`, (dim,) each, with transformed parameters and generated quantities.
 
@@ -97,11 +93,10 @@ def _fill(rows: Floats, posterior: LogDensity, us: Floats, stream: Stream, first
 
 def _constrain(posterior: LogDensity, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
     """As many leading columns as can be had, and what kept the others away ("" when nothing did)."""
-    try:
-        return posterior.param_constrain(u, include_tp=True, include_gq=True, rng=rng), ""
-    except (PPLError, ArithmeticError, ValueError) as error:
-        reason = str(error)
-    try:
-        return posterior.param_constrain(u, include_tp=True), reason
-    except (PPLError, ArithmeticError, ValueError):
-        return posterior.param_constrain(u), reason
+    reason = ""
+    for generated in (True, False):
+        try:
+            return posterior.param_constrain(u, True, generated, rng), reason
+        except (PPLError, ArithmeticError, ValueError) as error:
+            reason = reason or str(error)
+    return posterior.param_constrain(u), reason
