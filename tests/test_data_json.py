@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppl.data import json_text
-from ppl.data.json_text import Malformed, parse_json
+from ppl.data.json_text import parse_json
+from ppl.data.text import BadText
 
 numbers = st.integers(-(2**40), 2**40) | st.floats(allow_nan=False)
 leaves = numbers | st.none() | st.booleans() | st.text(max_size=5)
@@ -79,7 +80,7 @@ def test_a_damaged_text_is_read_or_refused_at_a_place_in_it(value, window, data)
         expected = None
     try:
         read = parse(bytes(text), window)
-    except Malformed as error:
+    except BadText as error:
         assert 1 <= error.line <= text.count(b"\n") + 1
         assert 1 <= error.column <= len(text) + 1
         assert expected is None or not isinstance(expected, dict) or repeats_a_name(bytes(text))
@@ -121,7 +122,7 @@ def repeats_a_name(text: bytes) -> bool:
     ],
 )
 def test_a_mistake_is_placed(text, line, column, says, window):
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(BadText) as caught:
         parse(text.encode(), window)
     assert (caught.value.line, caught.value.column) == (line, column)
     assert says in str(caught.value)
@@ -144,12 +145,12 @@ def test_a_mistake_is_placed(text, line, column, says, window):
 )
 @pytest.mark.parametrize("window", [3, 1 << 16])
 def test_refused(text, window):
-    with pytest.raises(Malformed):
+    with pytest.raises(BadText):
         parse(text.encode(), window)
 
 
 def test_bytes_that_are_not_utf8_are_placed():
-    with pytest.raises(Malformed, match="UTF-8") as caught:
+    with pytest.raises(BadText, match="UTF-8") as caught:
         parse_json(b'{"y": [1, 2, "\xff"]}')
     assert caught.value.column == 15
 

@@ -18,7 +18,6 @@ from ppl.cli.main import main
 from ppl.data import blocks as blocks_of
 from ppl.data import load_data, open_array, with_arrays
 from ppl.data.locations import location_of
-from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition
 from ppl.data.tables import columns_of, fill
 from ppl.density import rows as rows_of_posterior
@@ -235,7 +234,9 @@ def test_columns_of_files_behind_a_url(folder, scheme):
     np.testing.assert_array_equal(open_array(f"{at}/rows:a,c"), X[:, [0, 2]])
     np.testing.assert_array_equal(open_array(f"{at}/rows/2.parquet:b"), X[150:, 1])
     np.testing.assert_array_equal(open_array(f"{at}/y.arrow:y"), Y)
-    inputs = with_shares(load_data(SIZES), {"x": f"{at}/rows:a,b,c"}, lambda n: Partition(n, 4), range(2, 4))
+    inputs = with_arrays(
+        load_data(SIZES), {"x": f"{at}/rows:a,b,c"}, lambda n: Partition(n, 4).own(range(2, 4))
+    )
     np.testing.assert_array_equal(inputs.values["x"].values, X[200:])
     with pytest.raises(DataError, match=re.escape(f"there is no file {at}/none.parquet")):
         open_array(f"{at}/none.parquet")
@@ -428,7 +429,7 @@ def written(form: str) -> str:
 def test_a_process_reads_its_parts_of_the_rows(folder, form):
     partition, file = Partition(N, 3), written(form)
     for parts in (range(0, 1), range(1, 3), range(2, 3)):
-        found = with_shares(load_data("d.json"), {"x": file}, lambda n: Partition(n, 3), parts)
+        found = with_arrays(load_data("d.json"), {"x": file}, lambda n, own=parts: Partition(n, 3).own(own))
         share = found.values["x"]
         own = np.concatenate([*(partition.part(k) for k in parts), partition.left])
         assert share.shape == X.shape and share.rows.tolist() == own.tolist()

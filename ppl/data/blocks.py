@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.data.shares import Share
+from ppl.data.shares import Share, is_consecutive
 
 BLOCK_BYTES = 1 << 24
 """Bytes of an array that are looked at together."""
@@ -104,10 +104,6 @@ def taken(array: NDArray[Any], rows: NDArray[np.intp], axis: int) -> NDArray[Any
         parts.append(np.asarray(np.take(array, rows[first : first + ROWS_TAKEN], axis=axis)))
         release(array)
     return np.concatenate(parts, axis=axis) if len(parts) > 1 else parts[0]
-
-
-def is_consecutive(rows: NDArray[np.intp]) -> bool:
-    return int(rows[-1] - rows[0]) == len(rows) - 1 and bool((np.diff(rows) == 1).all())
 
 
 def release(array: NDArray[Any]) -> None:

@@ -16,7 +16,6 @@ from ppl.data.text import BadText, utf8
 
 TEXT_ROWS_AT_A_TIME = 1 << 14
 """Rows whose fields exist as text at a time."""
-BLANK = "a blank line among the rows"
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,10 @@ def parse_csv(text: bytes) -> Table:
     lines: list[int] = []
     while block := list(islice(rows, TEXT_ROWS_AT_A_TIME)):
         for line, fields in block:
-            if len(fields) != len(names):
-                raise BadText(_uneven(fields, names), line)
+            if not fields:
+                raise BadText("a blank line among the rows", line)
+            if (n := len(fields)) != len(names):
+                raise BadText(f"{n} field{'s'[: n != 1]}, but the header names {len(names)} columns", line)
         lines += [line for line, _ in block]
         for piece, column in zip(pieces, zip(*(fields for _, fields in block), strict=True), strict=True):
             piece.append(_numbers(column))
@@ -88,12 +89,6 @@ def _header(line: int, fields: Sequence[str]) -> list[str]:
     if twice:
         raise BadText(f"`{twice}` names two columns; give each variable once", line)
     return names
-
-
-def _uneven(fields: Sequence[str], names: Sequence[str]) -> str:
-    if not fields:
-        return BLANK
-    return f"{len(fields)} field{'s'[: len(fields) != 1]}, but the header names {len(names)} columns"
 
 
 def _numbers(fields: Sequence[str]) -> Any:

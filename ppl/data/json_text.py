@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.data.text import BadText
 from ppl.data.values import NOT_FINITE, compact
 
 PARSED_BYTES = 1 << 16
@@ -34,16 +35,6 @@ FOREIGN_WORDS = {
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class Malformed(ValueError):
-    """The text is not JSON at `line`, `column`, both from 1."""
-
-    def __init__(self, message: str, text: bytes, offset: int):
-        self.line = text.count(b"\n", 0, offset) + 1
-        start = text.rfind(b"\n", 0, offset) + 1
-        self.column = len(text[start:offset].decode(errors="replace")) + 1
-        super().__init__(message)
-
-
 class Repeated(Exception):
     """An object has a name twice."""
 
@@ -52,11 +43,12 @@ def parse_json(text: bytes) -> dict[str, Any]:
     """The object that `text` is; rectangular arrays of numbers are ndarrays.
 
     Raises:
-        Malformed: no JSON, not an object, or a name given twice.
+        BadText: no JSON, not an object, or a name given twice.
     """
     start = skip(text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0)
     if text[start : start + 1] != b"{":
-        found = "nothing" if start == len(text) else f"`{piece_text(text[start : start + 12])}`"
+        words = text[start : start + 12].decode(errors="replace").split()
+        found = "nothing" if start == len(text) else f"`{' '.join(words)}`"
         fail(f'data are one JSON object, {{"name": value, ...}}; found {found}', text, start)
     values, end = read_object(text, start, outermost=True)
     if skip(text, end) != len(text):
@@ -70,11 +62,8 @@ def skip(text: bytes, here: int) -> int:
 
 
 def fail(message: str, text: bytes, offset: int) -> NoReturn:
-    raise Malformed(message, text, offset)
-
-
-def piece_text(piece: bytes) -> str:
-    return " ".join(piece.decode(errors="replace").split())
+    line, start = text.count(b"\n", 0, offset) + 1, text.rfind(b"\n", 0, offset) + 1
+    raise BadText(message, line, len(text[start:offset].decode(errors="replace")) + 1)
 
 
 def read_any(text: bytes, here: int) -> tuple[Any, int]:
@@ -85,7 +74,10 @@ def read_any(text: bytes, here: int) -> tuple[Any, int]:
         case b"[":
             return read_array(text, here)
         case _:
-            return read_scalar(text, here)
+            token = STRING.match(text, here) or WORD.match(text, here)
+            if token is None:
+                fail("a value is expected: a number, a string, `[` or `{`", text, here)
+            return decode(text, here, token.end()), token.end()
 
 
 def read_object(text: bytes, start: int, outermost: bool = False) -> tuple[dict[str, Any], int]:
@@ -120,13 +112,6 @@ def read_name(text: bytes, here: int) -> tuple[str, int]:
     if text[colon : colon + 1] != b":":
         fail("`:` is expected after a name", text, colon)
     return decode(text, here, string.end()), skip(text, colon + 1)
-
-
-def read_scalar(text: bytes, here: int) -> tuple[Any, int]:
-    token = STRING.match(text, here) or WORD.match(text, here)
-    if token is None:
-        fail("a value is expected: a number, a string, `[` or `{`", text, here)
-    return decode(text, here, token.end()), token.end()
 
 
 def read_array(text: bytes, start: int) -> tuple[Any, int]:

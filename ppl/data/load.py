@@ -10,7 +10,7 @@ from ppl.data.archive import read_npz
 from ppl.data.bounded_read import read_bytes
 from ppl.data.csv_text import parse_csv
 from ppl.data.inputs import Inputs, Rows
-from ppl.data.json_text import Malformed, parse_json
+from ppl.data.json_text import parse_json
 from ppl.data.r_dump import parse_r_dump
 from ppl.data.text import BadText
 from ppl.distribution import requirements
@@ -92,7 +92,7 @@ def _read(path: Path) -> Inputs:
     try:
         return reader(path, packed)
     except BadText as error:
-        raise DataError(f"{path}:{error.line}: {error}", code="PPL906") from None
+        raise DataError(f"{path}:{error.place}: {error}", code="PPL906") from None
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read: {why}", code="PPL905") from None
@@ -106,8 +106,8 @@ def of_json(text: bytes, label: str) -> Inputs:
     """
     try:
         return Inputs(parse_json(text), label)
-    except Malformed as error:
-        raise DataError(f"{label}:{error.line}:{error.column}: {error}", code="PPL906") from None
+    except BadText as error:
+        raise DataError(f"{label}:{error.place}: {error}", code="PPL906") from None
 
 
 def _csv(path: Path, packed: bool) -> Inputs:

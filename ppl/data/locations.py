@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from ppl.distribution import requirements
@@ -13,28 +13,6 @@ from ppl.files import exists
 
 SCHEME = re.compile(r"\w[\w+.-]+://")
 """How a URL begins; a letter alone is a drive of Windows."""
-
-
-class Location(Protocol):
-    """A file, or a folder whose .parquet files are one table, in the order of their names."""
-
-    @property
-    def suffix(self) -> str: ...
-
-    @property
-    def exists(self) -> bool: ...
-
-    @property
-    def is_folder(self) -> bool: ...
-
-    def files(self) -> list[Any]:
-        """What `open` and `size` take: the file, or those of the folder."""
-
-    def open(self, file: Any) -> Any:
-        """What Arrow reads."""
-
-    def size(self, file: Any) -> int:
-        """In bytes."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +36,18 @@ class OnDisk:
     def is_folder(self) -> bool:
         return self.path.is_dir()
 
-    def files(self) -> list[Path]:
+    @property
+    def files(self) -> list[Any]:
+        """What `open` and `size` take: the file, or the .parquet files of a folder, which are one table."""
         return sorted(self.path.glob("*.parquet")) if self.is_folder else [self.path]
 
-    def open(self, file: Path) -> Any:
+    def open(self, file: Any) -> Any:
+        """What Arrow reads."""
         return file
 
-    def size(self, file: Path) -> int:
-        return file.stat().st_size
+    def size(self, file: Any) -> int:
+        """In bytes."""
+        return int(file.stat().st_size)
 
 
 @dataclass(frozen=True)
@@ -92,11 +74,8 @@ class InStore:
     def is_folder(self) -> bool:
         return self._kind == "Directory"
 
-    def files(self) -> list[str]:
-        return self._files
-
     @cached_property
-    def _files(self) -> list[str]:
+    def files(self) -> list[Any]:
         from pyarrow.fs import FileSelector
 
         system, path = self._store
@@ -105,10 +84,10 @@ class InStore:
         names = (info.path for info in system.get_file_info(FileSelector(path)))
         return sorted(name for name in names if name.endswith(".parquet"))
 
-    def open(self, file: str) -> Any:
+    def open(self, file: Any) -> Any:
         return self._store[0].open_input_file(file)
 
-    def size(self, file: str) -> int:
+    def size(self, file: Any) -> int:
         return int(self._store[0].get_file_info(file).size)
 
     @cached_property
@@ -140,6 +119,10 @@ class InStore:
         except (ImportError, ValueError) as error:  # no package for the scheme, or no such scheme
             raise DataError(f"{self.url}: {error}", code="PPL905") from None
         return fs.PyFileSystem(fs.FSSpecHandler(opened)), path
+
+
+Location = OnDisk | InStore
+"""A file, or a folder whose .parquet files are one table, in the order of their names."""
 
 
 def location_of(text: str) -> tuple[Location, list[str]]:

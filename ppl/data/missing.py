@@ -20,19 +20,13 @@ class Holes:
 
 def holes_in(value: Any) -> Holes | None:
     """Where values are missing; None where none is, or where they are no numbers in the first place."""
-    if isinstance(value, Share):
+    kind = value.dtype.kind if isinstance(value, np.ndarray) else ""
+    if isinstance(value, Share) or kind in ("i", "u", "b"):
         return None
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
+    array = value if kind == "f" and not np.ma.isMaskedArray(value) else as_floats(value)
+    if array is None or not (missing := np.isnan(array)).any():
         return None
-    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.ma.isMaskedArray(value):
-        array = value
-    else:
-        found = as_floats(value)
-        if found is None:
-            return None
-        array = found
-    missing = np.isnan(array)
-    return Holes(np.array(array, dtype=float), np.argwhere(missing)) if missing.any() else None
+    return Holes(np.array(array, dtype=float), np.argwhere(missing))
 
 
 def as_floats(value: Any) -> Numbers | None:

@@ -1,7 +1,8 @@
 """Arrays that stay on disk: NumPy's files as they are, columns of tables by a temporary file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ppl.data.blocks import release, room_on_disk
 from ppl.data.inputs import Inputs
 from ppl.data.locations import InStore, Location, OnDisk, location_of
 from ppl.data.read_only import aligned, read_only, room_for
-from ppl.data.shares import Partition, Share
+from ppl.data.shares import Share
 from ppl.data.tables import COLUMNS, columns_of, fill, refused
 from ppl.errors import DataError, MissingFile
 
@@ -21,37 +22,21 @@ Own = Callable[[int], tuple[slice, ...]]
 """The rows of an array of so many that are this process's."""
 
 
-def with_arrays(inputs: Inputs, files: Mapping[str, str]) -> Inputs:
+def with_arrays(inputs: Inputs, files: Mapping[str, str], own: Own | None = None) -> Inputs:
     """The inputs, and beside them variables each from a file of its own, {"x": "rows.npy"}.
 
     An .npy file is mapped. Of a .parquet, .arrow or .feather file a variable takes all columns, in order, or
     those that are named behind a colon, "rows.parquet:age,weight"; one column is a vector, several a matrix.
-    Such a file may lie behind a URL, "s3://bucket/rows.parquet".
+    Such a file may lie behind a URL, "s3://bucket/rows.parquet". With `own` only those rows of each array are
+    read, along its first axis.
 
     Raises:
         DataError: a variable is given twice, or its file cannot be read.
     """
-    return _beside(inputs, files, open_array)
-
-
-def with_shares(
-    inputs: Inputs, files: Mapping[str, str], partition: Callable[[int], Partition], parts: range
-) -> Inputs:
-    """As `with_arrays`, but of each array only the rows of consecutive parts are read, and those left over.
-
-    `partition(n_rows)` says how rows are shared out. They are those along the first axis.
-
-    Raises:
-        DataError: as `with_arrays`.
-    """
-    return _beside(inputs, files, lambda file: open_share(file, lambda n_rows: partition(n_rows).own(parts)))
-
-
-def _beside(inputs: Inputs, files: Mapping[str, str], read: Callable[[str], Any]) -> Inputs:
-    """The inputs, and beside them what each file holds."""
     twice = next((name for name in files if name in inputs.values), None)
     if twice:
         raise refused(files[twice], f"`{twice}` is in {inputs.label_of(twice)} too; give it once", twice)
+    read = partial(open_share, own=own) if own else open_array
     values = {name: _read_for(name, file, read) for name, file in files.items()}
     return replace(inputs, values={**inputs.values, **values}, files={**inputs.files, **files})
 
@@ -79,7 +64,10 @@ def open_array(file: str | Path) -> NDArray[Any]:
             mapped: NDArray[Any] = np.load(where.path, mmap_mode="r", allow_pickle=False)
             return mapped
         if where.suffix in COLUMNS or where.is_folder:
-            return _all_rows(where, *columns_of(where, columns))
+            table, names, shape, dtype = columns_of(where, columns)
+            array = room_on_disk(shape, dtype)
+            fill(where, array, table, names, slice(0, table.n_rows))
+            return array
     except (OSError, *BROKEN) as error:
         raise _unreadable(where, error) from None
     if isinstance(where, InStore):
@@ -114,9 +102,8 @@ def open_share(file: str | Path, own: Own) -> Share:
         return Share(mapped.shape, _numbers(slices), values, _identity(where, mapped.shape))
     _require(where)
     try:
-        table, names, dtype = columns_of(where, columns)
+        table, names, shape, dtype = columns_of(where, columns)
         slices = own(table.n_rows)
-        shape = (table.n_rows, len(names)) if len(names) > 1 else (table.n_rows,)
         values = room_for((sum(s.stop - s.start for s in slices), *shape[1:]), dtype)
         first = 0
         for rows in slices:
@@ -132,12 +119,4 @@ def _numbers(slices: Iterable[slice]) -> NDArray[np.intp]:
 
 def _identity(where: Location, shape: Any) -> str:
     """What tells a file from others without reading it: shape, and sizes of files."""
-    return repr((shape, [where.size(file) for file in where.files()]))
-
-
-def _all_rows(where: Location, table: Any, names: Sequence[str], dtype: type) -> NDArray[Any]:
-    """All rows, by a temporary file."""
-    shape = (table.n_rows, len(names)) if len(names) > 1 else (table.n_rows,)
-    array = room_on_disk(shape, dtype)
-    fill(where, array, table, names, slice(0, table.n_rows))
-    return array
+    return repr((shape, [where.size(file) for file in where.files]))

@@ -179,9 +179,8 @@ class Reader:
 
     def structure(self) -> Any:
         values = np.atleast_1d(self.value())
-        self.expect(",")
-        self.expect(".Dim")
-        self.expect("=")
+        for sign in (",", ".Dim", "="):
+            self.expect(sign)
         token = self.now
         sizes = [self.whole(size, "a size in .Dim", token) for size in np.ravel(self.value()).tolist()]
         self.expect(")")

@@ -83,7 +83,7 @@ def read_share(share: Share, expected: Expected, where: str) -> Share:
     return replace(share, values=values)
 
 
-def renumbered(rows: Numbers, sentence: str) -> str:
+def renumbered(rows: Numbers | range, sentence: str) -> str:
     """The sentence, in which an index counts from 1 what is at hand, with the number of the row."""
     return re.sub(r"\[(\d+)", lambda index: f"[{int(rows[int(index[1]) - 1]) + 1}", sentence, count=1)
 
@@ -128,9 +128,9 @@ def fault_in_blocks(
     if isinstance(value, Share):
         own = [bound.values if isinstance(bound, Share) else bound for bound in args]
         own = [bound[value.rows] if np.shape(bound) == value.shape else bound for bound in own]
-        if sentence := constraint.check(value.values, _sizes_of(value, expected), *own):
-            return renumbered(value.rows, sentence)
-        return None
+        sizes = expected.sizes if expected.dims else value.values.shape
+        sentence = constraint.check(value.values, sizes, *own)
+        return sentence and renumbered(value.rows, sentence)
     by_element = constraint.keyword in ELEMENTWISE
     if not is_mapped(value) or not (expected.dims or by_element):
         return constraint.check(value, expected.sizes, *args)
@@ -140,19 +140,9 @@ def fault_in_blocks(
         sizes = expected.sizes if expected.dims else (len(block), *expected.sizes[1:])
         bounds = [bound[rows] if np.shape(bound) == value.shape else bound for bound in args]
         if sentence := constraint.check(block, sizes, *bounds):
-            return counted_from(first, sentence)
+            return renumbered(range(first, rows.stop), sentence)
         first = rows.stop
     return None
-
-
-def _sizes_of(share: Share, expected: Expected) -> Shape:
-    """The shape of one value, of the rows that are at hand."""
-    return expected.sizes if expected.dims else share.values.shape
-
-
-def counted_from(first: int, sentence: str) -> str:
-    """The sentence with its first index moved on."""
-    return FIRST_INDEX.sub(lambda index: f"[{int(index[1]) + first}", sentence)
 
 
 def doubles(array: Numbers) -> Numbers:

@@ -80,8 +80,7 @@ class Share(NDArrayOperatorsMixin):
         at = np.searchsorted(self.rows, rows)
         if not np.array_equal(self.rows[np.minimum(at, len(self.rows) - 1)], rows):
             raise InferenceError("These rows belong to another process.")
-        together = len(at) > 0 and at[-1] - at[0] == len(at) - 1 and bool((np.diff(at) == 1).all())
-        return self.values[at[0] : at[-1] + 1] if together else self.values[at]
+        return self.values[at[0] : at[-1] + 1] if len(at) and is_consecutive(at) else self.values[at]
 
     def __array__(self, *args: Any, **more: Any) -> Any:
         raise InferenceError(NOT_ALL_ROWS)
@@ -97,6 +96,11 @@ NOT_ALL_ROWS = (
     "each process has read only its own rows, so it can be used only in sums over rows in the "
     "target.\nRemove the statement, or give the data as JSON, which every process holds whole."
 )
+
+
+def is_consecutive(rows: Rows) -> bool:
+    """Whether rows, at least one, follow each other."""
+    return int(rows[-1] - rows[0]) == len(rows) - 1 and bool((np.diff(rows) == 1).all())
 
 
 def shared_names(values: Mapping[str, Any]) -> frozenset[str]:

@@ -21,13 +21,13 @@ def refused(where: object, why: str, variable: str | None = None) -> DataError:
     return DataError(f"{where}: {why}", variable, "PPL905")
 
 
-def columns_of(where: Location, names: Sequence[str]) -> tuple[Any, Sequence[str], type]:
-    """The table in a file or data set, the columns of it that are wanted, and of which type an array is."""
+def columns_of(where: Location, names: Sequence[str]) -> tuple[Any, Sequence[str], tuple[int, ...], type]:
+    """The table in a file or data set, the columns of it that are wanted, and an array's shape and type."""
     try:
         import pyarrow as arrow
     except ImportError:
         raise MissingPackage(str(where), "pyarrow", *requirements("parquet")) from None
-    if not where.files():
+    if not where.files:
         raise refused(where, "there is no .parquet file in this folder")
     table = _Parquet(where) if where.suffix == ".parquet" or where.is_folder else _Ipc(where)
     names = names or table.schema.names
@@ -38,11 +38,14 @@ def columns_of(where: Location, names: Sequence[str]) -> tuple[Any, Sequence[str
     for name, kind in kinds.items():
         if not (arrow.types.is_integer(kind) or arrow.types.is_floating(kind)):
             raise refused(where, f"column {name} holds {kind}, no numbers")
-    return table, names, np.int64 if all(map(arrow.types.is_integer, kinds.values())) else np.float64
+    dtype = np.int64 if all(map(arrow.types.is_integer, kinds.values())) else np.float64
+    return table, names, (table.n_rows, len(names))[: min(len(names), 2)], dtype
 
 
 def fill(where: Location, array: NDArray[Any], table: Any, names: Sequence[str], rows: slice) -> None:
-    """Put some rows of the table in an array of as many."""
+    """Put some rows of the table in an array of as many, and give back what Arrow keeps of its memory."""
+    from pyarrow import default_memory_pool
+
     first = 0
     for batch in table.batches(names, rows):
         for k, name in enumerate(names):
@@ -53,7 +56,7 @@ def fill(where: Location, array: NDArray[Any], table: Any, names: Sequence[str],
             array[entries] = _fitting(where, name, column.to_numpy(zero_copy_only=False), array.dtype)
         first += len(batch)
         release(array)
-    table.release()
+    default_memory_pool().release_unused()
 
 
 def _fitting(where: Location, name: str, values: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -75,16 +78,10 @@ class _Parquet:
         # A file that Arrow reads ahead keeps its last row group in memory until it is closed.
         self.files = [
             parquet.ParquetFile(where.open(file), buffer_size=1 << 20, pre_buffer=False)
-            for file in where.files()
+            for file in where.files
         ]
         self.schema = self.files[0].schema_arrow
         self.n_rows = sum(file.metadata.num_rows for file in self.files)
-
-    def release(self) -> None:
-        """Give back what Arrow keeps of the memory that it read into."""
-        from pyarrow import default_memory_pool
-
-        default_memory_pool().release_unused()
 
     def batches(self, names: Sequence[str], rows: slice) -> Iterator[Any]:
         """Those rows; of row groups without any, nothing is read."""
@@ -104,16 +101,13 @@ class _Ipc:
     def __init__(self, where: Location):
         from pyarrow import ipc, memory_map
 
-        (file,) = map(where.open, where.files())
+        (file,) = map(where.open, where.files)
         self.file = ipc.open_file(memory_map(str(file)) if isinstance(file, PurePath) else file)
         self.schema = self.file.schema
         self.n_rows = sum(len(self.file.get_batch(k)) for k in range(self.file.num_record_batches))
 
     def batches(self, names: Sequence[str], rows: slice) -> Iterator[Any]:
         return within((self.file.get_batch(k) for k in range(self.file.num_record_batches)), 0, rows)
-
-    def release(self) -> None:
-        """Nothing is kept of a file that is mapped."""
 
 
 def within(batches: Iterable[Any], first: int, rows: slice) -> Iterator[Any]:

@@ -2,10 +2,11 @@
 
 
 class BadText(ValueError):
-    """The text is not of its format: what is wrong at `line`, from 1."""
+    """The text is not of its format: what is wrong at `line` and, in JSON, `column`, both from 1."""
 
-    def __init__(self, message: str, line: int):
-        self.line = line
+    def __init__(self, message: str, line: int, column: int = 0):
+        self.line, self.column = line, column
+        self.place = f"{line}:{column}" if column else f"{line}"
         super().__init__(message)
 
 

@@ -45,7 +45,9 @@ def compact(values: list[Any]) -> Numbers | list[Any]:
         return values
     if array.dtype.kind not in "iuf" or not _only_numbers(values, array.ndim):
         return values
-    return array.astype(np.int32) if _fits_int32(array) else array
+    if array.dtype.kind == "i" and np.array_equal(small := array.astype(np.int32), array):
+        return small
+    return array
 
 
 def _only_numbers(values: Iterable[Any], ndim: int) -> bool:
@@ -53,12 +55,6 @@ def _only_numbers(values: Iterable[Any], ndim: int) -> bool:
     for _ in range(ndim - 1):
         values = chain.from_iterable(values)
     return not any(issubclass(t, bool | np.bool_ | np.ndarray) for t in set(map(type, values)))
-
-
-def _fits_int32(array: Numbers) -> bool:
-    limits = np.iinfo(np.int32)
-    small = array.dtype.kind == "i" and array.size > 0
-    return bool(small and array.min() >= limits.min and array.max() <= limits.max)
 
 
 def as_array(name: str, value: Any) -> Numbers:

@@ -20,7 +20,6 @@ from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ppl.data import Inputs, with_arrays
-from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition, Rows
 from ppl.density.compiled_program import CompiledProgram
 from ppl.density.data import Data
@@ -67,7 +66,7 @@ def with_own_rows(model: CompiledProgram, inputs: Inputs, files: Mapping[str, st
     whole = {name: file for name, file in files.items() if name not in by_rows}
     own = own_parts(mesh)
     parts = range(own[0], own[-1] + 1)
-    return with_shares(with_arrays(inputs, whole), by_rows, lambda n: Partition(n, mesh.size), parts)
+    return with_arrays(with_arrays(inputs, whole), by_rows, lambda n: Partition(n, mesh.size).own(parts))
 
 
 class OverDevices(Functions):
