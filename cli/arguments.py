@@ -1,23 +1,19 @@
 """Arguments that several commands share."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ppl.cli.options import DRAWS, STDIN, data_files, file_to_read, main_output, one_of
+from ppl.cli.settings import choice
 from ppl.files import exists, is_file
 from ppl.program_text import read_source
 from ppl.source import SourceText
 
-
-class Missing(StrEnum):
-    """What becomes of missing data."""
-
-    refuse = "refuse"
-    model = "model"
+Missing = choice("Missing", "refuse", "model")
+"""What becomes of missing data."""
 
 
 def is_program(path: Path | None) -> Path | None:

@@ -38,13 +38,7 @@ def write_rows(output: Path, table: "Table", config: "Config") -> None:
 
 
 def write_table(
-    output: Path,
-    table: "Table",
-    posterior: "Posterior",
-    run: "DrawsFile",
-    data: str,
-    seed: int,
-    quiet: bool,
+    output: Path, table: "Table", posterior: "Posterior", run: "DrawsFile", data: str, seed: int, quiet: bool
 ) -> None:
     """Writes the table, and says how many rows it has, and how many of them failed."""
     from ppl.fitting.posterior_target import parameters_of

@@ -4,86 +4,43 @@ import atexit
 import gc
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
 import typer
 
-from ppl.cli.commands.build import build
-from ppl.cli.commands.check import check
-from ppl.cli.commands.compare import compare
-from ppl.cli.commands.diagnose import diagnose
-from ppl.cli.commands.docs import docs
-from ppl.cli.commands.doctor import doctor
-from ppl.cli.commands.draws import draws
-from ppl.cli.commands.explain import explain
-from ppl.cli.commands.fix import fix
-from ppl.cli.commands.format import format
-from ppl.cli.commands.generate import generate
-from ppl.cli.commands.log_prob import log_prob
-from ppl.cli.commands.loo import loo
-from ppl.cli.commands.lsp import lsp
-from ppl.cli.commands.new import new
-from ppl.cli.commands.plot import plot
-from ppl.cli.commands.predict import predict
-from ppl.cli.commands.sample import sample
-from ppl.cli.commands.sbc import sbc
-from ppl.cli.commands.show import show
-from ppl.cli.commands.summary import summary
-from ppl.cli.commands.update import update
-from ppl.cli.commands.variational import variational
 from ppl.cli.group import Command, Commands
 from ppl.cli.internal import write_report
+from ppl.cli.output import wrapped
 from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
 from ppl.distribution import VERSION
 from ppl.errors import DataError, InferenceError, ModelError, PPLError
 from ppl.memory import out_of_memory
 
-COMMANDS = (
-    variational,
-    sample,
-    sbc,
-    predict,
-    update,
-    new,
-    build,
-    summary,
-    loo,
-    compare,
-    doctor,
-    plot,
-    generate,
-    draws,
-    log_prob,
-    diagnose,
-    check,
-    fix,
-    format,
-    lsp,
-    explain,
-    docs,
-    show,
+NAMES = (
+    *("variational", "sample", "sbc", "predict", "update", "new", "build", "summary", "loo", "compare"),
+    *("doctor", "plot", "generate", "draws", "log_prob", "diagnose"),
+    *("check", "fix", "format", "lsp", "explain", "docs", "show"),
 )
+COMMANDS = tuple(getattr(import_module(f"ppl.cli.commands.{name}"), name) for name in NAMES)
+"""The commands, each a function in a file of its name."""
 
 
-@dataclass(frozen=True)
-class ExitStatus:
+class Exit(IntEnum):
     """The exit statuses of the command, beside 0."""
 
-    refused: int = 1
+    REFUSED = 1
     """A mistake in the program, the data or the arguments."""
 
-    failed: int = 3
+    FAILED = 3
     """A fit that failed."""
 
-    internal: int = 70
+    INTERNAL = 70
     """A mistake of ours, as `EX_SOFTWARE` of sysexits.h."""
-
-
-EXIT = ExitStatus()
 
 
 OBJECTS_A_COLLECTION = 100_000
@@ -99,7 +56,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command(cls=WithWords if command is variational else Command)(command)
+    app.command(cls=WithWords if command.__name__ == "variational" else Command)(command)
 
 
 def _print_version(requested: bool) -> None:
@@ -154,45 +111,32 @@ def _run(argv: list[str] | None) -> None:
     try:
         command_line()(argv)
     except ModelError as error:
-        _show(error)
-        sys.exit(EXIT.refused)
-    except InferenceError as error:
-        _exit(EXIT.failed, in_lines(f"ppl: error {error.code}: {error}"), error)
-    except DataError as error:
-        _exit(EXIT.refused, in_lines(f"ppl: error {error.code}: {error}"), error)
+        from ppl.cli.diagnostics import show
+
+        show((error, *error.others), sys.stderr)  # each begins with file:line:column, as editors expect
+        sys.exit(Exit.REFUSED)
+    except (InferenceError, DataError) as error:
+        status = Exit.FAILED if isinstance(error, InferenceError) else Exit.REFUSED
+        _exit(status, wrapped(f"ppl: error {error.code}: {error}"), error)
     except PPLError as error:
-        _exit(EXIT.refused, in_lines(f"ppl: {error}"), error)
+        _exit(Exit.REFUSED, wrapped(f"ppl: {error}"), error)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
-        sys.exit(EXIT.refused)
+        sys.exit(Exit.REFUSED)
     except MemoryError as error:
-        _exit(EXIT.failed, in_lines(f"ppl: error PPL977: {out_of_memory(error)}"), error)
+        _exit(Exit.FAILED, wrapped(f"ppl: error PPL977: {out_of_memory(error)}"), error)
     except OSError as error:
-        _exit(EXIT.refused, f"ppl: {error.filename or 'file'}: {error.strerror or error}", error)
+        _exit(Exit.REFUSED, f"ppl: {error.filename or 'file'}: {error.strerror or error}", error)
     except Exception as error:
         if "Gloo" in str(error):  # another process of the run has ended, which is about to be told
-            sys.exit(EXIT.failed)
+            sys.exit(Exit.FAILED)
         written = write_report(error)
         _exit(
-            EXIT.internal,
+            Exit.INTERNAL,
             f"ppl: internal error ({type(error).__name__}): a bug in ppl, not in your program. "
             f"Please send {written} to the developers, with the program that caused it.",
             error,
         )
-
-
-def _show(error: ModelError) -> None:
-    """Every error of the program, each beginning with file:line:column, as editors expect."""
-    from ppl.cli.diagnostics import show as show_diagnostics
-
-    show_diagnostics((error, *error.others), sys.stderr)
-
-
-def in_lines(message: str) -> str:
-    """Broken into lines as the errors of a program are."""
-    from ppl.cli.output import wrapped
-
-    return wrapped(message)
 
 
 def _exit(status: int, message: str, error: Exception) -> NoReturn:

@@ -19,47 +19,40 @@ DRAWS = (*CSV, ".npz", ".nc", ".parquet")
 """The suffixes of draws (results.files.formats), which say the format."""
 
 
-def whole(least: int, text: str, *names: str, **more: Any) -> Any:
-    """An option that takes an integer of at least `least`."""
+def held_to(good: Callable[[Any], bool], complaint: str) -> Callable[[Any], Any]:
+    """The callback of an option whose value, where there is one, must be good."""
 
-    def check(value: int | None) -> int | None:
-        if value is not None and value < least:
-            raise typer.BadParameter(f"{value} is too small; expected an integer of at least {least}.")
+    def check(value: Any) -> Any:
+        if value is not None and not good(value):
+            raise typer.BadParameter(complaint.format(value))
         return value
 
+    return check
+
+
+def whole(least: int, text: str, *names: str, **more: Any) -> Any:
+    """An option that takes an integer of at least `least`."""
+    check = held_to(lambda n: n >= least, f"{{}} is too small; expected an integer of at least {least}.")
     return typer.Option(*names, metavar="N", callback=check, help=text, **more)
 
 
 def positive(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a finite number above 0."""
-
-    def check(value: float | None) -> float | None:
-        if value is not None and not 0 < value < float("inf"):
-            raise typer.BadParameter(f"{value:g} is out of range; expected a finite number above 0.")
-        return value
-
+    complaint = "{:g} is out of range; expected a finite number above 0."
+    check = held_to(lambda x: 0 < x < float("inf"), complaint)
     return typer.Option(*names, metavar="X", callback=check, help=text, **more)
 
 
 def probability(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a number between 0 and 1, neither of them."""
-
-    def check(value: float | None) -> float | None:
-        if value is not None and not 0 < value < 1:
-            raise typer.BadParameter(f"{value:g} is out of range; expected a number above 0 and below 1.")
-        return value
-
+    check = held_to(lambda p: 0 < p < 1, "{:g} is out of range; expected a number above 0 and below 1.")
     return typer.Option(*names, metavar="P", callback=check, help=text, **more)
 
 
 def address(text: str) -> Any:
     """An option that takes HOST:PORT."""
-
-    def check(word: str | None) -> str | None:
-        if word is not None and not word.rpartition(":")[2].isdecimal():
-            raise typer.BadParameter(f"'{word}' is not HOST:PORT, such as node1:9000.")
-        return word
-
+    complaint = "'{}' is not HOST:PORT, such as node1:9000."
+    check = held_to(lambda word: word.rpartition(":")[2].isdecimal(), complaint)
     return typer.Option(metavar="HOST:PORT", callback=check, help=text, hidden=True)
 
 

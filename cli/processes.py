@@ -16,9 +16,6 @@ class Joined(NamedTuple):
     first: bool
 
 
-ALONE = Joined(together=False, first=True)
-
-
 def joined(hosts: int | None, coordinator: str | None, processes: int | None, process: int | None) -> Joined:
     """Join the processes of the run, if there are others: those given, or those that a launcher started."""
     by_hand = (coordinator, processes, process)
@@ -33,7 +30,7 @@ def joined(hosts: int | None, coordinator: str | None, processes: int | None, pr
     if not given:
         found = launched(os.environ) if hosts is None else None
         if found is None and hosts in (None, 1):
-            return ALONE
+            return Joined(together=False, first=True)
         processes, process, coordinator = found or (hosts, None, None)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # XLA's log, before it is imported: no warnings
     from ppl.jax_backend.joining import join

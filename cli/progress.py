@@ -1,7 +1,7 @@
 """What a command shows of its work: on standard error, so that standard output has results alone."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TextIO, cast
 
 from rich.console import Console
@@ -12,14 +12,12 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener
 
 
-@contextmanager
 def on_stderr(
     plan: Sequence[Phase],
     refresh: int = ITERATIONS_A_LINE,
     quiet: bool = False,
     err: TolerantStream | None = None,
-) -> Iterator[Listener]:
+) -> AbstractContextManager[Listener]:
     """A listener for a run through the stages of `plan`; a reader of `err` that goes away ends nothing."""
     console = Console(file=cast(TextIO, err or TolerantStream("stderr")))
-    with display(console, 0 if quiet else refresh, plan) as listen:
-        yield listen
+    return display(console, 0 if quiet else refresh, plan)

@@ -1,29 +1,20 @@
 """`--format` of reports, and `--require`: the verdict as an exit status."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated
 
 import typer
 
 from ppl.cli.options import one_of
+from ppl.cli.settings import choice
 from ppl.inference.diagnose.level import FROM_BEST, Level
 
+Format = choice("Format", "text", "json")
+"""How a report is printed."""
 
-class Format(StrEnum):
-    """How a report is printed."""
-
-    text = "text"
-    json = "json"
-
-
-class Least(StrEnum):
-    """The least verdict that ends a command with status 0."""
-
-    good = "good"
-    usable = "usable"
-
+Least = choice("Least", "good", "usable")
+"""The least verdict that ends a command with status 0."""
 
 STATUS: Mapping[Level, int] = MappingProxyType(
     {Level.GOOD: 0, Level.USABLE: 4, Level.POOR: 5, Level.UNKNOWN: 6}

@@ -46,7 +46,8 @@ class WithWords(Command):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         places, dashed = self._split(args)
-        start = next((k for k, place in enumerate(places) if k and _is_word(place)), len(places))
+        words = (k for k, place in enumerate(places) if k and ("=" in place or place in groups()))
+        start = next(words, len(places))
         if start == len(places):
             return super().parse_args(ctx, args)
         data, *options = _as_options(places[start:])
@@ -73,10 +74,6 @@ def groups() -> frozenset[str]:
     from ppl.results.arguments.tree import TREE
 
     return frozenset({argument.name for argument in TREE} | {"variational", "adapt"})
-
-
-def _is_word(arg: str) -> bool:
-    return "=" in arg or arg in groups()
 
 
 def _as_options(words: list[str]) -> list[str]:

@@ -36,25 +36,24 @@ def is_good(model: Path, pedantic: bool, format: Format) -> bool:
     """Whether a program has no error; prints what there is to say of it."""
     from ppl.cli.diagnostics import as_json, show
     from ppl.discrete.check import checked
+    from ppl.frontend.lints import Lint
     from ppl.frontend.pedantic import lints
 
     source = read_program(model)
+    errors, reported = list[ModelError](), list[Lint]()
     try:
-        found = lints(*checked(source))
+        reported = [lint for lint in lints(*checked(source)) if lint.likely or pedantic]
     except ModelError as error:
-        if format is Format.text:
-            show((error, *error.others), sys.stderr)
-        else:
-            typer.echo("\n".join(map(as_json, (error, *error.others))))
-        return False
-    reported = [lint for lint in found if lint.likely or pedantic]
+        errors = [error, *error.others]
     if format is Format.json:
-        for lint in reported:
-            typer.echo(as_json(lint))
-        return True
-    show(reported, sys.stdout)
-    typer.echo(("\n" if reported else "") + summary(source.name, len(reported)))
-    return True
+        for each in (*errors, *reported):
+            typer.echo(as_json(each))
+    elif errors:
+        show(errors, sys.stderr)
+    else:
+        show(reported, sys.stdout)
+        typer.echo(("\n" if reported else "") + summary(source.name, len(reported)))
+    return not errors
 
 
 def summary(model: str, warnings: int) -> str:

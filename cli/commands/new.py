@@ -1,6 +1,7 @@
 """`ppl new`: a program, its data and a script to begin with."""
 
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -81,8 +82,6 @@ def new(
 
 def examples() -> list[str]:
     """The programs that the package ships with, by name."""
-    from importlib.resources import files
-
     folders = files("ppl.models").iterdir()
     return sorted(folder.name for folder in folders if folder.joinpath(f"{folder.name}.model").is_file())
 
@@ -93,8 +92,6 @@ def files_of(name: str, example: str, known: list[str]) -> dict[str, str]:
     Raises:
         UnknownName: there is no such example.
     """
-    from importlib.resources import files
-
     from ppl.errors import UnknownName
 
     if example not in known:

@@ -94,8 +94,7 @@ def show_forms(name: None) -> None:
 def show_phases(name: None) -> None:
     from ppl.phases import PHASES
 
-    for phase in PHASES:
-        typer.echo(f"{phase.name}: {phase.meaning}")
+    typer.echo("\n".join(f"{phase.name}: {phase.meaning}" for phase in PHASES))
 
 
 def show_passes(name: None) -> None:
@@ -117,10 +116,5 @@ def show_functions(name: str | None) -> None:
         raise unknown("function", name, reference(), param_hint="NAME")
 
 
-LISTS = {
-    FUNCTIONS: show_functions,
-    "phases": show_phases,
-    "forms": show_forms,
-    "passes": show_passes,
-}
+LISTS = {FUNCTIONS: show_functions, "phases": show_phases, "forms": show_forms, "passes": show_passes}
 """What may be asked for in place of a program."""

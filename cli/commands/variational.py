@@ -108,18 +108,10 @@ def variational(
     """
     from rich.console import Console
 
+    from ppl.cli import report
     from ppl.cli.diagnostics import likely_bugs, show
     from ppl.cli.output import TolerantStream
     from ppl.cli.progress import on_stderr
-    from ppl.cli.report import (
-        checkpoint_of,
-        exit_status,
-        interruptible,
-        json_report,
-        report,
-        report_chains,
-        sentence,
-    )
     from ppl.cli.table_columns import table_columns
     from ppl.cmdstan.profile import profiled
     from ppl.compile import model_of
@@ -141,7 +133,7 @@ def variational(
     out = err if written else TolerantStream("stdout")
     as_json = layout.value == JSON
     console = Console(file=cast(TextIO, out), quiet=quiet or as_json)
-    checkpoint = CheckpointOptions(checkpoint_of(output), resume, checkpoint_every)
+    checkpoint = CheckpointOptions(report.checkpoint_of(output), resume, checkpoint_every)
     if not quiet:
         show(likely_bugs(read_source(model)), sys.stderr)
     options = Settings(**given_settings(settings))
@@ -170,7 +162,7 @@ def variational(
         **({"output.profile_file": str(profile_file)} if profile_file else {}),
     }
     files = [output]
-    with interruptible(output) as done, profiled(compiled, profile_file) as timed:
+    with report.interruptible(output) as done, profiled(compiled, profile_file) as timed:
         posterior = timed.condition(inputs, options.seed, missing.value)
         require_memory(posterior, options)  # before the names of all columns are made
         columns = table_columns(posterior, split_names(variables))
@@ -178,7 +170,7 @@ def variational(
             fit, journal = fit_with_journal(posterior, options, listener, checkpoint)
         if not first:
             end_together(together)
-            raise typer.Exit(exit_status(fit.outcome, require_converged))
+            raise typer.Exit(report.exit_status(fit.outcome, require_converged))
         done.append(journal)
         save_draws(fit, output, arguments)
         if diagnostic_file:
@@ -193,14 +185,12 @@ def variational(
         checkpoint.discard(options.runs)
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
     if as_json and first:
-        print(json_report(fit, files, columns), file=out)
-    report(console, fit, files, columns, named=bool(variables), verbose=verbose)
+        print(report.json_report(fit, files, columns), file=out)
+    report.report(console, fit, files, columns, named=bool(variables), verbose=verbose)
     level = fit.level
     if then and fit.outcome.ending is not Ending.INTERRUPTED:
         if fit.verdict.level is Level.GOOD:
-            sentence(
-                console, f"The verdict is good: NUTS was not run. {output} holds draws of the posterior."
-            )
+            where = f"The verdict is good: NUTS was not run. {output} holds draws of the posterior."
         else:
             of_chains = SampleSettings(seed=options.seed, backend=options.backend, device=options.device)
             with on_stderr(OF_CHAINS, refresh, quiet, err) as listener:
@@ -208,13 +198,13 @@ def variational(
             saved = chains.save(chains_beside(output), {"data.file": arguments["data.file"]})
             console.print()
             level = chains.level
-            report_chains(console, chains, columns, bool(variables), saved)
+            report.report_chains(console, chains, columns, bool(variables), saved)
             kind = f"draws {fit.verdict.made}" if fit.verdict.made != "of q" else "draws of q"
             where = f"{saved[0]} to {saved[-1]} hold draws by NUTS, {output} those of the fit ({kind})."
-            sentence(console, where)
+        report.sentence(console, where)
     out.check()
     end_together(together)
-    raise typer.Exit(exit_status(fit.outcome, require_converged) or status_of(level, require))
+    raise typer.Exit(report.exit_status(fit.outcome, require_converged) or status_of(level, require))
 
 
 def chains_beside(output: Path) -> Path:

@@ -49,7 +49,10 @@ def test_chains_go_on_from_a_fit_that_is_not_good(run):
 
 
 def test_no_chains_where_the_fit_is_good(run, tmp_path):
-    status, out, _ = run("variational", "toy.model", "toy.json", "--then", "sample", "-o", "o.csv")
+    (tmp_path / "unused.json").write_text('{"unused": 1}')
+    words = ("toy.model", "toy.json", "unused.json", "--verbose", "--then", "sample", "-o", "o.csv")
+    status, out, _ = run("variational", *words)
+    assert "the program declares no `unused`; ignored." in out
     assert status == 0 and "NUTS was not run. o.csv holds draws of the posterior." in out
     assert not (tmp_path / "o_1.csv").exists()
     assert run("variational", "toy.model", "toy.json", "--then", "sample", "-o", "-")[0] == 2
