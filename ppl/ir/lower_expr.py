@@ -15,6 +15,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.operators import binary
 from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.stdlib.functions.slices import length_of_tail
 from ppl.stdlib.laplace.latent import drawn_about, latent_of
 from ppl.stdlib.laplace.marginal import EmbeddedLaplace
 from ppl.stdlib.laplace.mode import NEWTON
@@ -161,6 +162,8 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
     if e.name in SLICES:
         base, *where = args
         return ir.Index(base, SLICES[e.name](where), t)
+    if e.name == "tail" and isinstance(args[0], ir.Var):
+        return ir.Index(args[0], (last_of(*args),), t)
     if e.name in WITHOUT_ARGUMENTS:
         name, values = WITHOUT_ARGUMENTS[e.name]
         return library_apply(name, [ir.Const(value, REAL) for value in values], t)
@@ -178,6 +181,14 @@ def counted(start: ir.Expr, count: ir.Expr) -> ir.Between:
     if start == one:
         return ir.Between(one, count)
     return ir.Between(start, binary("-", binary("+", start, count, INT), one, INT))
+
+
+def last_of(base: ir.Expr, count: ir.Expr) -> ir.Between:
+    """The range of the last `count` indices; unlike a range whose ends cross, it has no length below 0."""
+    size = library_apply("size", [base], INT)
+    if not isinstance(count, ir.Const):
+        count = ir.Apply(ir.Callee("length_of_tail", length_of_tail, "whole"), (count,), INT)
+    return ir.Between(binary("+", binary("-", size, count, INT), ir.Const(1, INT), INT), size)
 
 
 WITHOUT_ARGUMENTS: Mapping[str, tuple[str, tuple[float, ...]]] = {

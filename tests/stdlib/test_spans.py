@@ -35,12 +35,14 @@ def one_by_one(xp, reduction, x, lower, upper, *at):
     return xp.np.stack(found, axis=-1) if found else np.zeros((*x.shape[: x.ndim - 1 - len(at)], 0))
 
 
+@pytest.mark.parametrize("overlap", [spans.MOST_OVERLAP, 0])
 @pytest.mark.parametrize("most", [2**20, 9, 1])
 @pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("of_spans", ONE_BY_ONE, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("case", ["list", "list of every draw", "rows", "rows of every draw"])
-def test_it_is_one_range_after_the_other(monkeypatch, case, of_spans, ends, most):
+def test_it_is_one_range_after_the_other(monkeypatch, case, of_spans, ends, most, overlap):
     monkeypatch.setattr(spans, "MOST_AT_ONCE", most)
+    monkeypatch.setattr(spans, "MOST_OVERLAP", overlap)
     shape = (2,) * ("draw" in case) + (3,) * ("rows" in case) + (6,)
     x, at = RNG.normal(size=shape), (ROWS[: np.size(ends[0])],) if "rows" in case else ()
     if at and np.ndim(ends[0]) == 0:
@@ -74,3 +76,17 @@ def test_few_long_ranges_do_not_fill_up_many_short_ones():
     _, parts = spans.alike(widths, 1)
     reduced = sum(len(widths[part]) * max(widths[part].max(), 1) for part in parts)
     assert reduced <= spans.MOST_FILLED * widths.sum()
+
+
+@pytest.mark.parametrize("of_spans", ONE_BY_ONE, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("ends", [(1, np.arange(1, 41)), (np.arange(1, 41), 40)], ids=["begin", "end"])
+def test_ranges_that_overlap_are_running_reductions(of_spans, ends):
+    x = RNG.normal(size=(2, 40))
+    x[:, 3] = -np.inf if of_spans is spans.log_sums_of_spans else 0.0
+    expected = one_by_one(NUMPY, ONE_BY_ONE[of_spans], x, *ends)
+    np.testing.assert_allclose(of_spans(NUMPY, x, *ends), expected, rtol=1e-12)
+    slopes = grad(lambda x: (of_spans(AUTOGRAD, x, *ends) * np.sin(np.arange(40))).sum())(x)
+    plain = grad(
+        lambda x: (one_by_one(AUTOGRAD, ONE_BY_ONE[of_spans], x, *ends) * np.sin(np.arange(40))).sum()
+    )(x)
+    np.testing.assert_allclose(slopes, plain, rtol=1e-10, atol=1e-13)

@@ -7,7 +7,7 @@ Vectors and matrices are cut along their last axes, arrays along the first; ever
 import numpy as np
 
 from ppl.arrays import Array, Namespace, flip
-from ppl.stdlib.functions.checks import require, require_index, require_span
+from ppl.stdlib.functions.checks import require, require_index, require_size, require_span
 from ppl.stdlib.record import Function, Impl, Overload, function, leading
 
 ARRAY = "array[..] E"
@@ -25,6 +25,12 @@ def _head(xp: Namespace, x: Array, axis: int, n: int) -> Array:
 
 def _tail(xp: Namespace, x: Array, axis: int, n: int) -> Array:
     return _cut(xp, "tail", x, axis, x.shape[axis] - n + 1, n)
+
+
+def length_of_tail(xp: Namespace, n: Array) -> Array:
+    """How many elements each tail has; InferenceError if that is negative."""
+    require_size("tail", int(np.min(n, initial=0)))
+    return n
 
 
 def _segment(xp: Namespace, x: Array, axis: int, start: int, n: int) -> Array:

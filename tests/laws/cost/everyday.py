@@ -117,6 +117,10 @@ TEXTS: Mapping[str, str] = {
     "sums so far": text(
         "vector[N] w; for (n in 1:N) w[n] = sum(z[1:n]); y ~ normal(w, s); z ~ normal(0, 0.1);",
         parameters="vector[N] z;"),
+    "risk sets": text(
+        """for (n in 1:(9 * N)) target += w[n] - log_sum_exp(w[n:(9 * N)]) - log_sum_exp(tail(w, n))
+             - log_sum_exp(segment(w, n, 9 * N - n + 1)) + log(prod(q[1:n]));""",
+        transformed="vector[9 * N] w = b * to_vector(rep_matrix(x, 9)); vector[9 * N] q = exp(0.01 * w);"),
     "a while for each row": text(
         "for (n in 1:N) target += steps_lpdf(y[n] | b * x[n], s);",
         functions="""real steps_lpdf(real u, real m, real r) { int i = 1; real o = 0;
