@@ -112,7 +112,7 @@ assert np.allclose(model.condition({}).log_density_gradient([2.0, 4.0])[1], [-0.
 """
 
 TRIANGLE = """
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import continuous, guarded, supported
 
 
 def log_density(xp, y, width):
@@ -121,15 +121,12 @@ def log_density(xp, y, width):
     return guarded(xp, width > 0, supported(xp, inside, xp.np.log(height) - 2.0 * xp.np.log(width)))
 
 
-FAMILIES = (
-    Distribution(
-        name="triangle",
-        meaning="a triangle around zero",
-        signatures=("reals | reals",),
-        args=(("y", "real"), ("width", "positive")),
-        log_density=log_density,
-        rng=lambda rng, width: rng.triangular(-width, 0.0, width),
-    ),
+TRIANGLE = continuous(
+    name="triangle",
+    meaning="a triangle around zero",
+    args=(("y", "real"), ("width", "positive")),
+    log_density=log_density,
+    rng=lambda rng, width: rng.triangular(-width, 0.0, width),
 )
 """
 ADDS_A_DISTRIBUTION = """
@@ -199,8 +196,11 @@ RECIPES = (
         TRIANGLE,
         {
             f"{STDLIB}/distributions/table.py": before(
-                ("    uniform,\n", "    triangle,\n"),
-                ("    *uniform.FAMILIES,\n", "    *triangle.FAMILIES,\n"),
+                (
+                    "from ppl.stdlib.distributions.uniform",
+                    "from ppl.stdlib.distributions.triangle import TRIANGLE\n",
+                ),
+                ("UNIFORM,", "TRIANGLE, "),
             ),
             f"{STDLIB}/distributions/formulas.py": before(
                 ('    "normal":', '    "triangle": "log(width - abs(y)) - 2 * log(width)",\n')

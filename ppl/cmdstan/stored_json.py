@@ -1,7 +1,7 @@
 """A lowered program and its emitted forms as JSON, and back: what `ppl build` keeps of a compilation.
 
 Nodes are records of the classes in `KINDS`, in which a function of the library is an address such as
-"ppl.stdlib.distributions.normal:FAMILIES.0.log_density". Reading one back imports the modules that the
+"ppl.stdlib.distributions.normal:NORMAL.log_density". Reading one back imports the modules that the
 program calls, and no other.
 """
 

@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from ppl.arrays import Namespace, Node, with_partials
+from ppl.stdlib.reals import reals
 
 Impl = Callable[..., Any]
 
@@ -48,6 +49,8 @@ class Function:
 
 
 ArgumentNames = tuple[str, ...]
+Supports = tuple[tuple[str, str], ...]
+Cdfs = tuple[Impl | None, ...]
 Constant = tuple[ArgumentNames, Impl] | tuple[ArgumentNames, Impl, ArgumentNames]
 
 
@@ -114,12 +117,12 @@ class Distribution:
     name: str
     meaning: str
     signatures: tuple[str, ...]
-    args: tuple[tuple[str, str], ...]
+    args: Supports
     log_density: Impl
-    cdfs: tuple[Impl | None, ...] = (None, None, None)
+    cdfs: Cdfs = (None, None, None)
     rng: Impl | None = None
     rng_signatures: tuple[str, ...] = ()
-    rng_args: tuple[tuple[str, str], ...] = ()
+    rng_args: Supports = ()
     relations: tuple[Relation, ...] = ()
     constants: tuple[Constant, ...] = ()
     parts: Parts | None = None
@@ -178,6 +181,17 @@ def unary(name: str, meaning: str, impl: Impl) -> Function:
 def binary(name: str, meaning: str, impl: Impl) -> Function:
     """An elementwise function of two reals; a scalar goes with any container."""
     return elementwise(name, meaning, ("(T, T) => T", impl))
+
+
+def continuous(args: Supports, log_density: Impl, cdfs: Cdfs = (None,) * 3, **others: Any) -> Distribution:
+    """A family of real numbers: each argument is a scalar or a container, and its functions get floats."""
+    return Distribution(
+        signatures=(f"reals |{','.join([' reals'] * (len(args) - 1))}",),
+        args=args,
+        log_density=reals(log_density),
+        cdfs=tuple(tail and reals(tail) for tail in cdfs),
+        **others,
+    )
 
 
 def from_numpy(name: str, slope: Impl) -> Node:

@@ -69,5 +69,3 @@ BERNOULLI_LOGIT = Distribution(
     log_density=logit_log_density,
     rng=lambda rng, alpha: rng.binomial(1, special.expit(alpha)),
 )
-
-FAMILIES = (BERNOULLI, BERNOULLI_LOGIT)

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import continuous, guarded, supported
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, alpha, beta: (alpha - 1.0) / y - (beta - 1.0) / (1.0 - y),
     lambda xp, ans, y, alpha, beta: xp.np.log(y) + digamma_rise(xp, alpha, beta),
@@ -31,7 +29,6 @@ def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
 def _through(tail: Callable[..., Any], at_zero: float, at_one: float) -> Callable[..., Any]:
     """The function of (y, alpha, beta) that is `tail` for 0 < y < 1, and constant on either side."""
 
-    @reals
     def function(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
         inside = (y > 0) & (y < 1)
         x = xp.np.where(inside, y, 0.5)
@@ -51,10 +48,9 @@ def _by_proportion(of_shapes: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, mu, kappa: of_shapes(xp, y, mu * kappa, (1.0 - mu) * kappa)
 
 
-BETA = Distribution(
+BETA = continuous(
     name="beta",
     meaning="beta with shapes alpha and beta",
-    signatures=("reals | reals, reals",),
     args=(("y", "unit_interval"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
     cdfs=(cdf, lcdf, lccdf),
@@ -68,10 +64,9 @@ BETA = Distribution(
     ),
 )
 
-BETA_PROPORTION = Distribution(
+BETA_PROPORTION = continuous(
     name="beta_proportion",
     meaning="beta with mean mu and precision kappa",
-    signatures=("reals | reals, reals",),
     args=(("y", "unit_interval"), ("mu", "open_unit"), ("kappa", "positive")),
     log_density=_by_proportion(log_density),
     cdfs=(None, _by_proportion(lcdf), _by_proportion(lccdf)),
@@ -84,5 +79,3 @@ BETA_PROPORTION = Distribution(
         ),
     ),
 )
-
-FAMILIES = (BETA, BETA_PROPORTION)

@@ -67,5 +67,3 @@ BETA_BINOMIAL = Distribution(
     rng=rng,
     constants=((("y", "N"), log_coefficient),),
 )
-
-FAMILIES = (BETA_BINOMIAL,)

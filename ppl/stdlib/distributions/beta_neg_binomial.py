@@ -138,5 +138,3 @@ BETA_NEG_BINOMIAL = Distribution(
     rng=rng,
     constants=((("y",), lambda xp, y: -_log_factorial(xp, y)),),
 )
-
-FAMILIES = (BETA_NEG_BINOMIAL,)

@@ -108,5 +108,3 @@ BINOMIAL_LOGIT = Distribution(
     constants=CONSTANTS,
     parts=Parts(logit_kernel, term, ("y", "N")),
 )
-
-FAMILIES = (BINOMIAL, BINOMIAL_LOGIT)

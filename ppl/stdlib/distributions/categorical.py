@@ -60,5 +60,3 @@ CATEGORICAL_LOGIT = Distribution(
     rng=lambda rng, beta: draw(rng, special.softmax(beta, axis=-1)),
     rng_signatures=("(vector) => int",),
 )
-
-FAMILIES = (CATEGORICAL, CATEGORICAL_LOGIT)

@@ -7,13 +7,11 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, validity
+from ppl.stdlib.record import continuous, validity
 from ppl.stdlib.special.constants import LOG_PI
 from ppl.stdlib.special.log_probability import log_probability
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, sigma: 2.0 * (mu - y) / (sigma**2 + (y - mu) ** 2),
     lambda xp, ans, y, mu, sigma: 2.0 * (y - mu) / (sigma**2 + (y - mu) ** 2),
@@ -37,10 +35,9 @@ def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
     return mu + sigma * rng.standard_cauchy(np.broadcast(mu, sigma).shape)
 
 
-CAUCHY = Distribution(
+CAUCHY = continuous(
     name="cauchy",
     meaning="Cauchy with location mu and scale sigma",
-    signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=location_scale(standard_cdf, standard_lcdf, lambda xp, z: standard_lcdf(xp, -z)),
@@ -50,5 +47,3 @@ CAUCHY = Distribution(
         (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
     ),
 )
-
-FAMILIES = (CAUCHY,)

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from ppl.arrays import Array, Namespace
-from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Impl, guarded
 
 
@@ -12,7 +11,6 @@ def location_scale(*standard: Impl) -> tuple[Impl, ...]:
     """Functions of (y, mu, sigma, *shapes) that are `standard(xp, z, *shapes)` of z = (y - mu) / sigma."""
 
     def scaled(standard: Impl) -> Impl:
-        @reals
         def function(xp: Namespace, y: Array, mu: Array, sigma: Array, *shapes: Array) -> Array:
             return guarded(xp, sigma > 0, standard(xp, (y - mu) / sigma, *shapes))
 
@@ -25,7 +23,6 @@ def above_zero(valid: Impl, of: Impl, *tails: Impl) -> tuple[Impl, ...]:
     """Functions of (y, *args) that are `of(xp, tail, y, *args)` for y > 0, where `valid(*args)`."""
 
     def through(tail: Impl, at_zero: float) -> Impl:
-        @reals
         def function(xp: Namespace, y: Array, *args: Any) -> Array:
             inside = y > 0
             value = of(xp, tail, xp.np.where(inside, y, 1.0), *args)

@@ -52,5 +52,3 @@ DIRICHLET = Distribution(
     rng_signatures=("(vector) => vector",),
     constants=((("alpha",), _log_normaliser),),
 )
-
-FAMILIES = (DIRICHLET,)

@@ -48,5 +48,3 @@ DIRICHLET_MULTINOMIAL = Distribution(
     constants=((("y",), _log_counts),),
     cores=(1, 1),
 )
-
-FAMILIES = (DIRICHLET_MULTINOMIAL,)

@@ -38,5 +38,3 @@ DISCRETE_RANGE = Distribution(
     rng=lambda rng, lower, upper: rng.integers(lower, upper, endpoint=True),
     relations=(Relation("upper", "at least lower", lambda lower, upper: upper >= lower),),
 )
-
-FAMILIES = (DISCRETE_RANGE,)

@@ -10,12 +10,10 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.constants import LOG_TWO
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, sigma: xp.np.sign(mu - y) / sigma,
     lambda xp, ans, y, mu, sigma: xp.np.sign(y - mu) / sigma,
@@ -31,7 +29,6 @@ def _weight(xp: Namespace, z: Array, tau: Array) -> Array:
     return left * (1.0 - tau) + (1.0 - left) * tau
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, sigma, tau: 2.0 * _weight(xp, y - mu, tau) * xp.np.sign(mu - y) / sigma,
     lambda xp, ans, y, mu, sigma, tau: 2.0 * _weight(xp, y - mu, tau) * xp.np.sign(y - mu) / sigma,
@@ -83,10 +80,9 @@ def skew_rng(rng: np.random.Generator, mu: Any, sigma: Any, tau: Any) -> Any:
     return mu + 0.5 * sigma * (np.divide(right, tau) - np.divide(left, np.subtract(1.0, tau)))
 
 
-DOUBLE_EXPONENTIAL = Distribution(
+DOUBLE_EXPONENTIAL = continuous(
     name="double_exponential",
     meaning="double exponential (Laplace) with location mu and scale sigma",
-    signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=location_scale(lambda xp, z: skew_standard_cdf(xp, z, 0.5), standard_lcdf, standard_lccdf),
@@ -97,10 +93,9 @@ DOUBLE_EXPONENTIAL = Distribution(
     ),
 )
 
-SKEW_DOUBLE_EXPONENTIAL = Distribution(
+SKEW_DOUBLE_EXPONENTIAL = continuous(
     name="skew_double_exponential",
     meaning="double exponential with location mu, scale sigma and P(y < mu) = tau",
-    signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive"), ("tau", "unit_interval")),
     log_density=skew_log_density,
     cdfs=location_scale(skew_standard_cdf, skew_standard_lcdf, skew_standard_lccdf),
@@ -111,5 +106,3 @@ SKEW_DOUBLE_EXPONENTIAL = Distribution(
         (("tau",), lambda xp, tau: xp.np.log(tau) + xp.np.log1p(-tau)),
     ),
 )
-
-FAMILIES = (DOUBLE_EXPONENTIAL, SKEW_DOUBLE_EXPONENTIAL)

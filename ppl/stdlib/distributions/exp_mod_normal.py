@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.log_concave import log_left_tail
 from ppl.stdlib.special.mills import inverse_mills, log_tilted_tail, mills_excess
 
@@ -20,7 +19,6 @@ DEEP_IN_TAIL = 1e-4
 """Below it the difference Phi - B has lost digits that its log needs; the tail is integrated instead."""
 
 
-@reals
 def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, rate: Array) -> Array:
     value = xp.np.log(rate) + log_tilted_tail(xp, (y - mu) / sigma, rate * sigma)
     return guarded(xp, (sigma > 0) & (rate > 0), value)
@@ -29,7 +27,6 @@ def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, rate: Array) -
 def _in_standard_form(standard: Callable[..., Any]) -> Callable[..., Any]:
     """The function of (y, mu, sigma, lambda) that is `standard(xp, z, v)`."""
 
-    @reals
     def function(xp: Namespace, y: Array, mu: Array, sigma: Array, rate: Array) -> Array:
         return guarded(xp, (sigma > 0) & (rate > 0), standard(xp, (y - mu) / sigma, rate * sigma))
 
@@ -83,10 +80,9 @@ def rng(rng: np.random.Generator, mu: Any, sigma: Any, rate: Any) -> Any:
     return rng.normal(mu, sigma, size) + np.divide(rng.standard_exponential(size), rate)
 
 
-EXP_MOD_NORMAL = Distribution(
+EXP_MOD_NORMAL = continuous(
     name="exp_mod_normal",
     meaning="a normal(mu, sigma) plus an exponential(lambda)",
-    signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive"), ("lambda", "positive")),
     log_density=log_density,
     cdfs=tuple(map(_in_standard_form, (standard_cdf, standard_lcdf, standard_lccdf))),
@@ -96,5 +92,3 @@ EXP_MOD_NORMAL = Distribution(
         (("lambda",), lambda xp, rate: xp.np.log(rate)),
     ),
 )
-
-FAMILIES = (EXP_MOD_NORMAL,)

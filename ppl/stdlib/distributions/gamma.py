@@ -11,13 +11,11 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import continuous, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, alpha, beta: (alpha - 1.0) / y - beta,
     lambda xp, ans, y, alpha, beta: xp.np.log(beta) + xp.np.log(y) - xp.special.digamma(alpha),
@@ -42,10 +40,9 @@ def _chi_square(of_gamma: Callable[..., Any]) -> Callable[..., Any]:
     return lambda xp, y, nu: of_gamma(xp, y, 0.5 * nu, 0.5)
 
 
-GAMMA = Distribution(
+GAMMA = continuous(
     name="gamma",
     meaning="gamma with shape alpha and inverse scale beta",
-    signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
     cdfs=CDFS,
@@ -58,10 +55,9 @@ GAMMA = Distribution(
     ),
 )
 
-CHI_SQUARE = Distribution(
+CHI_SQUARE = continuous(
     name="chi_square",
     meaning="chi-square with nu degrees of freedom",
-    signatures=("reals | reals",),
     args=(("y", "positive"), ("nu", "positive")),
     log_density=_chi_square(log_density),
     cdfs=tuple(map(_chi_square, CDFS)),
@@ -71,5 +67,3 @@ CHI_SQUARE = Distribution(
         (("y",), lambda xp, y: -0.5 * y),
     ),
 )
-
-FAMILIES = (GAMMA, CHI_SQUARE)

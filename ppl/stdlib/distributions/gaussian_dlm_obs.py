@@ -52,5 +52,3 @@ GAUSSIAN_DLM_OBS = Distribution(
     constants=(((), lambda xp, y: -0.5 * LOG_TWO_PI * y.shape[-2] * y.shape[-1], ("y",)),),
     batched=False,
 )
-
-FAMILIES = (GAUSSIAN_DLM_OBS,)

@@ -147,7 +147,7 @@ NORMAL_ID_GLM = Distribution(
     meaning="linear regression: normal(alpha + x beta, sigma)",
     signatures=_signatures("real/vector", last=", real") + _signatures("real/vector", last=", vector"),
     args=(("y", "real"), *ROWS, ("sigma", "positive")),
-    log_density=ByRows(normal.log_density),
+    log_density=ByRows(normal.NORMAL.log_density),
     constants=_constants(normal.NORMAL, "mu"),
     batched=False,
     cores=(0, 1, 0, 1, 0),
@@ -243,14 +243,4 @@ ORDERED_LOGISTIC_ROWS = replace(
 )
 ORDERED_PROBIT_ROWS = replace(
     ORDERED_LOGISTIC_ROWS, name="ordered_probit_rows", log_density=ByRows(ordered.probit_log_density)
-)
-
-FAMILIES = (
-    NORMAL_ID_GLM,
-    BERNOULLI_LOGIT_GLM,
-    POISSON_LOG_GLM,
-    NEG_BINOMIAL_2_LOG_GLM,
-    BINOMIAL_LOGIT_GLM,
-    CATEGORICAL_LOGIT_GLM,
-    ORDERED_LOGISTIC_GLM,
 )

@@ -2,8 +2,7 @@
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.log_probability import log1m_exp
 
 SURE = -700.0
@@ -12,7 +11,6 @@ FAR_RIGHT = 37.0
 """Beyond it exp(-z) is below half an ulp of 1, so that log(1 - exp(-exp(-z))) is -z to double precision."""
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, beta: xp.np.expm1((mu - y) / beta) / beta,
     lambda xp, ans, y, mu, beta: -xp.np.expm1((mu - y) / beta) / beta,
@@ -33,15 +31,12 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return xp.np.where(near, inside, xp.np.where(z <= SURE, 0.0, -z))
 
 
-GUMBEL = Distribution(
+GUMBEL = continuous(
     name="gumbel",
     meaning="Gumbel (largest extreme value) with location mu and scale beta",
-    signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("beta", "positive")),
     log_density=log_density,
     cdfs=location_scale(lambda xp, z: xp.np.exp(-xp.np.exp(-z)), standard_lcdf, standard_lccdf),
     rng=lambda rng, mu, beta: rng.gumbel(mu, beta),
     constants=((("beta",), lambda xp, beta: -xp.np.log(beta)),),
 )
-
-FAMILIES = (GUMBEL,)

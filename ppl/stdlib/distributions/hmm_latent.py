@@ -51,5 +51,3 @@ HMM_LATENT = Distribution(
     rng_args=(("log_omega", "log_weight"), ("Gamma", "row_stochastic_matrix"), ("rho", "simplex")),
     batched=False,
 )
-
-FAMILIES = (HMM_LATENT,)

@@ -25,5 +25,3 @@ HYPERGEOMETRIC = Distribution(
     rng_args=(("N", "size"), ("a", "size"), ("b", "size")),
     relations=(Relation("N", "at most a + b", lambda draws, good, bad: draws <= good + bad),),
 )
-
-FAMILIES = (HYPERGEOMETRIC,)

@@ -12,13 +12,11 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import continuous, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, alpha, beta: (beta / y - alpha - 1.0) / y,
     lambda xp, ans, y, alpha, beta: xp.np.log(beta) - xp.np.log(y) - xp.special.digamma(alpha),
@@ -48,17 +46,12 @@ def _inv_chi_square(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _scaled(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
-    @reals
-    def function(xp: Namespace, y: Array, nu: Array, s: Array) -> Array:
-        return guarded(xp, s > 0, of_inv_gamma(xp, y, 0.5 * nu, 0.5 * nu * s * s))
-
-    return function
+    return lambda xp, y, nu, s: guarded(xp, s > 0, of_inv_gamma(xp, y, 0.5 * nu, 0.5 * nu * s * s))
 
 
-INV_GAMMA = Distribution(
+INV_GAMMA = continuous(
     name="inv_gamma",
     meaning="inverse gamma with shape alpha and scale beta",
-    signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
     cdfs=CDFS,
@@ -71,10 +64,9 @@ INV_GAMMA = Distribution(
     ),
 )
 
-INV_CHI_SQUARE = Distribution(
+INV_CHI_SQUARE = continuous(
     name="inv_chi_square",
     meaning="inverse chi-square with nu degrees of freedom",
-    signatures=("reals | reals",),
     args=(("y", "positive"), ("nu", "positive")),
     log_density=_inv_chi_square(log_density),
     cdfs=tuple(map(_inv_chi_square, CDFS)),
@@ -85,10 +77,9 @@ INV_CHI_SQUARE = Distribution(
     ),
 )
 
-SCALED_INV_CHI_SQUARE = Distribution(
+SCALED_INV_CHI_SQUARE = continuous(
     name="scaled_inv_chi_square",
     meaning="scaled inverse chi-square with nu degrees of freedom and scale s",
-    signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("nu", "positive"), ("s", "positive")),
     log_density=_scaled(log_density),
     cdfs=tuple(map(_scaled, CDFS)),
@@ -99,5 +90,3 @@ SCALED_INV_CHI_SQUARE = Distribution(
         (("y", "nu"), lambda xp, y, nu: -(0.5 * nu + 1.0) * xp.np.log(y)),
     ),
 )
-
-FAMILIES = (INV_GAMMA, INV_CHI_SQUARE, SCALED_INV_CHI_SQUARE)

@@ -82,5 +82,3 @@ INV_WISHART_CHOLESKY = Distribution(
     relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),
 )
-
-FAMILIES = (INV_WISHART, INV_WISHART_CHOLESKY)

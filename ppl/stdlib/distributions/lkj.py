@@ -103,5 +103,3 @@ LKJ_COV = Distribution(
     args=(("y", "cov_matrix"), ("mu", "real"), ("sigma", "positive"), ("eta", "positive")),
     log_density=covariance_log_density,
 )
-
-FAMILIES = (LKJ_CORR, LKJ_CORR_CHOLESKY, LKJ_COV)

@@ -2,12 +2,10 @@
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, validity
+from ppl.stdlib.record import continuous, validity
 from ppl.stdlib.special.log_add import expit, softplus
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, sigma: -xp.np.tanh(0.5 * (y - mu) / sigma) / sigma,
     lambda xp, ans, y, mu, sigma: xp.np.tanh(0.5 * (y - mu) / sigma) / sigma,
@@ -19,15 +17,12 @@ def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     return value + validity(xp, sigma > 0)
 
 
-LOGISTIC = Distribution(
+LOGISTIC = continuous(
     name="logistic",
     meaning="logistic with location mu and scale sigma",
-    signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=location_scale(expit, lambda xp, z: -softplus(xp, -z), lambda xp, z: -softplus(xp, z)),
     rng=lambda rng, mu, sigma: rng.logistic(mu, sigma),
     constants=((("sigma",), lambda xp, sigma: -xp.np.log(sigma)),),
 )
-
-FAMILIES = (LOGISTIC,)

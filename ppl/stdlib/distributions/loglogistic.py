@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import continuous, guarded, supported
 
 
 def _above(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
@@ -17,7 +16,6 @@ def _above(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return xp.np.tanh(0.5 * beta * xp.np.log(y / alpha))
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, alpha, beta: -(1.0 + beta * _above(xp, y, alpha, beta)) / y,
     lambda xp, ans, y, alpha, beta: beta * _above(xp, y, alpha, beta) / alpha,
@@ -29,7 +27,6 @@ def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, y > 0, value))
 
 
-@reals
 def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     inside = y > 0
     value = xp.special.expit(beta * xp.np.log(xp.np.where(inside, y, 1.0) / alpha))
@@ -40,15 +37,12 @@ def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
     return alpha * np.exp(np.divide(rng.logistic(size=np.broadcast(alpha, beta).shape), beta))
 
 
-LOGLOGISTIC = Distribution(
+LOGLOGISTIC = continuous(
     name="loglogistic",
     meaning="log-logistic with scale alpha and shape beta",
-    signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
     cdfs=(cdf, None, None),
     rng=rng,
     constants=((("alpha", "beta"), lambda xp, alpha, beta: xp.np.log(beta) - beta * xp.np.log(alpha)),),
 )
-
-FAMILIES = (LOGLOGISTIC,)

@@ -3,12 +3,10 @@
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions import normal
 from ppl.stdlib.distributions.cumulative import above_zero
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import continuous, guarded, supported
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, sigma: ((mu - xp.np.log(y)) / sigma**2 - 1.0) / y,
     lambda xp, ans, y, mu, sigma: (xp.np.log(y) - mu) / sigma**2,
@@ -21,10 +19,9 @@ def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     return guarded(xp, sigma > 0, supported(xp, y > 0, value))
 
 
-LOGNORMAL = Distribution(
+LOGNORMAL = continuous(
     name="lognormal",
     meaning="the exponential of a normal(mu, sigma)",
-    signatures=("reals | reals, reals",),
     args=(("y", "nonnegative"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=above_zero(
@@ -40,5 +37,3 @@ LOGNORMAL = Distribution(
         (("y",), lambda xp, y: -xp.np.log(y)),
     ),
 )
-
-FAMILIES = (LOGNORMAL,)

@@ -58,5 +58,3 @@ MULTI_GP_CHOLESKY = Distribution(
     ),
     batched=False,
 )
-
-FAMILIES = (MULTI_GP, MULTI_GP_CHOLESKY)

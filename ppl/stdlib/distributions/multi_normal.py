@@ -147,5 +147,3 @@ MULTI_NORMAL_PREC = Distribution(
         (("Omega",), lambda xp, omega: log_diagonal(xp, factor(xp, omega))),
     ),
 )
-
-FAMILIES = (MULTI_NORMAL, MULTI_NORMAL_CHOLESKY, MULTI_NORMAL_PREC)

@@ -86,5 +86,3 @@ MULTI_STUDENT_T_CHOLESKY = Distribution(
     rng_signatures=T_RNG_SIGNATURES,
     constants=(*CONSTANTS, (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
 )
-
-FAMILIES = (MULTI_STUDENT_T, MULTI_STUDENT_T_CHOLESKY)

@@ -66,5 +66,3 @@ MULTINOMIAL_LOGIT = Distribution(
     constants=((("y",), log_coefficient),),
     cores=(1, 1),
 )
-
-FAMILIES = (MULTINOMIAL, MULTINOMIAL_LOGIT)

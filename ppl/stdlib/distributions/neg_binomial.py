@@ -243,5 +243,3 @@ NEG_BINOMIAL_2_LOG = Distribution(
     ),
     parts=Parts(log_mean_kernel, term, ("y", "phi")),
 )
-
-FAMILIES = (NEG_BINOMIAL, NEG_BINOMIAL_2, NEG_BINOMIAL_2_LOG)

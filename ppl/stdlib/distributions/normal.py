@@ -2,12 +2,10 @@
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, sigma: (mu - y) / sigma**2,
     lambda xp, ans, y, mu, sigma: (y - mu) / sigma**2,
@@ -37,10 +35,9 @@ def standard_lccdf(xp: Namespace, z: Array) -> Array:
     return standard_lcdf(xp, -z)
 
 
-NORMAL = Distribution(
+NORMAL = continuous(
     name="normal",
     meaning="normal with mean mu and standard deviation sigma",
-    signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=location_scale(standard_cdf, standard_lcdf, standard_lccdf),
@@ -51,15 +48,12 @@ NORMAL = Distribution(
     ),
 )
 
-STD_NORMAL = Distribution(
+STD_NORMAL = continuous(
     name="std_normal",
     meaning="normal with mean 0 and standard deviation 1",
-    signatures=("reals |",),
     args=(("y", "real"),),
     log_density=standard_log_density,
     cdfs=(standard_cdf, standard_lcdf, standard_lccdf),
     rng=lambda rng: rng.standard_normal(),
     constants=(((), lambda xp: -HALF_LOG_TWO_PI),),
 )
-
-FAMILIES = (NORMAL, STD_NORMAL)

@@ -171,5 +171,3 @@ ORDERED_PROBIT = Distribution(
     rng_args=(("eta", "real"), ("c", "cutpoints")),
     cores=(0, 0, 1),
 )
-
-FAMILIES = (ORDERED_LOGISTIC, ORDERED_PROBIT)

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import continuous, guarded, supported
 from ppl.stdlib.special.log_probability import log1m_exp
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, y_min, alpha: -(alpha + 1.0) / y,
     lambda xp, ans, y, y_min, alpha: alpha / y_min,
@@ -24,7 +22,6 @@ def log_density(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
     return guarded(xp, (y_min > 0) & (alpha > 0), supported(xp, y >= y_min, value))
 
 
-@reals
 def lccdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
     value = -alpha * xp.np.log(xp.np.where(y >= y_min, y, y_min) / y_min)  # at y_min the slope of the support
     return guarded(xp, (y_min > 0) & (alpha > 0), value)
@@ -34,7 +31,6 @@ def cdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
     return -xp.np.expm1(lccdf(xp, y, y_min, alpha))
 
 
-@reals
 def lcdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
     inside = y > y_min
     value = log1m_exp(xp, lccdf(xp, xp.np.where(inside, y, 2.0 * y_min), y_min, alpha))
@@ -45,7 +41,6 @@ def rng(rng: np.random.Generator, y_min: Any, alpha: Any) -> Any:
     return y_min * (1.0 + rng.pareto(alpha, np.broadcast(y_min, alpha).shape))
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, scale, alpha: -(alpha + 1.0) / (scale + y - mu),
     lambda xp, ans, y, mu, scale, alpha: (alpha + 1.0) / (scale + y - mu),
@@ -57,7 +52,6 @@ def type_2_log_density(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: 
     return guarded(xp, (scale > 0) & (alpha > 0), supported(xp, y >= mu, value))
 
 
-@reals
 def type_2_lccdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
     inside = y >= mu
     value = -alpha * xp.np.log1p(xp.np.where(inside, y - mu, 0.0) / scale)
@@ -68,17 +62,15 @@ def type_2_cdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -
     return -xp.np.expm1(type_2_lccdf(xp, y, mu, scale, alpha))
 
 
-@reals
 def type_2_lcdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
     inside = y > mu
     value = log1m_exp(xp, type_2_lccdf(xp, xp.np.where(inside, y, mu + scale), mu, scale, alpha))
     return guarded(xp, (scale > 0) & (alpha > 0), supported(xp, inside, value))
 
 
-PARETO = Distribution(
+PARETO = continuous(
     name="pareto",
     meaning="Pareto above y_min with shape alpha",
-    signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("y_min", "positive"), ("alpha", "positive")),
     log_density=log_density,
     cdfs=(cdf, lcdf, lccdf),
@@ -90,10 +82,9 @@ PARETO = Distribution(
     ),
 )
 
-PARETO_TYPE_2 = Distribution(
+PARETO_TYPE_2 = continuous(
     name="pareto_type_2",
     meaning="Pareto of type 2 above mu with scale lambda and shape alpha",
-    signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("lambda", "positive"), ("alpha", "positive")),
     log_density=type_2_log_density,
     cdfs=(type_2_cdf, type_2_lcdf, type_2_lccdf),
@@ -103,5 +94,3 @@ PARETO_TYPE_2 = Distribution(
         (("lambda",), lambda xp, scale: -xp.np.log(scale)),
     ),
 )
-
-FAMILIES = (PARETO, PARETO_TYPE_2)

@@ -97,5 +97,3 @@ POISSON_LOG = Distribution(
     constants=CONSTANTS,
     parts=Parts(log_rate_kernel, term, ("y",)),
 )
-
-FAMILIES = (POISSON, POISSON_LOG)

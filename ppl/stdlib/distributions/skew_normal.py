@@ -11,8 +11,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, LOG_TWO
 from ppl.stdlib.special.log_concave import log_left_tail
 from ppl.stdlib.special.mills import inverse_mills
@@ -26,7 +25,6 @@ def _slope(xp: Namespace, z: Array, alpha: Array) -> Array:
     return alpha * inverse_mills(xp, alpha * z) - z
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, xi, omega, alpha: _slope(xp, (y - xi) / omega, alpha) / omega,
     lambda xp, ans, y, xi, omega, alpha: -_slope(xp, (y - xi) / omega, alpha) / omega,
@@ -88,10 +86,9 @@ def rng(rng: np.random.Generator, xi: Any, omega: Any, alpha: Any) -> Any:
     return xi + omega * (alpha * folded + free) / np.hypot(1.0, alpha)
 
 
-SKEW_NORMAL = Distribution(
+SKEW_NORMAL = continuous(
     name="skew_normal",
     meaning="skew normal with location xi, scale omega and shape alpha",
-    signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("xi", "real"), ("omega", "positive"), ("alpha", "real")),
     log_density=log_density,
     cdfs=location_scale(standard_cdf, standard_lcdf, lambda xp, z, alpha: standard_lcdf(xp, -z, -alpha)),
@@ -102,5 +99,3 @@ SKEW_NORMAL = Distribution(
         (("y", "xi", "omega"), lambda xp, y, xi, omega: -0.5 * xp.np.square(xp.np.divide(y - xi, omega))),
     ),
 )
-
-FAMILIES = (SKEW_NORMAL,)

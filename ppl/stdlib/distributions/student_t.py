@@ -7,8 +7,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.stdlib.distributions.cumulative import location_scale
-from ppl.stdlib.reals import as_real, reals
-from ppl.stdlib.record import Distribution, Impl, guarded, validity
+from ppl.stdlib.record import Impl, continuous, guarded, validity
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.constants import HALF_LOG_PI
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta, log_rise
@@ -21,7 +20,6 @@ def _d_nu(xp: Namespace, z: Array, nu: Array) -> Array:
     return 0.5 * (normaliser - xp.np.log1p(z * z / nu) + (nu + 1.0) / nu * ratio)
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, nu, mu, sigma: (nu + 1.0) * (mu - y) / (nu * sigma**2 + (y - mu) ** 2),
     lambda xp, ans, y, nu, mu, sigma: _d_nu(xp, (y - mu) / sigma, nu),
@@ -89,12 +87,7 @@ def standard_lcdf(xp: Namespace, z: Array, nu: Array) -> Array:
 
 def _reordered(of_location_scale: Impl) -> Impl:
     """The function of (y, nu, mu, sigma) from that of (y, mu, sigma, nu)."""
-
-    def reordered(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
-        nu = as_real(nu)
-        return guarded(xp, nu > 0, of_location_scale(xp, y, mu, sigma, nu))
-
-    return reordered
+    return lambda xp, y, nu, mu, sigma: guarded(xp, nu > 0, of_location_scale(xp, y, mu, sigma, nu))
 
 
 def rng(rng: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
@@ -103,10 +96,9 @@ def rng(rng: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
 
 CDFS = location_scale(standard_cdf, standard_lcdf, lambda xp, z, nu: standard_lcdf(xp, -z, nu))
 
-STUDENT_T = Distribution(
+STUDENT_T = continuous(
     name="student_t",
     meaning="Student's t with nu degrees of freedom, location mu and scale sigma",
-    signatures=("reals | reals, reals, reals",),
     args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=tuple(map(_reordered, CDFS)),
@@ -117,5 +109,3 @@ STUDENT_T = Distribution(
         (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
     ),
 )
-
-FAMILIES = (STUDENT_T,)

@@ -3,11 +3,9 @@
 import math
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, Relation, guarded, supported
+from ppl.stdlib.record import Relation, continuous, guarded, supported
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, alpha, beta: 0.0,
     lambda xp, ans, y, alpha, beta: 1.0 / (beta - alpha),
@@ -18,18 +16,15 @@ def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, alpha < beta, supported(xp, (alpha <= y) & (y <= beta), value))
 
 
-@reals
 def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     fraction = xp.np.clip((y - alpha) / (beta - alpha), 0.0, 1.0)
     return guarded(xp, alpha < beta, fraction)
 
 
-@reals
 def lcdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, alpha < beta, _log_clipped(xp, (y - alpha) / (beta - alpha)))
 
 
-@reals
 def lccdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, alpha < beta, _log_clipped(xp, (beta - y) / (beta - alpha)))
 
@@ -43,10 +38,9 @@ def _log_clipped(xp: Namespace, fraction: Array) -> Array:
     )
 
 
-UNIFORM = Distribution(
+UNIFORM = continuous(
     name="uniform",
     meaning="uniform between alpha and beta",
-    signatures=("reals | reals, reals",),
     args=(("y", "real"), ("alpha", "real"), ("beta", "real")),
     log_density=log_density,
     cdfs=(cdf, lcdf, lccdf),
@@ -54,5 +48,3 @@ UNIFORM = Distribution(
     relations=(Relation("beta", "greater than alpha", lambda alpha, beta: beta > alpha),),
     constants=((("alpha", "beta"), lambda xp, alpha, beta: -xp.np.log(beta - alpha)),),
 )
-
-FAMILIES = (UNIFORM,)

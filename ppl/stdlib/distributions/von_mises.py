@@ -11,8 +11,8 @@ from functools import reduce
 import numpy as np
 
 from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
-from ppl.stdlib.reals import as_real, reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.reals import as_real
+from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.bessel_ratio import bessel_ratio, log_scaled_i0
 from ppl.stdlib.special.constants import LOG_TWO_PI
 
@@ -21,7 +21,6 @@ TAIL = 40.0
 """exp(-40) is far below double precision."""
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, mu, kappa: -kappa * xp.np.sin(y - mu),
     lambda xp, ans, y, mu, kappa: kappa * xp.np.sin(y - mu),
@@ -98,7 +97,6 @@ def _log_below(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
     return _below(xp, y, mu, kappa)[0]
 
 
-@reals
 def lcdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
     return guarded(xp, kappa > 0, _log_below(xp, y, mu, kappa))
 
@@ -111,10 +109,9 @@ def cdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
     return xp.np.exp(lcdf(xp, y, mu, kappa))
 
 
-VON_MISES = Distribution(
+VON_MISES = continuous(
     name="von_mises",
     meaning="von Mises on the circle with location mu and concentration kappa",
-    signatures=("reals | reals, reals",),
     args=(("y", "angle"), ("mu", "real"), ("kappa", "positive")),
     log_density=log_density,
     cdfs=(cdf, lcdf, lccdf),
@@ -125,5 +122,3 @@ VON_MISES = Distribution(
         (("kappa",), lambda xp, kappa: -log_scaled_i0(xp, as_real(kappa)) - kappa),
     ),
 )
-
-FAMILIES = (VON_MISES,)

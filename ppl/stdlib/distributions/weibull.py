@@ -12,8 +12,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
-from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, Impl, guarded, supported
+from ppl.stdlib.record import Impl, continuous, guarded, supported
 from ppl.stdlib.special.constants import SQRT_TWO
 from ppl.stdlib.special.log_probability import log1m_exp
 
@@ -28,7 +27,6 @@ def _power(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
     return xp.np.exp(alpha * _log_ratio(xp, y, sigma))
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, alpha, sigma: (alpha - 1.0 - alpha * _power(xp, y, alpha, sigma)) / y,
     lambda xp, ans, y, alpha, sigma: (
@@ -41,7 +39,6 @@ def log_density(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
     return guarded(xp, (alpha > 0) & (sigma > 0), supported(xp, y >= 0, xp.np.log(alpha) + value))
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, alpha, sigma: (alpha * _power(xp, y, -alpha, sigma) - alpha - 1.0) / y,
     lambda xp, ans, y, alpha, sigma: (
@@ -54,7 +51,6 @@ def frechet_log_density(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> 
     return guarded(xp, (alpha > 0) & (sigma > 0), supported(xp, y > 0, xp.np.log(alpha) + value))
 
 
-@reals
 @with_partials(
     lambda xp, ans, y, sigma: 1.0 / y - y / sigma**2,
     lambda xp, ans, y, sigma: ((y / sigma) ** 2 - 2.0) / sigma,
@@ -99,10 +95,9 @@ def rng(rng: np.random.Generator, alpha: Any, sigma: Any) -> Any:
     return sigma * rng.weibull(alpha, np.broadcast(alpha, sigma).shape)
 
 
-WEIBULL = Distribution(
+WEIBULL = continuous(
     name="weibull",
     meaning="Weibull with shape alpha and scale sigma",
-    signatures=("reals | reals, reals",),
     args=(("y", "nonnegative"), ("alpha", "positive"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=CDFS,
@@ -114,10 +109,9 @@ WEIBULL = Distribution(
     ),
 )
 
-FRECHET = Distribution(
+FRECHET = continuous(
     name="frechet",
     meaning="Fréchet with shape alpha and scale sigma",
-    signatures=("reals | reals, reals",),
     args=(("y", "positive"), ("alpha", "positive"), ("sigma", "positive")),
     log_density=frechet_log_density,
     cdfs=above_zero(positive, _of_inverse_power, _above, _log_above, _log_below),
@@ -129,10 +123,9 @@ FRECHET = Distribution(
     ),
 )
 
-RAYLEIGH = Distribution(
+RAYLEIGH = continuous(
     name="rayleigh",
     meaning="Rayleigh with scale sigma",
-    signatures=("reals | reals",),
     args=(("y", "positive"), ("sigma", "positive")),
     log_density=rayleigh_log_density,
     cdfs=tuple(map(_rayleigh, CDFS)),
@@ -142,5 +135,3 @@ RAYLEIGH = Distribution(
         (("y",), lambda xp, y: xp.np.log(y)),
     ),
 )
-
-FAMILIES = (WEIBULL, FRECHET, RAYLEIGH)

@@ -121,5 +121,3 @@ WIENER = Distribution(
     ),
     log_density=log_density,
 )
-
-FAMILIES = (WIENER,)

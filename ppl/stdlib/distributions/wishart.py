@@ -108,5 +108,3 @@ WISHART_CHOLESKY = Distribution(
     relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),
 )
-
-FAMILIES = (WISHART, WISHART_CHOLESKY)
