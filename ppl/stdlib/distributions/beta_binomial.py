@@ -7,12 +7,12 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.binomial import log_coefficient
 from ppl.stdlib.record import Distribution, guarded, supported
-from ppl.stdlib.special.counts import log_sum
+from ppl.stdlib.special.counts import all_positive, log_sum
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
 
 
 def _is_valid(trials: Array, alpha: Array, beta: Array) -> Array:
-    return (trials >= 0) & (alpha > 0) & (alpha < np.inf) & (beta > 0) & (beta < np.inf)
+    return (trials >= 0) & all_positive(alpha, beta)
 
 
 @with_partials(

@@ -12,18 +12,11 @@ from numpy.typing import NDArray
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.functions.log_sums import log_sum_exp
 from ppl.stdlib.record import Distribution, guarded, supported
-from ppl.stdlib.special.counts import log_sum
+from ppl.stdlib.special.counts import all_positive, log_sum
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
 from ppl.stdlib.special.log_probability import log1m_exp
 
 Floats = NDArray[np.float64]
-
-
-def _is_valid(*parameters: Array) -> Array:
-    valid: Array = True
-    for x in parameters:
-        valid = valid & (x > 0) & (x < np.inf)
-    return valid
 
 
 def _log_factorial(xp: Namespace, y: Array) -> Array:
@@ -41,7 +34,7 @@ def _log_factorial(xp: Namespace, y: Array) -> Array:
 def log_density(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
     inside, y = y >= 0, xp.np.maximum(y, 0)
     value = _log_coefficient(xp, y, r) + _log_mixture(xp, y, r, alpha, beta) + log_rise(xp, alpha, r)
-    return guarded(xp, _is_valid(r, alpha, beta), supported(xp, inside, value))
+    return guarded(xp, all_positive(r, alpha, beta), supported(xp, inside, value))
 
 
 def _log_coefficient(xp: Namespace, y: Array, r: Array) -> Array:
@@ -69,7 +62,7 @@ def _log_mixture(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -
 def lcdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
     last = xp.np.maximum(y, 0)
     value = log_sum(xp, log_density, 0 * last, last, last, r, alpha, beta)
-    return guarded(xp, _is_valid(r, alpha, beta), supported(xp, y >= 0, xp.np.minimum(value, 0.0)))
+    return guarded(xp, all_positive(r, alpha, beta), supported(xp, y >= 0, xp.np.minimum(value, 0.0)))
 
 
 def lccdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
@@ -78,7 +71,7 @@ def lccdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array
     seen = below < -LEAST_COMPLEMENT
     by_complement = log1m_exp(xp, xp.np.where(seen, below, -1.0))
     value = xp.np.where(seen, by_complement, _log_tail(xp, first, r, alpha, beta))
-    return guarded(xp, _is_valid(r, alpha, beta), xp.np.where(y < 0, 0.0, value))
+    return guarded(xp, all_positive(r, alpha, beta), xp.np.where(y < 0, 0.0, value))
 
 
 LEAST_COMPLEMENT = 1e-3

@@ -3,6 +3,7 @@
 Stan Functions Reference, "Categorical distribution".
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,11 @@ CATEGORICAL = Distribution(
     rng_signatures=("(vector) => int",),
 )
 
-CATEGORICAL_LOGIT = Distribution(
+CATEGORICAL_LOGIT = replace(
+    CATEGORICAL,
     name="categorical_logit",
     meaning="a category with probabilities softmax(beta)",
-    signatures=("ints | vector",),
     args=(("y", "category"), ("beta", "real")),
     log_density=logit_log_density,
     rng=lambda rng, beta: draw(rng, special.softmax(beta, axis=-1)),
-    rng_signatures=("(vector) => int",),
 )

@@ -1,12 +1,11 @@
 """The Cauchy distribution.  Stan Functions Reference, "Cauchy distribution"."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.cumulative import location_scale
+from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
 from ppl.stdlib.record import continuous, validity
 from ppl.stdlib.special.constants import LOG_PI
 from ppl.stdlib.special.log_probability import log_probability
@@ -31,19 +30,12 @@ def standard_lcdf(xp: Namespace, z: Array) -> Array:
     return log_probability(xp, standard_cdf(xp, z), standard_cdf(xp, -z))
 
 
-def rng(rng: np.random.Generator, mu: Any, sigma: Any) -> Any:
-    return mu + sigma * rng.standard_cauchy(np.broadcast(mu, sigma).shape)
-
-
 CAUCHY = continuous(
     name="cauchy",
     meaning="Cauchy with location mu and scale sigma",
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=location_scale(standard_cdf, standard_lcdf, lambda xp, z: standard_lcdf(xp, -z)),
-    rng=rng,
-    constants=(
-        ((), lambda xp: -LOG_PI),
-        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
-    ),
+    rng=lambda rng, mu, sigma: mu + sigma * rng.standard_cauchy(np.broadcast(mu, sigma).shape),
+    constants=(((), lambda xp: -LOG_PI), LOG_SCALE),
 )

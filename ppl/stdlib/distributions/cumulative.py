@@ -1,10 +1,14 @@
-"""(cdf, lcdf, lccdf) of a family, from those of a standard variable."""
+"""(cdf, lcdf, lccdf) of a family, from those of a standard variable or from one of them; terms they share."""
 
 import math
 from typing import Any
 
 from ppl.arrays import Array, Namespace
-from ppl.stdlib.record import Impl, guarded
+from ppl.stdlib.record import Constant, Impl, guarded
+from ppl.stdlib.special.log_probability import log1m_exp
+
+LOG_SCALE: Constant = (("sigma",), lambda xp, sigma: -xp.np.log(sigma))
+"""The term of a scale in the log density."""
 
 
 def location_scale(*standard: Impl) -> tuple[Impl, ...]:
@@ -31,6 +35,20 @@ def above_zero(valid: Impl, of: Impl, *tails: Impl) -> tuple[Impl, ...]:
         return function
 
     return tuple(map(through, tails, (0.0, -math.inf, 0.0)))
+
+
+def of_survival(lccdf: Impl) -> tuple[Impl, ...]:
+    """The three, of which the log survival function is 0 as far as the support has not begun."""
+
+    def cdf(xp: Namespace, *args: Array) -> Array:
+        return -xp.np.expm1(lccdf(xp, *args))
+
+    def lcdf(xp: Namespace, *args: Array) -> Array:
+        log_above = lccdf(xp, *args)
+        sure = log_above == 0
+        return xp.np.where(sure, -math.inf, log1m_exp(xp, xp.np.where(sure, -1.0, log_above)))
+
+    return cdf, lcdf, lccdf
 
 
 def positive(a: Array, b: Array) -> Array:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.cumulative import location_scale
-from ppl.stdlib.record import continuous, guarded
+from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
+from ppl.stdlib.record import Impl, continuous, guarded
 from ppl.stdlib.special.constants import LOG_TWO
 
 
@@ -62,16 +62,13 @@ def skew_standard_lcdf(xp: Namespace, z: Array, tau: Array) -> Array:
     return guarded(xp, (tau >= 0) & (tau <= 1), value)
 
 
-def skew_standard_lccdf(xp: Namespace, z: Array, tau: Array) -> Array:
-    return skew_standard_lcdf(xp, -z, 1.0 - tau)
+SKEW_CDFS = location_scale(
+    skew_standard_cdf, skew_standard_lcdf, lambda xp, z, tau: skew_standard_lcdf(xp, -z, 1.0 - tau)
+)
 
 
-def standard_lcdf(xp: Namespace, z: Array) -> Array:
-    return skew_standard_lcdf(xp, z, 0.5)
-
-
-def standard_lccdf(xp: Namespace, z: Array) -> Array:
-    return skew_standard_lcdf(xp, -z, 0.5)
+def _symmetric(of_skew: Impl) -> Impl:
+    return lambda xp, y, mu, sigma: of_skew(xp, y, mu, sigma, 0.5)
 
 
 def skew_rng(rng: np.random.Generator, mu: Any, sigma: Any, tau: Any) -> Any:
@@ -85,12 +82,9 @@ DOUBLE_EXPONENTIAL = continuous(
     meaning="double exponential (Laplace) with location mu and scale sigma",
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
-    cdfs=location_scale(lambda xp, z: skew_standard_cdf(xp, z, 0.5), standard_lcdf, standard_lccdf),
+    cdfs=tuple(map(_symmetric, SKEW_CDFS)),
     rng=lambda rng, mu, sigma: rng.laplace(mu, sigma),
-    constants=(
-        ((), lambda xp: -LOG_TWO),
-        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
-    ),
+    constants=(((), lambda xp: -LOG_TWO), LOG_SCALE),
 )
 
 SKEW_DOUBLE_EXPONENTIAL = continuous(
@@ -98,11 +92,11 @@ SKEW_DOUBLE_EXPONENTIAL = continuous(
     meaning="double exponential with location mu, scale sigma and P(y < mu) = tau",
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive"), ("tau", "unit_interval")),
     log_density=skew_log_density,
-    cdfs=location_scale(skew_standard_cdf, skew_standard_lcdf, skew_standard_lccdf),
+    cdfs=SKEW_CDFS,
     rng=skew_rng,
     constants=(
         ((), lambda xp: LOG_TWO),
-        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
+        LOG_SCALE,
         (("tau",), lambda xp, tau: xp.np.log(tau) + xp.np.log1p(-tau)),
     ),
 )

@@ -4,7 +4,6 @@ With z = (y - mu) / sigma, v = lambda sigma and B = exp(v^2 / 2 - v z) Phi(z - v
 cdf Phi(z) - B.  Stan Functions Reference, "Exponentially modified normal distribution".
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import continuous, guarded
+from ppl.stdlib.special.constants import LOG_TWO
 from ppl.stdlib.special.log_concave import log_left_tail
 from ppl.stdlib.special.mills import inverse_mills, log_tilted_tail, mills_excess
 
@@ -87,8 +87,5 @@ EXP_MOD_NORMAL = continuous(
     log_density=log_density,
     cdfs=tuple(map(_in_standard_form, (standard_cdf, standard_lcdf, standard_lccdf))),
     rng=rng,
-    constants=(
-        ((), lambda xp: -math.log(2.0)),
-        (("lambda",), lambda xp, rate: xp.np.log(rate)),
-    ),
+    constants=(((), lambda xp: -LOG_TWO), (("lambda",), lambda xp, rate: xp.np.log(rate))),
 )

@@ -4,14 +4,12 @@ Stan Functions Reference, "Gamma distribution" and "Chi-square distribution".
 """
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
-from ppl.stdlib.record import continuous, guarded, supported
+from ppl.stdlib.record import Constant, Impl, continuous, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 
@@ -36,8 +34,14 @@ CDFS = above_zero(
 )
 
 
-def _chi_square(of_gamma: Callable[..., Any]) -> Callable[..., Any]:
+def _chi_square(of_gamma: Impl) -> Impl:
     return lambda xp, y, nu: of_gamma(xp, y, 0.5 * nu, 0.5)
+
+
+DEGREES_TERM: Constant = (
+    ("nu",),
+    lambda xp, nu: -0.5 * nu * math.log(2.0) - xp.special.gammaln(0.5 * nu),
+)
 
 
 GAMMA = continuous(
@@ -62,8 +66,5 @@ CHI_SQUARE = continuous(
     log_density=_chi_square(log_density),
     cdfs=tuple(map(_chi_square, CDFS)),
     rng=lambda rng, nu: rng.chisquare(nu),
-    constants=(
-        (("nu",), lambda xp, nu: -0.5 * nu * math.log(2.0) - xp.special.gammaln(0.5 * nu)),
-        (("y",), lambda xp, y: -0.5 * y),
-    ),
+    constants=(DEGREES_TERM, (("y",), lambda xp, y: -0.5 * y)),
 )

@@ -96,10 +96,6 @@ def _is_regression(args: tuple[Array, ...], slopes: int) -> bool:
     return data and np.ndim(beta) == slopes and bool(traced) and not nested
 
 
-def _binomial_logit(xp: Namespace, y: Array, n: Array, x: Array, alpha: Array, beta: Array) -> Array:
-    return binomial.logit_log_density(xp, y, n, alpha + inner(xp, x, beta))
-
-
 def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:
     """What the family drops that does not depend on the linear predictor, row by row."""
     return tuple(
@@ -202,7 +198,9 @@ BINOMIAL_LOGIT_GLM = Distribution(
         *_signatures("int/array[] int", middle="array[] int, "),
     ),
     args=(("y", "count"), ("N", "count"), *ROWS),
-    log_density=_binomial_logit,
+    log_density=lambda xp, y, n, x, alpha, beta: binomial.logit_log_density(
+        xp, y, n, alpha + inner(xp, x, beta)
+    ),
     constants=((("y", "N"), _each_row(binomial.log_coefficient), ("y", "x")),),
     batched=False,
     cores=(0, 0, 1, 0, 1),

@@ -4,15 +4,12 @@ inv_chi_square(nu) is inv_gamma(nu / 2, 1 / 2); scaled_inv_chi_square(nu, s) is 
 Stan Functions Reference, chapter "Positive continuous distributions".
 """
 
-import math
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
-from ppl.stdlib.record import continuous, guarded, supported
+from ppl.stdlib.distributions.gamma import DEGREES_TERM
+from ppl.stdlib.record import Impl, continuous, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 
@@ -37,15 +34,11 @@ CDFS = above_zero(
 )
 
 
-def rng(rng: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return np.divide(beta, rng.gamma(alpha, 1.0, np.broadcast_shapes(np.shape(alpha), np.shape(beta))))
-
-
-def _inv_chi_square(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
+def _inv_chi_square(of_inv_gamma: Impl) -> Impl:
     return lambda xp, y, nu: of_inv_gamma(xp, y, 0.5 * nu, 0.5)
 
 
-def _scaled(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
+def _scaled(of_inv_gamma: Impl) -> Impl:
     return lambda xp, y, nu, s: guarded(xp, s > 0, of_inv_gamma(xp, y, 0.5 * nu, 0.5 * nu * s * s))
 
 
@@ -55,7 +48,7 @@ INV_GAMMA = continuous(
     args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
     cdfs=CDFS,
-    rng=rng,
+    rng=lambda rng, alpha, beta: np.divide(beta, rng.gamma(alpha, 1.0, np.broadcast(alpha, beta).shape)),
     constants=(
         (("alpha",), lambda xp, alpha: -xp.special.gammaln(alpha)),
         (("alpha", "beta"), lambda xp, alpha, beta: alpha * xp.np.log(beta)),
@@ -71,10 +64,7 @@ INV_CHI_SQUARE = continuous(
     log_density=_inv_chi_square(log_density),
     cdfs=tuple(map(_inv_chi_square, CDFS)),
     rng=lambda rng, nu: np.divide(1.0, rng.chisquare(nu)),
-    constants=(
-        (("nu",), lambda xp, nu: -0.5 * nu * math.log(2.0) - xp.special.gammaln(0.5 * nu)),
-        (("y",), lambda xp, y: -xp.np.divide(0.5, y)),
-    ),
+    constants=(DEGREES_TERM, (("y",), lambda xp, y: -xp.np.divide(0.5, y))),
 )
 
 SCALED_INV_CHI_SQUARE = continuous(

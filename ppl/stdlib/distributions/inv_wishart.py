@@ -3,6 +3,7 @@
 Stan Functions Reference, "Inverse Wishart distribution" and its Cholesky parameterization.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,8 @@ from ppl.stdlib.distributions.quadratic_form import (
     log_multivariate_gamma,
     trace,
 )
-from ppl.stdlib.distributions.wishart import (
-    ENOUGH_DEGREES,
-    cholesky_nu_term,
-    log_jacobian,
-    log_normaliser,
-)
+from ppl.stdlib.distributions.wishart import log_jacobian, log_normaliser
 from ppl.stdlib.functions.solves import solve
-from ppl.stdlib.record import Distribution
 from ppl.stdlib.special.constants import LOG_TWO
 
 
@@ -51,34 +46,23 @@ def draw(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
     return np.linalg.inv(wishart.rng(rng, nu, np.linalg.inv(scale)))
 
 
-def _scale_term(xp: Namespace, nu: Array, scale: Array) -> Array:
-    return 0.5 * nu * (log_determinant(xp, scale) - scale.shape[-1] * LOG_TWO)
-
-
-INV_WISHART = Distribution(
+INV_WISHART = replace(
+    wishart.WISHART,
     name="inv_wishart",
     meaning="the inverse of a matrix that is wishart(nu, inverse(S))",
-    signatures=("matrix | real, matrix",),
-    args=(("W", "cov_matrix"), ("nu", "positive"), ("S", "cov_matrix")),
     log_density=log_density,
     rng=draw,
-    rng_signatures=("(real, matrix) => matrix",),
-    relations=(ENOUGH_DEGREES,),
     constants=(
         (("nu",), lambda xp, nu, w: -log_multivariate_gamma(xp, np.shape(w)[-1], 0.5 * nu), ("W",)),
-        (("nu", "S"), _scale_term),
+        (("nu", "S"), lambda xp, nu, s: 0.5 * nu * (log_determinant(xp, s) - s.shape[-1] * LOG_TWO)),
         (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, w, scale))),
     ),
 )
 
-INV_WISHART_CHOLESKY = Distribution(
+INV_WISHART_CHOLESKY = replace(
+    wishart.WISHART_CHOLESKY,
     name="inv_wishart_cholesky",
     meaning="the Cholesky factor of a matrix that is inv_wishart(nu, L_S L_S')",
-    signatures=("matrix | real, matrix",),
-    args=(("L_W", "cholesky_factor_cov"), ("nu", "positive"), ("L_S", "cholesky_factor_cov")),
     log_density=cholesky_log_density,
     rng=lambda rng, nu, scale: np.linalg.cholesky(draw(rng, nu, squared(NUMPY, scale))),
-    rng_signatures=("(real, matrix) => matrix",),
-    relations=(ENOUGH_DEGREES,),
-    constants=((("nu",), cholesky_nu_term, ("L_W",)),),
 )

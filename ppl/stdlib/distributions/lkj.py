@@ -5,6 +5,7 @@ Lewandowski, Kurowicka and Joe 2009; Stan Functions Reference, "LKJ correlation 
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,15 +85,13 @@ LKJ_CORR = Distribution(
     constants=((("eta",), _eta_term, ("Omega",)),),
 )
 
-LKJ_CORR_CHOLESKY = Distribution(
+LKJ_CORR_CHOLESKY = replace(
+    LKJ_CORR,
     name="lkj_corr_cholesky",
     meaning="the Cholesky factor of a correlation matrix that is lkj_corr(eta)",
-    signatures=("matrix | real",),
     args=(("L", "cholesky_factor_corr"), ("eta", "positive")),
     log_density=cholesky_log_density,
     rng=cholesky_rng,
-    rng_signatures=("(int, real) => matrix",),
-    rng_args=(("K", "size"), ("eta", "positive")),
     constants=((("eta",), _eta_term, ("L",)),),
 )
 

@@ -1,7 +1,7 @@
 """The logistic distribution.  Stan Functions Reference, "Logistic distribution"."""
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.cumulative import location_scale
+from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
 from ppl.stdlib.record import continuous, validity
 from ppl.stdlib.special.log_add import expit, softplus
 
@@ -24,5 +24,5 @@ LOGISTIC = continuous(
     log_density=log_density,
     cdfs=location_scale(expit, lambda xp, z: -softplus(xp, -z), lambda xp, z: -softplus(xp, z)),
     rng=lambda rng, mu, sigma: rng.logistic(mu, sigma),
-    constants=((("sigma",), lambda xp, sigma: -xp.np.log(sigma)),),
+    constants=(LOG_SCALE,),
 )

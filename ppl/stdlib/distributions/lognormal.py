@@ -2,7 +2,7 @@
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions import normal
-from ppl.stdlib.distributions.cumulative import above_zero
+from ppl.stdlib.distributions.cumulative import LOG_SCALE, above_zero
 from ppl.stdlib.record import continuous, guarded, supported
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
@@ -32,8 +32,5 @@ LOGNORMAL = continuous(
         normal.standard_lccdf,
     ),
     rng=lambda rng, mu, sigma: rng.lognormal(mu, sigma),
-    constants=(  # Stan keeps the 2 pi of this one
-        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
-        (("y",), lambda xp, y: -xp.np.log(y)),
-    ),
+    constants=(LOG_SCALE, (("y",), lambda xp, y: -xp.np.log(y))),  # Stan keeps the 2 pi of this one
 )

@@ -4,13 +4,10 @@ Stan Functions Reference, "Multivariate Gaussian process distribution" and its C
 row k of y is normal with mean 0 and covariance Sigma / w_k.
 """
 
+from dataclasses import replace
+
 from ppl.arrays import Array, Namespace
-from ppl.stdlib.distributions.quadratic_form import (
-    log_determinant,
-    log_diagonal,
-    quadratic,
-    whitened_square,
-)
+from ppl.stdlib.distributions.quadratic_form import log_determinant, log_diagonal, quadratic, whitened_square
 from ppl.stdlib.record import Constant, Distribution, guarded
 from ppl.stdlib.special.constants import LOG_TWO_PI
 
@@ -46,15 +43,11 @@ MULTI_GP = Distribution(
     batched=False,
 )
 
-MULTI_GP_CHOLESKY = Distribution(
+MULTI_GP_CHOLESKY = replace(
+    MULTI_GP,
     name="multi_gp_cholesky",
     meaning="rows that are normal with mean zero and covariance L L' / w_k",
-    signatures=("matrix | matrix, vector",),
     args=(("y", "real"), ("L", "cholesky_factor_cov"), ("w", "positive")),
     log_density=cholesky_log_density,
-    constants=(
-        *CONSTANTS,
-        (("L",), lambda xp, lower, y: -y.shape[-2] * log_diagonal(xp, lower), ("y",)),
-    ),
-    batched=False,
+    constants=(*CONSTANTS, (("L",), lambda xp, lower, y: -y.shape[-2] * log_diagonal(xp, lower), ("y",))),
 )

@@ -4,16 +4,19 @@ Stan Functions Reference, "Multivariate normal distribution" and its precision a
 parameterizations.  Adjoints: Petersen and Pedersen, "The Matrix Cookbook", sections 2.1, 2.2 and 8.1.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import Array, Namespace, Node, Vjp, with_vjps
 from ppl.stdlib.distributions.quadratic_form import (
     factor,
     inverse,
     lifted,
     log_diagonal,
+    solve_factored,
     solve_lower,
     solve_lower_transposed,
     solve_vectors,
@@ -21,7 +24,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     weighted_outer,
 )
 from ppl.stdlib.functions.products import vector_matrix
-from ppl.stdlib.record import Distribution
+from ppl.stdlib.record import Constant, Distribution, Impl
 from ppl.stdlib.special.constants import LOG_TWO_PI
 
 
@@ -29,9 +32,13 @@ def _matrix_vector(xp: Namespace, matrix: Array, d: Array) -> Array:
     return xp.np.matmul(matrix, d[..., None])[..., 0]
 
 
-def _covariance_score(xp: Namespace, g: Array, y: Array, mu: Array, sigma: Array) -> Array:
-    """The adjoint of mu, and minus that of y."""
-    return lifted(xp, g, 1) * solve_vectors(xp, sigma, y - mu)
+def _by_mean(score: Impl, matrix_adjoint: Vjp) -> Callable[[Impl], Node]:
+    """Make a density of y - mu and a matrix a node, of slope score(xp, matrix, y - mu) in mu."""
+
+    def mu_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, matrix: Array) -> Array:
+        return lifted(xp, g, 1) * score(xp, matrix, y - mu)
+
+    return with_vjps(lambda *args: -mu_adjoint(*args), mu_adjoint, matrix_adjoint)
 
 
 def _covariance_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, sigma: Array) -> Array:
@@ -40,22 +47,9 @@ def _covariance_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array
     return 0.5 * (weighted_outer(xp, g, v, v, sigma) - weighted(xp, g, precision))
 
 
-@with_vjps(
-    lambda xp, g, ans, y, mu, sigma: -_covariance_score(xp, g, y, mu, sigma),
-    lambda xp, g, ans, y, mu, sigma: _covariance_score(xp, g, y, mu, sigma),
-    _covariance_adjoint,
-)
+@_by_mean(solve_vectors, _covariance_adjoint)
 def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
-    return _log_density(xp, y, mu, factor(xp, sigma))
-
-
-def _log_density(xp: Namespace, y: Array, mu: Array, lower: Array) -> Array:
-    z = solve_lower(xp, lower, y - mu)
-    return -0.5 * xp.np.sum(z * z, axis=-1) - log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
-
-
-def _factor_score(xp: Namespace, g: Array, y: Array, mu: Array, lower: Array) -> Array:
-    return lifted(xp, g, 1) * solve_lower_transposed(xp, lower, solve_lower(xp, lower, y - mu))
+    return cholesky_log_density.value(xp, y, mu, factor(xp, sigma))
 
 
 def _factor_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, lower: Array) -> Array:
@@ -65,17 +59,10 @@ def _factor_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, lo
     return xp.np.tril(pull) - weighted(xp, g, eye / (lower * eye + (1.0 - eye)))
 
 
-@with_vjps(
-    lambda xp, g, ans, y, mu, lower: -_factor_score(xp, g, y, mu, lower),
-    lambda xp, g, ans, y, mu, lower: _factor_score(xp, g, y, mu, lower),
-    _factor_adjoint,
-)
+@_by_mean(solve_factored, _factor_adjoint)
 def cholesky_log_density(xp: Namespace, y: Array, mu: Array, lower: Array) -> Array:
-    return _log_density(xp, y, mu, lower)
-
-
-def _precision_score(xp: Namespace, g: Array, y: Array, mu: Array, omega: Array) -> Array:
-    return lifted(xp, g, 1) * _matrix_vector(xp, omega, y - mu)
+    z = solve_lower(xp, lower, y - mu)
+    return -0.5 * xp.np.sum(z * z, axis=-1) - log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
 
 
 def _precision_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, omega: Array) -> Array:
@@ -83,11 +70,7 @@ def _precision_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array,
     return 0.5 * (weighted(xp, g, inverse(xp, omega)) - weighted_outer(xp, g, d, d, omega))
 
 
-@with_vjps(
-    lambda xp, g, ans, y, mu, omega: -_precision_score(xp, g, y, mu, omega),
-    lambda xp, g, ans, y, mu, omega: _precision_score(xp, g, y, mu, omega),
-    _precision_adjoint,
-)
+@_by_mean(_matrix_vector, _precision_adjoint)
 def precision_log_density(xp: Namespace, y: Array, mu: Array, omega: Array) -> Array:
     lower = factor(xp, omega)
     z = _matrix_vector(xp, xp.np.swapaxes(lower, -1, -2), y - mu)
@@ -99,10 +82,7 @@ def cholesky_rng(rng: np.random.Generator, mu: Any, lower: Any) -> Any:
     return mu + np.matmul(lower, z[..., None])[..., 0]
 
 
-def _log_two_pi_term(xp: Namespace, y: Array) -> Array:
-    return -0.5 * y.shape[-1] * LOG_TWO_PI
-
-
+LOG_TWO_PI_TERM: Constant = ((), lambda xp, y: -0.5 * y.shape[-1] * LOG_TWO_PI, ("y",))
 SIGNATURES = ("vectors | vectors, matrix",)
 RNG_SIGNATURES = (
     "(vector, matrix) => vector",
@@ -119,21 +99,17 @@ MULTI_NORMAL = Distribution(
     log_density=log_density,
     rng=lambda rng, mu, sigma: cholesky_rng(rng, mu, np.linalg.cholesky(sigma)),
     rng_signatures=RNG_SIGNATURES,
-    constants=(
-        ((), _log_two_pi_term, ("y",)),
-        (("Sigma",), lambda xp, sigma: -log_diagonal(xp, factor(xp, sigma))),
-    ),
+    constants=(LOG_TWO_PI_TERM, (("Sigma",), lambda xp, sigma: -log_diagonal(xp, factor(xp, sigma)))),
 )
 
-MULTI_NORMAL_CHOLESKY = Distribution(
+MULTI_NORMAL_CHOLESKY = replace(
+    MULTI_NORMAL,
     name="multi_normal_cholesky",
     meaning="multivariate normal with mean mu and covariance L L'",
-    signatures=SIGNATURES,
     args=(("y", "real"), ("mu", "real"), ("L", "cholesky_factor_cov")),
     log_density=cholesky_log_density,
     rng=cholesky_rng,
-    rng_signatures=RNG_SIGNATURES,
-    constants=(((), _log_two_pi_term, ("y",)), (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
+    constants=(LOG_TWO_PI_TERM, (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
 )
 
 MULTI_NORMAL_PREC = Distribution(
@@ -142,8 +118,5 @@ MULTI_NORMAL_PREC = Distribution(
     signatures=SIGNATURES,
     args=(("y", "real"), ("mu", "real"), ("Omega", "cov_matrix")),
     log_density=precision_log_density,
-    constants=(
-        ((), _log_two_pi_term, ("y",)),
-        (("Omega",), lambda xp, omega: log_diagonal(xp, factor(xp, omega))),
-    ),
+    constants=(LOG_TWO_PI_TERM, (("Omega",), lambda xp, omega: log_diagonal(xp, factor(xp, omega)))),
 )

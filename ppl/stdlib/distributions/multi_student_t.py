@@ -4,6 +4,7 @@ Stan Functions Reference, "Multivariate Student-t distribution" and its Cholesky
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,27 +63,24 @@ def _nu_term(xp: Namespace, nu: Array, y: Array) -> Array:
 
 
 CONSTANTS = (((), _log_pi_term, ("y",)), (("nu",), _nu_term, ("y",)))
-SIGNATURES = ("vectors | real, vectors, matrix",)
-T_RNG_SIGNATURES = tuple(s.replace("(", "(real, ", 1) for s in RNG_SIGNATURES)
 
 MULTI_STUDENT_T = Distribution(
     name="multi_student_t",
     meaning="multivariate Student-t with nu degrees of freedom, location mu and scale matrix Sigma",
-    signatures=SIGNATURES,
+    signatures=("vectors | real, vectors, matrix",),
     args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("Sigma", "cov_matrix")),
     log_density=log_density,
     rng=lambda rng, nu, mu, sigma: cholesky_rng(rng, nu, mu, np.linalg.cholesky(sigma)),
-    rng_signatures=T_RNG_SIGNATURES,
+    rng_signatures=tuple(s.replace("(", "(real, ", 1) for s in RNG_SIGNATURES),
     constants=(*CONSTANTS, (("Sigma",), lambda xp, sigma: -0.5 * log_determinant(xp, sigma))),
 )
 
-MULTI_STUDENT_T_CHOLESKY = Distribution(
+MULTI_STUDENT_T_CHOLESKY = replace(
+    MULTI_STUDENT_T,
     name="multi_student_t_cholesky",
     meaning="multivariate Student-t with nu degrees of freedom, location mu and scale matrix L L'",
-    signatures=SIGNATURES,
     args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("L", "cholesky_factor_cov")),
     log_density=cholesky_log_density,
     rng=cholesky_rng,
-    rng_signatures=T_RNG_SIGNATURES,
     constants=(*CONSTANTS, (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
 )

@@ -3,6 +3,8 @@
 Stan Functions Reference, "Multinomial distribution" and "Multinomial distribution, logit parameterization".
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
@@ -54,15 +56,12 @@ MULTINOMIAL = Distribution(
     cores=(1, 1),
 )
 
-MULTINOMIAL_LOGIT = Distribution(
+MULTINOMIAL_LOGIT = replace(
+    MULTINOMIAL,
     name="multinomial_logit",
     meaning="counts of categories with probabilities softmax(gamma)",
-    signatures=("array[] int | vector",),
     args=(("y", "count"), ("gamma", "real")),
     log_density=logit_log_density,
     rng=lambda rng, gamma, trials: rng.multinomial(trials, special.softmax(gamma, axis=-1)),
-    rng_signatures=("(vector, int) => array[] int",),
     rng_args=(("gamma", "real"), ("N", "count")),
-    constants=((("y",), log_coefficient),),
-    cores=(1, 1),
 )

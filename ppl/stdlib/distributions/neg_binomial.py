@@ -18,7 +18,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import Rejection
 from ppl.stdlib.record import Distribution, Parts, Relation, guarded, supported
 from ppl.stdlib.special import incomplete_beta
-from ppl.stdlib.special.counts import of_counts
+from ppl.stdlib.special.counts import all_positive, of_counts
 from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
 from ppl.stdlib.special.polynomial import polynomial
@@ -33,10 +33,6 @@ def log_coefficient(xp: Namespace, y: Array, shape: Array) -> Array:
 def _log_coefficient_each(xp: Namespace, y: Array, shape: Array) -> Array:
     y = xp.np.maximum(y, 0)
     return -xp.np.log(shape + y) - log_beta(xp, shape, y + 1.0)
-
-
-def _is_positive(x: Array) -> Array:
-    return (x > 0) & (x < np.inf)
 
 
 def _kernel_slope(xp: Namespace, gap: Array, log_ratio: Array) -> Array:
@@ -63,7 +59,7 @@ def _log_ratio(xp: Namespace, y: Array, shape: Array) -> Array:
 )
 def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     value = log_coefficient(xp, y, alpha) - alpha * log1p_ratio(xp, 1.0, beta) - y * xp.np.log1p(beta)
-    return guarded(xp, _is_positive(alpha) & _is_positive(beta), supported(xp, y >= 0, value))
+    return guarded(xp, all_positive(alpha, beta), supported(xp, y >= 0, value))
 
 
 def _x_log_x(xp: Namespace, y: Array, phi: Array) -> Array:
@@ -84,7 +80,7 @@ def term(xp: Namespace, times: Array, y: Array, phi: Array) -> Array:
 )
 def kernel(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     value = of_counts(_x_log_x, xp, y, alpha) - alpha * log1p_ratio(xp, 1.0, beta) - y * xp.np.log1p(beta)
-    return guarded(xp, _is_positive(alpha) & _is_positive(beta), value)
+    return guarded(xp, all_positive(alpha, beta), value)
 
 
 def _through(tail: Callable[..., Any], below_zero: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -94,13 +90,13 @@ def _through(tail: Callable[..., Any], below_zero: float) -> tuple[Callable[...,
         chance = xp.np.divide(1.0, 1.0 + beta)
         value = tail(xp, alpha, xp.np.maximum(y, 0) + 1.0, beta * chance, chance)
         value = xp.np.where(y >= 0, value, below_zero)
-        return guarded(xp, _is_positive(alpha) & _is_positive(beta), value)
+        return guarded(xp, all_positive(alpha, beta), value)
 
     def by_mean(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
         total = mu + phi
         value = tail(xp, phi, xp.np.maximum(y, 0) + 1.0, xp.np.divide(phi, total), xp.np.divide(mu, total))
         value = xp.np.where(y >= 0, value, below_zero)
-        return guarded(xp, _is_positive(mu) & _is_positive(phi), value)
+        return guarded(xp, all_positive(mu, phi), value)
 
     return by_rate, by_mean
 
@@ -141,13 +137,13 @@ def mean_log_density(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
         - phi * log1p_ratio(xp, mu, phi)
         - xp.special.xlog1py(y, xp.np.divide(phi, mu))
     )
-    return guarded(xp, _is_positive(mu) & _is_positive(phi), supported(xp, y >= 0, value))
+    return guarded(xp, all_positive(mu, phi), supported(xp, y >= 0, value))
 
 
 @with_partials(None, _mean_slope, _mean_kernel_slope)
 def mean_kernel(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
     value = xp.special.xlogy(y, mu) + (phi + y) * _mean_ratio(xp, y, mu, phi)
-    return guarded(xp, _is_positive(mu) & _is_positive(phi), value)
+    return guarded(xp, all_positive(mu, phi), value)
 
 
 def _log_mean_gap(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
@@ -176,13 +172,13 @@ def _log_mean_kernel_slope(xp: Namespace, ans: Array, y: Array, eta: Array, phi:
 def log_mean_log_density(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
     logit = eta - xp.np.log(phi)
     value = log_coefficient(xp, y, phi) - phi * softplus(xp, logit) - y * softplus(xp, -logit)
-    return guarded(xp, _is_positive(phi), supported(xp, y >= 0, value))
+    return guarded(xp, all_positive(phi), supported(xp, y >= 0, value))
 
 
 @with_partials(None, _log_mean_slope, _log_mean_kernel_slope)
 def log_mean_kernel(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
     value = y * eta + (phi + y) * _log_mean_ratio(xp, y, eta, phi)
-    return guarded(xp, _is_positive(phi), value)
+    return guarded(xp, all_positive(phi), value)
 
 
 def log_mean_rng(rng: np.random.Generator, eta: Any, phi: Any) -> Any:
@@ -213,13 +209,10 @@ NEG_BINOMIAL_2 = Distribution(
         Relation(
             "mu",
             "such that mu / phi is positive and finite",
-            lambda mu, phi: _is_positive(np.divide(mu, phi)),
+            lambda mu, phi: all_positive(np.divide(mu, phi)),
         ),
     ),
-    constants=(
-        (("y", "phi"), log_coefficient),
-        (("y", "mu"), lambda xp, y, mu: y * xp.np.log(mu)),
-    ),
+    constants=((("y", "phi"), log_coefficient), (("y", "mu"), lambda xp, y, mu: y * xp.np.log(mu))),
     parts=Parts(mean_kernel, term, ("y", "phi")),
 )
 
@@ -234,12 +227,9 @@ NEG_BINOMIAL_2_LOG = Distribution(
         Relation(
             "eta",
             "such that exp(eta) / phi is positive and finite",
-            lambda eta, phi: _is_positive(np.divide(np.exp(eta), phi)),
+            lambda eta, phi: all_positive(np.divide(np.exp(eta), phi)),
         ),
     ),
-    constants=(
-        (("y", "phi"), log_coefficient),
-        (("y", "eta"), lambda xp, y, eta: y * eta),
-    ),
+    constants=((("y", "phi"), log_coefficient), (("y", "eta"), lambda xp, y, eta: y * eta)),
     parts=Parts(log_mean_kernel, term, ("y", "phi")),
 )

@@ -1,7 +1,7 @@
 """The normal distribution and its standard form.  Stan Functions Reference, "Normal distribution"."""
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.cumulative import location_scale
+from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
 from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
@@ -42,10 +42,7 @@ NORMAL = continuous(
     log_density=log_density,
     cdfs=location_scale(standard_cdf, standard_lcdf, standard_lccdf),
     rng=lambda rng, mu, sigma: rng.normal(mu, sigma),
-    constants=(
-        ((), lambda xp: -HALF_LOG_TWO_PI),
-        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
-    ),
+    constants=(((), lambda xp: -HALF_LOG_TWO_PI), LOG_SCALE),
 )
 
 STD_NORMAL = continuous(

@@ -5,6 +5,7 @@ chance F(eta - c_{k-1}) - F(eta - c_k) with c_0 = -inf and c_K = inf.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,8 @@ ORDERED_LOGISTIC = Distribution(
     cores=(0, 0, 1),
 )
 
-ORDERED_PROBIT = Distribution(
+ORDERED_PROBIT = replace(
+    ORDERED_LOGISTIC,
     name="ordered_probit",
     meaning="the interval between cutpoints c that a normal variable around eta falls into",
     signatures=(
@@ -164,10 +166,6 @@ ORDERED_PROBIT = Distribution(
         "array[] int | vector, vector",
         "array[] int | vector, array[] vector",
     ),
-    args=(("y", "category"), ("eta", "real"), ("c", "ordered")),
     log_density=probit_log_density,
     rng=lambda rng, eta, c: _category(rng.normal(eta, size=_shape(eta, c)), c),
-    rng_signatures=("(real, vector) => int",),
-    rng_args=(("eta", "real"), ("c", "cutpoints")),
-    cores=(0, 0, 1),
 )

@@ -3,13 +3,11 @@
 Stan Functions Reference, "Pareto distribution" and "Pareto type 2 distribution".
 """
 
-from typing import Any
-
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.cumulative import of_survival
 from ppl.stdlib.record import continuous, guarded, supported
-from ppl.stdlib.special.log_probability import log1m_exp
 
 
 @with_partials(
@@ -27,20 +25,6 @@ def lccdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
     return guarded(xp, (y_min > 0) & (alpha > 0), value)
 
 
-def cdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
-    return -xp.np.expm1(lccdf(xp, y, y_min, alpha))
-
-
-def lcdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
-    inside = y > y_min
-    value = log1m_exp(xp, lccdf(xp, xp.np.where(inside, y, 2.0 * y_min), y_min, alpha))
-    return guarded(xp, (y_min > 0) & (alpha > 0), supported(xp, inside, value))
-
-
-def rng(rng: np.random.Generator, y_min: Any, alpha: Any) -> Any:
-    return y_min * (1.0 + rng.pareto(alpha, np.broadcast(y_min, alpha).shape))
-
-
 @with_partials(
     lambda xp, ans, y, mu, scale, alpha: -(alpha + 1.0) / (scale + y - mu),
     lambda xp, ans, y, mu, scale, alpha: (alpha + 1.0) / (scale + y - mu),
@@ -53,19 +37,8 @@ def type_2_log_density(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: 
 
 
 def type_2_lccdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
-    inside = y >= mu
-    value = -alpha * xp.np.log1p(xp.np.where(inside, y - mu, 0.0) / scale)
+    value = -alpha * xp.np.log1p(xp.np.where(y >= mu, y - mu, 0.0) / scale)
     return guarded(xp, (scale > 0) & (alpha > 0), value)
-
-
-def type_2_cdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
-    return -xp.np.expm1(type_2_lccdf(xp, y, mu, scale, alpha))
-
-
-def type_2_lcdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
-    inside = y > mu
-    value = log1m_exp(xp, type_2_lccdf(xp, xp.np.where(inside, y, mu + scale), mu, scale, alpha))
-    return guarded(xp, (scale > 0) & (alpha > 0), supported(xp, inside, value))
 
 
 PARETO = continuous(
@@ -73,8 +46,8 @@ PARETO = continuous(
     meaning="Pareto above y_min with shape alpha",
     args=(("y", "positive"), ("y_min", "positive"), ("alpha", "positive")),
     log_density=log_density,
-    cdfs=(cdf, lcdf, lccdf),
-    rng=rng,
+    cdfs=of_survival(lccdf),
+    rng=lambda rng, y_min, alpha: y_min * (1.0 + rng.pareto(alpha, np.broadcast(y_min, alpha).shape)),
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
         (("y_min", "alpha"), lambda xp, y_min, alpha: alpha * xp.np.log(y_min)),
@@ -87,7 +60,7 @@ PARETO_TYPE_2 = continuous(
     meaning="Pareto of type 2 above mu with scale lambda and shape alpha",
     args=(("y", "real"), ("mu", "real"), ("lambda", "positive"), ("alpha", "positive")),
     log_density=type_2_log_density,
-    cdfs=(type_2_cdf, type_2_lcdf, type_2_lccdf),
+    cdfs=of_survival(type_2_lccdf),
     rng=lambda rng, mu, scale, alpha: mu + scale * rng.pareto(alpha, np.broadcast(mu, scale, alpha).shape),
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),

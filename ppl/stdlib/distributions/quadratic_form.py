@@ -5,14 +5,15 @@ gives nan, never an exception.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import Array, Namespace, Node, Vjp, with_vjps
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.solves import or_nan
-from ppl.stdlib.record import guarded
+from ppl.stdlib.record import Impl, guarded
 
 SYMMETRY = 1e-8
 """How far two mirrored entries may differ, as in Stan; relative for entries above one."""
@@ -87,8 +88,7 @@ def solve_vectors(xp: Namespace, matrix: Array, d: Array) -> Array:
     """matrix^-1 d for a positive definite matrix."""
     if matrix.ndim > 2:
         return _one_by_one(xp, matrix, d)
-    lower = _cholesky(xp, matrix)
-    return solve_lower_transposed(xp, lower, solve_lower(xp, lower, d))
+    return solve_factored(xp, _cholesky(xp, matrix), d)
 
 
 def solve_lower(xp: Namespace, lower: Array, d: Array) -> Array:
@@ -103,12 +103,18 @@ def solve_lower_transposed(xp: Namespace, lower: Array, d: Array) -> Array:
     return _by_columns(xp, lambda a, b: _triangular(xp, a, b, 1), lower, d)
 
 
+def solve_factored(xp: Namespace, lower: Array, d: Array) -> Array:
+    """(L L')^-1 d."""
+    return solve_lower_transposed(xp, lower, solve_lower(xp, lower, d))
+
+
 def _triangular(xp: Namespace, lower: Array, b: Array, trans: int) -> Array:
     return xp.slinalg.solve_triangular(lower, b, trans=trans, lower=True, check_finite=False)
 
 
-def _quadratic_vector_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, matrix: Array) -> Array:
-    return 2.0 * lifted(xp, g, 1) * solve_vectors(xp, matrix, d)
+def _square(half_slope: Impl, matrix_adjoint: Vjp) -> Callable[[Impl], Node]:
+    """Make a square of (d, matrix) a node: half_slope(xp, matrix, d) is half its slope in d."""
+    return with_vjps(lambda xp, g, ans, d, m: 2.0 * lifted(xp, g, 1) * half_slope(xp, m, d), matrix_adjoint)
 
 
 def _quadratic_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, matrix: Array) -> Array:
@@ -116,14 +122,10 @@ def _quadratic_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, mat
     return -weighted_outer(xp, g, v, v, matrix)
 
 
-@with_vjps(_quadratic_vector_adjoint, _quadratic_matrix_adjoint)
+@_square(solve_vectors, _quadratic_matrix_adjoint)
 def quadratic(xp: Namespace, d: Array, matrix: Array) -> Array:
     """d' matrix^-1 d for a positive definite matrix."""
     return xp.np.sum(solve_lower(xp, factor(xp, matrix), d) ** 2, axis=-1)
-
-
-def _whitened_vector_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, lower: Array) -> Array:
-    return 2.0 * lifted(xp, g, 1) * solve_lower_transposed(xp, lower, solve_lower(xp, lower, d))
 
 
 def _whitened_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, lower: Array) -> Array:
@@ -131,7 +133,7 @@ def _whitened_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, lowe
     return -2.0 * xp.np.tril(weighted_outer(xp, g, solve_lower_transposed(xp, lower, z), z, lower))
 
 
-@with_vjps(_whitened_vector_adjoint, _whitened_matrix_adjoint)
+@_square(solve_factored, _whitened_matrix_adjoint)
 def whitened_square(xp: Namespace, d: Array, lower: Array) -> Array:
     """|L^-1 d|^2."""
     return xp.np.sum(solve_lower(xp, lower, d) ** 2, axis=-1)

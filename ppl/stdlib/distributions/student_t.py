@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
-from ppl.stdlib.distributions.cumulative import location_scale
+from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
 from ppl.stdlib.record import Impl, continuous, guarded, validity
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.constants import HALF_LOG_PI
@@ -90,10 +90,6 @@ def _reordered(of_location_scale: Impl) -> Impl:
     return lambda xp, y, nu, mu, sigma: guarded(xp, nu > 0, of_location_scale(xp, y, mu, sigma, nu))
 
 
-def rng(rng: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
-    return mu + sigma * rng.standard_t(nu, np.broadcast(nu, mu, sigma).shape)
-
-
 CDFS = location_scale(standard_cdf, standard_lcdf, lambda xp, z, nu: standard_lcdf(xp, -z, nu))
 
 STUDENT_T = continuous(
@@ -102,10 +98,6 @@ STUDENT_T = continuous(
     args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=tuple(map(_reordered, CDFS)),
-    rng=rng,
-    constants=(
-        ((), lambda xp: -HALF_LOG_PI),
-        (("nu",), _normaliser),
-        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
-    ),
+    rng=lambda rng, nu, mu, sigma: mu + sigma * rng.standard_t(nu, np.broadcast(nu, mu, sigma).shape),
+    constants=(((), lambda xp: -HALF_LOG_PI), (("nu",), _normaliser), LOG_SCALE),
 )

@@ -5,9 +5,6 @@ Rayleigh is the Weibull with alpha = 2 and scale sigma sqrt(2).  Stan Functions 
 continuous distributions".
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
@@ -87,12 +84,8 @@ def _of_inverse_power(xp: Namespace, tail: Impl, y: Array, alpha: Array, sigma: 
 CDFS = above_zero(positive, _of_power, _below, _log_below, _log_above)
 
 
-def _rayleigh(of_weibull: Callable[..., Any]) -> Callable[..., Any]:
+def _rayleigh(of_weibull: Impl) -> Impl:
     return lambda xp, y, sigma: of_weibull(xp, y, 2.0, SQRT_TWO * sigma)
-
-
-def rng(rng: np.random.Generator, alpha: Any, sigma: Any) -> Any:
-    return sigma * rng.weibull(alpha, np.broadcast(alpha, sigma).shape)
 
 
 WEIBULL = continuous(
@@ -101,7 +94,7 @@ WEIBULL = continuous(
     args=(("y", "nonnegative"), ("alpha", "positive"), ("sigma", "positive")),
     log_density=log_density,
     cdfs=CDFS,
-    rng=rng,
+    rng=lambda rng, alpha, sigma: sigma * rng.weibull(alpha, np.broadcast(alpha, sigma).shape),
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
         (("y", "alpha"), lambda xp, y, alpha: (alpha - 1.0) * xp.np.log(y)),
@@ -130,8 +123,5 @@ RAYLEIGH = continuous(
     log_density=rayleigh_log_density,
     cdfs=tuple(map(_rayleigh, CDFS)),
     rng=lambda rng, sigma: rng.rayleigh(sigma),
-    constants=(
-        (("sigma",), lambda xp, sigma: -2.0 * xp.np.log(sigma)),
-        (("y",), lambda xp, y: xp.np.log(y)),
-    ),
+    constants=((("sigma",), lambda xp, sigma: -2.0 * xp.np.log(sigma)), (("y",), lambda xp, y: xp.np.log(y))),
 )

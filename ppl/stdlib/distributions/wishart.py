@@ -3,6 +3,7 @@
 Stan Functions Reference, "Wishart distribution" and "Wishart distribution, Cholesky Parameterization".
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,7 @@ def cholesky_rng(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
 
 
 def rng(rng: np.random.Generator, nu: Any, scale: Any) -> Any:
-    lower = cholesky_rng(rng, nu, np.linalg.cholesky(scale))
-    return squared(NUMPY, lower)
+    return squared(NUMPY, cholesky_rng(rng, nu, np.linalg.cholesky(scale)))
 
 
 def cholesky_nu_term(xp: Namespace, nu: Array, lower: Array) -> Array:
@@ -75,10 +75,6 @@ def cholesky_nu_term(xp: Namespace, nu: Array, lower: Array) -> Array:
     size = np.shape(lower)[-1]
     return log_normaliser(xp, nu, size) + size * LOG_TWO
 
-
-ENOUGH_DEGREES = Relation(
-    "nu", "greater than K - 1 for K rows", lambda nu, scale: nu > np.shape(scale)[-1] - 1
-)
 
 WISHART = Distribution(
     name="wishart",
@@ -88,7 +84,9 @@ WISHART = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(real, matrix) => matrix",),
-    relations=(ENOUGH_DEGREES,),
+    relations=(
+        Relation("nu", "greater than K - 1 for K rows", lambda nu, scale: nu > np.shape(scale)[-1] - 1),
+    ),
     constants=(
         (("nu",), lambda xp, nu, w: log_normaliser(xp, nu, np.shape(w)[-1]), ("W",)),
         (("nu", "S"), lambda xp, nu, scale: -0.5 * nu * log_determinant(xp, scale)),
@@ -97,14 +95,12 @@ WISHART = Distribution(
     ),
 )
 
-WISHART_CHOLESKY = Distribution(
+WISHART_CHOLESKY = replace(
+    WISHART,
     name="wishart_cholesky",
     meaning="the Cholesky factor of a matrix that is wishart(nu, L_S L_S')",
-    signatures=("matrix | real, matrix",),
     args=(("L_W", "cholesky_factor_cov"), ("nu", "positive"), ("L_S", "cholesky_factor_cov")),
     log_density=cholesky_log_density,
     rng=cholesky_rng,
-    rng_signatures=("(real, matrix) => matrix",),
-    relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),
 )

@@ -30,17 +30,8 @@ def evaluate(
     return found[0], found[1]
 
 
-def _lentz(
-    xp: Namespace,
-    term: Callable[[int], Term],
-    m: int,
-    f: Array,
-    slope: Array,
-    c: Array,
-    dc: Array,
-    d: Array,
-    dd: Array,
-) -> tuple[State, Array]:
+def _lentz(xp: Namespace, term: Callable[[int], Term], m: int, *state: Array) -> tuple[State, Array]:
+    f, slope, c, dc, d, dd = state
     a, da, b, db = term(m)
     d_next = 1.0 / (b + a * d)
     dd = -(d_next**2) * (db + da * d + a * dd)

@@ -1,6 +1,8 @@
 """What the discrete families share: safe ratios, and sums of a mass function over a range of counts."""
 
 from collections.abc import Callable
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,11 @@ def of_counts(f: Callable[..., Array], xp: Namespace, n: Array, *scalars: Array)
 def log_factorial(xp: Namespace, n: Array) -> Array:
     """log n!"""
     return of_counts(lambda xp, n: xp.special.gammaln(n + 1.0), xp, n)
+
+
+def all_positive(*parameters: Array) -> Array:
+    """Where all are positive and finite."""
+    return reduce(and_, ((x > 0) & (x < np.inf) for x in parameters))
 
 
 def distinct(xp: Namespace, n: Array) -> Array:
