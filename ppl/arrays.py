@@ -13,7 +13,7 @@ computed in plain NumPy and the derivatives are the given formulas.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -241,19 +241,18 @@ NUMPY = Namespace(
     _rarely,
     _settle,
 )
-AUTOGRAD = Namespace(
-    "autograd",
-    _AutogradNumpy("autograd.numpy"),
-    LateModule("autograd.scipy.special"),
-    anp_linalg,
-    LateModule("autograd.scipy.linalg"),
-    put_copy,
-    lambda x: x,
-    _unbox,
-    add_all,
-    _recorded,
-    _rarely,
-    _settle,
+AUTOGRAD = replace(
+    NUMPY,
+    name="autograd",
+    np=_AutogradNumpy("autograd.numpy"),
+    special=LateModule("autograd.scipy.special"),
+    linalg=anp_linalg,
+    slinalg=LateModule("autograd.scipy.linalg"),
+    put=put_copy,
+    own=lambda x: x,
+    plain=_unbox,
+    add_all=add_all,
+    node=_recorded,
     joint_vjp=_joint,
 )
 
@@ -317,7 +316,7 @@ class Node:
     @cached_property
     def summed(self) -> "Node":
         """The sum over all elements of the answer, still one entry of the tape."""
-        return Node(self.value, self.vjps, 0, self.accept)
+        return self.summed_but(0)
 
     def summed_but(self, leading_axes: int) -> "Node":
         """The sum for each entry of the first `leading_axes`, still one entry of the tape."""
@@ -363,12 +362,8 @@ class Node:
         if self.leading_axes is None or not any(map(isbox, args)):
             answer, each = self.record(args)
             return answer, answer if self.leading_axes is None else each
-        each = self._each.record(args)[0]
+        each = Node(self.value, self.vjps, None, self.accept).record(args)[0]
         return self.reduced(AUTOGRAD, each), each
-
-    @cached_property
-    def _each(self) -> "Node":
-        return Node(self.value, self.vjps, None, self.accept)
 
     def _adjoint(self, i: int, g: Array, each: Array, args: Sequence[Array]) -> Array:
         """The adjoint of argument i, computed in plain NumPy unless it is itself to be differentiated."""

@@ -4,7 +4,7 @@ A type here is unsized: sizes are values, known once there are data. Written in 
 `str(Array(VECTOR, 2))` is "array[,] vector".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
@@ -93,19 +93,25 @@ def array_of(element: Type, dims: int) -> Type:
             return Array(element, dims)
 
 
+def of_items(t: Type, change: Callable[[Type], Type]) -> Type:
+    """What `change` makes of a type; of a tuple, of every item."""
+    match t:
+        case Tuple(items=items):
+            return Tuple(tuple(of_items(item, change) for item in items))
+        case Array(element=Tuple() as element, dims=dims):
+            return Array(of_items(element, change), dims)
+        case _:
+            return change(t)
+
+
 def over_axes(t: Type, *axes: str) -> Type:
     """`t` along these axes, and then those it has; of a tuple, every item."""
-    match t:
-        case _ if not axes:
-            return t
-        case Tuple(items=items):
-            return Tuple(tuple(over_axes(item, *axes) for item in items))
-        case Array(element=Tuple() as element, dims=dims):
-            return Array(over_axes(element, *axes), dims)
-        case OverAxes(element=element, axes=inner):
-            return OverAxes(element, (*axes, *inner))
-        case _:
-            return OverAxes(t, axes)
+
+    def over(t: Type) -> Type:
+        own = t if isinstance(t, OverAxes) else OverAxes(t, ())
+        return OverAxes(own.element, (*axes, *own.axes))
+
+    return of_items(t, over) if axes else t
 
 
 def axes_of(t: Type) -> tuple[str, ...]:
@@ -121,15 +127,7 @@ def axes_of(t: Type) -> tuple[str, ...]:
 
 def entry(t: Type) -> Type:
     """The type at one place along the axes."""
-    match t:
-        case OverAxes(element=element):
-            return element
-        case Tuple(items=items):
-            return Tuple(tuple(map(entry, items)))
-        case Array(element=Tuple() as element, dims=dims):
-            return Array(entry(element), dims)
-        case _:
-            return t
+    return of_items(t, lambda t: t.element if isinstance(t, OverAxes) else t)
 
 
 def core(t: Type) -> Type:

@@ -142,17 +142,14 @@ def term_page(name: str) -> str:
     return "\n\n".join(f"{term}\n{filled(text)}" for term, text in terms.items())
 
 
-def filled(text: str) -> str:
-    """A paragraph in lines of 80 columns, indented."""
-    return textwrap.fill(text, LINE_LENGTH, initial_indent="  ", subsequent_indent="  ")
+def filled(text: str, indent: str = "  ") -> str:
+    """A paragraph in lines of 80 columns, indented, those after the first by `indent`."""
+    return textwrap.fill(text, LINE_LENGTH, initial_indent="  ", subsequent_indent=indent)
 
 
 def stages(of_chains: bool = False) -> str:
     """What the progress of a fit, or of chains, calls its stages, and what each of them does."""
     from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
-
-    def entry(name: str, does: str) -> str:
-        return textwrap.fill(f"{name}: {does}", LINE_LENGTH, initial_indent="  ", subsequent_indent="    ")
 
     about = (
         "Stages, as the progress on standard error names them. The time left is estimated from the usual "
@@ -160,5 +157,5 @@ def stages(of_chains: bool = False) -> str:
         "annealing."
     )
     own = OF_CHAINS if of_chains else OF_FIT
-    entries = (entry(name, PHASES[name].does) for name in own)
+    entries = (filled(f"{name}: {PHASES[name].does}", "    ") for name in own)
     return "\n".join([textwrap.fill(about, LINE_LENGTH), *entries])

@@ -7,7 +7,7 @@ import typer
 
 from ppl.cli.arguments import Arrays, FitData, ModelPath, Simulator, files_of_data
 from ppl.cli.data import conditioned_as, inputs_from, recorded
-from ppl.cli.fits import is_saved_fit
+from ppl.cli.fits import is_saved_fit, read_run
 from ppl.cli.generated import write_rows, write_table
 from ppl.cli.options import TABLES, flag, main_output, quietly, say, whole
 
@@ -52,6 +52,10 @@ def predict(
     rejected; the message gives the line. With --prior, --simulator names a
     program that draws parameters and data with _rng functions instead.
     """
+    from ppl.results.fits.by_row import predictive_table
+    from ppl.results.fits.log_prob import unconstrained_of
+    from ppl.results.fits.new_rows import table_of
+
     given = files or []
     if prior:
         from_prior(model, given, arrays, output or Path("prior.csv"), draws, seed, simulator, quiet)
@@ -62,25 +66,7 @@ def predict(
             "rows, if any; or --prior. `ppl generate` computes generated quantities from draws.",
             param_hint="FIT",
         )
-    at_fit(model, given[0], given[1:], arrays, fit_data, output or Path("predicted.csv"), seed, quiet)
-
-
-def at_fit(
-    model: Path,
-    fit: Path,
-    data: list[Path],
-    arrays: list[str],
-    fit_data: list[Path],
-    output: Path,
-    seed: int,
-    quiet: bool,
-) -> None:
-    """The data of the fit, or of new rows, at the draws of a file."""
-    from ppl.cli.fits import read_run
-    from ppl.results.fits.by_row import predictive_table
-    from ppl.results.fits.log_prob import unconstrained_of
-    from ppl.results.fits.new_rows import table_of
-
+    fit, *data = given
     run = read_run(fit, model, fit_data)
     posterior = conditioned_as(model, run, fit_data, "--fit-data")
     us = unconstrained_of(posterior, run.columns, run.draws)
@@ -89,7 +75,7 @@ def at_fit(
     else:
         table, _ = predictive_table(posterior, us, seed)
     named = recorded(data, arrays) or run.config.get("data.file", "")
-    write_table(output, table, posterior, run, named, seed, quiet)
+    write_table(output or Path("predicted.csv"), table, posterior, run, named, seed, quiet)
 
 
 def from_prior(

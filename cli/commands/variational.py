@@ -123,7 +123,12 @@ def variational(
     from ppl.results.fits.chains import sample_with
     from ppl.results.fits.fit import fit_with_journal
 
-    refuse_without_name(output, resume, save_metric, save_cmdstan_config, then is not None)
+    if output == STDOUT and (resume or save_metric or save_cmdstan_config or then):
+        raise typer.BadParameter(
+            "--resume, --save-metric, --save-cmdstan-config and --then have files named after the output; "
+            "give it a name, such as -o output.csv.",
+            param_hint="--output",
+        )
     if then:
         extra("nutpie", "--then sample", *requirements("sample"))
     together, first = joined(hosts, coordinator, processes, process)
@@ -210,13 +215,3 @@ def variational(
 def chains_beside(output: Path) -> Path:
     """The name of the CSV files of chains, before their numbers."""
     return output.with_suffix(".csv")
-
-
-def refuse_without_name(output: Path, *named_after: bool) -> None:
-    """Standard output has no name to call a checkpoint, a metric or a configuration by."""
-    if output == STDOUT and any(named_after):
-        raise typer.BadParameter(
-            "--resume, --save-metric, --save-cmdstan-config and --then have files named after the output; "
-            "give it a name, such as -o output.csv.",
-            param_hint="--output",
-        )

@@ -54,9 +54,8 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
             array = npy.read_array(file, allow_pickle=False)
         return read_only(aligned(array, array.dtype) if array.dtype.kind in "biuf" else array)
     except BROKEN as error:
-        raise DataError(
-            f"{path}: {name} is not an array of numbers: {cause(error)}", name, "PPL905"
-        ) from None
+        wrong = f"{path}: {name} is not an array of numbers: {cause(error)}"
+        raise DataError(wrong, name, "PPL905") from None
 
 
 def name_of(info: zipfile.ZipInfo) -> str:

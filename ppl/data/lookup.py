@@ -46,11 +46,8 @@ def tuple_item(inputs: Inputs, expected: Expected, value: Any, name: str, item: 
             found = f"has no item {item}"
         case _:
             found = f"is {described(value)}"
-    raise DataError(
-        f'{inputs.label_of(name)}: {name} {found}, but {expected.declaration} needs {{"1": ..., "2": ...}}',
-        expected.name,
-        "PPL902",
-    )
+    where, needs = f"{inputs.label_of(name)}: {name}", '{"1": ..., "2": ...}'
+    raise DataError(f"{where} {found}, but {expected.declaration} needs {needs}", expected.name, "PPL902")
 
 
 def missing(inputs: Inputs, expected: Expected, name: str, known: Iterable[str]) -> str:
@@ -58,11 +55,9 @@ def missing(inputs: Inputs, expected: Expected, name: str, known: Iterable[str])
     names = list(dict.fromkeys([name, *known]))
     absent = [n for n in names if n not in inputs.values]
     spare = unknown_names(inputs, names)
-    first = (
-        f"{inputs.label}: `{name}` is missing: {expected.declaration} declares it{suggestion(name, spare)}"
-    )
+    first = f"{inputs.label}: `{name}` is missing: {expected.declaration} declares it"
     others = [f"`{n}` is missing too{suggestion(n, spare)}" for n in absent if n != name]
-    return "\n".join([first, *others])
+    return "\n".join([first + suggestion(name, spare), *others])
 
 
 def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:

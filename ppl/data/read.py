@@ -41,23 +41,20 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
     if expected.is_complex:
         return joined(read_value(inputs, expected.parts, known), expected)
     if any(size < 0 for size in expected.shape):
-        raise DataError(
-            f"{inputs.label_of(expected.name)}: {expected.declaration} has shape {written(expected.shape)}, "
-            "but no size may be negative",
-            expected.name,
-            "PPL903",
-        )
+        where = f"{inputs.label_of(expected.name)}: {expected.declaration}"
+        sentence = f"{where} has shape {written(expected.shape)}, but no size may be negative"
+        raise DataError(sentence, expected.name, "PPL903")
     value = find(inputs, expected, known)
-    if isinstance(value, Share):
-        return read_share(value, expected, f"{inputs.label_of(expected.name)}: ")
     try:
+        if isinstance(value, Share):
+            return read_share(value, expected)
         value = pairs(value) if expected.pairs else value
-        array = shaped(as_array(expected.name, value), expected)
-        array = integers(array, expected) if expected.is_int else doubles(array)
+        array = converted(shaped(as_array(expected.name, value), expected), expected)
     except Misfit as misfit:
         needs = (misfit.needs or expected.needs) + column_hint(inputs, expected) + misfit.hint
         where = inputs.place_of(expected.name, misfit.index)
-        sentence = f"{where}: {misfit.found}, but {expected.declaration} needs {needs}"
+        found = renumbered(value.rows, misfit.found) if isinstance(value, Share) else misfit.found
+        sentence = f"{where}: {found}, but {expected.declaration} needs {needs}"
         raise DataError(sentence, expected.name, "PPL902") from None
     return array if expected.shape else array.item()
 
@@ -70,17 +67,16 @@ def joined(parts: Any, expected: Expected) -> Any:
     return numbers if expected.shape else numbers.item()
 
 
-def read_share(share: Share, expected: Expected, where: str) -> Share:
+def read_share(share: Share, expected: Expected) -> Share:
     """The same of a variable of which some rows are at hand."""
-    try:
-        if share.shape != expected.shape:
-            raise Misfit(f"{expected.name} has shape {written(share.shape)}", expected.needs)
-        values = integers(share.values, expected) if expected.is_int else doubles(share.values)
-    except Misfit as misfit:
-        found = renumbered(share.rows, misfit.found)
-        sentence = f"{where}{found}, but {expected.declaration} needs {misfit.needs or expected.needs}"
-        raise DataError(sentence, expected.name, "PPL902") from None
-    return replace(share, values=values)
+    if share.shape != expected.shape:
+        raise Misfit(f"{expected.name} has shape {written(share.shape)}")
+    return replace(share, values=converted(share.values, expected))
+
+
+def converted(array: Numbers, expected: Expected) -> Numbers:
+    """The numbers as int64 or doubles, as they are declared."""
+    return integers(array, expected) if expected.is_int else doubles(array)
 
 
 def renumbered(rows: Numbers | range, sentence: str) -> str:
@@ -106,18 +102,15 @@ def check_value(
     where = f"{inputs.label_of(expected.name)}: " if inputs else ""
     for word, bound in zip(constraint.arguments, args, strict=True):
         if np.shape(bound) not in ((), expected.sizes, expected.shape):
-            raise DataError(
-                f"{where}{expected.declaration} has {written(np.shape(bound))} as the shape of `{word}`, "
-                f"but the variable has shape {written(expected.shape)}",
-                expected.name,
-                "PPL907",
-            )
-    sentence = fault_in_blocks(value, expected, constraint, args)
-    if sentence is not None:
-        gap = "" if sentence.startswith("[") else " "
-        if inputs and (index := FIRST_INDEX.match(sentence)):
+            odd = f"{expected.declaration} has {written(np.shape(bound))} as the shape of `{word}`"
+            sentence = f"{where}{odd}, but the variable has shape {written(expected.shape)}"
+            raise DataError(sentence, expected.name, "PPL907")
+    fault = fault_in_blocks(value, expected, constraint, args)
+    if fault is not None:
+        gap = "" if fault.startswith("[") else " "
+        if inputs and (index := FIRST_INDEX.match(fault)):
             where = f"{inputs.place_of(expected.name, int(index[1]) - 1)}: "
-        text = f"{where}{expected.name}{gap}{sentence}: {expected.declaration}"
+        text = f"{where}{expected.name}{gap}{fault}: {expected.declaration}"
         raise DataError(text, expected.name, "PPL904")
 
 

@@ -82,14 +82,10 @@ class Share(NDArrayOperatorsMixin):
             raise InferenceError("These rows belong to another process.")
         return self.values[at[0] : at[-1] + 1] if len(at) and is_consecutive(at) else self.values[at]
 
-    def __array__(self, *args: Any, **more: Any) -> Any:
+    def _refuse(self, *args: Any, **more: Any) -> Any:
         raise InferenceError(NOT_ALL_ROWS)
 
-    def __array_ufunc__(self, *args: Any, **more: Any) -> Any:
-        raise InferenceError(NOT_ALL_ROWS)
-
-    def __getitem__(self, index: Any) -> Any:
-        raise InferenceError(NOT_ALL_ROWS)
+    __array__ = __array_ufunc__ = __getitem__ = _refuse
 
 
 NOT_ALL_ROWS = (

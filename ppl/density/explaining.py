@@ -17,13 +17,9 @@ from ppl.source import Span
 
 def explained(model: CompiledProgram, d: Data, u: Floats) -> str:
     """What is wrong with the log density of a model with data `d` at `u`, or with its gradient; else ""."""
-    return explained_value(model, d, u) or explained_gradient(model, d, u)
-
-
-def explained_value(model: CompiledProgram, d: Data, u: Floats) -> str:
     found, span = trouble(model, d, u)
     if found is None:
-        return ""
+        return explained_gradient(model, d, u)
     where = f"{span.describe()}\n" if span else ""
     if not isinstance(found, NotFinite):
         return f"{where}{found}"

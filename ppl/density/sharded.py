@@ -15,12 +15,10 @@ def require_sums_over_rows(program: ir.Program, shared: Iterable[str]) -> None:
     Raises:
         InferenceError: there is one; it is shown.
     """
-    p, touched = program, set(shared)
-    blocks = (p.transformed_data, p.parameters, p.transformed_parameters, p.generated_quantities)
-    touched = depends_on([s for block in blocks if block is not p.parameters for s in block], touched)  # type: ignore[misc]
-    for part in (part for block in blocks for part in block):
-        found = sorted(used_names(part) & touched)
-        if found:
+    p, later = program, (*program.transformed_parameters, *program.generated_quantities)
+    touched = depends_on([*p.transformed_data, *later], set(shared))
+    for part in (*p.transformed_data, *p.parameters, *later):
+        if found := sorted(used_names(part) & touched):
             raise InferenceError(f"{part.span.describe()}\n`{found[0]}`: {NOT_ALL_ROWS}", "PPL974")
 
 

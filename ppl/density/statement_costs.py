@@ -86,34 +86,29 @@ class LineClock:
     def watching(self) -> Iterator[None]:
         """While it lasts; another tracer, as a debugger's, waits."""
         before, self.since = sys.gettrace(), perf_counter()
-        sys.settrace(self.called)
+        sys.settrace(self.heard)
         try:
             yield
         finally:
             sys.settrace(before)
 
-    def called(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """What Python calls for each new function."""
+    def heard(self, frame: FrameType, event: str, arg: Any) -> Any:
+        """What Python calls for each new function, and of those of the file for each line and at the end.
+
+        The time since the last event is put down to the line that was run.
+        """
         if frame.f_code.co_filename != self.file:
             return None
-        self.charge()
-        self.lines.append(frame.f_lineno)
-        self.since = perf_counter()
-        return self.on_line
-
-    def on_line(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """What Python calls for each new line of it, and at its end."""
-        self.charge()
-        if event == "return":
-            self.lines.pop()
-        elif event == "line":
-            self.lines[-1] = frame.f_lineno
-        self.since = perf_counter()
-        return self.on_line
-
-    def charge(self) -> None:
-        """Put the time since the last event down to the line that was run."""
         self.seconds[self.lines[-1]] += perf_counter() - self.since
+        match event:
+            case "call":
+                self.lines.append(frame.f_lineno)
+            case "return":
+                self.lines.pop()
+            case "line":
+                self.lines[-1] = frame.f_lineno
+        self.since = perf_counter()
+        return self.heard
 
 
 def cost_lines(posterior: LogDensity) -> Iterator[str]:

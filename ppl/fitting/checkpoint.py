@@ -161,16 +161,15 @@ def journal_of(options: CheckpointOptions | None, posterior: LogDensity, setting
     """
     if options is None:
         return Checkpoint(None)
-    owner = cache(lambda: _owner(posterior, settings))
-    left, writes = options.resume and options.path.exists(), True
-    text = options.path.read_text("utf-8", errors="replace") if left else None
+    owner, path = cache(lambda: _owner(posterior, settings)), options.path
+    left, writes = options.resume and path.exists(), True
+    text = path.read_text("utf-8", errors="replace") if left else None
     if settings.sharded:
         from ppl.jax_backend.processes import from_first, is_first
 
         text = from_first(text)
         writes = is_first()
-    found = {} if text is None else _read(options.path, text, posterior, owner())
-    path = options.path
+    found = {} if text is None else _read(path, text, posterior, owner())
     return Checkpoint(path if writes else None, owner, options.every, found, path if found else None)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.data import Rows
+from ppl.density.layout import Positions
 from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError
 from ppl.fitting import improper_lines
@@ -37,7 +37,7 @@ def refuse_improper(posterior: LogDensity) -> None:
         raise InferenceError(improper_lines.sentence(posterior, lines), "PPL976")
 
 
-def flat_directions(posterior: LogDensity) -> Rows:
+def flat_directions(posterior: LogDensity) -> Positions:
     """The elements of `u` along which the posterior is flat without end.
 
     The gradient says which may be, their values far away which are, whatever the Jacobian of a range does.
@@ -52,13 +52,13 @@ def flat_directions(posterior: LogDensity) -> Rows:
     return flat[~falls_off(posterior, point, flat)] if flat.size else flat
 
 
-def unmoved(posterior: LogDensity, u: Floats, among: Rows) -> Rows:
+def unmoved(posterior: LogDensity, u: Floats, among: Positions) -> Positions:
     """Those elements in which the target has no slope at `u`; none where it is not finite there."""
     value, gradient = posterior.log_density_gradient(u, jacobian=False)
     return among[gradient[among] == 0.0] if np.isfinite(value) else among[:0]
 
 
-def those_flat(posterior: LogDensity, some: Rows, flat: Callable[[Rows], bool]) -> Rows:
+def those_flat(posterior: LogDensity, some: Positions, flat: Callable[[Positions], bool]) -> Positions:
     """Those of some elements that can be moved without a change: by halves, as most often all can."""
     if not some.size or flat(some):
         return some
@@ -68,7 +68,7 @@ def those_flat(posterior: LogDensity, some: Rows, flat: Callable[[Rows], bool]) 
     return np.concatenate([those_flat(posterior, part, flat) for part in (some[:half], some[half:])])
 
 
-def is_flat(posterior: LogDensity, u: Floats, some: Rows) -> bool:
+def is_flat(posterior: LogDensity, u: Floats, some: Positions) -> bool:
     """Whether the target stays what it is, to the last digit, wherever these elements are moved to."""
     here = posterior.log_density(u, jacobian=False)
     rng = np.random.default_rng(FLAT_SEED)
@@ -80,7 +80,7 @@ def is_flat(posterior: LogDensity, u: Floats, some: Rows) -> bool:
     return True
 
 
-def falls_off(posterior: LogDensity, u: Floats, some: Rows) -> NDArray[np.bool_]:
+def falls_off(posterior: LogDensity, u: Floats, some: Positions) -> NDArray[np.bool_]:
     """Which of the elements the log-Jacobian of a range brings back from both sides, each by itself."""
     inside = posterior.in_bounded_sets[some]
     left = some[~inside]
@@ -92,7 +92,7 @@ def falls_off(posterior: LogDensity, u: Floats, some: Rows) -> NDArray[np.bool_]
     return inside | np.isin(some, left)
 
 
-def sentence(posterior: LogDensity, endless: Rows) -> str:
+def sentence(posterior: LogDensity, endless: Positions) -> str:
     all_names = posterior.param_unc_names()
     names = [f"`{all_names[k]}`" for k in endless]
     whole = len(endless) == len(all_names)

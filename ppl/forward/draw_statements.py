@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import reduce
 from types import MappingProxyType
 
-from ppl.errors import ModelError
 from ppl.forward.refused import refused
 from ppl.frontend import ast
 from ppl.frontend.entries import Drawn, Entries, between, own_axes_of
@@ -19,8 +18,6 @@ from ppl.source import Span
 from ppl.stdlib.record import Distribution
 from ppl.types import INT, REAL, ROW_VECTOR, Type, array_dims, core, element_type, rank
 
-SCALARS = ("reals", "ints", "real", "int")
-"""How signatures call the variate of a univariate distribution."""
 PLAIN = ("real", "int", "vector", "row_vector", "matrix")
 FROM_ZERO = ("positive", "nonnegative", "unit_interval", "open_unit", "count", "trials", "binary")
 TO_ONE = ("unit_interval", "open_unit", "binary")
@@ -81,18 +78,10 @@ def root(left: ast.Expr) -> ast.Variable | None:
     return None
 
 
-def no_variable(tilde: ast.Tilde) -> ModelError:
-    what = f"`{expression(tilde.left)}` on the left of ~ is not a variable, nor one entry of one"
-    return refused(what, tilde.span)
-
-
 def drawn(tilde: ast.Tilde, known: Drawing) -> Stmts:
-    """The statements; raises ModelError for what has no counterpart."""
+    """The statements, of a variable or an entry of one; raises ModelError for what has no counterpart."""
     variable = root(tilde.left)
-    if variable is None:
-        raise refused(
-            f"`{expression(tilde.left)}` on the left of ~ is not a variable, nor an entry of one", tilde.span
-        )
+    assert variable is not None
     if own_rng := known.functions.get(f"{tilde.distribution}_rng"):
         return _by_own(tilde, own_rng, known)
     family = known.facts.library.families.get(tilde.distribution)
@@ -166,31 +155,25 @@ def _checks(
     are checked at the end: then the joint density is cut off, which is what the program says.
     """
     t, support = tilde.truncation, family.args[0][1]
-    cut = {"lower": t.lower if t else None, "upper": t.upper if t else None}
-    checks = {side: e for side, e in cut.items() if e is not None}
+    checks = {side: e for side in SIGNS if (e := getattr(t, side, None)) is not None}
     random = any(map(known.is_random, tilde.args))
     items = ast.limits(declared.type) if declared else {}
     if declared and declared.type.keyword == "positive_ordered":
         zero = ast.IntLiteral(declared.span, 0)
         known.facts.levels[zero] = Level.DATA
         items["lower"] = zero
-    for side in ("lower", "upper"):
-        bound = items.get(side)
+    for side in SIGNS:
+        bound, taken = items.get(side), checks.get(side)
         if bound is None or implied(side, bound, support, tilde.distribution, tilde.args):
             continue
-        taken = cut[side]
         if taken is not None and expression(taken) == expression(bound):
             continue
         if rank(known.facts.types.get(bound, INT)):
-            raise refused(f"`{tilde_name(declared)}` has bounds of its own for each entry", tilde.span)
-        if random or known.is_random(bound) or taken is not None or rank(known.facts.types.get(bound, INT)):
-            continue  # the whole simulation is drawn again: what is cut off depends on other parameters
-        checks[side] = bound
+            named = declared.name if declared else ""
+            raise refused(f"`{named}` has bounds of its own for each entry", tilde.span)
+        if not random and not known.is_random(bound) and taken is None:
+            checks[side] = bound  # else the whole simulation is drawn again
     return checks
-
-
-def tilde_name(declared: ast.Declaration | None) -> str:
-    return declared.name if declared else ""
 
 
 def implied(side: str, bound: ast.Expr, support: str, name: str, args: Sequence[ast.Expr]) -> bool:

@@ -6,7 +6,7 @@ Gelman et al. (2020), "Bayesian workflow", section 2.4 (prior predictive); Talts
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ppl.forward.draw_statements import Drawing, drawn, no_variable, root
+from ppl.forward.draw_statements import Drawing, drawn, root
 from ppl.forward.refused import refused
 from ppl.frontend import ast
 from ppl.frontend.calls import DENSITIES
@@ -46,18 +46,11 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
     repeated = frozenset(name for name in names if names.count(name) > 1)
     _refuse_twice(tildes, names, _in_branches(body), facts)
     _refuse_data(program, {d.name for d in simulated})
-    drawn_names = frozenset([*parameters, *(d.name for d in simulated)])
+    names_drawn = frozenset([*parameters, *(d.name for d in simulated)])
     transformed = [s for s in program.transformed_parameters if isinstance(s, ast.Declaration)]
+    computed = frozenset(s.name for s in transformed)
     own = {f.name: f for f in program.functions}
-    known = Drawing(
-        facts,
-        parameters,
-        drawn_names,
-        frozenset(s.name for s in transformed),
-        repeated,
-        own,
-        FreshNames.of(program),
-    )
+    known = Drawing(facts, parameters, names_drawn, computed, repeated, own, FreshNames.of(program))
     ordered = list(_in_order(body, known))
     flat = [*_without_prior(parameters, names, known), *statements(ordered)]
     outputs = [
@@ -96,7 +89,8 @@ def _drawable(t: ast.Tilde, parameters: dict[str, ast.Declaration], data: dict[s
     """The parameter or the data variable on the left."""
     variable = root(t.left)
     if variable is None:
-        raise no_variable(t)
+        what = f"`{expression(t.left)}` on the left of ~ is not a variable, nor one entry of one"
+        raise refused(what, t.span)
     if variable.name not in parameters and variable.name not in data:
         raise refused(f"`{variable.name}` on the left of ~ is neither a parameter nor data", t.span)
     return variable.name
@@ -125,11 +119,8 @@ def _refuse_data(program: ast.Program, simulated: set[str]) -> None:
     for s in program.transformed_data:
         if names := sorted(_read(s) & simulated):
             raise refused(f"transformed data depend on `{names[0]}`, which is simulated", s.span)
-    for d in program.data:
+    for d in (*program.data, *program.parameters):
         if d.name not in simulated and (names := sorted(_read(d) & simulated)):
-            raise refused(f"`{d.name}` is declared by `{names[0]}`, which is simulated", d.span)
-    for d in program.parameters:
-        if names := sorted(_read(d) & simulated):
             raise refused(f"`{d.name}` is declared by `{names[0]}`, which is simulated", d.span)
 
 
@@ -188,15 +179,8 @@ def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[ast.Sta
 def is_ready(pending: Sequence[ast.Statement], k: int) -> bool:
     """Whether no other pending statement sets what this one reads, and no earlier one what it sets."""
     own, touched = _sets(pending[k]), _read(pending[k])
-    for j, other in enumerate(pending):
-        if j == k:
-            continue
-        theirs = _sets(other)
-        if j < k and theirs & (touched | own):
-            return False
-        if j > k and (theirs & touched) - own:
-            return False
-    return True
+    waits = any(_sets(earlier) & (touched | own) for earlier in pending[:k])
+    return not waits and not any((_sets(later) & touched) - own for later in pending[k + 1 :])
 
 
 def _sets(s: ast.Statement) -> set[str]:

@@ -5,7 +5,6 @@ Stan Functions Reference, sections "... generalized linear model".  x is (rows, 
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,10 +35,6 @@ class ByRows(Node):
 
     def _rows(self, xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
         return self.density(xp, y, alpha + inner(xp, x, beta), *rest)
-
-    @cached_property
-    def summed(self) -> Node:
-        return type(self)(self.density, 0)
 
     def summed_but(self, leading_axes: int) -> Node:
         return type(self)(self.density, leading_axes)
