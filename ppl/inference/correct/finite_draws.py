@@ -29,11 +29,11 @@ def draws_with_density(
     target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
 ) -> Draws:
     """Draw n points from q, each with a finite log density; see `_finite_draws`."""
+    return _finite_draws(_without_gradients, target, family, params, n, rng, tries)
 
-    def evaluate(u: Array) -> tuple[Array, Array]:
-        return log_densities(target, u), np.empty((len(u), 0))
 
-    return _finite_draws(evaluate, target, family, params, n, rng, tries)
+def _without_gradients(target: Target, u: Array) -> tuple[Array, Array]:
+    return log_densities(target, u), np.empty((len(u), 0))
 
 
 def points_with_density(
@@ -55,15 +55,11 @@ def draws_with_gradient(
     target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
 ) -> Draws:
     """Draw n points from q, each with a finite log density and gradient; see `_finite_draws`."""
-
-    def evaluate(u: Array) -> tuple[Array, Array]:
-        return log_density_gradients(target, u)
-
-    return _finite_draws(evaluate, target, family, params, n, rng)
+    return _finite_draws(log_density_gradients, target, family, params, n, rng)
 
 
 def _finite_draws(
-    evaluate: Callable[[Array], tuple[Array, Array]],
+    evaluate: Callable[[Target, Array], tuple[Array, Array]],
     target: Target,
     family: Family,
     params: Array,
@@ -77,7 +73,7 @@ def _finite_draws(
     """
     z = family.noise(n, rng)
     u = family.transform(params, z)
-    value, gradient = evaluate(u)
+    value, gradient = evaluate(target, u)
     bad = _not_finite(value, gradient)
     dropped = 0
     for _ in range(tries - 1):
@@ -86,7 +82,7 @@ def _finite_draws(
         dropped += bad.size
         z[bad] = family.noise(bad.size, rng)
         u[bad] = family.transform(params, z[bad])
-        value[bad], gradient[bad] = evaluate(u[bad])
+        value[bad], gradient[bad] = evaluate(target, u[bad])
         bad = bad[_not_finite(value[bad], gradient[bad])]
     if bad.size:
         reason = blame(target, u[bad[0]])

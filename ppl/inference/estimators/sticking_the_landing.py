@@ -13,7 +13,5 @@ def sticking_the_landing(
 ) -> Estimate:
     """Leave out the score of q in params, whose mean is zero: every draw's gradient is 0 once q equals p."""
     draws = draws_with_gradient(target, family, params, n, rng)
-    path = draws.gradient - family.score(params, draws.u)
-    return Estimate(
-        family.pull_back(params, draws.z, path), float(draws.log_density.sum()) / n, draws.dropped
-    )
+    gradient = family.pull_back(params, draws.z, draws.gradient - family.score(params, draws.u))
+    return Estimate(gradient, float(draws.log_density.sum()) / n, draws.dropped)

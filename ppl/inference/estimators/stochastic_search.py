@@ -20,18 +20,13 @@ MOST_DRAWS_A_GRADIENT = 10_000
 
 
 class Pilot(NamedTuple):
-    """What pilot draws say: the scale of each control, and the noise of one draw with them and without.
+    """What pilot draws say: the scale of each control, and the noise of one draw with them.
 
     The noise is the variance of one draw's gradient, averaged over params.
     """
 
     scales: Array
     noise: float
-    plain_noise: float
-
-    def draws_for(self, variance: float) -> int:
-        """The draws S whose mean has that variance, averaged over params (Algorithm 1, line 4)."""
-        return max(1, ceil(self.noise / variance))
 
 
 def pilot_of(plain: Array, controls: Array) -> Pilot:
@@ -47,8 +42,8 @@ def pilot_of(plain: Array, controls: Array) -> Pilot:
     if not np.isfinite(gram).all():
         raise InferenceError("the log density at draws from q is too large for a score-function gradient")
     scales = np.linalg.lstsq(gram[:-1, :-1], gram[:-1, -1], rcond=None)[0]
-    left, entries = centred[-1] - scales @ centred[:-1], plain.size - plain.shape[1]
-    return Pilot(scales, float(left @ left) / entries, float(gram[-1, -1]) / entries)
+    left = centred[-1] - scales @ centred[:-1]
+    return Pilot(scales, float(left @ left) / (plain.size - plain.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ class StochasticSearch:
         first = draws_with_density(target, family, params, self.pilot, rng)
         pilot = pilot_of(*terms_of(gs, family, params, first))
         if self.variance is not None:
-            n = max(n, min(self.most, pilot.draws_for(self.variance)))
+            n = max(n, min(self.most, ceil(pilot.noise / self.variance)))  # Algorithm 1, line 4
         draws = draws_with_density(target, family, params, n, rng)
         plain, controls = terms_of(gs, family, params, draws)
         gradient = (plain - np.tensordot(pilot.scales, controls, axes=1)).mean(axis=0)

@@ -1,7 +1,7 @@
 """Variational families."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from ppl.errors import InferenceError
@@ -48,8 +48,8 @@ def family_from(description: Mapping[str, Any], dim: int) -> Family:
 
 
 def _own(kind: Any) -> list[str]:
-    """The fields of a family beside those that all have."""
-    return [field.name for field in fields(kind) if field.name not in ("dim", "standard")]
+    """The fields of a family beside the dimension and those with a default."""
+    return [field.name for field in fields(kind) if field.default is MISSING and field.name != "dim"]
 
 
 def family_of(name: str, dim: int, rank: int | None = None) -> Family:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.inference.families.location_scale import ByCoordinate
+from ppl.inference.families.location_scale import ByCoordinate, diagonal
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,8 @@ class Diagonal(ByCoordinate):
         return np.concatenate([pull, pull * z - 1], axis=1) / np.tile(self._diagonal(params), 2)
 
     def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
-        if factor.ndim != 1:
-            raise ValueError("A diagonal family is pushed forward only by a diagonal.")
-        return np.concatenate([centre + factor * self.mean(params), factor * self._diagonal(params)])
+        mean, c = self.mean(params), self._diagonal(params)
+        return np.concatenate([centre + diagonal(factor) * mean, factor * c])
 
     def _diagonal(self, params: Array, xp: Namespace = NUMPY) -> Array:
         """c, (dim,)."""

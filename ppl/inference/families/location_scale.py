@@ -10,32 +10,39 @@ from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.standard import NORMAL, Standard
 
 
-@dataclass(frozen=True)
-class LocationScale(ABC):
-    """u = mu + A z for noise z (n, dim), a regular A, and params that begin with mu."""
+class Located(ABC):
+    """u = mu + A z for noise z (n, noise_dim), and params that begin with mu."""
 
     dim: int
-    standard: Standard = NORMAL
+    standard: Standard
 
     @property
     def noise_dim(self) -> int:
         return self.dim
 
     def noise(self, n: int, rng: np.random.Generator) -> Array:
-        return self.standard.noise(n, self.dim, rng)
+        return self.standard.noise(n, self.noise_dim, rng)
 
     def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
         return self.standard.entropy(self.dim) + self._log_det(params, xp)
-
-    def log_density(self, params: Array, u: Array) -> Array:
-        return self.standard.log_density(self._whiten(params, u)) - self._log_det(params)
 
     def mean(self, params: Array) -> Array:
         return params[: self.dim]
 
     @abstractmethod
     def _log_det(self, params: Array, xp: Namespace = NUMPY) -> Array:
-        """log |det A|."""
+        """log |det A|, half of log det A A' where A is wider than high."""
+
+
+@dataclass(frozen=True)
+class LocationScale(Located):
+    """The same for a regular A."""
+
+    dim: int
+    standard: Standard = NORMAL
+
+    def log_density(self, params: Array, u: Array) -> Array:
+        return self.standard.log_density(self._whiten(params, u)) - self._log_det(params)
 
     @abstractmethod
     def _whiten(self, params: Array, u: Array) -> Array:
@@ -67,3 +74,10 @@ class ByCoordinate(LocationScale):
     @abstractmethod
     def _diagonal(self, params: Array, xp: Namespace = NUMPY) -> Array:
         """Of A, (dim,)."""
+
+
+def diagonal(factor: Array) -> Array:
+    """The factor that a family without all correlations is pushed forward by; ValueError for a matrix."""
+    if factor.ndim != 1:
+        raise ValueError("This family is pushed forward only by a diagonal.")
+    return factor

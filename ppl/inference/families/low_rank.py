@@ -6,11 +6,12 @@ from math import ceil, sqrt
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
+from ppl.inference.families.location_scale import Located, diagonal
 from ppl.inference.families.standard import NORMAL, Elliptical
 
 
 @dataclass(frozen=True)
-class LowRank:
+class LowRank(Located):
     """u = mu + s * (z_1 + F z_2), with dim + rank numbers of noise: S (I + F F') S, times their variance.
 
     params = (mu, omega = log s, F by rows). Scaling F by s as well keeps its entries free of units. The noise
@@ -56,9 +57,6 @@ class LowRank:
         omega = np.full(self.dim, -0.5 * np.log(self.standard.variance))
         return np.concatenate([np.zeros(self.dim), omega, own.ravel()])
 
-    def noise(self, n: int, rng: np.random.Generator) -> Array:
-        return self.standard.noise(n, self.noise_dim, rng)
-
     def transform(self, params: Array, z: Array, xp: Namespace = NUMPY) -> Array:
         return self.mean(params) + self._s(params, xp) * self._correlate(params, z)
 
@@ -68,9 +66,6 @@ class LowRank:
         in_factor = scaled.T @ z[:, self.dim :]
         return xp.np.concatenate([gradients.sum(axis=0), in_omega, in_factor.ravel()]) / len(z)
 
-    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
-        return self.standard.entropy(self.dim) + self._half_log_det(params, xp)
-
     def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
         # The core is small, and symmetric: its inverse costs less than a solution for each of dim columns.
         in_factor = self.factor(params) @ self._solve(params, np.eye(self.rank), xp)
@@ -79,7 +74,7 @@ class LowRank:
     def log_density(self, params: Array, u: Array) -> Array:
         y, rest = self._project(params, u)
         log_phi = self.standard.log_density_at((y * rest).sum(axis=1), self.dim)
-        return log_phi - self._half_log_det(params)
+        return log_phi - self._log_det(params)
 
     def score(self, params: Array, u: Array) -> Array:
         return -self._pull(params, u)[1] / self._s(params)
@@ -92,13 +87,8 @@ class LowRank:
         return of_quadratic - self.entropy_gradient(params)
 
     def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
-        if factor.ndim != 1:
-            raise ValueError("A low-rank family is pushed forward only by a diagonal.")
-        omega, rest = params[self.dim : 2 * self.dim], params[2 * self.dim :]
-        return np.concatenate([centre + factor * self.mean(params), np.log(factor) + omega, rest])
-
-    def mean(self, params: Array) -> Array:
-        return params[: self.dim]
+        mean, omega, rest = np.split(params, [self.dim, 2 * self.dim])
+        return np.concatenate([centre + diagonal(factor) * mean, np.log(factor) + omega, rest])
 
     def scales(self, params: Array) -> Array:
         inflation = self.standard.variance * (1 + (self.factor(params) ** 2).sum(axis=1))
@@ -130,7 +120,7 @@ class LowRank:
         factor = self.factor(params)
         return np.eye(self.rank) + factor.T @ factor
 
-    def _half_log_det(self, params: Array, xp: Namespace = NUMPY) -> Array:
+    def _log_det(self, params: Array, xp: Namespace = NUMPY) -> Array:
         log_det = xp.linalg.slogdet(self._core(params))[1]
         return params[self.dim : 2 * self.dim].sum() + 0.5 * log_det
 

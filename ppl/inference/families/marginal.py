@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.location_scale import diagonal
 from ppl.inference.families.standard import NORMAL, Standard
 
 
@@ -76,9 +77,7 @@ class Marginal:
         return np.concatenate([of_mean, inside[:, self.inner.dim :]], axis=1)
 
     def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
-        if factor.ndim != 1:
-            raise ValueError("A family of a point and a Gaussian is pushed forward only by a diagonal.")
-        inside = self.inner.push_forward(self._inside(params), centre[self._at], factor[self._at])
+        inside = self.inner.push_forward(self._inside(params), centre[self._at], diagonal(factor)[self._at])
         return np.concatenate([centre + factor * self.mean(params), inside[self.inner.dim :]])
 
     def mean(self, params: Array) -> Array:

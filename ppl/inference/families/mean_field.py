@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.inference.families.location_scale import ByCoordinate
+from ppl.inference.families.location_scale import ByCoordinate, diagonal
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,7 @@ class MeanField(ByCoordinate):
         return xp.np.concatenate([gradients.sum(axis=0), in_omega]) / len(z)
 
     def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
-        gradient = np.zeros(self.size)
-        gradient[self.dim :] = 1.0
-        return gradient
+        return np.concatenate([np.zeros(self.dim), np.ones(self.dim)])
 
     def params_score(self, params: Array, u: Array) -> Array:
         z = self._whiten(params, u)
@@ -32,9 +30,8 @@ class MeanField(ByCoordinate):
         return np.concatenate([pull / self._diagonal(params), pull * z - 1], axis=1)
 
     def push_forward(self, params: Array, centre: Array, factor: Array) -> Array:
-        if factor.ndim != 1:
-            raise ValueError("A mean-field family is pushed forward only by a diagonal.")
-        return np.concatenate([centre + factor * self.mean(params), np.log(factor) + params[self.dim :]])
+        mean, omega = self.mean(params), params[self.dim :]
+        return np.concatenate([centre + diagonal(factor) * mean, np.log(factor) + omega])
 
     def _diagonal(self, params: Array, xp: Namespace = NUMPY) -> Array:
         return xp.np.exp(params[self.dim :])

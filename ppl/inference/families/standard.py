@@ -42,6 +42,12 @@ class Standard(Protocol):
 class Elliptical(Standard, Protocol):
     """One whose density depends on |z|^2 alone, so that any linear map of the noise is as easy as one."""
 
+    def log_density(self, z: Array) -> Array:
+        return self.log_density_at((z**2).sum(axis=1), z.shape[1])
+
+    def score(self, z: Array) -> Array:
+        return -self.weight((z**2).sum(axis=1), z.shape[1])[:, None] * z
+
     def log_density_at(self, square: Array, dim: int) -> Array:
         """log phi where |z|^2 is `square` (n,)."""
 
@@ -50,16 +56,13 @@ class Elliptical(Standard, Protocol):
 
 
 @dataclass(frozen=True)
-class Normal:
+class Normal(Elliptical):
     """The standard normal."""
 
     variance = 1.0
 
     def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
         return rng.standard_normal((n, dim))
-
-    def log_density(self, z: Array) -> Array:
-        return self.log_density_at((z**2).sum(axis=1), z.shape[1])
 
     def score(self, z: Array) -> Array:
         return -z
@@ -78,7 +81,7 @@ NORMAL = Normal()
 
 
 @dataclass(frozen=True)
-class StudentT:
+class StudentT(Elliptical):
     """The multivariate t with nu > 2 degrees of freedom: tails heavier than the normal's, and no correlation.
 
     Its coordinates share one scale of tail, so they depend on each other even in a mean-field family.
@@ -97,13 +100,6 @@ class StudentT:
     def noise(self, n: int, dim: int, rng: np.random.Generator) -> Array:
         scale: Array = np.sqrt(self.nu / rng.chisquare(self.nu, size=(n, 1)))
         return rng.standard_normal((n, dim)) * scale
-
-    def log_density(self, z: Array) -> Array:
-        return self.log_density_at((z**2).sum(axis=1), z.shape[1])
-
-    def score(self, z: Array) -> Array:
-        square = (z**2).sum(axis=1)
-        return -self.weight(square, z.shape[1])[:, None] * z
 
     def entropy(self, dim: int) -> float:
         half = (self.nu + dim) / 2

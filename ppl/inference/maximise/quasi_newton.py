@@ -2,23 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from ppl.inference.maximise.line_search import WOLFE, Line, Objective, Point, Trial, cubic_minimum, search
 from ppl.inference.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, Step, Stop
 from ppl.inference.objective.target import Array, Target
-
-
-class Curvature(Protocol):
-    """What the last steps tell of the inverse Hessian."""
-
-    def after(self, step: Array, change: Array, reset: bool) -> "Curvature":
-        """With one more step (dim,) and the change (dim,) of the gradient over it; alone with `reset`."""
-
-    def times(self, v: Array) -> Array:
-        """The inverse Hessian times a vector (dim,)."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +19,13 @@ class LimitedMemory:
     pairs: tuple[tuple[float, Array, Array], ...] = ()
 
     def after(self, step: Array, change: Array, reset: bool) -> "LimitedMemory":
+        """With one more step (dim,) and the change (dim,) of the gradient over it; alone with `reset`."""
         earlier = () if reset else self.pairs
         pair = (float(1 / (change @ step)), step, change)
         return replace(self, pairs=(*earlier, pair)[-self.size :])
 
     def times(self, v: Array) -> Array:
+        """The inverse Hessian times a vector (dim,)."""
         shares = []
         for rho, step, change in reversed(self.pairs):
             shares.append(rho * (step @ v))
@@ -63,6 +55,10 @@ class Dense:
     def times(self, v: Array) -> Array:
         assert self.matrix is not None
         return np.asarray(self.matrix @ v)
+
+
+Curvature = LimitedMemory | Dense
+"""What the last steps tell of the inverse Hessian."""
 
 
 class Found(NamedTuple):

@@ -66,13 +66,7 @@ class Stop(StrEnum):
     LINE_SEARCH = "Line search failed to achieve a sufficient decrease, no more progress can be made"
 
 
-CHANGES = (
-    Stop.OBJECTIVE,
-    Stop.GRADIENT,
-    Stop.PARAMETERS,
-    Stop.RELATIVE_OBJECTIVE,
-    Stop.RELATIVE_GRADIENT,
-)
+CHANGES = (Stop.OBJECTIVE, Stop.GRADIENT, Stop.PARAMETERS, Stop.RELATIVE_OBJECTIVE, Stop.RELATIVE_GRADIENT)
 """The stops at which too little happened."""
 
 

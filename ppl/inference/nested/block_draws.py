@@ -8,6 +8,7 @@ their weights at other points; where that is too far they say only where polynom
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,37 +139,29 @@ class BlockDraws:
         at = np.zeros((len(outer), *self.blocks.structure.blocks.shape))
         found = GivenDraws.none(at, np.full(len(outer), -np.inf))
         left = np.ones(len(outer), dtype=bool)
+
+        def add(rows: NDArray[np.bool_], densities: Callable[[Array], Conditional]) -> None:
+            """Draws at the marked outer points, which are left out where they are not complete, or not where
+            densities are thought to lie.
+            """
+            if rows.any():
+                own = densities(outer[rows])
+                drawn = self.drawn(own, rng)
+                drawn = drawn._replace(complete=drawn.complete & ~far_off(own).any(axis=1))
+                found.put(rows, drawn)
+                left[rows] = ~drawn.complete
+
         if self.trends is not None:
-            self.add(found, left, left & self.trends.within(outer), self.trends.conditional, outer, rng)
+            add(left & self.trends.within(outer), self.trends.conditional)
         if self.frames is not None:
-            self.add(found, left, left & self.frames.trends.within(outer), self.by_frames, outer, rng)
+            add(left & self.frames.trends.within(outer), partial(self.by_frames, self.frames))
         if left.any():
             found.put(left, self.by_modes(outer[left], least[left], rng))
         return found
 
-    def add(
-        self,
-        found: GivenDraws,
-        left: NDArray[np.bool_],
-        rows: NDArray[np.bool_],
-        densities: Callable[[Array], Conditional],
-        outer: Array,
-        rng: np.random.Generator,
-    ) -> None:
-        """Draws at the marked outer points, which are left out where they are not complete, or not where
-        densities are thought to lie.
-        """
-        if rows.any():
-            own = densities(outer[rows])
-            drawn = self.drawn(own, rng)
-            drawn = drawn._replace(complete=drawn.complete & ~far_off(own).any(axis=1))
-            found.put(rows, drawn)
-            left[rows] = ~drawn.complete
-
-    def by_frames(self, outer: Array) -> Conditional:
+    def by_frames(self, frames: Frames, outer: Array) -> Conditional:
         """Densities fitted at each outer point (n, d), about where they lie by trends."""
-        assert self.frames is not None
-        own = fitted(self.blocks, outer, *self.frames.at(outer), self.shape.basis)
+        own = fitted(self.blocks, outer, *frames.at(outer), self.shape.basis)
         return fitted_where_they_lie(self.blocks, outer, own)
 
     def by_modes(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:

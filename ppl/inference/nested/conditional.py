@@ -6,8 +6,8 @@ normal's.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,13 +131,9 @@ class Conditional:
             array[some] = others[:, 0]
             return array
 
-        return Conditional(
-            self.basis,
-            replaced(self.centres, other.centres),
-            replaced(self.scales, other.scales),
-            replaced(self.coefficients, other.coefficients),
-            Totals(*map(replaced, self.totals, other.totals)),
-        )
+        parts = ("centres", "scales", "coefficients")
+        own: dict[str, Any] = {name: replaced(getattr(self, name), getattr(other, name)) for name in parts}
+        return replace(self, totals=Totals(*map(replaced, self.totals, other.totals)), **own)
 
     def at(self, z: Array) -> Array:
         """The values of the blocks (n, g, w)."""
@@ -146,9 +142,8 @@ class Conditional:
     def log_densities(self, z: Array) -> Array:
         """The log densities (n,) of all blocks together at `at(z)`."""
         heights = self.basis.heights(z, self.coefficients) - self.totals.log_totals
-        log_det = (
-            np.linalg.slogdet(self.scales)[1] if z.shape[-1] > 1 else np.log(np.abs(self.scales[..., 0, 0]))
-        )
+        scales, many = self.scales, z.shape[-1] > 1
+        log_det = np.linalg.slogdet(scales)[1] if many else np.log(np.abs(scales[..., 0, 0]))
         return np.asarray((heights - log_det).sum(axis=1))
 
     def draws(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
@@ -273,7 +268,7 @@ class Shape(NamedTuple):
 def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     """The shape of the blocks by their modes at a few outer points (n, d), of which the first is a mode."""
     width, own = blocks.structure.width, found.scales
-    richest = Polynomials.of(width, CONDITIONAL.degrees[width][-1])
+    *fewer, richest = (Polynomials.of(width, degree) for degree in CONDITIONAL.degrees[width])
     if width == 1:
         refined = fitted(blocks, outer[:1], *between_ends(blocks, outer[:1], found.at[:1], own[:1]), richest)
     else:
@@ -287,9 +282,7 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     offsets = times(inverse, refined.centres - found.at[:1])[0]
     shape = Shape(offsets, (inverse @ refined.scales)[0], richest)
     best = about(blocks, outer, found, shape)
-    simpler_ones = [
-        shape._replace(basis=Polynomials.of(width, degree)) for degree in CONDITIONAL.degrees[width][:-1]
-    ]
+    simpler_ones = [shape._replace(basis=basis) for basis in fewer]
     if width > 1 and is_normal(refined):
         simpler_ones.insert(0, simpler_ones[0]._replace(by_curvature=True))
     for simpler in simpler_ones:

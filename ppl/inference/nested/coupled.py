@@ -1,6 +1,7 @@
 """Factors of banded matrices plus matrices of rank one, by the Sherman-Morrison formula."""
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +62,4 @@ class Coupled(NamedTuple):
 def coupled_factors(bands: Array, couplings: Iterable[Array]) -> Factors | Coupled:
     """Those of symmetric matrices in lower bands (n, b + 1, k) plus w w' for each of the couplings w (k,)."""
     found: Factors | Coupled = factors_of(bands)
-    for w in couplings:
-        found = Coupled.of(found, w)
-    return found
+    return reduce(Coupled.of, couplings, found)

@@ -153,10 +153,8 @@ class Fields:
         Those are given up that seem to have a log marginal below `least` (n,).
         """
         least = np.full(len(outer), -np.inf) if least is None else least
-        found = [
-            self.modes_of_part(outer[part], start[part], near, least[part])[0]
-            for part in self.parts(len(outer))
-        ]
+        parts = self.parts(len(outer))
+        found = [self.modes_of_part(outer[k], start[k], near, least[k])[0] for k in parts]
         return Modes(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
     def modes_of_part(self, outer: Array, start: Array, near: float, least: Array) -> tuple[Modes, Array]:

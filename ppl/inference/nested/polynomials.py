@@ -93,9 +93,8 @@ class Polynomials:
         each = [chebyshev_values(z[..., k] / self.radius, self.degree) for k in range(self.width)]
         total = -(coefficients @ self.at_zero)
         for k, powers in enumerate(self.powers):
-            total += coefficients[..., k] * reduce(
-                np.multiply, [v[d] for v, d in zip(each, powers, strict=True) if d]
-            )
+            factors = [v[d] for v, d in zip(each, powers, strict=True) if d]
+            total += coefficients[..., k] * reduce(np.multiply, factors)
         return np.asarray(total)
 
     @cached_property
@@ -124,33 +123,26 @@ class Polynomials:
     def at_centre(self, coefficients: Array) -> tuple[Array, Array]:
         """The slopes (..., w) and precisions (..., w, w) of quadratic ones by their coefficients (..., p)."""
         w, r = self.width, self.radius
-        slopes, precisions = (
-            np.empty((*coefficients.shape[:-1], w)),
-            np.empty((*coefficients.shape[:-1], w, w)),
-        )
+        precisions = np.empty((*coefficients.shape[:-1], w, w))
+        slopes = np.empty_like(precisions[..., 0])
         for k, powers in enumerate(self.powers):
             own, (first, last) = coefficients[..., k], np.repeat(range(w), powers)[[0, -1]]
             if sum(powers) == 1:
                 slopes[..., first] = own / r
             else:  # the second of Chebyshev's polynomials is 2 x^2 - 1
-                precisions[..., first, last] = precisions[..., last, first] = (
-                    own * (-4 if first == last else -1) / r**2
-                )
+                curvature = own * (-4 if first == last else -1) / r**2
+                precisions[..., first, last] = precisions[..., last, first] = curvature
         return slopes, precisions
 
     @cached_property
     def solver(self) -> Array:
         """The matrix (p, m w) from gradients at the nodes to coefficients, by weighted least squares."""
-        z, v = self.nodes, self.each(self.nodes)
-        slopes = np.stack(
-            [
-                chebyshev.chebval(z / self.radius, chebyshev.chebder(unit)) / self.radius
-                for unit in np.eye(self.degree + 1)
-            ],
-            axis=-1,
-        )
+        z, r, units = self.nodes, self.radius, np.eye(self.degree + 1)
+        slopes = np.stack([chebyshev.chebval(z / r, chebyshev.chebder(unit)) / r for unit in units], axis=-1)
         own = np.eye(self.width, dtype=bool)[:, :, None]
-        matrix = np.stack([self.products(np.where(mine, slopes, v)) for mine in own], axis=1)  # (m, w, p)
+        matrix = np.stack(
+            [self.products(np.where(mine, slopes, self.each(z))) for mine in own], axis=1
+        )  # (m, w, p)
         weights = np.repeat(np.exp(-(z**2).sum(axis=1) / POLYNOMIALS.centre_weight), self.width)
         rows = matrix.reshape(-1, len(self.powers)) * weights[:, None]
         return np.asarray(np.linalg.pinv(rows) * weights)
@@ -175,9 +167,8 @@ class Polynomials:
         squares = (points**2).sum(axis=1)
         inside = squares <= self.radius**2 + 1e-9
         if count:
-            inside &= log_cells - 0.5 * squares - 0.5 * self.width * LOG_2PI > np.log(
-                POLYNOMIALS.least_weight
-            )
+            log_weights = log_cells - 0.5 * squares - 0.5 * self.width * LOG_2PI
+            inside &= log_weights > np.log(POLYNOMIALS.least_weight)
         return points[inside], log_cells[inside]
 
     @cached_property

@@ -134,11 +134,7 @@ def field_of(
 
 
 def field_given(
-    graph: Graph,
-    outer: Indices,
-    fewest: int,
-    most_work: float,
-    may_be_complete: MayBeComplete | None = None,
+    graph: Graph, outer: Indices, fewest: int, most_work: float, may_be_complete: MayBeComplete | None = None
 ) -> Field | None:
     """The field of all but the outer ones; None where a factor is more work, or colours are too many, and it
     may not be complete.
@@ -156,14 +152,9 @@ def field_given(
         if (colours := coloured(sparse.csr_array(ordered), most)) is not None:
             return Field(dim, outer, rest[order], pairs, colours)
     if may_be_complete and may_be_complete(outer, len(rest)):
-        return complete(dim, outer, rest)
+        # All meet: a few of them may hardly do so where the graph was seen.
+        return Field(dim, outer, rest, np.array(np.tril_indices(len(rest))), np.arange(len(rest)))
     return None
-
-
-def complete(dim: int, outer: Indices, latent: Indices) -> Field:
-    """The field of coordinates that all meet: a few of them may hardly do so where the graph was seen."""
-    size = len(latent)
-    return Field(dim, outer, latent, np.array(np.tril_indices(size)), np.arange(size))
 
 
 def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:

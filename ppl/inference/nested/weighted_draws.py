@@ -20,13 +20,7 @@ from ppl.inference.nested.conditional import shape_of
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
 from ppl.inference.nested.marginal import Marginal, Peak
-from ppl.inference.nested.outer import (
-    OUTER,
-    Mixture,
-    fitted_to,
-    overdispersed_batches,
-    spread_of,
-)
+from ppl.inference.nested.outer import OUTER, Mixture, fitted_to, overdispersed_batches, spread_of
 from ppl.inference.nested.structure import Indices
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array, finite
@@ -199,11 +193,8 @@ def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.rand
     """
     outer = marginal.inner.structure.outer
     batches = [each.batch(outer) for each in rounds]
-    near = Proposal(
-        outer_points(rounds, outer),
-        np.concatenate([each.log_p for each in batches]),
-        density_of(batches),
-    )
+    log_p = np.concatenate([each.log_p for each in batches])
+    near = Proposal(outer_points(rounds, outer), log_p, density_of(batches))
 
     def estimated(far: Proposal) -> Proposal:
         seen, log_p = np.isfinite(far.log_p), far.log_p.copy()

@@ -33,19 +33,9 @@ MOST_ROWS_ON_THE_WAY = 10_000
 """Rows that stand for all of them while a run is on its way."""
 
 
-class RowChoice(Protocol):
-    """Which rows an iteration sees, as a function of the iteration alone, so that a run can be resumed."""
-
-    def view(self, target: Target, iteration: int) -> Target:
-        """The target as iteration 0, 1, ... is to see it."""
-
-    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
-        """The target by which a step size or the path so far is judged; for another purpose, another one."""
-
-
 @dataclass(frozen=True)
 class AllRows:
-    """The whole target, always."""
+    """The whole target, always: as an iteration sees it, and as the path so far is judged by it."""
 
     def view(self, target: Target, iteration: int) -> Target:
         return target
@@ -72,21 +62,21 @@ class Minibatches:
             raise InferenceError(f"minibatch = {self.size} is out of range; expected at least 1 row.")
 
     def view(self, target: Target, iteration: int) -> Target:
+        """The target as iteration 0, 1, ... is to see it."""
         return minibatch(target, self.rows(rows_of(target), iteration))
 
     def on_the_way(self, target: Target, purpose: int = 0) -> Target:
-        """All rows, or of more than `MOST_ROWS_ON_THE_WAY` the same sample each time, one a purpose.
+        """The target by which a step size or the path so far is judged.
 
+        It has all rows, or of more than `MOST_ROWS_ON_THE_WAY` the same sample each time, one a purpose.
         What is left out shifts every ELBO alike, and leaves the changes that a run is judged by. A start
         found on one sample has to prove itself on another: on its own, no step would seem to better it.
         """
         n_rows = rows_of(target)
         if n_rows <= MOST_ROWS_ON_THE_WAY:
             return target
-        sample = np.random.default_rng([self.seed, n_rows, purpose]).choice(
-            n_rows, MOST_ROWS_ON_THE_WAY, replace=False
-        )
-        return minibatch(target, np.sort(sample))
+        rng = np.random.default_rng([self.seed, n_rows, purpose])
+        return minibatch(target, np.sort(rng.choice(n_rows, MOST_ROWS_ON_THE_WAY, replace=False)))
 
     def rows(self, n_rows: int, iteration: int) -> Rows:
         """The rows of iteration 0, 1, ...: at most `size` of n_rows."""
@@ -99,6 +89,10 @@ class Minibatches:
         return -(-n_rows // self.size)
 
 
+RowChoice = AllRows | Minibatches
+"""Which rows an iteration sees, as a function of the iteration alone, so that a run can be resumed."""
+
+
 def row_choice(minibatch: int | None, seed: int) -> RowChoice:
     """The batches of so many rows, or all rows where `minibatch` is None."""
     return ALL_ROWS if minibatch is None else Minibatches(minibatch, seed)
@@ -106,19 +100,18 @@ def row_choice(minibatch: int | None, seed: int) -> RowChoice:
 
 def rows_of(target: Target) -> int:
     """The number of rows of a target; InferenceError where it has none to choose from."""
-    match target:
-        case Scaled():
-            return rows_of(target.target)
-        case Subsampled():
-            return target.n_rows
-    raise InferenceError("The target is not a sum over rows of data, so it cannot be fitted by minibatches.")
+    return subsampled(target).n_rows
 
 
 def minibatch(target: Target, rows: Rows) -> Target:
     """A subsampled target, or one in scaled coordinates, on `rows` (B,) alone."""
-    match target:
-        case Scaled():
-            return replace(target, target=minibatch(target.target, rows))
-        case Subsampled():
-            return target.minibatch(rows)
+    batch = subsampled(target).minibatch(rows)
+    return replace(target, target=batch) if isinstance(target, Scaled) else batch
+
+
+def subsampled(target: Target) -> Subsampled:
+    """The target in its own coordinates, which splits by rows."""
+    own = target.target if isinstance(target, Scaled) else target
+    if isinstance(own, Subsampled):
+        return own
     raise InferenceError("The target is not a sum over rows of data, so it cannot be fitted by minibatches.")

@@ -6,7 +6,6 @@ The loop alone is the paper's algorithm, with the same numbers.
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -26,14 +25,13 @@ from ppl.inference.refine.refinement import Refined, refine, unrefined
 from ppl.inference.run.context import Context
 from ppl.inference.run.journal import once
 from ppl.inference.run.optimise import Algorithm
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, interrupted
 from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.steps.averaging import Last, Polynomial
 from ppl.inference.steps.eta_search import FEWEST_SEARCH_DRAWS
 from ppl.inference.stopping.relative_elbo import RelativeElbo
-from ppl.inference.stopping.stopping_rule import StoppingRule
 
 NO_REFINEMENT = (
     "The refinement on fixed draws was skipped: it needs all rows at once and does not work with minibatches."
@@ -105,8 +103,7 @@ def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
         try:
             return upgrade(target, start, found, context)
         except KeyboardInterrupt:
-            stopped = Outcome(Ending.INTERRUPTED, "interrupted in the upgrade to full rank")
-            return replace(found, outcome=stopped)
+            return replace(found, outcome=interrupted("in the upgrade to full rank"))
     return unrefined(start, params, outcome, loop.search.note)
 
 
@@ -115,14 +112,9 @@ def _refines(settings: Settings) -> bool:
     return settings.refine and settings.minibatch is None
 
 
-def _stopping(settings: Settings) -> StoppingRule[Any]:
-    """The rule that was named, or the paper's."""
-    if settings.stop is None and _refines(settings):
-        return RelativeElbo.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj, gives_up=True)
-    return stopping_of(settings, "relative-elbo")
-
-
 def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     """The parts of Algorithm 1 in the slots of the loop."""
-    stopping, averaging = _stopping(settings), Polynomial() if settings.average else Last()
+    stopping, averaging = stopping_of(settings, "relative-elbo"), Polynomial() if settings.average else Last()
+    if settings.stop is None and _refines(settings):
+        stopping = RelativeElbo.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj, gives_up=True)
     return algorithm_of(settings, family, eta, reparameterised, AdviSequence, stopping, averaging)

@@ -54,12 +54,7 @@ def averaging_of(settings: Settings) -> Averaging:
 
 
 def initialise(
-    target: Target,
-    family: Family,
-    init: Init,
-    context: Context,
-    scale: float = 1.0,
-    paths: int = START_PATHS,
+    target: Target, family: Family, init: Init, context: Context, scale: float = 1.0, paths: int = START_PATHS
 ) -> Start:
     """The first stage: an earlier q, a random point, or the best of so many paths.
 

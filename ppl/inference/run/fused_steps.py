@@ -1,7 +1,8 @@
 """Many iterations in one call, for targets that can take them by themselves."""
 
+from collections.abc import Callable
 from itertools import takewhile
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,17 +24,14 @@ class Place(NamedTuple):
     log_jacobian: float
 
 
-class FusedSteps(Protocol):
-    """The method `fused_steps` of a target that takes iterations in compiled code.
+FusedSteps = Callable[[Any, Any, Array, int, Place | None, Rows | None], Any]
+"""The method `fused_steps` of a target that takes iterations in compiled code.
 
-    It gives the run after `count` iterations with the reparameterised gradient, or those before a number on
-    the way is not finite, on the first of the noise (k, grad_samples, noise_dim) and of the rows (k, B) of a
-    subsampled target; None where it would not pay. `place` is None where the coordinates are u itself.
-    """
-
-    def __call__(
-        self, algorithm: Any, run: Any, noise: Array, count: int, place: Place | None, rows: Rows | None
-    ) -> Any: ...
+Of (algorithm, run, noise, count, place, rows) it gives the run after `count` iterations with the
+reparameterised gradient, or those before a number on the way is not finite, on the first of the noise
+(k, grad_samples, noise_dim) and of the rows (k, B) of a subsampled target; None where it would not pay.
+`place` is None where the coordinates are u itself.
+"""
 
 
 def fused_steps(algorithm: Any, target: Target, run: Any, rng: np.random.Generator, end: int) -> Any:
@@ -43,7 +41,9 @@ def fused_steps(algorithm: Any, target: Target, run: Any, rng: np.random.Generat
     iterations, so that it makes no difference to the answer, but for rounding. `algorithm` is an
     optimise.Algorithm, `run` an optimise.Run.
     """
-    inner, place = _placed(target)
+    inner, place = target, None
+    if isinstance(target, Scaled):
+        inner, place = target.target, Place(target.centre, target.factor, target.log_jacobian)
     taken: FusedSteps | None = getattr(inner, "fused_steps", None)
     if taken is None or algorithm.estimator is not reparameterised:
         return None
@@ -79,9 +79,3 @@ def rows_ahead(algorithm: Any, target: Any, iteration: int, count: int) -> list[
 def padded(batches: list[Rows], room: int) -> Rows:
     """As an array of `room` batches, so that every call is compiled for the same."""
     return np.array([*batches, *[batches[0]] * (room - len(batches))])
-
-
-def _placed(target: Target) -> tuple[Target, Place | None]:
-    if isinstance(target, Scaled):
-        return target.target, Place(target.centre, target.factor, target.log_jacobian)
-    return target, None

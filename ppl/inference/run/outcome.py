@@ -47,3 +47,8 @@ class Outcome:
         """
         name = self.ending.value.capitalize()
         return f"{name}: {self.reason.rstrip('.')}. {ADVICE[self.ending]}"
+
+
+def interrupted(where: str) -> Outcome:
+    """Ctrl-C came there."""
+    return Outcome(Ending.INTERRUPTED, f"interrupted {where}")

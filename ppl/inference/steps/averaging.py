@@ -1,16 +1,8 @@
 """Which point of a noisy path is the answer: the last, or an average over its tail."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from ppl.inference.objective.target import Array
-
-
-class Averaging(Protocol):
-    """A pure rule that keeps one running answer (size,)."""
-
-    def update(self, average: Array, params: Array, iteration: int) -> Array:
-        """The answer after iteration 1, 2, ... went to `params`."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +10,7 @@ class Last:
     """The last iterate, as in the ADVI paper."""
 
     def update(self, average: Array, params: Array, iteration: int) -> Array:
+        """The answer after iteration 1, 2, ... went to `params`."""
         return params
 
 
@@ -30,3 +23,7 @@ class Polynomial:
     def update(self, average: Array, params: Array, iteration: int) -> Array:
         weight = (self.power + 1) / (iteration + self.power)
         return average + weight * (params - average)
+
+
+Averaging = Last | Polynomial
+"""A pure rule that keeps one running answer (size,)."""

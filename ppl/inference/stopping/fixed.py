@@ -16,8 +16,5 @@ class Fixed:
         return None
 
     def update(self, state: None, checkpoint: Checkpoint) -> tuple[None, Reading]:
-        if checkpoint.iteration >= self.iterations:
-            return None, Reading(
-                outcome=Outcome(Ending.COMPLETED, f"all {self.iterations} iterations were run")
-            )
-        return None, Reading()
+        done = Outcome(Ending.COMPLETED, f"all {self.iterations} iterations were run")
+        return None, Reading(outcome=done if checkpoint.iteration >= self.iterations else None)
