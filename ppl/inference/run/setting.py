@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from ppl.errors import OutOfRange
 
@@ -104,6 +104,14 @@ class Starts(Start):
 
 
 Kind = Whole | Positive | Probability | Words | Switch | Name | Start
+OF_TYPE: Mapping[Any, Kind] = {bool: Switch(), int: Whole(1), float: Positive(), str: Name()}
+"""What a setting of a type takes if its field says no other kind."""
+
+
+def kind_of(hint: Any) -> Kind:
+    """The values of a type, None aside: those of `OF_TYPE`, or the words of a Literal."""
+    own = next(one for one in (hint, *get_args(hint)) if one in OF_TYPE or get_origin(one) is Literal)
+    return OF_TYPE.get(own) or Words(get_args(own))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +119,8 @@ class Setting:
     """One setting, from which its check, its option, its argument in CmdStan's words and its help are made.
 
     Attributes:
-        kind: the values that it takes; None too where that is the default.
+        kind: the values that it takes, by its type unless the field says another; None too where that is the
+            default.
         about: one short sentence, which is its help everywhere.
         path: its argument in CmdStan's tree; one of the group `ppl` where CmdStan has no word for it.
         unset: what None means, in words.
@@ -140,10 +149,10 @@ class Setting:
 
 
 def setting(
-    kind: Kind,
     about: str,
     *,
     default: T,
+    kind: Kind | None = None,
     path: str = "",
     unset: str = "",
     usual: bool = False,
@@ -169,10 +178,9 @@ def settings(record: type[T]) -> type[T]:
 @cache
 def settings_of(record: type) -> Mapping[str, Setting]:
     """The settings of a record by name, in the order of its fields."""
-    return {
-        f.name: Setting(
-            name=f.name, default=f.default, **{**f.metadata, "path": f.metadata["path"] or f"ppl.{f.name}"}
-        )
-        for f in fields(record)
-        if "kind" in f.metadata
-    }
+    found, hints = {}, get_type_hints(record)
+    for f in fields(record):
+        named = {"name": f.name, "default": f.default, "path": f.metadata["path"] or f"ppl.{f.name}"}
+        kind = f.metadata["kind"] or kind_of(hints[f.name])
+        found[f.name] = Setting(**{**f.metadata, **named, "kind": kind})
+    return found

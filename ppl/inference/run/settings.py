@@ -2,22 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from ppl.inference.run.setting import (
-    Name,
-    Positive,
-    Probability,
-    Start,
-    Starts,
-    Switch,
-    Whole,
-    Words,
-    same,
-    setting,
-    settings,
-    settings_of,
-)
+from ppl.inference.run.setting import Probability, Start, Starts, Whole, same, setting, settings, settings_of
 
 # Names of tables, written out: they are types, and a command line is read without waiting for SciPy.
 Algorithm = Literal[
@@ -65,10 +52,6 @@ ALGORITHMS: dict[Algorithm, str] = {
 """What each algorithm is."""
 
 
-def _one_of(names: Any) -> Words:
-    return Words(get_args(names))
-
-
 class Checked:
     """Settings are checked once, when they are given."""
 
@@ -82,88 +65,74 @@ class Checked:
 class StochasticSettings:
     """What algorithms that take stochastic steps are told."""
 
-    algorithm: Algorithm = setting(
-        _one_of(Algorithm), "Algorithm", default="auto", path="variational.algorithm", usual=True
-    )
+    algorithm: Algorithm = setting("Algorithm", default="auto", path="variational.algorithm", usual=True)
     """"auto" finds a q, mean-field where that fits and full rank where it does not, and corrects its draws
     towards the posterior; draws of any other are those of its q.
     """
 
-    iter: int = setting(
-        Whole(1), "Maximum number of iterations.", default=10_000, path="variational.iter", usual=True
-    )
+    iter: int = setting("Maximum number of iterations.", default=10_000, path="variational.iter", usual=True)
 
-    grad_samples: int = setting(Whole(1), "Draws per gradient.", default=1, path="variational.grad_samples")
+    grad_samples: int = setting("Draws per gradient.", default=1, path="variational.grad_samples")
 
     eta: float | None = setting(
-        Positive(), "Step size.", default=None, path="variational.eta", unset="by search", usual=True
+        "Step size.", default=None, path="variational.eta", unset="by search", usual=True
     )
     """None searches {100, 10, 1, 0.1, 0.01}."""
 
-    adapt_iter: int = setting(Whole(1), "Steps per candidate eta.", default=50, path="variational.adapt.iter")
+    adapt_iter: int = setting("Steps per candidate eta.", default=50, path="variational.adapt.iter")
 
     tol_rel_obj: float = setting(
-        Positive(), "Relative ELBO change at which to stop.", default=0.01, path="variational.tol_rel_obj"
+        "Relative ELBO change at which to stop.", default=0.01, path="variational.tol_rel_obj"
     )
     """Converged when the mean or median relative change of the ELBO falls below it."""
 
-    eval_elbo: int = setting(
-        Whole(1), "Steps between ELBO estimates.", default=100, path="variational.eval_elbo"
-    )
+    eval_elbo: int = setting("Steps between ELBO estimates.", default=100, path="variational.eval_elbo")
 
-    start: StartAt = setting(_one_of(StartAt), "Start", default="pathfinder", usual=True)
+    start: StartAt = setting("Start", default="pathfinder", usual=True)
     """"pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its curvature;
     "random" where `init` says, in the model's own scales.
     """
 
-    init_scale: float | None = setting(
-        Positive(), "Scale of q at a random start.", default=None, unset="algorithm's own"
-    )
+    init_scale: float | None = setting("Scale of q at a random start.", default=None, unset="algorithm's own")
     """The sds of the first q at a random start; 1 for ADVI."""
 
-    average: bool = setting(Switch(), "Average the last iterates.", default=True)
+    average: bool = setting("Average the last iterates.", default=True)
     """Answer with an average over the tail of the path, to remove the last steps' noise."""
 
-    refine: bool = setting(Switch(), "Refine on fixed draws.", default=True)
+    refine: bool = setting("Refine on fixed draws.", default=True)
     """From the end of the steps to the maximum of the ELBO on draws held fixed (sample average
     approximation).
     """
 
-    upgrade: bool = setting(Switch(), "Upgrade the family if q does not fit.", default=True)
+    upgrade: bool = setting("Upgrade the family if q does not fit.", default=True)
     """Where k-hat says that this q does not fit, optimise from another start; and, where draws are corrected,
     go on to full rank and move its mean to the importance-weighted one.
     """
 
-    rank: int | None = setting(Whole(1), "Rank of lowrank.", default=None, unset="root of d")
+    rank: int | None = setting("Rank of lowrank.", default=None, unset="root of d")
     """None for the square root of the dimension, rounded up."""
 
-    linear_response: bool = setting(Switch(), "Correct a mean-field covariance.", default=False)
+    linear_response: bool = setting("Correct a mean-field covariance.", default=False)
     """Correct the covariance of a mean-field fit on fixed draws by its linear response."""
 
-    minibatch: int | None = setting(Whole(1), "Rows per gradient.", default=None, unset="all", usual=True)
+    minibatch: int | None = setting("Rows per gradient.", default=None, unset="all", usual=True)
     """Rows of data a gradient sees, where the target splits by rows."""
 
-    rows: str | None = setting(
-        Name(), "Size variable that counts the rows.", default=None, unset="the largest"
-    )
+    rows: str | None = setting("Size variable that counts the rows.", default=None, unset="the largest")
     """The size variable that counts the rows `minibatch` takes some of; None for the largest along which the
     target splits.
     """
 
-    ard: str | None = setting(Name(), "Vector of dsvi-ard.", default=None)
+    ard: str | None = setting("Vector of dsvi-ard.", default=None)
     """The parameter vector whose Gaussian prior `dsvi-ard` optimises away."""
 
-    estimator: Estimator | None = setting(
-        _one_of(Estimator), "Estimator of the gradient", default=None, unset="algorithm's own"
-    )
+    estimator: Estimator | None = setting("Estimator of the gradient", default=None, unset="algorithm's own")
 
-    step_rule: StepRule | None = setting(
-        _one_of(StepRule), "Step rule", default=None, unset="algorithm's own"
-    )
+    step_rule: StepRule | None = setting("Step rule", default=None, unset="algorithm's own")
 
-    stop: Stop | None = setting(_one_of(Stop), "Stopping rule", default=None, unset="algorithm's own")
+    stop: Stop | None = setting("Stopping rule", default=None, unset="algorithm's own")
 
-    noise: Noise = setting(_one_of(Noise), "Distribution that q shifts and scales", default="normal")
+    noise: Noise = setting("Distribution that q shifts and scales", default="normal")
 
 
 @settings
@@ -171,18 +140,18 @@ class CorrectionSettings:
     """What becomes of the draws of a q."""
 
     correct: bool | None = setting(
-        Switch(), "Correct draws towards the posterior.", default=None, unset="with auto", usual=True
+        "Correct draws towards the posterior.", default=None, unset="with auto", usual=True
     )
     """Make draws better than those of q: resampled where its importance weights, or those of a mixture fitted
     to them, can be relied on, else annealed. None for what `algorithm` says: yes for "auto", else no.
     """
 
-    resample: bool | None = setting(Switch(), "Resample draws by p/q.", default=None, unset="as needed")
+    resample: bool | None = setting("Resample draws by p/q.", default=None, unset="as needed")
     """Write draws resampled by Pareto-smoothed importance weights, always or never; None where draws are
     corrected and the weights can be relied on.
     """
 
-    anneal: bool | None = setting(Switch(), "Anneal draws to p.", default=None, unset="as needed")
+    anneal: bool | None = setting("Anneal draws to p.", default=None, unset="as needed")
     """Write draws that annealing carried from q to the posterior, always or never; None where draws are
     corrected and no weights are enough.
     """
@@ -192,10 +161,10 @@ class CorrectionSettings:
 class ModeSettings:
     """What the search for a mode is told."""
 
-    marginal: str | None = setting(Name(), "Parameter that optimize marginalises.", default=None)
+    marginal: str | None = setting("Parameter that optimize marginalises.", default=None)
     """The unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood)."""
 
-    optimizer: Optimizer = setting(_one_of(Optimizer), "Method of optimize", default="lbfgs")
+    optimizer: Optimizer = setting("Method of optimize", default="lbfgs")
     """How `optimize` climbs: L-BFGS, BFGS or Newton's method, each with Stan's stopping rules."""
 
 
@@ -203,53 +172,49 @@ class ModeSettings:
 class RunSettings:
     """What every algorithm is told."""
 
-    runs: int = setting(Whole(1), "Independent runs; the best is used.", default=1, usual=True)
+    runs: int = setting("Independent runs; the best is used.", default=1, usual=True)
     """Independent runs, in parallel, with the seeds that follow `seed`; the one with the best ELBO is kept
     and judged by how far the others are from it.
     """
 
-    cores: int | None = setting(Whole(1), "Cores for runs and draws.", default=None, unset="all")
+    cores: int | None = setting("Cores for runs and draws.", default=None, unset="all")
     """How many runs, or under JAX batches of points, are computed beside each other; the draws are the same
     for any number.
     """
 
-    elbo_samples: int = setting(
-        Whole(1), "Draws per ELBO estimate.", default=100, path="variational.elbo_samples"
-    )
+    elbo_samples: int = setting("Draws per ELBO estimate.", default=100, path="variational.elbo_samples")
 
-    jacobian: bool | None = setting(
-        Switch(), "Include the log-Jacobian.", default=None, unset="yes, except for a mode"
-    )
+    jacobian: bool | None = setting("Include the log-Jacobian.", default=None, unset="yes, except for a mode")
     """Whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize` looks for a
     mode.
     """
 
-    backend: Backend = setting(_one_of(Backend), "Backend", default="auto", usual=True)
+    backend: Backend = setting("Backend", default="auto", usual=True)
     """What computes the log density; "auto" for the faster of the two."""
 
-    device: Device = setting(_one_of(Device), "Device of JAX", default="cpu")
+    device: Device = setting("Device of JAX", default="cpu")
 
-    sharded: bool = setting(Switch(), "JAX: distribute rows over all devices.", default=False)
+    sharded: bool = setting("JAX: distribute rows over all devices.", default=False)
     """Whether the rows of data are spread over all of JAX's devices, of all processes (`ppl.join`)."""
 
-    quick_jit: bool = setting(Switch(), "JAX: compile with light optimisation.", default=False, command=True)
+    quick_jit: bool = setting("JAX: compile with light optimisation.", default=False, command=True)
     """Whether JAX is to compile quickly and little where the program is small, as a single fit calls for; the
     command does. The last digits of a fit are then others.
     """
 
     draws: int = setting(
-        Whole(0), "Draws to write.", default=1000, path="variational.output_samples", usual=True
+        "Draws to write.", kind=Whole(0), default=1000, path="variational.output_samples", usual=True
     )
 
     init: float | str | Path | Mapping[str, Any] = setting(
-        Start(), "Radius, 0, JSON file or saved fit.", default=2.0, path="init", usual=True
+        "Radius, 0, JSON file or saved fit.", kind=Start(), default=2.0, path="init", usual=True
     )
     """Radius of the uniform start on the unconstrained scale, 0 for its origin, or {name: value} of
     constrained values (the path of such a JSON file, or of a saved fit, will do).
     """
 
     seed: int = setting(
-        Whole(0), "Seed; reproducible on one machine.", default=1, path="random.seed", usual=True
+        "Seed; reproducible on one machine.", kind=Whole(0), default=1, path="random.seed", usual=True
     )
 
 
@@ -285,27 +250,23 @@ class Settings(RunSettings, ModeSettings, CorrectionSettings, StochasticSettings
 class SampleSettings(Checked):
     """The settings of the No-U-Turn sampler, with CmdStan's names and defaults, but for four chains."""
 
-    num_chains: int = setting(Whole(1), "Number of chains.", default=4, path="sample.num_chains", usual=True)
+    num_chains: int = setting("Number of chains.", default=4, path="sample.num_chains", usual=True)
 
     num_warmup: int = setting(
-        Whole(1), "Warmup iterations per chain.", default=1000, path="sample.num_warmup", usual=True
+        "Warmup iterations per chain.", default=1000, path="sample.num_warmup", usual=True
     )
     """Iterations that adapt step size and metric, whose draws are left out."""
 
-    num_samples: int = setting(
-        Whole(1), "Draws per chain.", default=1000, path="sample.num_samples", usual=True
-    )
+    num_samples: int = setting("Draws per chain.", default=1000, path="sample.num_samples", usual=True)
 
     delta: float = setting(
-        Probability(), "Target acceptance statistic.", default=0.8, path="sample.adapt.delta", usual=True
+        "Target acceptance statistic.", kind=Probability(), default=0.8, path="sample.adapt.delta", usual=True
     )
     """The mean acceptance statistic that the step size is adapted to: a larger one makes smaller steps, with
     fewer divergent transitions.
     """
 
-    max_depth: int = setting(
-        Whole(1), "Maximum tree depth.", default=10, path="sample.hmc.nuts.max_depth", usual=True
-    )
+    max_depth: int = setting("Maximum tree depth.", default=10, path="sample.hmc.nuts.max_depth", usual=True)
     """How deep the tree of a trajectory may grow: 2^max_depth leapfrog steps at most."""
 
     backend: Backend = same(RunSettings, "backend", default="auto")
@@ -317,7 +278,7 @@ class SampleSettings(Checked):
     """How many chains are computed beside each other; the draws are the same for any number."""
 
     init: float | str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]] = setting(
-        Starts(), "Radius, 0, JSON file or saved fit.", default=2.0, path="init", usual=True
+        "Radius, 0, JSON file or saved fit.", kind=Starts(), default=2.0, path="init", usual=True
     )
     """Where chains start, as `Settings.init`, or a list of such with an entry for each chain, as
     `Fit.create_inits` gives; of a saved fit each starts at a draw of its q, and the coordinates are those in
@@ -331,14 +292,12 @@ class SampleSettings(Checked):
 class SbcSettings(Checked):
     """The settings of simulation-based calibration."""
 
-    simulations: int = setting(Whole(1), "Number of simulations.", default=100, usual=True)
+    simulations: int = setting("Number of simulations.", default=100, usual=True)
     """Each is a fit: a hundred show draws that are half as wide as they should be, a thousand a tenth."""
 
-    draws: int = setting(Whole(1), "Draws per fit, for the ranks.", default=99, usual=True)
+    draws: int = setting("Draws per fit, for the ranks.", default=99, usual=True)
 
-    algorithm: SbcAlgorithm = setting(
-        _one_of(SbcAlgorithm), "Algorithm under test", default="auto", usual=True
-    )
+    algorithm: SbcAlgorithm = setting("Algorithm under test", default="auto", usual=True)
     """An algorithm of `variational`, or "nuts": one chain, of which every tenth draw is ranked."""
 
     backend: Backend = same(RunSettings, "backend", default="auto")
