@@ -69,4 +69,4 @@ def columns_of_more_draws(
 
 def with_spread(result: Result, spread: Spread | None) -> Result:
     """The result judged in the light of other runs too, where there were any: they are not run again."""
-    return replace(result, verdict=result.verdict.beside(spread)) if spread else result
+    return replace(result, verdict=replace(result.verdict, spread=spread)) if spread else result

@@ -50,7 +50,7 @@ def best_of(
     if len(best.draws_u) < 2:
         return best
     spread = spread_of([result.draws_u for result in results], [result.final_elbo for result in results])
-    return replace(best, verdict=best.verdict.beside(spread))
+    return replace(best, verdict=replace(best.verdict, spread=spread))
 
 
 def _fitted(

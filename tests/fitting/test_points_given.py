@@ -10,7 +10,7 @@ from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.slopes import slopes
-from ppl.inference.nested.sparse import complete
+from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.objective.target import log_density_gradients, with_shared
 
@@ -101,7 +101,9 @@ def test_a_field_of_a_gaussian_process_is_integrated_out_as_without_them():
     target = PosteriorTarget(posterior(n))
     structure = structure_of(target, points(n)[0], np.random.default_rng(1))
     assert structure.is_complete and structure.outer.tolist() == OUTER.tolist()
-    by_groups, plain = Fields(target, structure), Fields(target, complete(n + 3, OUTER, structure.latent))
+    size = len(structure.latent)
+    complete = Field(n + 3, OUTER, structure.latent, np.array(np.tril_indices(size)), np.arange(size))
+    by_groups, plain = Fields(target, structure), Fields(target, complete)
     object.__setattr__(plain, "shared", None)
     assert by_groups.shared
     outer, start = points(n)[:3, OUTER], np.zeros((3, n + 1))

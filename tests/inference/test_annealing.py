@@ -245,11 +245,9 @@ def test_a_cloud_in_other_coordinates_is_what_is_seen_there():
     there = particles.rescaled(factor, inverse)
     np.testing.assert_allclose(there.u @ factor.T, particles.u)
     seen = particles_at(rescaled(target, factor), reference.rescaled(inverse), there.u)
-    for ours, expected in zip(vars(there).values(), vars(seen).values(), strict=True):
+    for ours, expected in zip(there, seen, strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
-    for ours, expected in zip(
-        vars(there.rescaled(inverse, factor)).values(), vars(particles).values(), strict=True
-    ):
+    for ours, expected in zip(there.rescaled(inverse, factor), particles, strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
 
 

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def of_draws(proposals, outcome=DONE, trend=None, made=DrawSource.OF_Q, annealed
 
 def test_the_posterior_itself_is_good_and_its_draws_are_worth_their_number():
     verdict = judged()
-    assert verdict.level is Level.GOOD and not verdict.warns
+    assert verdict.level is Level.GOOD
     assert verdict.ess == pytest.approx(4000)
     np.testing.assert_allclose(verdict.shifts, 0, atol=1e-12)
 
@@ -88,7 +89,7 @@ def test_runs_that_agree_and_runs_that_do_not():
     assert agree.rhat < 1.01 and not agree.disagree
     spread_out = spread_of([rng.normal([0, k], size=(1000, 2)) for k in range(4)], [-1.0] * 4)
     assert spread_out.worst == 1 and spread_out.rhat > 1.3
-    verdict = judged().beside(spread_out)
+    verdict = replace(judged(), spread=spread_out)
     assert verdict.level is Level.POOR
     assert "of tau" in verdict.sentence(NAMES) and "(tau)" in verdict.details(NAMES)
 

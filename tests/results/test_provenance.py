@@ -126,7 +126,7 @@ def test_a_saved_fit_says_it_and_is_loaded(fit, toy, make_model, tmp_path):
 
 def test_runs_that_do_not_agree_are_not_forgotten(fit, toy, make_model, tmp_path):
     spread = Spread(2, np.array([1.0, 3.5]), (-1.0, -2.0))
-    apart = replace(fit, result=replace(fit.result, verdict=fit.verdict.beside(spread)))
+    apart = replace(fit, result=replace(fit.result, verdict=replace(fit.verdict, spread=spread)))
     assert apart.verdict.level is Level.POOR
     apart.save(tmp_path / "fit.json")
     again = load_fit(tmp_path / "fit.json", make_model(), toy.data)

@@ -43,8 +43,7 @@ class HMCLimits:
 HMC = HMCLimits()
 
 
-@dataclass(frozen=True)
-class Particles:
+class Particles(NamedTuple):
     """Points u (n, dim) with the log densities (n,) and gradients (n, dim) of p and of q there.
 
     Where p has no density its logarithm is -inf and its gradient is taken as zero.
@@ -64,7 +63,7 @@ class Particles:
 
     def at(self, places: NDArray[np.intp]) -> "Particles":
         """Those points."""
-        return Particles(*(part[places] for part in vars(self).values()))
+        return Particles(*(part[places] for part in self))
 
     def rescaled(self, factor: Array, inverse: Array) -> "Particles":
         """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)
@@ -78,19 +77,15 @@ class Particles:
             slope_q=transposed_times(factor, self.slope_q),
         )
 
-    def with_at(self, places: NDArray[np.intp], by: "Particles") -> "Particles":
-        """These points, but those of `by` at the places."""
-        parts = Particles(*(part.copy() for part in vars(self).values()))
-        for own, new in zip(vars(parts).values(), vars(by).values(), strict=True):
+    def put(self, places: NDArray[np.intp], by: "Particles") -> None:
+        """Those of `by` at the places, in place of these points."""
+        for own, new in zip(self, by, strict=True):
             own[places] = new
-        return parts
 
     def replaced(self, where: NDArray[np.bool_], by: "Particles") -> "Particles":
         """These points, but those of `by` where (n,) that is true."""
-        pairs = zip(vars(self).values(), vars(by).values(), strict=True)
-        return Particles(
-            *(np.where(where if own.ndim == 1 else where[:, None], new, own) for own, new in pairs)
-        )
+        which = (where if part.ndim == 1 else where[:, None] for part in self)
+        return Particles(*map(np.where, which, by, self))
 
 
 def particles_at(target: Target, reference: Reference | None, u: Array) -> Particles:
@@ -98,9 +93,8 @@ def particles_at(target: Target, reference: Reference | None, u: Array) -> Parti
     log_p, slope = log_density_gradients(target, u)
     bad = ~(np.isfinite(log_p) & np.isfinite(slope).all(axis=1))
     log_p, slope = np.where(bad, -np.inf, log_p), np.where(bad[:, None], 0.0, slope)
-    log_q, slope_q = (
-        reference.log_density_gradients(u) if reference else (np.zeros(len(u)), np.zeros(u.shape))
-    )
+    flat = np.zeros(len(u)), np.zeros(u.shape)
+    log_q, slope_q = reference.log_density_gradients(u) if reference else flat
     return Particles(u, log_p, slope, log_q, slope_q)
 
 
@@ -168,7 +162,7 @@ def move(flow: Flow, particles: Particles, step: float, rng: np.random.Generator
     if len(refused):
         some = (particles.at(refused), momentum[refused], steps[refused], loss[refused])
         again, divergent = _shorter(flow, *some, rng)
-        new = new.with_at(refused, again)
+        new.put(refused, again)
     return Move(new, float(chance.mean()), divergent / n)
 
 

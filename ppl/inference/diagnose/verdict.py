@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,11 +78,6 @@ class Verdict:
         return found[0].level if found else Level.GOOD
 
     @property
-    def warns(self) -> bool:
-        """Whether the fit should not be relied on as it is."""
-        return self.level is not Level.GOOD
-
-    @property
     def alike(self) -> bool:
         """Whether the weights hardly differ from one another."""
         return are_alike(self.ess, self.n)
@@ -91,10 +86,6 @@ class Verdict:
     def mean_shift(self) -> float:
         """The largest move of a mean under the weights, in sds."""
         return float(np.abs(self.shifts).max(initial=0.0))
-
-    def beside(self, spread: Spread) -> "Verdict":
-        """The verdict in the light of independent runs."""
-        return replace(self, spread=spread)
 
     def sentence(self, names: Sequence[str], in_force: Collection[str] = ()) -> str:
         """The level, why, and the next thing to try; `names` (dim,) are those of the coordinates.
@@ -105,7 +96,8 @@ class Verdict:
             return "Verdict: good: the program has no parameters."
         found = findings(self, lambda k: names[k])
         if not found:
-            return f"Verdict: good: {self._how()}{self._agreement()}."
+            runs = self.spread and f"; {self.spread.runs} runs agree (largest R-hat {self.spread.rhat:.2f})"
+            return f"Verdict: good: {self._how()}{runs or ''}."
         worst = found[0]
         steps = [step.words for step in worst.steps if step.option not in in_force]
         return " ".join([f"Verdict: {worst.level.value}: {worst.why}.", *steps[:1]])
@@ -129,23 +121,11 @@ class Verdict:
                 how = "the draws are those of a q close to the posterior"
         return f"{how} (effective sample size of {self.n} weighted draws of q: {self.ess:.0f})"
 
-    def _agreement(self) -> str:
-        if self.spread is None:
-            return ""
-        return f"; {self.spread.runs} runs agree (largest R-hat {self.spread.rhat:.2f})"
-
     def details(self, names: Sequence[str]) -> str:
         """The numbers behind the sentence: of q, of annealing, of the trace, of other runs."""
         others = [f"Also: {finding.why}." for finding in findings(self, lambda k: names[k])[1:]]
-        parts = [
-            *others,
-            self._of_q(),
-            self._of_annealing(),
-            self._of_trend(),
-            self._of_spread(names),
-            self._of_updates(),
-        ]
-        return " ".join(part for part in parts if part)
+        of_search = [self._of_trend(), self._of_spread(names), self._of_updates()]
+        return " ".join(filter(None, [*others, self._of_q(), self._of_annealing(), *of_search]))
 
     def _of_q(self) -> str:
         if math.isnan(self.khat):
@@ -163,11 +143,9 @@ class Verdict:
         known = self.annealed
         if known is None:
             return ""
-        temperatures = {0: "no temperatures", 1: "1 temperature"}.get(
-            known.temperatures, f"{known.temperatures} temperatures"
-        )
+        count = f"{known.temperatures or 'no'} temperature{'' if known.temperatures == 1 else 's'}"
         return (
-            f"Annealing took {temperatures}; after the last HMC moves the autocorrelation with the start is "
+            f"Annealing took {count}; after the last HMC moves the autocorrelation with the start is "
             f"{max(0.0, known.autocorrelation):.2f}, means and sds changed by {known.drift:.2f} sd more than "
             f"noise, and R-hat between the two starts is {known.rhat:.3f} at most."
         )
@@ -175,11 +153,7 @@ class Verdict:
     def _of_trend(self) -> str:
         if self.trend is None or math.isnan(self.trend.gain):
             return ""
-        return (
-            "The ELBO was still rising at the stop."
-            if self.trend.rising
-            else "The ELBO had stopped improving."
-        )
+        return f"The ELBO {'was still rising at the stop' if self.trend.rising else 'had stopped improving'}."
 
     def _of_spread(self, names: Sequence[str]) -> str:
         if self.spread is None:
@@ -194,9 +168,8 @@ class Verdict:
         khat = max(quality.khat for quality in self.updates)
         share = min(quality.ess / quality.n for quality in self.updates)
         return (
-            f"Updates so far: {len(self.updates)}; for the Gaussians that replace earlier rows, k-hat was "
-            "at most "
-            f"{khat:.2f}, and the effective share of draws at least {share:.0%}."
+            f"Updates so far: {len(self.updates)}; for the Gaussians that replace earlier rows, k-hat was at "
+            f"most {khat:.2f}, and the effective share of draws at least {share:.0%}."
         )
 
 
@@ -212,15 +185,15 @@ def verdict_of(
     u, smoothed = proposals.u, proposals.weights
     sd = by_columns(lambda some: some.std(axis=0), u)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
-    annealed, of_q = corrected.annealed, corrected.made in (DrawSource.OF_Q, DrawSource.RESAMPLED)
+    annealed, khats = corrected.annealed, np.full(u.shape[1], smoothed.khat)
+    if corrected.made in (DrawSource.OF_Q, DrawSource.RESAMPLED):
+        khats = khat_of_means(proposals.log_p - proposals.log_q, u)
     written = corrected.u if len(corrected.u) > 1 else u
     return Verdict(
         n=len(u),
         khat=math.nan if constant(u).all() else smoothed.khat,
         ess=smoothed.ess,
-        khats=khat_of_means(proposals.log_p - proposals.log_q, u)
-        if of_q
-        else np.full(u.shape[1], smoothed.khat),
+        khats=khats,
         shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
         elbo=elbo.value,
         elbo_se=elbo.se,

@@ -20,7 +20,7 @@ from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.numerics.hessian import gaussian_at
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, log_densities, width_of
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Outcome, interrupted
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 
@@ -115,7 +115,7 @@ def from_paths(
             return _by_factors(target, family, points[0], best)
         return _in_shape(target, family, points[0], _refine(target, best, rng))
     except KeyboardInterrupt:
-        stopped = Outcome(Ending.INTERRUPTED, "interrupted in the search for a start")
+        stopped = interrupted("in the search for a start")
         if not paths:
             return replace(at_random(target, family, points[0]), outcome=stopped)
         best = max(paths, key=lambda path: path.elbo)

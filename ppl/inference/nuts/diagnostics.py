@@ -151,15 +151,6 @@ def judged(
         return np.array([figure(column) for column in columns], dtype=float)
 
     with np.errstate(all="ignore"):
-        return Judged(
-            chains,
-            count,
-            tuple(names),
-            each(rhat),
-            each(ess_bulk),
-            each(ess_tail),
-            int(np.sum(divergent)),
-            int(np.sum(depths >= max_depth)),
-            max_depth,
-            delta,
-        )
+        figures = (each(rhat), each(ess_bulk), each(ess_tail))
+        counts = (int(np.sum(divergent)), int(np.sum(depths >= max_depth)))
+        return Judged(chains, count, tuple(names), *figures, *counts, max_depth, delta)

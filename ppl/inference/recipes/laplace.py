@@ -12,7 +12,7 @@ from ppl.inference.numerics.hessian import gaussian_at
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 
 TO_ROUNDING = Rules(tol_rel_obj=0.0, tol_rel_grad=0.1)
 """A Gaussian is centred at the mode more closely than Stan's tolerances ask for."""
@@ -46,14 +46,14 @@ def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:
         except (np.linalg.LinAlgError, ValueError):
             raise InferenceError(SINGULAR_HESSIAN) from None
         except KeyboardInterrupt:
-            outcome = Outcome(Ending.INTERRUPTED, "interrupted in the computation of the Hessian")
+            outcome = interrupted("in the computation of the Hessian")
     return Gaussian.with_precision(mode.u, np.eye(target.dim), mode.scales), outcome, []
 
 
 def outcome_of(mode: Mode) -> Outcome:
     """Whether the search for the mode ended there."""
     if mode.interrupted:
-        return Outcome(Ending.INTERRUPTED, "interrupted on the way to the mode")
+        return interrupted("on the way to the mode")
     if mode.converged:
         return Outcome(Ending.CONVERGED, "the mode was found")
     taken = f"after {mode.steps} steps: {mode.reason[:1].lower()}{mode.reason[1:]}"

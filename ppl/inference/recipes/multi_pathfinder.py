@@ -14,7 +14,7 @@ from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.settings import Settings
 
 
@@ -49,9 +49,8 @@ def _mixed(
     log_q = mixture_log_density(paths, u)
     finite = np.isfinite(log_p)
     elbo = elbo_of((log_p - log_q)[finite], 0.0, int((~finite).sum()))
-    outcome = Outcome(
-        Ending.COMPLETED, f"{len(paths)} of {len(points)} paths led to a Gaussian; their draws are resampled"
-    )
+    reason = f"{len(paths)} of {len(points)} paths led to a Gaussian; their draws are resampled"
+    outcome = Outcome(Ending.COMPLETED, reason)
     path = Path(start=points[0], outcome=outcome, iterations=best.steps, at_maximum=True)
     proposals = weighted_draws_of(u[finite], log_p[finite], log_q[finite])
     drawn = resample(proposals, settings.draws, rng)
@@ -64,8 +63,8 @@ def _best_so_far(target: Target, point: Array, paths: list[Pathfinder], context:
     params = family.start(point)
     if paths:
         family, params = _as_family(max(paths, key=lambda path: path.elbo))
-    outcome = Outcome(Ending.INTERRUPTED, f"interrupted when {len(paths)} paths had led to a Gaussian")
-    return result_of(target, family, params, Path(start=point, outcome=outcome), context)
+    path = Path(point, interrupted(f"when {len(paths)} paths had led to a Gaussian"))
+    return result_of(target, family, params, path, context)
 
 
 def _as_family(path: Pathfinder) -> tuple[Family, Array]:

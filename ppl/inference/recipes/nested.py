@@ -38,7 +38,7 @@ from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 from ppl.late import special
@@ -102,8 +102,10 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
         starts = start_points(target, init, context.streams.nested)
         try:
             found = weighted_draws(target, starts, context)
-        except KeyboardInterrupt:
-            return interrupted(target, starts[0], context)
+        except KeyboardInterrupt:  # before there were draws: those about the start
+            family = MeanField(target.dim)
+            path = Path(starts[0], interrupted("while latent variables were integrated out"))
+            return result_of(target, family, family.start(starts[0]), path, context)
         except np.linalg.LinAlgError:
             raise Refused("its blocks are too nearly singular") from None
     return resampled(found, context)
@@ -180,7 +182,8 @@ def beside(result: Result, refused: Refused | None, context: Context) -> Result:
     draws, n = refused.found.draws, len(result.draws_u)
     other = draws.u[context.streams.draws.choice(len(draws.u), n, p=np.exp(draws.weights.log_weights))]
     spread = spread_of([result.draws_u, other], [result.final_elbo, refused.found.elbo.value])
-    judged = replace(result, verdict=result.verdict.beside(spread)) if spread.disagree else result
+    verdict = replace(result.verdict, spread=spread)
+    judged = replace(result, verdict=verdict) if spread.disagree else result
     poor = judged.verdict.level is Level.POOR
     return resampled(refused.found, context) if refused.reliable and poor else judged
 
@@ -209,11 +212,3 @@ def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:
     mean, covariance = moments(draws.u, weights)
     full = FullRank(dim)
     return full, full.of(mean, np.linalg.cholesky(covariance))
-
-
-def interrupted(target: Target, start: Array, context: Context) -> Result:
-    """What is left where Ctrl-C came before there were draws: those about the start."""
-    family = MeanField(target.dim)
-    outcome = Outcome(Ending.INTERRUPTED, "interrupted while latent variables were integrated out")
-    path = Path(start=start, outcome=outcome)
-    return result_of(target, family, family.start(start), path, context)

@@ -1,6 +1,7 @@
 """What recipes with noisy steps have in common: a start, a search for a step size, and the loop."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import nan
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
 from ppl.inference.run.journal import once
 from ppl.inference.run.optimise import Algorithm, Run, begin, optimise
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.averaging import Averaging, Last, Polynomial
 from ppl.inference.steps.eta_search import EtaSearch, search_eta
@@ -86,17 +87,12 @@ class Loop(NamedTuple):
 
     def path(self, start: Start, outcome: Outcome, notes: Sequence[str], at_maximum: bool = False) -> Path:
         """How q was come by, where this loop was a part of it."""
-        return Path(
-            start=start.point,
-            outcome=outcome,
-            eta=self.search.eta,
-            eta_scores=self.search.scores,
-            iterations=self.run.iteration,
-            trace=self.run.trace,
-            dropped=self.run.dropped,
-            notes=[note for note in notes if note],
-            at_maximum=at_maximum,
-        )
+        run, said = self.run, [note for note in notes if note]
+        steps = (self.search.eta, self.search.scores, run.iteration, run.trace, run.dropped)
+        return Path(start.point, outcome, *steps, said, at_maximum)
+
+
+NO_SEARCH = EtaSearch(nan, nan, {}, "")
 
 
 def run_loop(
@@ -117,12 +113,11 @@ def run_loop(
     def found() -> Loop:
         unmoved = begin(with_eta(1.0), start.params)
         if start.outcome:
-            return Loop(EtaSearch(nan, nan, {}, ""), unmoved, start.outcome)
+            return Loop(NO_SEARCH, unmoved, start.outcome)
         try:
             search = once(journal, "search", searched)
         except KeyboardInterrupt:
-            stopped = Outcome(Ending.INTERRUPTED, "interrupted in the search for a step size")
-            return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
+            return Loop(NO_SEARCH, unmoved, interrupted("in the search for a step size"))
         if search.note and allow_no_step and start.scaled:
             return Loop(search, unmoved, Outcome(Ending.COMPLETED, "no stochastic step was taken"), NO_STEP)
         run, outcome = optimise(with_eta(search.eta), start.target, start.params, context)
@@ -130,7 +125,7 @@ def run_loop(
 
     def searched() -> EtaSearch:
         if settings.eta is not None or settings.step_rule == "dowg":
-            return EtaSearch(nan if settings.eta is None else settings.eta, nan, {}, "")
+            return replace(NO_SEARCH, eta=nan if settings.eta is None else settings.eta)
         return search_eta(with_eta, start.target, start.params, context, etas, min_draws)
 
     return once(journal, "loop end", found, streams.gradients, streams.elbo)

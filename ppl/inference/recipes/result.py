@@ -25,7 +25,7 @@ from ppl.inference.objective.elbo import Elbo, elbo_of
 from ppl.inference.objective.target import Array, Target, finite, log_densities, share_of_rows, width_of
 from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import TracePoint
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
@@ -122,10 +122,9 @@ class Result:
         """The first n draws, where Ctrl-C kept the rest from being turned into the program's variables."""
         if n >= len(self.draws_u):
             return self
-        stopped = Outcome(Ending.INTERRUPTED, f"interrupted in the variables of draw {n + 1}")
         first = {name: getattr(self, name)[:n] for name in ("draws_u", "log_p", "log_q", "log_g")}
-        path, errors = replace(self.path, outcome=stopped), self.errors.at(slice(n))
-        return replace(self, path=path, errors=errors, **first)
+        path = replace(self.path, outcome=interrupted(f"in the variables of draw {n + 1}"))
+        return replace(self, path=path, errors=self.errors.at(slice(n)), **first)
 
     @property
     def error_sources(self) -> ErrorSources:
@@ -164,8 +163,8 @@ def result_of(
             proposals, dropped = joined(proposals, rest), dropped + more
     except KeyboardInterrupt:
         few = min(RESULT.draws_when_interrupted, n)
-        stopped = Outcome(Ending.INTERRUPTED, f"interrupted in the last {n} draws")
-        path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
+        notes = [*path.notes, FEWER.format(few)]
+        path = replace(path, outcome=interrupted(f"in the last {n} draws"), notes=notes)
         proposals, dropped = weighted(target, family, params, few, rng)
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
@@ -179,13 +178,13 @@ def result_of(
     estimated = _estimated(target, min(len(proposals.u), max(first, n - first)))
     path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:
-        path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "interrupted while draws were annealed"))
+        path = replace(path, outcome=interrupted("while draws were annealed"))
     if q is not None and corrected.made not in OWN_EVIDENCE and path.outcome.ending is not Ending.INTERRUPTED:
         try:
             evidence = evidence_by(target, family, params, proposals, dropped, rng)
             corrected = replace(corrected, evidence=evidence)
         except KeyboardInterrupt:
-            path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "interrupted at the evidence"))
+            path = replace(path, outcome=interrupted("at the evidence"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
 
 
@@ -223,10 +222,7 @@ def weighted(
 
 def joined(first: WeightedDraws, rest: WeightedDraws) -> WeightedDraws:
     """All of them, their weights smoothed together."""
-    u, log_p, log_q = (
-        np.concatenate([getattr(d, name) for d in (first, rest)]) for name in ("u", "log_p", "log_q")
-    )
-    return weighted_draws_of(u, log_p, log_q)
+    return weighted_draws_of(*map(np.concatenate, zip(first[:3], rest[:3], strict=True)))
 
 
 def at(elsewhere: Elsewhere) -> tuple[Family, Array]:

@@ -27,7 +27,7 @@ from ppl.inference.objective.target import Array, Target, for_many_points, width
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, unrefined
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 
@@ -119,7 +119,7 @@ def at_start(target: Target, start: Start, rng: np.random.Generator) -> Refined 
     try:
         found = _local(target, start, rng, UPGRADE.draws_at_start)
     except KeyboardInterrupt:
-        return unrefined(start, start.params, Outcome(Ending.INTERRUPTED, "interrupted at the start"))
+        return unrefined(start, start.params, interrupted("at the start"))
     if found is None:
         return None
     khat, share = found.weights.khat, found.weights.ess / len(found.u)

@@ -17,7 +17,7 @@ from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol
 from ppl.inference.objective.target import Array, Target, width_of
 from ppl.inference.refine.fixed_elbo import End, Maximum, maximise
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.late import special, stats
@@ -149,13 +149,12 @@ def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
 def _outcome(n: int, shift: float, found: Maximum) -> Outcome:
     tolerance = FIXED_DRAWS.tolerance
     if found.end is End.INTERRUPTED:
-        return Outcome(Ending.INTERRUPTED, f"interrupted on {n} fixed draws")
+        return interrupted(f"on {n} fixed draws")
     if math.isinf(shift) or (found.end is End.SPENT and shift < tolerance):
         return Outcome(Ending.BUDGET_REACHED, f"the budget of gradients was used up on {n} fixed draws")
     if shift < tolerance:
-        return Outcome(
-            Ending.CONVERGED, f"doubling the draws to {n} changed every mean by less than {tolerance:g} sd"
-        )
+        reason = f"doubling the draws to {n} changed every mean by less than {tolerance:g} sd"
+        return Outcome(Ending.CONVERGED, reason)
     return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still changed a mean by {shift:.2g} sd")
 
 

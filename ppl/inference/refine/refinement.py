@@ -15,7 +15,7 @@ from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gra
 from ppl.inference.refine.fixed_elbo import negative_elbo
 from ppl.inference.refine.linear_response import linear_response
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 
 COMPARED_DRAWS = 32
 """Draws on which the ELBO before refinement is compared with that after."""
@@ -53,8 +53,7 @@ def refine(start: Start, params: Array, before: Outcome, context: Context) -> Re
     except InferenceError as error:
         return unrefined(start, params, before, f"Not refined on fixed draws: {error}")
     except KeyboardInterrupt:
-        stopped = Outcome(Ending.INTERRUPTED, "interrupted in the refinement on fixed draws")
-        return unrefined(start, params, stopped)
+        return unrefined(start, params, interrupted("in the refinement on fixed draws"))
     return answer(start, found, context.settings.linear_response)
 
 
@@ -71,8 +70,7 @@ def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Refined:
     except (InferenceError, np.linalg.LinAlgError) as error:
         return replace(plain, notes=(f"No correction by linear response: {error}.",))
     except KeyboardInterrupt:
-        stopped = Outcome(Ending.INTERRUPTED, "interrupted in the linear response")
-        return replace(plain, outcome=stopped, at_maximum=False)
+        return replace(plain, outcome=interrupted("in the linear response"), at_maximum=False)
     full = FullRank(start.family.dim)
     params = full.of(start.family.mean(found.params), factor)
     if isinstance(start.target, Scaled):

@@ -17,7 +17,7 @@ from ppl.inference.objective.subsampling import ALL_ROWS, RowChoice
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.run.context import Context
 from ppl.inference.run.fused_steps import fused_steps
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 from ppl.inference.steps.averaging import Averaging
@@ -149,26 +149,24 @@ def optimise(algorithm: Algorithm, target: Target, params: Array, context: Conte
     seen = algorithm.rows.on_the_way(target)
     try:
         while run.iteration < algorithm.iterations:
-            for ahead in onward(algorithm, target, run, rngs[0], _checkpoint_after(algorithm, run)):
+            checked = (run.iteration // algorithm.eval_elbo + 1) * algorithm.eval_elbo
+            for ahead in onward(algorithm, target, run, rngs[0], min(algorithm.iterations, checked)):
                 run = ahead
             if run.iteration % algorithm.eval_elbo:
                 break
             run, reading = _check(algorithm, seen, run, rngs[1], began)
-            context.listen(_report(algorithm, run, reading))
+            changes = (reading.delta_mean, reading.delta_median, reading.note)
+            elbo = run.trace[-1].elbo
+            context.listen(Progress(Phase.LOOP, run.iteration, algorithm.iterations, elbo, *changes))
             if reading.outcome:
                 return _end(run, reading.outcome)
             context.journal.record(STAGE, run, *rngs)
     except KeyboardInterrupt:
-        return run, Outcome(Ending.INTERRUPTED, f"interrupted at iteration {run.iteration}")
+        return run, interrupted(f"at iteration {run.iteration}")
     except InferenceError as error:
         return _end(run, Outcome(Ending.DIVERGED, f"at iteration {run.iteration + 1}, {error}"))
     reason = f"all {algorithm.iterations} iterations were used before the stopping rule was met"
     return run, Outcome(Ending.BUDGET_REACHED, reason)
-
-
-def _checkpoint_after(algorithm: Algorithm, run: Run) -> int:
-    """The iteration at which the ELBO is next estimated, or the last."""
-    return min(algorithm.iterations, (run.iteration // algorithm.eval_elbo + 1) * algorithm.eval_elbo)
 
 
 def _check(
@@ -179,27 +177,12 @@ def _check(
     bound = run.bounds / algorithm.eval_elbo
     checkpoint = Checkpoint(run.iteration, elbo.value, run.average, run.gradient, run.params, bound)
     state, reading = read(algorithm.stopping, run.stopping_state, checkpoint)
-    run = run._replace(
-        stopping_state=state,
-        trace=(*run.trace, TracePoint(run.iteration, perf_counter() - began, elbo.value)),
-        dropped=run.dropped + elbo.dropped,
-        bounds=0.0,
-    )
+    trace = (*run.trace, TracePoint(run.iteration, perf_counter() - began, elbo.value))
+    dropped = run.dropped + elbo.dropped
+    run = run._replace(stopping_state=state, trace=trace, dropped=dropped, bounds=0.0)
     if elbo.value > run.best_elbo:
         run = run._replace(best_elbo=elbo.value, best=run.average)
     return run, reading
-
-
-def _report(algorithm: Algorithm, run: Run, reading: Reading) -> Progress:
-    return Progress(
-        Phase.LOOP,
-        run.iteration,
-        algorithm.iterations,
-        run.trace[-1].elbo,
-        reading.delta_mean,
-        reading.delta_median,
-        reading.note,
-    )
 
 
 def _end(run: Run, outcome: Outcome) -> tuple[Run, Outcome]:

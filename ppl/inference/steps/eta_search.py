@@ -63,9 +63,8 @@ def search_eta(
             terms[eta] = _elbo_terms(with_eta(eta), seen, end, score_seed)
         except InferenceError:
             terms[eta] = np.full_like(at_start, -np.inf)
-        listen(
-            Progress(Phase.STEP_SIZE, k * iterations, total, float(terms[eta].mean()), note=f"eta = {eta:g}")
-        )
+        elbo = float(terms[eta].mean())
+        listen(Progress(Phase.STEP_SIZE, k * iterations, total, elbo, note=f"eta = {eta:g}"))
     return _choose(at_start, terms)
 
 
