@@ -1,6 +1,7 @@
 """What `ppl doctor` finds: at the draws of a file, or of a fit that is made for it."""
 
 from dataclasses import replace
+from functools import partial
 
 from ppl.cli.data import conditioned_as_draws
 from ppl.compile import model_of
@@ -28,12 +29,6 @@ def examined(source: SourceText, inputs: Inputs, seed: int, run: DrawsFile | Non
         return replace(made.doctor(seed=seed), verdict=made.provenance.judgement)
     posterior = conditioned_as_draws(compiled, inputs, run.columns)
     us = unconstrained_of(posterior, run.columns, run.draws)
-    found = gather(
-        posterior,
-        us,
-        own_ratios(run),
-        lambda: log_likelihood(posterior, us).of_each(),
-        lambda: predictive(posterior, us, seed),
-        seed,
-    )
+    new = partial(predictive, posterior, us, seed)
+    found = gather(posterior, us, own_ratios(run), lambda: log_likelihood(posterior, us).of_each(), new, seed)
     return examine(found, verdict([run]), level([run]))

@@ -166,6 +166,11 @@ def whole_files(words: Iterable[str]) -> list[Path]:
     return [Path(one) for one in words if not any(_named(one))]
 
 
+def folder(text: str, **more: Any) -> Any:
+    """An option that takes a folder."""
+    return typer.Option(metavar="DIR", file_okay=False, help=text, **more)
+
+
 def variable_names(text: str) -> Any:
     """An option that takes names with commas between them; `split_names` gives them."""
     return typer.Option("--variables", metavar="A,B,...", help=text, show_default=False)

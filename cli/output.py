@@ -4,6 +4,7 @@ import os
 import sys
 import textwrap
 from contextlib import suppress
+from functools import partial
 from io import StringIO, UnsupportedOperation
 from shutil import get_terminal_size
 from typing import Any, TextIO
@@ -21,11 +22,8 @@ def screen_width() -> int:
 def wrapped(text: str) -> str:
     """Sentences broken into lines; what is indented is program text and stays."""
     width = min(LINE_LENGTH, get_terminal_size((LINE_LENGTH, 24)).columns)
-    return "\n".join(line if line.startswith(" ") else fill(line, width) for line in text.split("\n"))
-
-
-def fill(line: str, width: int) -> str:
-    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    fill = partial(textwrap.fill, width=width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(line if line.startswith(" ") else fill(line) for line in text.split("\n"))
 
 
 class TolerantStream:

@@ -59,20 +59,16 @@ def show_stage(
         c = posterior.model.compilation
     with depth_refused(c):
         if stage == "jax":
-            return _jax(posterior or build_model(c).condition(_no_data(c)))
+            if posterior is None and c.lowered.data:
+                needs = "give them with `--data FILE`"
+                raise ArgumentError(f'the stage "jax" includes the data and their sizes; {needs}')
+            return _jax(posterior or build_model(c).condition())
         if stage != "ast" and c.discrete and c.discrete.needs_data:
             raise refused.needs_data(c.discrete.names, c.discrete.parameters[0].span)
         stage_text = text(c, run_phases(c, phase, of_form))
     if posterior and stage == "plan":
         return "\n".join([stage_text, *cost_lines(posterior), *latent_lines(posterior)]) + "\n"
     return stage_text
-
-
-def _no_data(c: Compilation) -> Given:
-    """No data, where the program reads none."""
-    if c.lowered.data:
-        raise ArgumentError('the stage "jax" includes the data and their sizes; give them with `--data FILE`')
-    return {}
 
 
 def _jax(posterior: Posterior) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ppl.cli.arguments import existing, is_program
-from ppl.cli.options import main_output
+from ppl.cli.options import folder, main_output
 
 
 def executable(output: Path | None, given: Mapping[str, Any]) -> list[Path]:
@@ -23,10 +23,7 @@ def build(
     output: Annotated[
         Path | None, main_output("The executable; default: MODEL without suffix.", files=executable)
     ] = None,
-    cmdstan: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Write a stand-in for CmdStan's folder."),
-    ] = None,
+    cmdstan: Annotated[Path | None, folder("Write a stand-in for CmdStan's folder.")] = None,
 ) -> None:
     """Write an executable for CmdStanPy and CmdStanR.
 

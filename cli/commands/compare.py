@@ -62,27 +62,21 @@ def compare(
             param_hint="--model",
         )
     of_each: list[Path | None] = [*model] * len(files) if len(model) == 1 else [*model] or [None] * len(files)
-    read = {
-        name: read_run(file, program, data) for name, file, program in zip(names, files, of_each, strict=True)
-    }
+    own = dict(zip(names, of_each, strict=True))
+    read = {name: read_run(file, own[name], data) for name, file in zip(names, files, strict=True)}
+    levels = {name: level([file]) for name, file in read.items()}
     found: Comparison | EvidenceComparison
     if evidence:
         found = by_evidence({name: evidence_in(file) for name, file in read.items()})
     else:
-        pairs = zip(read.items(), of_each, strict=True)
-        found = compared(
-            {
-                name: replace(loo_of(rows_of([file], log_lik, program, data)), level=level([file]))
-                for (name, file), program in pairs
-            }
-        )
-    levels = {name: level([file]) for name, file in read.items()}
+        loos = {name: loo_of(rows_of([file], log_lik, own[name], data)) for name, file in read.items()}
+        found = compared({name: replace(each, level=levels[name]) for name, each in loos.items()})
     if format is Format.json:
         runs = [*read.values()]
         typer.echo(document("compare", level(runs), judgement(runs), of_comparison(found, levels)))
         return
-    for name, own in levels.items():
-        if own in (Level.USABLE, Level.POOR):
+    for name in names:
+        if levels[name] in (Level.USABLE, Level.POOR):
             typer.echo(wrapped(f"{name}: {judgement([read[name]])}") + "\n")
     for line in found.table(screen_width()):
         typer.echo(line)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import whole
+from ppl.cli.options import folder, whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
 
 
@@ -16,10 +16,7 @@ def doctor(
     fit: Annotated[Path | None, existing("FIT", "Draws of a fit; default: fit now.")] = None,
     arrays: Arrays = [],  # noqa: B006
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
-    pictures: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", file_okay=False, exists=True, help="Write pictures of the findings."),
-    ] = None,
+    pictures: Annotated[Path | None, folder("Write pictures of the findings.", exists=True)] = None,
     format: ReportFormat = Format.text,
     require: Require = None,
 ) -> None:

@@ -18,13 +18,9 @@ Kind = choice("Kind", "elbo", "marginals", "forest", "trace", "pairs", "covarian
 
 def plot(
     files: DrawsFiles,
-    kind: Annotated[
-        list[Kind] | None, typer.Option(metavar="NAME", help="Kind of picture; may be repeated.")
-    ] = None,
+    kind: Annotated[list[Kind] | None, one_of("Kind of picture; may be repeated.")] = None,
     output: Annotated[Path | None, main_output("PNG, SVG or PDF; NAME is added.")] = None,
-    report: Annotated[
-        Path | None, output_file("Write all pictures and tables to one HTML file.", "--report")
-    ] = None,
+    report: Annotated[Path | None, output_file("Write all pictures and tables to one HTML file.")] = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     reference: Annotated[Path | None, file_to_read("Draws to compare with.")] = None,
     trace: Annotated[Path | None, file_to_read("For elbo: diagnostic file or saved fit.")] = None,

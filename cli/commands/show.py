@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.options import unknown
+from ppl.cli.options import one_of, unknown
 from ppl.cli.settings import choice
 
 FUNCTIONS = "functions"
@@ -24,9 +24,7 @@ def show(
         str | None, typer.Argument(metavar="[NAME]", help="A function, after the word 'functions'.")
     ] = None,
     stage: Annotated[Stage, typer.Option(help="The stage.")] = Stage.python,
-    form: Annotated[
-        str, typer.Option(metavar="NAME", help="With ir or python: the form of the program.")
-    ] = "values",
+    form: Annotated[str, one_of("With ir or python: the form of the program.")] = "values",
     without: Annotated[
         list[str] | None, typer.Option(metavar="PASS", help="Skip a pass; may be repeated.")
     ] = None,

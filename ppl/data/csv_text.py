@@ -5,7 +5,6 @@ Format: RFC 4180, in UTF-8.
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from itertools import islice
 from typing import Any
@@ -18,16 +17,9 @@ TEXT_ROWS_AT_A_TIME = 1 << 14
 """Rows whose fields exist as text at a time."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """Columns by name, and the line that each row begins at."""
-
-    columns: dict[str, Any]
-    lines: list[int]
-
-
-def parse_csv(text: bytes) -> Table:
-    """The table that `text` is; a column is an ndarray where all of it are numbers, else a list with strings.
+def parse_csv(text: bytes) -> tuple[dict[str, Any], list[int]]:
+    """The columns of a table by name, and the line that each row begins at; a column is an ndarray where all
+    of it are numbers, else a list with strings.
 
     Columns without a name, such as R's and pandas' row names, are left out.
 
@@ -47,8 +39,7 @@ def parse_csv(text: bytes) -> Table:
         lines += [line for line, _ in block]
         for piece, column in zip(pieces, zip(*(fields for _, fields in block), strict=True), strict=True):
             piece.append(_numbers(column))
-    columns = {name: _joined(column) for name, column in zip(names, pieces, strict=True) if name}
-    return Table(columns, lines)
+    return {name: _joined(column) for name, column in zip(names, pieces, strict=True) if name}, lines
 
 
 def _records(text: StringIO) -> Iterator[tuple[int, list[str]]]:

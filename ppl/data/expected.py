@@ -10,17 +10,13 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Expected:
-    """`dims` are the array axes, `sizes` the shape of one value; an item of a tuple is named `t.1`.
-
-    `declared_text` is the declaration as error messages quote it; left empty, it is read off `span`.
-    """
+    """`dims` are the array axes, `sizes` the shape of one value; an item of a tuple is named `t.1`."""
 
     name: str
     type: Type
     dims: Shape
     sizes: Shape
     span: Span = field(repr=False)
-    declared_text: str = ""
     pairs: bool = False
 
     @property
@@ -43,7 +39,8 @@ class Expected:
     @property
     def declaration(self) -> str:
         """ "`array[N] int y` (line 4)"."""
-        return f"`{self.declared_text or quoted(self.span)}` (line {self.span.line})"
+        text = " ".join(self.span.text.split()).rstrip(" ;")
+        return f"`{text}` (line {self.span.line})"
 
     @property
     def needs(self) -> str:
@@ -51,11 +48,6 @@ class Expected:
         noun = "integer" if self.is_int else "number"
         pairs = "; a complex number is written [real, imaginary]" if self.pairs else ""
         return f"{noun}s of shape {written(self.shape)}{pairs}" if self.shape else f"one {noun}"
-
-
-def quoted(span: Span) -> str:
-    """The text of a span on one line."""
-    return " ".join(span.text.split()).rstrip(" ;")
 
 
 def written(shape: Shape) -> str:

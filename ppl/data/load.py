@@ -51,7 +51,8 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
         case Mapping():
             return Inputs(_named(data), "data")
         case _ if is_frame(data):
-            return _of_frame(data)
+            values = _named({str(name): data[name].to_numpy() for name in data.columns})
+            return Inputs(values, "data", columns=dict.fromkeys(values, Rows(len(data))))
         case str() | Path():
             return _read(Path(data))
         case _:
@@ -67,18 +68,11 @@ def is_frame(data: Any) -> TypeGuard[Frame]:
     return hasattr(data, "columns") and hasattr(data, "to_numpy")
 
 
-def _of_frame(frame: Frame) -> Inputs:
-    """A DataFrame, a variable a column."""
-    values = _named({str(name): frame[name].to_numpy() for name in frame.columns})
-    return Inputs(values, "data", columns=dict.fromkeys(values, Rows(len(frame))))
-
-
 def _named(data: Mapping[Any, Any]) -> dict[str, Any]:
     for name in data:
         if not isinstance(name, str):
-            raise DataError(
-                f"data: a variable's name is a string, not {name!r}, a {type(name).__name__}", code="PPL905"
-            )
+            what = f"{name!r}, a {type(name).__name__}"
+            raise DataError(f"data: a variable's name is a string, not {what}", code="PPL905")
     return dict(data)
 
 
@@ -111,9 +105,8 @@ def of_json(text: bytes, label: str) -> Inputs:
 
 
 def _csv(path: Path, packed: bool) -> Inputs:
-    table = parse_csv(read_bytes(path, packed))
-    rows = Rows(len(table.lines), table.lines)
-    return Inputs(table.columns, str(path), columns=dict.fromkeys(table.columns, rows))
+    values, lines = parse_csv(read_bytes(path, packed))
+    return Inputs(values, str(path), columns=dict.fromkeys(values, Rows(len(lines), lines)))
 
 
 def _parquet(path: Path, packed: bool) -> Inputs:

@@ -6,7 +6,6 @@ The text is read, never run. Source: CmdStan User's Guide, "RDump Format for Cmd
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -53,14 +52,11 @@ def parse_r_dump(text: bytes) -> dict[str, Any]:
     return dict(Reader(utf8(text)).variables())
 
 
-@dataclass
 class Reader:
     """The tokens of a text, (kind, text, place), read one after the other; a row of numbers is one token."""
 
-    text: str
-
-    def __post_init__(self) -> None:
-        found = TOKEN.finditer(self.text)
+    def __init__(self, text: str):
+        self.text, found = text, TOKEN.finditer(text)
         self.tokens = ((str(m.lastgroup), m.group(), m.start()) for m in found if m.lastgroup != "space")
         self.now = next(self.tokens, END)
         self.depth, self.most = 0, room()
@@ -158,9 +154,8 @@ class Reader:
         """Refuse so many values that are not written out where memory does not hold them."""
         self.room -= BYTES_A_VALUE * count
         if self.room < 0:
-            raise self.wrong(
-                too_much(f"with these {count} values the file holds more than", self.most), token
-            )
+            what = f"with these {count} values the file holds more than"
+            raise self.wrong(too_much(what, self.most), token)
 
     def combined(self) -> Any:
         """What stands after `c(`, in one row."""
@@ -185,9 +180,8 @@ class Reader:
         sizes = [self.whole(size, "a size in .Dim", token) for size in np.ravel(self.value()).tolist()]
         self.expect(")")
         if math.prod(sizes) != values.size or len(sizes) > MOST_AXES:
-            raise self.wrong(
-                f"{values.size} values have no .Dim of {in_a_line('x'.join(map(str, sizes)))}", token
-            )
+            shape = in_a_line("x".join(map(str, sizes)))
+            raise self.wrong(f"{values.size} values have no .Dim of {shape}", token)
         return values.reshape(sizes, order="F")
 
     def zeros(self, dtype: Any) -> Any:

@@ -252,7 +252,7 @@ class Minibatch:
         return self.whole.explain(u)
 
 
-def by_rows(posterior: "LogDensity", size: str | None = None, seed: int = 0) -> ByRows:
+def by_rows(posterior: "LogDensity", size: str | None = None) -> ByRows:
     """Split a posterior by rows; without `size`, by the largest size along which it splits.
 
     Raises:
@@ -261,14 +261,13 @@ def by_rows(posterior: "LogDensity", size: str | None = None, seed: int = 0) -> 
     arrays = posterior.model.program(ARRAYS)
     sizes = row_sizes(arrays)
     if size is not None and size not in sizes:
-        raise InferenceError(
-            f"`{size}` does not count rows: the sizes of data are {', '.join(sizes) or 'none'}."
-        )
+        known = ", ".join(sizes) or "none"
+        raise InferenceError(f"`{size}` does not count rows: the sizes of data are {known}.")
     candidates = [size] if size is not None else sorted(sizes, key=lambda s: -posterior.d.of(s))
     reasons = []
     for candidate in candidates:
         batches = ByRows(posterior, split_rows(arrays, candidate))
-        reason = why_not(batches, np.random.default_rng(seed))
+        reason = why_not(batches, np.random.default_rng(0))
         if reason is None:
             return batches
         reasons.append(reason)

@@ -1,6 +1,6 @@
 """Whether what was read from a file has the types that a record of a run declares."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache
 from types import UnionType
@@ -19,14 +19,12 @@ def require_types(record: Any) -> None:
 
     All integers of a run are counts: none is negative.
     """
-    for name, kind in _declared(record.__class__).items():
+    for name, kind in declared_types(record.__class__).items():
         if not _is(getattr(record, name), kind):
             raise ValueError(f"{type(record).__name__}.{name} = {getattr(record, name)!r:.40}")
 
 
-@cache
-def _declared(record: Hashable) -> Mapping[str, Any]:
-    return get_type_hints(record)
+declared_types = cache(get_type_hints)
 
 
 def _is(value: Any, kind: Any) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ppl.density.log_density import Floats
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.objective.target import Forwarding, Kinds, Target, gradients, log_density_gradients
+from ppl.inference.objective.target import Forwarding, Target, gradients, log_density_gradients
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,6 @@ class TwoBackends(Forwarding):
     interpreted: PosteriorTarget
     target: Target
     many_gradients: bool = False
-
-    @property
-    def kinds(self) -> Kinds:
-        return self.interpreted.kinds
 
     def log_densities(self, us: Floats) -> Floats:
         return self.interpreted.log_densities(us)
@@ -42,6 +38,3 @@ class TwoBackends(Forwarding):
 
     def for_many_points(self) -> "TwoBackends":
         return replace(self, many_gradients=True)
-
-    def explain(self, u: Floats) -> str:
-        return self.interpreted.explain(u)
