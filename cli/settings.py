@@ -6,17 +6,7 @@ from enum import Enum, StrEnum
 from typing import Annotated, Any
 
 from ppl.cli.options import flag, one_of, positive, probability, radius_or_file, switch, whole
-from ppl.inference.run.setting import (
-    Name,
-    Positive,
-    Probability,
-    Setting,
-    Start,
-    Switch,
-    Whole,
-    Words,
-    settings_of,
-)
+from ppl.inference.run import setting
 from ppl.results.arguments.of_settings import SETTINGS, format_value, parse_value
 
 
@@ -26,7 +16,7 @@ def with_settings(record: type) -> Callable[[Callable[..., None]], Callable[...,
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
         at = next((k for k, p in enumerate(own) if p.kind is p.KEYWORD_ONLY), len(own))
-        options = [option_of(known) for known in settings_of(record).values()]
+        options = [option_of(known) for known in setting.settings_of(record).values()]
         signature = inspect.Signature([*own[:at], *options, *own[at:]])
         command.__signature__ = signature  # type: ignore[attr-defined]  # what Typer makes the options from
         return command
@@ -34,39 +24,39 @@ def with_settings(record: type) -> Callable[[Callable[..., None]], Callable[...,
     return decorate
 
 
-def option_name(known: Setting) -> str:
+def option_name(known: setting.Setting) -> str:
     """`--tol-rel-obj` of tol_rel_obj."""
     return f"--{known.name.replace('_', '-')}"
 
 
-def option_of(known: Setting) -> inspect.Parameter:
+def option_of(known: setting.Setting) -> inspect.Parameter:
     """A setting as a parameter that Typer makes an option of."""
     kind, option = _option(known)
-    default = format_value(known, known.command) if isinstance(known.kind, Start) else known.command
+    default = format_value(known, known.command) if isinstance(known.kind, setting.Start) else known.command
     annotation = Annotated[kind | None if known.optional else kind, option]
     return inspect.Parameter(
         known.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
     )
 
 
-def _option(known: Setting) -> tuple[Any, Any]:
+def _option(known: setting.Setting) -> tuple[Any, Any]:
     """The type of its value, and the option."""
     name, about = option_name(known), known.about
     default: dict[str, Any] = {"show_default": known.unset or True}
     match known.kind:
-        case Whole(least):
+        case setting.Whole(least):
             return int, whole(least, about, name, **default)
-        case Positive():
+        case setting.Positive():
             return float, positive(about, name, **default)
-        case Probability():
+        case setting.Probability():
             return float, probability(about, name, **default)
-        case Words(words):
+        case setting.Words(words):
             return choice(known.name, *words), one_of(f"{about}: {', '.join(words)}.", name, **default)
-        case Switch():
+        case setting.Switch():
             return bool, (switch if known.command is not False else flag)(name, about, **default)
-        case Name():
+        case setting.Name():
             return str, one_of(about, name, **default)
-        case Start():
+        case setting.Start():
             return str, radius_or_file(about, name)
 
 

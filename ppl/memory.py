@@ -92,9 +92,7 @@ def group_folders(top: Path, list_of_groups: Path) -> Iterator[Path]:
     """
     groups = [""]
     with suppress(OSError):
-        groups = [
-            line.partition(":")[2].partition(":")[2] for line in list_of_groups.read_text().splitlines()
-        ]
+        groups = [line.split(":", 2)[-1] for line in list_of_groups.read_text().splitlines()]
     inside = {top / group.lstrip("/") for group in groups}
     yield from {each for one in inside for each in (one, *one.parents) if each.is_relative_to(top)} | {top}
 

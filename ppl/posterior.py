@@ -12,14 +12,8 @@ from ppl.density import log_density
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.log_density import Floats
 from ppl.errors import PoorFitWarning, warn_caller
-from ppl.fitting.keywords import (
-    LaplaceKeywords,
-    OptimizeKeywords,
-    PathfinderKeywords,
-    SampleKeywords,
-    VariationalKeywords,
-    takes,
-)
+from ppl.fitting import keywords
+from ppl.fitting.keywords import takes
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.diagnose.level import Level
 from ppl.inference.numerics.hessian import hessian
@@ -102,7 +96,7 @@ class Posterior(log_density.LogDensity):
         """
         return most_probable(self, self.checked_rows(us))
 
-    @takes(VariationalKeywords)
+    @takes(keywords.VariationalKeywords)
     def variational(self, **keywords: Any) -> "Fit":
         """Fit a variational approximation, and draw from it.
 
@@ -125,7 +119,7 @@ class Posterior(log_density.LogDensity):
         _warn_if_poor(fit.verdict.level, fit.judgement)
         return fit
 
-    @takes(SampleKeywords)
+    @takes(keywords.SampleKeywords)
     def sample(self, **keywords: Any) -> "Chains":
         """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
 
@@ -149,7 +143,7 @@ class Posterior(log_density.LogDensity):
         _warn_if_poor(chains.level, chains.judgement)
         return chains
 
-    @takes(OptimizeKeywords)
+    @takes(keywords.OptimizeKeywords)
     def optimize(self, **keywords: Any) -> "Fit":
         """The mode, without the Jacobian unless `jacobian` asks for it; each draw is the mode.
 
@@ -166,7 +160,7 @@ class Posterior(log_density.LogDensity):
         """
         return self.variational(algorithm="optimize", **keywords)
 
-    @takes(LaplaceKeywords)
+    @takes(keywords.LaplaceKeywords)
     def laplace(self, **keywords: Any) -> "Fit":
         """Laplace's approximation: a Gaussian at the mode with the curvature there.
 
@@ -184,7 +178,7 @@ class Posterior(log_density.LogDensity):
         """
         return self.variational(algorithm="laplace", **keywords)
 
-    @takes(PathfinderKeywords)
+    @takes(keywords.PathfinderKeywords)
     def pathfinder(self, **keywords: Any) -> "Fit":
         """Draws of the Gaussians along several L-BFGS paths, resampled by importance.
 

@@ -172,23 +172,24 @@ def real_of(t: Type) -> Type:
     return array_of(REAL_OF.get(core(t), core(t)), array_dims(t))
 
 
+PICKED_OF_MATRIX: Mapping[tuple[bool, ...], Type] = {
+    **dict.fromkeys(((True,), (True, True)), MATRIX),
+    **dict.fromkeys(((False,), (False, True)), ROW_VECTOR),
+    (True, False): VECTOR,
+}
+"""What indices pick of a matrix, by whether its axes stay; else a number."""
+
+
 def indexed_type(base: Type, keeps_axis: Sequence[bool]) -> Type:
     """The type of what indices pick; `keeps_axis` says which axes stay.  Reference manual, "Indexing"."""
     dims = array_dims(base)
     array_part, own = keeps_axis[:dims], keeps_axis[dims:]
     inner = real_of(core(base))
     left = sum(array_part) + dims - len(array_part)
-    match inner, tuple(own):
-        case (_, ()):
-            element = inner
-        case (_, (keeps,)) if inner in (VECTOR, ROW_VECTOR):
-            element = inner if keeps else REAL
-        case (_, (True,) | (True, True)):
-            element = MATRIX
-        case (_, (False,) | (False, True)):
-            element = ROW_VECTOR
-        case (_, (True, False)):
-            element = VECTOR
-        case _:
-            element = REAL
+    if not own:
+        element = inner
+    elif inner in (VECTOR, ROW_VECTOR) and len(own) == 1:
+        element = inner if own[0] else REAL
+    else:
+        element = PICKED_OF_MATRIX.get(tuple(own), REAL)
     return array_of(complex_of(element) if is_complex(base) else element, left)

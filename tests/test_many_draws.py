@@ -493,7 +493,7 @@ def of_rows(monkeypatch):
     """A posterior of 1000 rows, and how many points each batch has."""
     seen, whole = [], many_points.log_joint_gradients
     monkeypatch.setattr(
-        "ppl.density.log_joint.log_joint_gradients",
+        "ppl.density.many_points.log_joint_gradients",
         lambda *given, **more: seen.append(len(given[2])) or whole(*given, **more),
     )
     data = {"N": 1000, "x": np.linspace(-1, 1, 1000), "y": np.linspace(0, 1, 1000)}
@@ -541,7 +541,6 @@ def test_draws_without_a_solution_are_left_out_at_once(monkeypatch) -> None:
     """y' = k y^2 from 1 has no solution at time 1 for k >= 1: two runs of the code tell for which draws."""
     runs, whole = [], many_points.log_joints
     monkeypatch.setattr(many_points, "log_joints", lambda *given: runs.append(len(given[2])) or whole(*given))
-    monkeypatch.setattr("ppl.density.log_joint.log_joints", many_points.log_joints)
     program = """
     functions { vector away(real t, vector y, real k) { return k * square(y); } }
     parameters { real<lower=0> k; }

@@ -562,6 +562,23 @@ class LogDensity:
             return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, leaves))
 
 
+class OfPosterior:
+    """What a target answers as its posterior does."""
+
+    posterior: LogDensity
+
+    @property
+    def dim(self) -> int:
+        return self.posterior.param_unc_num()
+
+    @property
+    def kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        return self.posterior.kinds
+
+    def explain(self, u: Floats) -> str:
+        return self.posterior.explain(u)
+
+
 def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int, earlier: "Earlier | None") -> Any:
     """The posterior of a model that was compiled anew."""
     return replace(model.condition(data, seed), earlier=earlier)

@@ -12,21 +12,9 @@ import numpy as np
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace, TapeNode
 from ppl.backend.located import located, not_traceable
 from ppl.backend.runtime import joined
+from ppl.density import many_points as many
 from ppl.density.compiled_program import CompiledProgram
 from ppl.density.data import Data, Floats
-from ppl.density.many_points import (
-    BATCH,
-    MEMORY,
-    Batched,
-    Sizes,
-    as_one_of_many,
-    bytes_of_points,
-    gradients_alone,
-    in_batches,
-    log_joint_gradients,
-    log_joints,
-    of_points,
-)
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, Rejection
 from ppl.ir.forms import (
@@ -78,7 +66,7 @@ class LogJoint:
     d: Data
     jacobian: bool = True
     width: int = 1
-    sizes: Sizes = field(default_factory=Sizes)
+    sizes: many.Sizes = field(default_factory=many.Sizes)
     bytes_of_points: dict[bool, tuple[int, int]] = field(init=False, default_factory=dict)
     """What a run and a point take in a batch, without gradients and with them, where that was measured."""
     tapes_of_many: dict[tuple[bool, Moving], Tapes] = field(init=False, default_factory=dict)
@@ -86,7 +74,7 @@ class LogJoint:
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,); -inf where the program rejects it."""
-        if self.model.calls_by_row and (found := as_one_of_many(self.batched(gradient=False), u)):
+        if self.model.calls_by_row and (found := many.as_one_of_many(self.batched(gradient=False), u)):
             return float(found[0])
         module = self.model.load(self.forms.value, NUMPY)
         with np.errstate(all="ignore"), located(module):
@@ -97,7 +85,7 @@ class LogJoint:
 
     def value_and_gradient(self, u: Floats) -> tuple[float, Floats]:
         """The same with the gradient (dim,), nan where the program rejects `u`."""
-        if self.model.calls_by_row and (found := as_one_of_many(self.batched(gradient=True), u)):
+        if self.model.calls_by_row and (found := many.as_one_of_many(self.batched(gradient=True), u)):
             return float(found[0]), found[1]
         module = self.model.load(self.forms.gradient, AUTOGRAD)
         with np.errstate(all="ignore"), self.refusing(), located(module):
@@ -128,7 +116,7 @@ class LogJoint:
     def of_many(self) -> Callable[[Namespace], Callable[[Sequence[Any]], Any]]:
         """The log joint at many points, of the blocks of all; without a cycle, as `tapes`."""
         model, form, d, jacobian = self.model, self.forms.many, self.d_of_many, self.jacobian
-        return lambda xp: of_points(model.load(form, xp), xp, d, jacobian)
+        return lambda xp: many.of_points(model.load(form, xp), xp, d, jacobian)
 
     @cached_property
     def d_of_many(self) -> Data:
@@ -141,7 +129,7 @@ class LogJoint:
             return np.zeros(0)
         batched = self.batched(gradient=False)
         fitting = partial(self.fitting, us, batched, False)
-        return in_batches(us, self.width, batched, lambda u: (self.value(u),), fitting)[0]
+        return many.in_batches(us, self.width, batched, lambda u: (self.value(u),), fitting)[0]
 
     @property
     def values_at_once(self) -> Callable[[Floats], Floats] | None:
@@ -149,15 +137,15 @@ class LogJoint:
         batched = self.batched(gradient=False)
         return None if batched is None else lambda us: batched(us)[0]
 
-    def batched(self, gradient: bool, moving: Moving = None) -> Batched | None:
+    def batched(self, gradient: bool, moving: Moving = None) -> many.Batched | None:
         """What finds values, and gradients, at all points of a batch; None where that cannot be."""
         module = self.model.load_over_draws(self.forms.many, AUTOGRAD if gradient else NUMPY)
         if module is None or not self.d.places:
             return None
         if gradient:
             tapes, nodes = self.tapes_at_many(True, moving), self.model.nodes
-            return partial(log_joint_gradients, module, self.d_of_many, tapes=tapes, nodes=nodes)
-        return lambda us: (log_joints(module, self.d_of_many, us, self.jacobian),)
+            return partial(many.log_joint_gradients, module, self.d_of_many, tapes=tapes, nodes=nodes)
+        return lambda us: (many.log_joints(module, self.d_of_many, us, self.jacobian),)
 
     def values_and_gradients(self, us: Floats, moving: Moving = None) -> tuple[Floats, Floats]:
         """The same with the gradients (n, dim), which mean nothing where the density is zero or no number,
@@ -167,7 +155,7 @@ class LogJoint:
             return np.zeros(0), us
         batched = self.batched(True, moving)
         fitting = partial(self.fitting, us, batched, True)
-        values, gradients = in_batches(us, self.width, batched, self.value_and_gradient, fitting)
+        values, gradients = many.in_batches(us, self.width, batched, self.value_and_gradient, fitting)
         return values, gradients
 
     def gradients(self, us: Floats, moving: Moving = None) -> Floats:
@@ -177,9 +165,9 @@ class LogJoint:
             return self.values_and_gradients(us, moving)[1]
         module, d = self.model.load(self.forms.many, AUTOGRAD), self.d_of_many
         tapes = self.tapes_at_many(False, moving)
-        alone = partial(gradients_alone, module, d, tapes=tapes, both=both)
+        alone = partial(many.gradients_alone, module, d, tapes=tapes, both=both)
         fitting = partial(self.fitting, us, both, True)
-        return in_batches(us, self.width, alone, self.value_and_gradient, fitting)[1]
+        return many.in_batches(us, self.width, alone, self.value_and_gradient, fitting)[1]
 
     def given(self, moving: tuple[int, ...]) -> "LogJoint | None":
         """The log joint at points that agree in all parameters but those that are moving, by positions.
@@ -195,32 +183,32 @@ class LogJoint:
         found = replace(self, forms=forms, d=self.d.with_values({}, shared__=shared))
         if found.batched(True, moving) is None:
             return None
-        blocks = found.d.blocks(np.zeros((BATCH.fewest_points, self.dim)))
+        blocks = found.d.blocks(np.zeros((many.BATCH.fewest_points, self.dim)))
         numbers = numbers_depending_on(found.of_many(TRACING), blocks, moving)
-        return None if numbers is None else replace(found, width=numbers // BATCH.fewest_points)
+        return None if numbers is None else replace(found, width=numbers // many.BATCH.fewest_points)
 
     @property
     def dim(self) -> int:
         return sum(math.prod(place.shape) for place in self.d.places.values())
 
-    def fitting(self, us: Floats, batched: Batched | None, gradient: bool, n: int) -> int:
+    def fitting(self, us: Floats, batched: many.Batched | None, gradient: bool, n: int) -> int:
         """How many of n points may be evaluated at once, `batched`, for the memory that is free.
 
         That is measured once, at a few of them, and only if it could matter: a line of emitted code makes
         some four arrays in every step of the loops around it, and so does a call.
         """
         module = self.model.load_over_draws(self.forms.many, NUMPY)
-        if batched is None or module is None or n < BATCH.fewest_points:
+        if batched is None or module is None or n < many.BATCH.fewest_points:
             return n
         arrays = 4 * (len(module.emitted.spans) * (1 + self.sizes.steps) + self.sizes.calls)
         if n * self.width * arrays <= ARRAY_SIZES.unchecked:
             return n
         if gradient not in self.bytes_of_points:
-            self.bytes_of_points[gradient] = bytes_of_points(batched, us)
+            self.bytes_of_points[gradient] = many.bytes_of_points(batched, us)
         of_a_run, of_a_point = self.bytes_of_points[gradient]
         if of_a_run + n * of_a_point <= ARRAY_SIZES.unchecked * ARRAY_SIZES.number:
             return n
-        return max(1, min(n, (available() // BATCH.share_of_memory - of_a_run) // of_a_point))
+        return max(1, min(n, (available() // many.BATCH.share_of_memory - of_a_run) // of_a_point))
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
@@ -232,4 +220,4 @@ class LogJoint:
             yield
         except MemoryError as error:
             place = f"{self.sizes.span.describe()}\n" if self.sizes.span else ""
-            raise InferenceError(f"{place}{not_traceable(error)}", MEMORY) from None
+            raise InferenceError(f"{place}{not_traceable(error)}", many.MEMORY) from None

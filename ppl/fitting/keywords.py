@@ -9,15 +9,9 @@ from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ppl.errors import OutOfRange, UnknownSetting, in_a_line
+from ppl.inference.run import settings as records
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.setting import settings, settings_of
-from ppl.inference.run.settings import (
-    LaplaceSettings,
-    OptimizeSettings,
-    PathfinderSettings,
-    SampleSettings,
-    Settings,
-)
 from ppl.spelling import nearest
 
 SECONDS_A_WRITE = 10.0
@@ -93,23 +87,23 @@ RUN_OPTIONS = tuple(f.name for f in fields(RunOptions))
 
 
 @settings
-class VariationalKeywords(RunOptions, Settings): ...
+class VariationalKeywords(RunOptions, records.Settings): ...
 
 
 @settings
-class OptimizeKeywords(RunOptions, OptimizeSettings): ...
+class OptimizeKeywords(RunOptions, records.OptimizeSettings): ...
 
 
 @settings
-class LaplaceKeywords(RunOptions, LaplaceSettings): ...
+class LaplaceKeywords(RunOptions, records.LaplaceSettings): ...
 
 
 @settings
-class PathfinderKeywords(RunOptions, PathfinderSettings): ...
+class PathfinderKeywords(RunOptions, records.PathfinderSettings): ...
 
 
 @settings
-class SampleKeywords(ProgressOptions, SampleSettings): ...
+class SampleKeywords(ProgressOptions, records.SampleSettings): ...
 
 
 def takes(

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.log_density import Floats, LogDensity
+from ppl.density.log_density import Floats, LogDensity, OfPosterior
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.updated import UpdatedJoint
 from ppl.fitting.posterior_given import PosteriorGiven
-from ppl.inference.objective.target import Kinds, Known, Target
+from ppl.inference.objective.target import Known, Target
 from ppl.names import variable_of
 
 
 @dataclass(frozen=True)
-class PosteriorTarget:
+class PosteriorTarget(OfPosterior):
     """A posterior as a density over R^dim (inference.target.Target).
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
@@ -32,16 +32,8 @@ class PosteriorTarget:
     moving: Moving = None
 
     @property
-    def dim(self) -> int:
-        return self.posterior.param_unc_num()
-
-    @property
     def width(self) -> int:
         return self.posterior.cost
-
-    @property
-    def kinds(self) -> Kinds:
-        return self.posterior.kinds
 
     @property
     def known(self) -> Known | None:
@@ -87,9 +79,6 @@ class PosteriorTarget:
 
     def without_blocks(self) -> Target:
         return self.for_many_points() if self.large else self
-
-    def explain(self, u: Floats) -> str:
-        return self.posterior.explain(u)
 
 
 def parameters_of(posterior: LogDensity) -> tuple[str, ...]:

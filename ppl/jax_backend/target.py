@@ -10,10 +10,9 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.log_density import LogDensity
+from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.errors import PPLError
 from ppl.inference.objective.subsampling import Rows
-from ppl.inference.objective.target import Kinds
 from ppl.inference.run.fused_steps import Place
 from ppl.inference.run.optimise import Algorithm, Run
 from ppl.jax_backend.data import BAKED, split
@@ -78,7 +77,7 @@ COMPILED = TargetLimits()
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledTarget:
+class CompiledTarget(OfPosterior):
     """A posterior's log density by compiled code (inference.target.Target), in double precision.
 
     `width` is about the size of the largest array of an evaluation. One that is `quick` leaves uncompiled
@@ -105,17 +104,9 @@ class CompiledTarget:
         return self.density.profile is CompileProfile.FAST
 
     @property
-    def kinds(self) -> Kinds:
-        return self.posterior.kinds
-
-    @property
     def width_at_once(self) -> int:
         """The same of what a device evaluates, a part of the rows where they are spread over a mesh."""
         return self.part_width or self.width
-
-    @property
-    def dim(self) -> int:
-        return self.posterior.param_unc_num()
 
     def log_density(self, u: Floats) -> float:
         return self.log_density_gradient(u)[0]
@@ -168,9 +159,6 @@ class CompiledTarget:
             arrays = [np.array(a) for a in call(packed(run.state), Ahead(eta, noise, count))]
         ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, run.state))
         return run._replace(**ahead._asdict())
-
-    def explain(self, u: Floats) -> str:
-        return self.posterior.explain(u)
 
     def _at_each(self, function: Any, us: Floats, sizes: Sizes) -> Floats:
         """What it gives for each row, in batches of the first size that may be, or of one.
