@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.log_density import LogDensity
+from ppl.fitting import target as targets
 from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions, fit_with, journal_of, require_same_run
 from ppl.fitting.improper import refuse_improper
 from ppl.fitting.initial import start_for
@@ -13,15 +14,6 @@ from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.nan_data import refuse_nan_data
 from ppl.fitting.runs import best_of
 from ppl.fitting.table import Table, tabulate
-from ppl.fitting.target import (
-    backend_of,
-    backends_of,
-    density_of_all,
-    naming,
-    note_of,
-    refuse_unpaired,
-    target_of,
-)
 from ppl.inference.correct.population import WeightQuality
 from ppl.inference.initialise.start import Init
 from ppl.inference.recipes.result import Result
@@ -54,13 +46,13 @@ def fit_posterior(
         InferenceError: the posterior is improper, does not fit in memory, or no start has a finite density.
         DataError: `init` does not fit the parameters, or the checkpoint is of another run.
     """
-    refuse_unpaired(settings)
+    targets.refuse_unpaired(settings)
     require_memory(posterior, settings)
     if settings.sharded:
         require_same_run(posterior, settings)
     if settings.minibatch is None:
         if settings.algorithm != "optimize" and posterior.earlier is None:
-            refuse_improper(density_of_all(posterior, settings))
+            refuse_improper(targets.density_of_all(posterior, settings))
         if not settings.sharded:
             refuse_nan_data(posterior)
     start = start_for(posterior, settings.init, whole=settings.minibatch is None)
@@ -79,8 +71,8 @@ def _one_run(
     progress: Listener,
     checkpoint: CheckpointOptions | None,
 ) -> tuple[FitDraws, Checkpoint]:
-    journal, target = journal_of(checkpoint, posterior, settings), target_of(posterior, settings)
-    listen = naming(progress, backends_of(posterior, settings))
+    journal, target = journal_of(checkpoint, posterior, settings), targets.target_of(posterior, settings)
+    listen = targets.naming(progress, targets.backends_of(posterior, settings))
     try:
         result = fit_with(journal, target, settings, start, listen)
         found = draws_of(posterior, settings, result, listen=listen)
@@ -89,7 +81,7 @@ def _one_run(
         raise
     if found.result.outcome.ending is Ending.INTERRUPTED:
         journal.write()
-    notes = (*result.notes, *note_of(target), *journal.notes)
+    notes = (*result.notes, *targets.note_of(target), *journal.notes)
     return found._replace(result=replace(found.result, notes=notes)), journal
 
 
@@ -106,5 +98,5 @@ def draws_of(
         updates = tuple(WeightQuality(*quality) for quality in posterior.earlier.qualities)
         result = replace(result, verdict=replace(result.verdict, updates=updates))
     table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
-    backend = backend_of(posterior, settings, result.verdict.made)
+    backend = targets.backend_of(posterior, settings, result.verdict.made)
     return FitDraws(result.cut(len(table.rows) - 1), table, backend)

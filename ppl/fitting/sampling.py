@@ -96,8 +96,12 @@ def sample_chains(
             if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
                 break
         left = _complete_chains(found, settings)
-        notes = (*sentences(posterior.model, posterior.d), *note_of(target))
-        return _tabulated(posterior, settings, left, notes, backend, listen)
+        us = [chain.draws.u for chain in left]
+        tables = [tabulate(posterior, u, settings.seed, key=k, listen=listen) for k, u in enumerate(us, 1)]
+        stopped = len(left) < settings.num_chains or _is_short(left[0], settings)
+        kept = f"Interrupted: {len(left)} chains of {len(us[0])} draws are kept."
+        notes = (*sentences(posterior.model, posterior.d), *note_of(target), *([kept] if stopped else []))
+        return ChainDraws(tuple(left), tuple(tables), stopped, (*notes, *failures(*tables)), backend)
 
 
 def pays_to_share(start: Start) -> bool:
@@ -141,22 +145,3 @@ def _complete_chains(found: Sequence[Chain | None], settings: SampleSettings) ->
         raise KeyboardInterrupt
     shortest = min(len(chain.draws.u) for chain in begun)
     return [replace(chain, draws=chain.draws.first(shortest)) for chain in begun]
-
-
-def _tabulated(
-    posterior: LogDensity,
-    settings: SampleSettings,
-    left: Sequence[Chain],
-    notes: tuple[str, ...],
-    backend: str,
-    listen: Listener,
-) -> ChainDraws:
-    """The chains with every variable of their draws."""
-    tables = [
-        tabulate(posterior, chain.draws.u, settings.seed, key=number, listen=listen)
-        for number, chain in enumerate(left, 1)
-    ]
-    stopped = len(left) < settings.num_chains or _is_short(left[0], settings)
-    if stopped:
-        notes += (f"Interrupted: {len(left)} chains of {len(left[0].draws.u)} draws are kept.",)
-    return ChainDraws(tuple(left), tuple(tables), stopped, (*notes, *failures(*tables)), backend)
