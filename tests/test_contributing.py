@@ -41,10 +41,9 @@ class Recipe:
 
 DECREASING = """
 from ppl.arrays import NUMPY
-from ppl.stdlib.constraints.conditions import Condition, Members
-from ppl.stdlib.constraints.layout import flat_shape
+from ppl.stdlib.constraints.conditions import Condition, constraint
 from ppl.stdlib.constraints.ordered import ORDERED
-from ppl.stdlib.constraints.record import Constraint, Page
+from ppl.stdlib.constraints.record import Page
 
 
 def constrain(xp, u, shape):
@@ -57,15 +56,12 @@ def unconstrain(x, shape, xp=NUMPY):
 
 
 FALLS = Condition(lambda xp, x: x[..., 1:] < x[..., :-1], lambda x, k: f"rises after [{k[0] + 1}]")
-MEMBERS = Members(1, (FALLS,))
-DECREASING = Constraint(
+DECREASING = constraint(
     keyword="decreasing",
     meaning="a decreasing vector",
-    free_shape=flat_shape,
     constrain=constrain,
     unconstrain=unconstrain,
-    contains=MEMBERS.contains,
-    check=MEMBERS.check,
+    conditions=(FALLS,),
     value="vector",
     page=Page("decreasing[K] x;", "K", ("x = -y, where y is ordered",), "that of y", (3,)),
 )
@@ -174,7 +170,7 @@ RECIPES = (
                     "from ppl.stdlib.constraints.identity",
                     "from ppl.stdlib.constraints.decreasing import DECREASING\n",
                 ),
-                ("    ORDERED,\n", "    DECREASING,\n"),
+                ("POSITIVE_ORDERED, SIMPLEX", "DECREASING, "),
             ),
             "grammar/model.lark": before(
                 ("ordered|positive_ordered", "decreasing|"), ("(positive_)?ordered", "decreasing|")

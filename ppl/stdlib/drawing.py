@@ -46,7 +46,7 @@ def unrelated(relation: Relation, names: list[str], args: tuple[Any, ...]) -> st
     """The sentence on the first entry that does not go with the others."""
     holds = np.asarray(relation.holds(*args))
     value = np.broadcast_to(args[names.index(relation.name)], holds.shape)
-    return first_element(value, holds, lambda _: relation.must_be) or ""
+    return first_element(value, holds, relation.must_be) or ""
 
 
 def refused(family: Distribution, name: str, sentence: str) -> Rejection:

@@ -41,7 +41,7 @@ def fault(support: Support, value: Any) -> str:
     """What is wrong with the first that lies outside, and where: "[3] is -1, but must be positive"."""
     inside = np.asarray(support.contains(value))
     if support.axes == 0:
-        return first_element(np.asarray(value), inside, lambda _: support.must_be) or ""
+        return first_element(np.asarray(value), inside, support.must_be) or ""
     index = first_false(inside)
     sentence = support.wrong(np.asarray(value)[index]) or f"must be {support.must_be}"
     return f"{position(index)} {sentence}".lstrip()

@@ -6,15 +6,16 @@ second map of Kucukelbir et al. 2017 (ADVI), section 3.3.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
-from ppl.stdlib.constraints.conditions import Condition, Members
-from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
-from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
+from ppl.stdlib.constraints.conditions import Condition, constraint
+from ppl.stdlib.constraints.layout import flatten, unflatten
+from ppl.stdlib.constraints.record import ELEMENTWISE, Page, Shape
 from ppl.stdlib.constraints.sentences import number
 from ppl.stdlib.functions.log_space import log_inv_logit
 from ppl.stdlib.record import guarded
@@ -118,9 +119,8 @@ def both(x: Array, y: Array) -> Array:
     return np.False_ if any(isinstance(side, np.bool_) and not side for side in (x, y)) else x & y
 
 
-def _constrain(rules: Any, xp: Namespace, u: Array, shape: Shape, a: Array, b: Array) -> tuple[Array, Array]:
-    x, log_slope = by_bounds(xp, rules, unflatten(xp, u, shape), a, b)
-    return x, log_slope
+def _constrain(rules: Any, xp: Namespace, u: Array, shape: Shape, a: Array, b: Array) -> Any:
+    return by_bounds(xp, rules, unflatten(xp, u, shape), a, b)
 
 
 def _unconstrain(rules: Any, x: Array, shape: Shape, a: Array, b: Array, xp: Namespace = NUMPY) -> Array:
@@ -142,56 +142,45 @@ AT_MOST = Condition(
     lambda xp, x, *bounds: x <= bounds[-1],
     lambda x, _, *bounds: f"is {number(x)}, but must be at most {number(bounds[-1])}",
 )
-ABOVE, BELOW, BETWEEN = (Members(0, cs) for cs in ((AT_LEAST,), (AT_MOST,), (AT_LEAST, AT_MOST)))
 
-LOWER = Constraint(
+LOWER = constraint(
     keyword="lower",
     meaning="a number not below the lower bound: x = lower + exp(u)",
     arguments=("lower",),
-    free_shape=flat_shape,
     constrain=_one_sided(partial(_constrain, CONSTRAIN), lower=True),
     unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN), lower=True),
-    contains=ABOVE.contains,
-    check=ABOVE.check,
+    conditions=(AT_LEAST,),
     value="real",
     function="lower_bound",
     page=Page("real<lower=a> x;", ELEMENTWISE, ("x = a + exp(u)", "x = u if a is -inf"), "u", (), (1.0,)),
 )
 
-LOWER_SOFTPLUS = Constraint(
-    keyword="lower",
+LOWER_SOFTPLUS = replace(
+    LOWER,
     meaning="a number not below the lower bound: x = lower + log(1 + exp(u))",
-    arguments=("lower",),
-    free_shape=flat_shape,
     constrain=_one_sided(partial(_constrain, CONSTRAIN_SOFTPLUS), lower=True),
     unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN_SOFTPLUS), lower=True),
-    contains=ABOVE.contains,
-    check=ABOVE.check,
 )
 
-UPPER = Constraint(
+UPPER = constraint(
     keyword="upper",
     meaning="a number not above the upper bound: x = upper - exp(u)",
     arguments=("upper",),
-    free_shape=flat_shape,
     constrain=_one_sided(partial(_constrain, CONSTRAIN), lower=False),
     unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN), lower=False),
-    contains=BELOW.contains,
-    check=BELOW.check,
+    conditions=(AT_MOST,),
     value="real",
     function="upper_bound",
     page=Page("real<upper=b> x;", ELEMENTWISE, ("x = b - exp(u)", "x = u if b is inf"), "u", (), (1.0,)),
 )
 
-LOWER_UPPER = Constraint(
+LOWER_UPPER = constraint(
     keyword="lower_upper",
     meaning="a number between the bounds: x = lower + (upper - lower) inv_logit(u)",
     arguments=("lower", "upper"),
-    free_shape=flat_shape,
     constrain=partial(_constrain, CONSTRAIN),
     unconstrain=partial(_unconstrain, UNCONSTRAIN),
-    contains=BETWEEN.contains,
-    check=BETWEEN.check,
+    conditions=(AT_LEAST, AT_MOST),
     value="real",
     function="lower_upper_bound",
     page=Page(

@@ -6,8 +6,8 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, as_pairs
 from ppl.stdlib.constraints.identity import check
-from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Page, Shape
+from ppl.stdlib.constraints.layout import flatten, unflatten
+from ppl.stdlib.constraints.record import Constraint, Page, Shape, flat_shape
 from ppl.stdlib.functions.complex_parts import to_complex
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.stdlib.constraints.record import Shape
+from ppl.stdlib.constraints.record import Constraint, Kind, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, first_false, number, position
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
@@ -73,6 +73,12 @@ class Members:
         holds = ((c, np.asarray(c.holds(NUMPY, one, *own))) for c in self.conditions)
         wrong, at = next((c, first_false(good)) for c, good in holds if not good.all())
         return f"{position(index)} {wrong.says(one, at, *own)}".lstrip()
+
+
+def constraint(value: Kind, conditions: tuple[Condition, ...], **others: Any) -> Constraint:
+    """A constrained type, whose values are the reals, vectors or matrices that meet all the conditions."""
+    members = Members(get_args(Kind).index(value), conditions)
+    return Constraint(value=value, contains=members.contains, check=members.check, **others)
 
 
 # --- Vectors -------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ppl.stdlib.constraints.conditions import (
     POSITIVE_DIAGONAL,
     SYMMETRIC,
     UNIT_DIAGONAL,
-    Members,
+    constraint,
     of_length_one,
 )
 from ppl.stdlib.constraints.layout import (
@@ -26,7 +26,7 @@ from ppl.stdlib.constraints.layout import (
     strictly_lower_by_columns,
     strictly_lower_by_rows,
 )
-from ppl.stdlib.constraints.record import Constraint, Page, Shape
+from ppl.stdlib.constraints.record import Page, Shape
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
@@ -47,9 +47,8 @@ def _factor_adjoint(xp: Namespace, g: Array, ans: Array, u: Array, shape: Shape,
     scaled = g * ans
     later = flip(xp, xp.np.cumsum(flip(xp, scaled, -1), axis=-1), -1) - scaled
     direct = g * _rests(xp, u, shape, places)
-    z = xp.np.tanh(u)
     slope = xp.np.exp(_log_one_minus_squared_tanh(xp, u))
-    return slope * direct[(..., *places)] - z * later[(..., *places)]
+    return slope * direct[(..., *places)] - xp.np.tanh(u) * later[(..., *places)]
 
 
 @with_vjps(_factor_adjoint, None, None)
@@ -61,16 +60,14 @@ def _factor(xp: Namespace, u: Array, shape: Shape, places: Places) -> Array:
 def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """log|J| = sum_{j < i} (1 + (i - j - 1) / 2) log(1 - z_ij^2)."""
     rows, columns = places = strictly_lower_by_rows(shape[0])
-    log_rest = _log_one_minus_squared_tanh(xp, u)
-    log_jacobian = (1.0 + 0.5 * (rows - columns - 1)) * log_rest
+    log_jacobian = (1.0 + 0.5 * (rows - columns - 1)) * _log_one_minus_squared_tanh(xp, u)
     return _factor(xp, u, shape, places), log_jacobian
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """X = L L' with log|J| = sum_{j < i} (1 + (K - j - 1) / 2) log(1 - z_ij^2)."""
     _, columns = places = strictly_lower_by_columns(shape[0])
-    log_rest = _log_one_minus_squared_tanh(xp, u)
-    log_jacobian = (1.0 + 0.5 * (shape[0] - columns - 2)) * log_rest
+    log_jacobian = (1.0 + 0.5 * (shape[0] - columns - 2)) * _log_one_minus_squared_tanh(xp, u)
     return squared(xp, _factor(xp, u, shape, places)), log_jacobian
 
 
@@ -92,18 +89,15 @@ def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
 
 
 UNIT_ROWS = of_length_one("is not the factor of a correlation matrix")
-FACTORS = Members(2, (LOWER_TRIANGULAR, POSITIVE_DIAGONAL, UNIT_ROWS))
-MEMBERS = Members(2, (SYMMETRIC, UNIT_DIAGONAL, POSITIVE_DEFINITE))
 
-CHOLESKY_FACTOR_CORR = Constraint(
+CHOLESKY_FACTOR_CORR = constraint(
     keyword="cholesky_factor_corr",
     meaning="the lower triangular factor, with positive diagonal, of a correlation matrix",
     free_shape=lambda shape: (shape[0] * (shape[0] - 1) // 2,),
     constrain=constrain_cholesky,
     unconstrain=unconstrain_cholesky,
-    contains=FACTORS.contains,
-    check=FACTORS.check,
     interval=(-1.0, 1.0),
+    conditions=(LOWER_TRIANGULAR, POSITIVE_DIAGONAL, UNIT_ROWS),
     value="matrix",
     sizes=(1,),
     page=Page(
@@ -119,15 +113,14 @@ CHOLESKY_FACTOR_CORR = Constraint(
     ),
 )
 
-CORR_MATRIX = Constraint(
+CORR_MATRIX = constraint(
     keyword="corr_matrix",
     meaning="a symmetric positive definite matrix with unit diagonal",
     free_shape=lambda shape: (shape[0] * (shape[0] - 1) // 2,),
     constrain=constrain,
     unconstrain=unconstrain,
-    contains=MEMBERS.contains,
-    check=MEMBERS.check,
     interval=(-1.0, 1.0),
+    conditions=(SYMMETRIC, UNIT_DIAGONAL, POSITIVE_DEFINITE),
     value="matrix",
     sizes=(1,),
     page=Page(

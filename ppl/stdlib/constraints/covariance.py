@@ -14,10 +14,10 @@ from ppl.stdlib.constraints.conditions import (
     POSITIVE_DEFINITE,
     POSITIVE_DIAGONAL,
     SYMMETRIC,
-    Members,
+    constraint,
 )
 from ppl.stdlib.constraints.layout import lower_by_rows, place, squared
-from ppl.stdlib.constraints.record import Constraint, Page, Shape
+from ppl.stdlib.constraints.record import Page, Shape
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
@@ -61,18 +61,14 @@ def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return unconstrain_cholesky(cholesky_decompose(xp, x), shape, xp)
 
 
-FACTORS = Members(2, (LOWER_TRIANGULAR, POSITIVE_DIAGONAL))
-MEMBERS = Members(2, (SYMMETRIC, POSITIVE_DEFINITE))
-
-CHOLESKY_FACTOR_COV = Constraint(
+CHOLESKY_FACTOR_COV = constraint(
     keyword="cholesky_factor_cov",
     meaning="a lower triangular matrix with positive diagonal, at least as many rows as columns",
     free_shape=lambda shape: (len(lower_by_rows(shape)[0]),),
     constrain=constrain_cholesky,
     unconstrain=unconstrain_cholesky,
-    contains=FACTORS.contains,
-    check=FACTORS.check,
     bad_shape=lambda shape: "it has fewer rows than columns." if shape[0] < shape[1] else None,
+    conditions=(LOWER_TRIANGULAR, POSITIVE_DIAGONAL),
     value="matrix",
     sizes=(1, 2),
     page=Page(
@@ -84,14 +80,13 @@ CHOLESKY_FACTOR_COV = Constraint(
     ),
 )
 
-COV_MATRIX = Constraint(
+COV_MATRIX = constraint(
     keyword="cov_matrix",
     meaning="a symmetric positive definite matrix",
     free_shape=lambda shape: (shape[0] * (shape[0] + 1) // 2,),
     constrain=constrain,
     unconstrain=unconstrain,
-    contains=MEMBERS.contains,
-    check=MEMBERS.check,
+    conditions=(SYMMETRIC, POSITIVE_DEFINITE),
     value="matrix",
     sizes=(1,),
     page=Page(

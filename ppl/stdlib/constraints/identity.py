@@ -3,7 +3,7 @@
 from functools import partial
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
+from ppl.stdlib.constraints.layout import flatten, unflatten
 from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
 
 
@@ -18,7 +18,6 @@ def check(x: Array, shape: Shape) -> None:
 IDENTITY = Constraint(
     keyword="identity",
     meaning="no constraint",
-    free_shape=flat_shape,
     constrain=constrain,
     unconstrain=partial(flatten, NUMPY),
     check=check,

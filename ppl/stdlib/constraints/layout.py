@@ -10,11 +10,6 @@ from ppl.stdlib.constraints.record import Shape
 Places = tuple[np.ndarray, np.ndarray]  # rows and columns, 0-based
 
 
-def flat_shape(shape: Shape) -> Shape:
-    """The shape of the unconstrained block of a type that keeps its number of elements."""
-    return (math.prod(shape),) if shape else ()
-
-
 def empty(shape: Shape) -> str | None:
     """Of the types that have no empty value: their elements sum to something, or have a length."""
     return "it needs at least one entry." if 0 in shape else None

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
+from ppl.stdlib.constraints.layout import flatten, unflatten
 from ppl.stdlib.constraints.record import ELEMENTWISE, Constraint, Page, Shape
 from ppl.stdlib.constraints.sentences import first_element
 from ppl.stdlib.record import guarded
@@ -38,12 +38,12 @@ def contains(xp: Namespace, x: Array, offset: Array = 0.0, multiplier: Array = 1
 def check(x: Array, shape: Shape, offset: Array = 0.0, multiplier: Array = 1.0) -> str | None:
     """Every value is allowed; offset and multiplier themselves may be at fault."""
     m, s = np.asarray(offset, dtype=float), np.asarray(multiplier, dtype=float)
-    fault = first_element(m, np.isfinite(m), lambda _: "finite")
-    if fault is not None:
-        return f"has an offset that {fault}" if m.ndim == 0 else f"has an offset whose element {fault}"
-    fault = first_element(s, _is_scale(s), lambda _: "positive and finite")
-    if fault is not None:
-        return f"has a multiplier that {fault}" if s.ndim == 0 else f"has a multiplier whose element {fault}"
+    for name, own, fault in (
+        ("an offset", m, first_element(m, np.isfinite(m), "finite")),
+        ("a multiplier", s, first_element(s, _is_scale(s), "positive and finite")),
+    ):
+        if fault is not None:
+            return f"has {name} {'whose element' if own.ndim else 'that'} {fault}"
     return None
 
 
@@ -51,7 +51,6 @@ OFFSET_MULTIPLIER = Constraint(
     keyword="offset_multiplier",
     meaning="a number shifted and scaled: x = offset + multiplier u",
     arguments=("offset", "multiplier"),
-    free_shape=flat_shape,
     constrain=constrain,
     unconstrain=unconstrain,
     contains=contains,

@@ -3,9 +3,8 @@
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
-from ppl.stdlib.constraints.conditions import INCREASING, NONNEGATIVE, Condition, Members
-from ppl.stdlib.constraints.layout import flat_shape
-from ppl.stdlib.constraints.record import Constraint, Page, Shape
+from ppl.stdlib.constraints.conditions import INCREASING, NONNEGATIVE, Condition, constraint
+from ppl.stdlib.constraints.record import Page, Shape
 
 
 def _is_step(u: Array) -> np.ndarray:
@@ -41,36 +40,25 @@ def _log_steps(xp: Namespace, x: Array) -> Array:
     return xp.np.log(x[..., 1:] - x[..., :-1])
 
 
-MEMBERS = Members(1, (INCREASING,))
-POSITIVE_MEMBERS = Members(
-    1,
-    (
-        Condition(lambda xp, x: x[..., :1] >= 0, lambda x, k: f"is not positive: {NONNEGATIVE.says(x, k)}"),
-        INCREASING,
-    ),
-)
+POSITIVE = Condition(lambda xp, x: x[..., :1] >= 0, lambda x, k: f"is not positive: {NONNEGATIVE.says(x, k)}")
 
-ORDERED = Constraint(
+ORDERED = constraint(
     keyword="ordered",
     meaning="an increasing vector",
-    free_shape=flat_shape,
     constrain=constrain,
     unconstrain=unconstrain,
-    contains=MEMBERS.contains,
-    check=MEMBERS.check,
+    conditions=(INCREASING,),
     value="vector",
     page=Page("ordered[K] x;", "K", ("x[1] = u[1]", "x[k] = x[k - 1] + exp(u[k])"), "sum(u[2:K])", (3,)),
 )
 
-POSITIVE_ORDERED = Constraint(
+POSITIVE_ORDERED = constraint(
     keyword="positive_ordered",
     meaning="an increasing vector of positive numbers",
-    free_shape=flat_shape,
     constrain=lambda xp, u, shape: (xp.np.cumsum(xp.np.exp(u), axis=-1), u),
     unconstrain=unconstrain_positive,
-    contains=POSITIVE_MEMBERS.contains,
-    check=POSITIVE_MEMBERS.check,
     interval=(0.0, np.inf),
+    conditions=(POSITIVE, INCREASING),
     value="vector",
     page=Page(
         "positive_ordered[K] x;",

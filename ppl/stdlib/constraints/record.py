@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Shape = tuple[int, ...]
+Kind = Literal["real", "vector", "matrix"]
 
 ELEMENTWISE = "1"
 """In place of a number of free elements: as many as the value has elements."""
+
+
+def flat_shape(shape: Shape) -> Shape:
+    """The shape of the unconstrained block of a type that keeps its number of elements."""
+    return (math.prod(shape),) if shape else ()
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,8 @@ class Constraint:
 
     keyword       the word in the program ("lower", "simplex", "cov_matrix", ...)
     arguments     names of what stands in <...>, () for the types of their own
-    free_shape    shape -> shape of the unconstrained block, one axis or () for scalars
+    free_shape    shape -> shape of the unconstrained block, one axis or () for scalars; if not given, of as
+                  many elements as the value has
     constrain     (xp, u, shape, *arguments) -> (x, log_jacobian); u is (*arrays, *free_shape(shape)),
                   x is (*arrays, *shape); log_jacobian is the sum of what is returned for it, whose leading
                   axes are those of u (or 0.0)
@@ -57,14 +64,14 @@ class Constraint:
 
     keyword: str
     meaning: str
-    free_shape: Callable[[Shape], Shape]
     constrain: Callable[..., tuple[Any, Any]]
     unconstrain: Callable[..., Any]
     check: Callable[..., str | None]
+    free_shape: Callable[[Shape], Shape] = flat_shape
     arguments: tuple[str, ...] = ()
     bad_shape: Callable[[Shape], str | None] = lambda shape: None
     interval: tuple[float, float] = (-math.inf, math.inf)
-    value: Literal["real", "vector", "matrix"] | None = None
+    value: Kind | None = None
     function: str = ""
     fewer: tuple[int, int] | None = None
     page: Page | None = None

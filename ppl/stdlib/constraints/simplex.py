@@ -7,9 +7,9 @@ log|J| = sum_k log x_k + log(K) / 2.
 import math
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
-from ppl.stdlib.constraints.conditions import NONNEGATIVE, Members, of_columns, of_rows, sums_to
+from ppl.stdlib.constraints.conditions import NONNEGATIVE, constraint, of_columns, of_rows, sums_to
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Page, Shape
+from ppl.stdlib.constraints.record import Page, Shape
 from ppl.stdlib.constraints.sum_to_zero import contract, expand
 
 
@@ -61,20 +61,16 @@ def _free_columns(shape: Shape) -> Shape:
 
 
 WEIGHTS = (NONNEGATIVE, sums_to(1))
-MEMBERS = Members(1, tuple(c.named("is not a simplex") for c in WEIGHTS))
-ROWS = Members(2, tuple(of_rows(c).named("is not stochastic") for c in WEIGHTS))
-COLUMNS = Members(2, tuple(of_columns(c).named("is not stochastic") for c in WEIGHTS))
 
-SIMPLEX = Constraint(
+SIMPLEX = constraint(
     keyword="simplex",
     meaning="a vector of non-negative numbers that sums to one",
     free_shape=lambda shape: (shape[0] - 1,),
     constrain=constrain,
     unconstrain=unconstrain,
-    contains=MEMBERS.contains,
-    check=MEMBERS.check,
     bad_shape=empty,
     interval=(0.0, 1.0),
+    conditions=tuple(c.named("is not a simplex") for c in WEIGHTS),
     value="vector",
     page=Page(
         "simplex[K] x;",
@@ -85,16 +81,15 @@ SIMPLEX = Constraint(
     ),
 )
 
-ROW_STOCHASTIC_MATRIX = Constraint(
+ROW_STOCHASTIC_MATRIX = constraint(
     keyword="row_stochastic_matrix",
     meaning="a matrix whose rows are simplexes",
     free_shape=lambda shape: (math.prod(_free_rows(shape)),),
     constrain=lambda xp, u, shape: constrain(xp, unflatten(xp, u, _free_rows(shape)), shape[1:]),
     unconstrain=unconstrain_rows,
-    contains=ROWS.contains,
-    check=ROWS.check,
     bad_shape=empty,
     interval=(0.0, 1.0),
+    conditions=tuple(of_rows(c).named("is not stochastic") for c in WEIGHTS),
     value="matrix",
     function="stochastic_row",
     fewer=(0, 1),
@@ -107,16 +102,15 @@ ROW_STOCHASTIC_MATRIX = Constraint(
     ),
 )
 
-COLUMN_STOCHASTIC_MATRIX = Constraint(
+COLUMN_STOCHASTIC_MATRIX = constraint(
     keyword="column_stochastic_matrix",
     meaning="a matrix whose columns are simplexes",
     free_shape=lambda shape: (math.prod(_free_columns(shape)),),
     constrain=constrain_columns,
     unconstrain=unconstrain_columns,
-    contains=COLUMNS.contains,
-    check=COLUMNS.check,
     bad_shape=empty,
     interval=(0.0, 1.0),
+    conditions=tuple(of_columns(c).named("is not stochastic") for c in WEIGHTS),
     value="matrix",
     function="stochastic_column",
     fewer=(1, 0),

@@ -7,9 +7,9 @@ basis; since it is orthonormal, the log-Jacobian is zero.
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
-from ppl.stdlib.constraints.conditions import Members, of_columns, of_rows, sums_to
+from ppl.stdlib.constraints.conditions import constraint, of_columns, of_rows, sums_to
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
-from ppl.stdlib.constraints.record import Constraint, Page, Shape
+from ppl.stdlib.constraints.record import Page, Shape
 
 
 def _transpose_of_expand(xp: Namespace, g: Array, ans: Array, u: Array) -> Array:
@@ -66,18 +66,15 @@ def _free_matrix(shape: Shape) -> Shape:
 
 
 NOT_ZERO = "does not sum to zero"
-MEMBERS = Members(1, (sums_to(0).named(NOT_ZERO),))
-MARGINS = Members(2, tuple(of_lines(sums_to(0)).named(NOT_ZERO) for of_lines in (of_rows, of_columns)))
 
-SUM_TO_ZERO_VECTOR = Constraint(
+SUM_TO_ZERO_VECTOR = constraint(
     keyword="sum_to_zero_vector",
     meaning="a vector that sums to zero",
     free_shape=lambda shape: (shape[0] - 1,),
     constrain=constrain,
     unconstrain=unconstrain,
-    contains=MEMBERS.contains,
-    check=MEMBERS.check,
     bad_shape=empty,
+    conditions=(sums_to(0).named(NOT_ZERO),),
     value="vector",
     function="sum_to_zero",
     page=Page(
@@ -89,15 +86,14 @@ SUM_TO_ZERO_VECTOR = Constraint(
     ),
 )
 
-SUM_TO_ZERO_MATRIX = Constraint(
+SUM_TO_ZERO_MATRIX = constraint(
     keyword="sum_to_zero_matrix",
     meaning="a matrix whose rows and columns sum to zero",
     free_shape=lambda shape: ((shape[0] - 1) * (shape[1] - 1),),
     constrain=constrain_matrix,
     unconstrain=unconstrain_matrix,
-    contains=MARGINS.contains,
-    check=MARGINS.check,
     bad_shape=empty,
+    conditions=tuple(of_lines(sums_to(0)).named(NOT_ZERO) for of_lines in (of_rows, of_columns)),
     value="matrix",
     function="sum_to_zero",
     fewer=(1, 1),

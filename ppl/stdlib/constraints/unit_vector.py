@@ -1,9 +1,8 @@
 """Vectors of length one.  Stan Reference Manual, "Unit vector"."""
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.stdlib.constraints.conditions import Members, of_length_one
-from ppl.stdlib.constraints.layout import flat_shape
-from ppl.stdlib.constraints.record import Constraint, Page, Shape
+from ppl.stdlib.constraints.conditions import constraint, of_length_one
+from ppl.stdlib.constraints.record import Page, Shape
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -16,23 +15,15 @@ def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return x
 
 
-def bad_shape(shape: Shape) -> str | None:
-    """With one entry x is -1 or 1, which no density on R maps to; Stan refuses it too."""
-    return "it needs at least two entries." if shape[0] < 2 else None
-
-
-MEMBERS = Members(1, (of_length_one("is not a unit vector"),))
-
-UNIT_VECTOR = Constraint(
+UNIT_VECTOR = constraint(
     keyword="unit_vector",
     meaning="a vector of Euclidean length one",
-    free_shape=flat_shape,
     constrain=constrain,
     unconstrain=unconstrain,
-    contains=MEMBERS.contains,
-    check=MEMBERS.check,
-    bad_shape=bad_shape,
+    # with one entry x is -1 or 1, which no density on R maps to; Stan refuses it too
+    bad_shape=lambda shape: "it needs at least two entries." if shape[0] < 2 else None,
     interval=(-1.0, 1.0),
+    conditions=(of_length_one("is not a unit vector"),),
     value="vector",
     page=Page(
         "unit_vector[K] x;  (K at least 2)",
