@@ -17,16 +17,15 @@ def drawn(family: Distribution) -> Impl:
     """The rng of a family, which raises Rejection for arguments that are not what its record says."""
     draw, relations = family.rng, family.relations
     assert draw is not None
-    names = [name for name, _ in rng_args(family)]
-    supports = [SUPPORTS[support] for _, support in rng_args(family)]
+    supports = {name: SUPPORTS[support] for name, support in rng_args(family)}
 
     def checked(rng: np.random.Generator, *args: Any) -> Any:
-        for name, support, value in zip(names, supports, args, strict=True):
+        for (name, support), value in zip(supports.items(), args, strict=True):
             if not everywhere(support.contains(value)):
                 raise refused(family, name, fault(support, value))
         for relation in relations:
             if not everywhere(relation.holds(*args)):
-                raise refused(family, relation.name, unrelated(relation, names, args))
+                raise refused(family, relation.name, unrelated(relation, list(supports), args))
         return draw(rng, *args)
 
     return checked

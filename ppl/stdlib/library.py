@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any
 
@@ -34,10 +34,6 @@ class Library:
     distributions: tuple[Distribution, ...]
     functions: tuple[Function, ...]
     jacobians: tuple[Function, ...] = ()
-    chosen: dict[tuple[str, tuple[Type, ...]], Match | None] = field(
-        init=False, default_factory=dict, repr=False
-    )
-    """Overloads that were chosen before, which is slow."""
 
     def __repr__(self) -> str:
         return f"<Library of {len(self.distributions)} distributions and {len(self.functions)} functions>"
@@ -48,11 +44,7 @@ class Library:
     def __reduce__(self) -> Any:
         """By what it has beyond the standard library; its functions travel by their names in modules."""
         known = standard()
-        return extended_standard, (
-            self.distributions[len(known.distributions) :],
-            self.functions[len(known.functions) :],
-            self.jacobians[len(known.jacobians) :],
-        )
+        return extended_standard, tuple(getattr(self, n)[len(getattr(known, n)) :] for n in RECORDS)
 
     @cached_property
     def callees(self) -> Mapping[str, Callee]:
@@ -67,12 +59,16 @@ class Library:
         """The distribution that `y ~ name(...)` means, by its name."""
         return {d.name: d for d in self.distributions}
 
-    def overload(self, name: str, args: tuple[Type, ...]) -> Match | None:
-        """The overload that a call with arguments of these types means; None if there is none."""
-        if (name, args) not in self.chosen:
+    @cached_property
+    def overload(self) -> Callable[[str, tuple[Type, ...]], Match | None]:
+        """The overload that a call of a name with arguments of these types means; None if there is none."""
+
+        @cache  # choosing is slow
+        def overload(name: str, args: tuple[Type, ...]) -> Match | None:
             callee = self.callees.get(name)
-            self.chosen[name, args] = choose(callee, args) if callee else None
-        return self.chosen[name, args]
+            return choose(callee, args) if callee else None
+
+        return overload
 
     def extended(
         self,
@@ -98,6 +94,9 @@ class Library:
         return found
 
 
+RECORDS = tuple(f.name for f in fields(Library))
+
+
 @cache
 def standard() -> Library:
     """The standard library."""
@@ -106,11 +105,7 @@ def standard() -> Library:
 
 def joined(known: Library, more: Library) -> Library:
     """The records of both."""
-    return Library(
-        known.distributions + more.distributions,
-        known.functions + more.functions,
-        known.jacobians + more.jacobians,
-    )
+    return Library(*(getattr(known, n) + getattr(more, n) for n in RECORDS))
 
 
 def extended_standard(*more: Any) -> Library:
@@ -125,13 +120,12 @@ def distribution_callees(d: Distribution) -> Iterable[Callee]:
     """name_lpdf, name_cdf, name_rng and the others this family has."""
     mass = "lpmf" if d.discrete else "lpdf"
     joint = [parse_variate(s) for s in d.signatures]
+    real = [f"({', '.join(parts)}) => real" for parts in joint]
     for suffix in (mass, mass.replace("lp", "lup")) if joint else ():
-        yield callee(
-            d, suffix, "density", [f"({', '.join(parts)}) => real" for parts in joint], d.log_density
-        )
+        yield callee(d, suffix, "density", real, d.log_density)
     for suffix, impl in zip(("cdf", "lcdf", "lccdf"), d.cdfs, strict=True):
         if impl is not None:
-            yield callee(d, suffix, "cdf", [f"({', '.join(parts)}) => real" for parts in joint], impl)
+            yield callee(d, suffix, "cdf", real, impl)
     if d.rng is not None:
         derived = [f"({', '.join(parts[1:])}) => R" for parts in joint]
         yield callee(d, "rng", "rng", d.rng_signatures or derived, d.rng)
@@ -213,11 +207,8 @@ def refuse_taken(library: Library) -> None:
     """ArgumentError where two records claim a name, or one that of an operator."""
     functions = [f.name for f in (*library.functions, *library.jacobians)]
     operators = {o.name for o in OPERATORS.values()}.difference(f.name for f in FUNCTIONS)
-    calls = [
-        *functions,
-        *operators,
-        *(c.name for d in library.distributions for c in distribution_callees(d)),
-    ]
+    densities = (c.name for d in library.distributions for c in distribution_callees(d))
+    calls = [*functions, *operators, *densities]
     for names in (calls, [d.name for d in library.distributions]):
         taken = [name for name, times in Counter(names).items() if times > 1]
         if taken:

@@ -238,16 +238,9 @@ def validity(xp: Namespace, valid: Any) -> Any:
     """0 where the parameters are valid and nan elsewhere, to be added: `guarded` for slow arithmetic.
 
     XLA computes sums of logarithms many numbers at a time, and where there is a choice among them one by one.
+    Likewise supported(xp, inside, 0.0) is added to a value that is finite for every variate.
     """
     return xp.np.where(valid, 0.0, xp.np.nan)
-
-
-def log_support(xp: Namespace, inside: Any) -> Any:
-    """0 in the support and -inf elsewhere, to be added to a value that is finite for every variate.
-
-    As `validity` is: it stands for `supported` where the value cannot be nan.
-    """
-    return xp.np.where(inside, 0.0, -xp.np.inf)
 
 
 def supported(xp: Namespace, inside: Any, value: Any) -> Any:

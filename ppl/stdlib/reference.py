@@ -75,10 +75,8 @@ def one_line(name: str) -> str:
 
 
 def callee_page(callee: Callee) -> Iterator[str]:
-    yield f"{callee.name}: {meaning(callee)}"
-    yield ""
-    lines = [f"  {signature(callee.name, o)}" for o in callee.overloads]
-    yield from lines
+    yield f"{callee.name}: {meaning(callee)}\n"
+    yield from (lines := [f"  {signature(callee.name, o)}" for o in callee.overloads])
     if callee.name in OF_HIDDEN_STATES:
         yield f"\n  {callee.name}(log_omega, Gamma, rho) =\n"
         yield from formula_lines(OF_HIDDEN_STATES[callee.name], indent=" " * 4)
@@ -93,26 +91,21 @@ def meaning(callee: Callee) -> str:
 
 def distribution_page(d: Distribution) -> Iterator[str]:
     variate, *params = d.args
-    yield f"{d.name}: {d.meaning}"
-    yield ""
+    yield f"{d.name}: {d.meaning}\n"
     if d.signatures:
-        yield f"  {variate[0]} ~ {d.name}({', '.join(name for name, _ in params)});"
-        yield ""
+        yield f"  {variate[0]} ~ {d.name}({', '.join(name for name, _ in params)});\n"
     for name, support in d.args:
         yield f"  {name:8} is {SUPPORTS[support].must_be if support in SUPPORTS else support}"
     for name, must_be in of_draws(d):
         yield f"  {name:8} is {must_be}, in {d.name}_rng"
     if formula := FORMULAS.get(d.name) or MULTIVARIATE.get(d.name):
-        yield ""
-        yield f"Log {'probability' if d.discrete else 'density'}:"
+        yield f"\nLog {'probability' if d.discrete else 'density'}:"
         yield from formula_lines(formula)
-    names = [name for name, callee in standard().callees.items() if callee.record is d]
-    yield ""
-    yield from textwrap.wrap(f"Functions: {', '.join(names)}.", PAGE_WIDTH)
-    lines = [f"  {signature(name, o)}" for name in names for o in standard().callees[name].overloads]
-    yield ""
-    yield from lines
-    yield from where(lines, [o for name in names for o in standard().callees[name].overloads])
+    callees = [callee for callee in standard().callees.values() if callee.record is d]
+    names = ", ".join(callee.name for callee in callees)
+    yield from ("", *textwrap.wrap(f"Functions: {names}.", PAGE_WIDTH))
+    lines = [f"  {signature(callee.name, o)}" for callee in callees for o in callee.overloads]
+    yield from ("", *lines, *where(lines, [o for callee in callees for o in callee.overloads]))
 
 
 def formula_lines(formula: str, indent: str = "  ") -> Iterator[str]:
@@ -139,8 +132,7 @@ def constraint_page(c: Constraint) -> Iterator[str]:
     yield f"\n  {described.declared}\n"
     yield f"  free numbers u: {free.replace('//', '/')}"
     yield from (f"  {'map:' if k == 0 else '':16}{line}" for k, line in enumerate(described.transform))
-    yield f"  {'log-Jacobian:':16}{described.log_jacobian}"
-    yield ""
+    yield f"  {'log-Jacobian:':16}{described.log_jacobian}\n"
     yield from constraint_example(c, described)
     yield f"\nComputed by {location(c.constrain)}."
 

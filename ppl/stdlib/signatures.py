@@ -153,7 +153,7 @@ def match_pattern(pattern: Pattern, actual: Type, bound: Bindings) -> int | None
     """The cost of `actual` under `pattern`, recording what classes stand for; None if it does not fit."""
     match pattern:
         case Pattern("reals", 0):
-            return (1 if core(actual) == INT else 0) if actual in REALS else None
+            return int(core(actual) == INT) if actual in REALS else None
         case Pattern("ints", 0):
             return 0 if actual in (INT, Array(INT)) else None
         case Pattern("vectors", 0):
@@ -181,15 +181,10 @@ def match_container(actual: Type, bound: Bindings) -> int | None:
 
 
 def match_int_container(actual: Type, bound: Bindings) -> int | None:
-    if core(actual) != INT:
-        return None
-    if actual == INT:
-        return 0
-    shape = bound.get("T")
-    if shape is not None and rank(shape) != rank(actual):
-        return None
-    known = bound.setdefault("I", actual)
-    return 0 if known == actual else None
+    if core(actual) != INT or actual == INT:
+        return 0 if actual == INT else None
+    fits = rank(bound.get("T", actual)) == rank(actual) and bound.setdefault("I", actual) == actual
+    return 0 if fits else None
 
 
 def match_complex_container(actual: Type, bound: Bindings) -> int | None:
@@ -205,19 +200,15 @@ def match_element(actual: Type, dims: int, bound: Bindings) -> int | None:
     if have < abs(dims) or actual == VOID:
         return None
     element = actual if dims == -1 else array_of(core(actual), have - dims)
-    known = bound.get("E")
-    if known is None or known == element:
-        bound["E"] = element
-        return 0
-    if promotes(element, known) is not None:
-        return 1
+    known = bound.setdefault("E", element)
     if promotes(known, element) is not None:
         bound["E"] = element
-        return 1
-    return None
+    elif promotes(element, known) is None:
+        return None
+    return int(known != element)
 
 
-def result_type(pattern: Pattern, args: Sequence[Type], bound: Bindings) -> Type:
+def result_type(pattern: Pattern, bound: Bindings) -> Type:
     match pattern.base:
         case "T":
             ints = bound.get("I")
@@ -236,10 +227,6 @@ def result_type(pattern: Pattern, args: Sequence[Type], bound: Bindings) -> Type
     return base if pattern.dims == -1 else array_of(base, pattern.dims)
 
 
-def rng_result(scalar: Type, args: Sequence[Type]) -> Type:
-    return scalar if all(a in (INT, REAL) for a in args) else Array(scalar)
-
-
 def fit(callee: Callee, overload: Overload, args: Sequence[Type]) -> tuple[int, Match] | None:
     """The cost of calling this overload with these types, and what it gives."""
     signature = parse_signature(overload.signature)
@@ -250,10 +237,10 @@ def fit(callee: Callee, overload: Overload, args: Sequence[Type]) -> tuple[int, 
     if any(c is None for c in costs):
         return None
     if signature.result.base == "R":
-        discrete = isinstance(callee.record, Distribution) and callee.record.discrete
-        returns = rng_result(INT if discrete else REAL, args)
+        scalar = INT if isinstance(callee.record, Distribution) and callee.record.discrete else REAL
+        returns = scalar if all(a in (INT, REAL) for a in args) else Array(scalar)
     else:
-        returns = result_type(signature.result, args, bound)
+        returns = result_type(signature.result, bound)
     return sum(c or 0 for c in costs), Match(callee, overload, tuple(args), returns)
 
 

@@ -16,6 +16,7 @@ from ppl.stdlib.constraints.sentences import first_element, first_false, positio
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 Shape = tuple[int, ...]
+Sample = Callable[[np.random.Generator, Shape], Any]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Support:
     name: str
     must_be: str
     contains: Callable[[Any], Any]
-    sample: Callable[[np.random.Generator, Shape], Any]
+    sample: Sample
     discrete: bool = False
     axes: int = 0
     wrong: Callable[[Any], str | None] = lambda value: None
@@ -51,7 +52,7 @@ def _log_normal(rng: np.random.Generator, shape: Shape) -> Any:
     return np.exp(rng.normal(0.2, 0.5, shape))
 
 
-def _inner(low: float, high: float) -> Callable[[np.random.Generator, Shape], Any]:
+def _uniform(low: float, high: float) -> Sample:
     return lambda rng, shape: rng.uniform(low, high, shape)
 
 
@@ -59,43 +60,42 @@ def _between(low: float, high: float) -> Callable[[Any], Any]:
     return lambda x: (x >= low) & (x <= high)
 
 
-def _is_finite(x: Any) -> Any:
-    return (x > -np.inf) & (x < np.inf)
+def _integers(low: int, high: int) -> Sample:
+    return lambda rng, shape: rng.integers(low, high, shape)
 
 
-def _counts(rng: np.random.Generator, shape: Shape) -> Any:
-    return rng.integers(1, 12, shape)
+def _inside(low: float, high: float) -> Callable[[Any], Any]:
+    return lambda x: (x > low) & (x < high)
 
 
+FINITE = _inside(-np.inf, np.inf)
+"""The real numbers and the integers."""
 MOST_RATE = 2.0**30
 """Of the mean of a Poisson count that is drawn: Stan's limit, whose ints have 32 bits."""
 
 CONTINUOUS = (
-    Support("real", "finite", _is_finite, lambda g, shape: g.normal(0.0, 1.0, shape)),
-    Support("positive", "positive and finite", lambda x: (x > 0) & (x < np.inf), _log_normal),
+    Support("real", "finite", FINITE, lambda g, shape: g.normal(0.0, 1.0, shape)),
+    Support("positive", "positive and finite", _inside(0, np.inf), _log_normal),
     Support("nonnegative", "nonnegative and finite", lambda x: (x >= 0) & (x < np.inf), _log_normal),
-    Support("unit_interval", "in the interval [0, 1]", _between(0.0, 1.0), _inner(0.1, 0.9)),
-    Support("open_unit", "strictly between 0 and 1", lambda x: (x > 0) & (x < 1), _inner(0.1, 0.9)),
-    Support("angle", "in the interval [-pi, pi]", _between(-np.pi, np.pi), _inner(-2.5, 2.5)),
-    Support("log_weight", "below infinity", lambda x: x < np.inf, _inner(-2.0, 0.0)),
-    Support("poisson_rate", "positive and below 2^30", lambda x: (x > 0) & (x < MOST_RATE), _log_normal),
+    Support("unit_interval", "in the interval [0, 1]", _between(0.0, 1.0), _uniform(0.1, 0.9)),
+    Support("open_unit", "strictly between 0 and 1", _inside(0, 1), _uniform(0.1, 0.9)),
+    Support("angle", "in the interval [-pi, pi]", _between(-np.pi, np.pi), _uniform(-2.5, 2.5)),
+    Support("log_weight", "below infinity", lambda x: x < np.inf, _uniform(-2.0, 0.0)),
+    Support("poisson_rate", "positive and below 2^30", _inside(0, MOST_RATE), _log_normal),
     Support(
-        "log_poisson_rate",
-        "finite and below 30 log(2)",
-        lambda x: (x > -np.inf) & (x < np.log(MOST_RATE)),
-        _inner(-1.0, 1.0),
+        "log_poisson_rate", "finite and below 30 log(2)", _inside(-np.inf, np.log(MOST_RATE)), _uniform(-1, 1)
     ),
 )
 
 DISCRETE = (
-    Support("int", "an integer", _is_finite, lambda g, shape: g.integers(-6, 7, shape), discrete=True),
-    Support("count", "nonnegative", lambda x: x >= 0, _counts, discrete=True),
-    Support("trials", "nonnegative", lambda x: x >= 0, lambda g, shape: g.integers(12, 17, shape), True),
-    Support("lower_int", "an integer", _is_finite, lambda g, shape: g.integers(-9, -6, shape), discrete=True),
-    Support("upper_int", "an integer", _is_finite, lambda g, shape: g.integers(7, 10, shape), discrete=True),
-    Support("category", "at least 1", lambda x: x >= 1, lambda g, shape: g.integers(1, 4, shape), True),
-    Support("size", "at least 1", lambda x: x >= 1, _counts, discrete=True),
-    Support("binary", "0 or 1", _between(0, 1), lambda g, shape: g.integers(0, 2, shape), discrete=True),
+    Support("int", "an integer", FINITE, _integers(-6, 7), discrete=True),
+    Support("count", "nonnegative", lambda x: x >= 0, _integers(1, 12), discrete=True),
+    Support("trials", "nonnegative", lambda x: x >= 0, _integers(12, 17), True),
+    Support("lower_int", "an integer", FINITE, _integers(-9, -6), discrete=True),
+    Support("upper_int", "an integer", FINITE, _integers(7, 10), discrete=True),
+    Support("category", "at least 1", lambda x: x >= 1, _integers(1, 4), True),
+    Support("size", "at least 1", lambda x: x >= 1, _integers(1, 12), discrete=True),
+    Support("binary", "0 or 1", _between(0, 1), _integers(0, 2), discrete=True),
 )
 
 

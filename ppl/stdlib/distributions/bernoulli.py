@@ -5,7 +5,7 @@ Stan Functions Reference, "Bernoulli distribution" and "Bernoulli distribution, 
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.late import special
-from ppl.stdlib.record import Distribution, guarded, log_support, supported
+from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.counts import per
 from ppl.stdlib.special.log_add import expit, softplus
 
@@ -48,7 +48,7 @@ def _sign(y: Array) -> Array:
 
 @with_partials(None, lambda xp, ans, y, alpha: _sign(y) * expit(xp, -_sign(y) * alpha))
 def logit_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
-    return log_support(xp, _is_outcome(y)) - softplus(xp, -_sign(y) * alpha)
+    return supported(xp, _is_outcome(y), 0.0) - softplus(xp, -_sign(y) * alpha)
 
 
 BERNOULLI = Distribution(

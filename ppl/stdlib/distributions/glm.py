@@ -131,6 +131,10 @@ def _signatures(variate: str, middle: str = "", last: str = "") -> tuple[str, ..
     )
 
 
+def _of_categories(parameters: str) -> tuple[str, ...]:
+    return tuple(f"{y} | {x}, {parameters}" for y in ("int", "array[] int") for x in ("row_vector", "matrix"))
+
+
 ROWS = (("x", "real"), ("alpha", "real"), ("beta", "real"))
 
 NORMAL_ID_GLM = Distribution(
@@ -204,9 +208,7 @@ BINOMIAL_LOGIT_GLM = Distribution(
 CATEGORICAL_LOGIT_GLM = Distribution(
     name="categorical_logit_glm",
     meaning="softmax regression: categorical_logit(alpha + x beta)",
-    signatures=tuple(
-        f"{y} | {x}, vector, matrix" for y in ("int", "array[] int") for x in ("row_vector", "matrix")
-    ),
+    signatures=_of_categories("vector, matrix"),
     args=(("y", "category"), *ROWS),
     log_density=ByRowsOfMatrix(categorical.logit_log_density),
     batched=False,
@@ -216,9 +218,7 @@ CATEGORICAL_LOGIT_GLM = Distribution(
 ORDERED_LOGISTIC_GLM = Distribution(
     name="ordered_logistic_glm",
     meaning="ordinal regression: ordered_logistic(x beta, c)",
-    signatures=tuple(
-        f"{y} | {x}, vector, vector" for y in ("int", "array[] int") for x in ("row_vector", "matrix")
-    ),
+    signatures=_of_categories("vector, vector"),
     args=(("y", "category"), ("x", "real"), ("beta", "real"), ("c", "ordered")),
     log_density=lambda xp, y, x, beta, c: ordered.logistic_log_density(xp, y, inner(xp, x, beta), c),
     batched=False,

@@ -45,11 +45,6 @@ def _term_slope(xp: Namespace, y: Array, shape: Array) -> Array:
     return of_counts(lambda xp, y, shape: digamma_excess(xp, shape, y), xp, y, shape)
 
 
-def _log_ratio(xp: Namespace, y: Array, shape: Array) -> Array:
-    """log(1 + y / shape)."""
-    return of_counts(log1p_ratio, xp, y, shape)
-
-
 @with_partials(
     None,
     lambda xp, ans, y, alpha, beta: (
@@ -119,7 +114,7 @@ def _mean_slope(xp: Namespace, ans: Array, y: Array, mu: Array, phi: Array) -> A
 
 def _mean_ratio(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
     """log((phi + y) / (phi + mu))."""
-    return _log_ratio(xp, y, phi) - log1p_ratio(xp, mu, phi)
+    return of_counts(log1p_ratio, xp, y, phi) - log1p_ratio(xp, mu, phi)
 
 
 def _mean_kernel_slope(xp: Namespace, ans: Array, y: Array, mu: Array, phi: Array) -> Array:
@@ -157,7 +152,7 @@ def _log_mean_slope(xp: Namespace, ans: Array, y: Array, eta: Array, phi: Array)
 
 
 def _log_mean_ratio(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
-    return _log_ratio(xp, y, phi) - softplus(xp, eta - xp.np.log(phi))
+    return of_counts(log1p_ratio, xp, y, phi) - softplus(xp, eta - xp.np.log(phi))
 
 
 def _log_mean_kernel_slope(xp: Namespace, ans: Array, y: Array, eta: Array, phi: Array) -> Array:

@@ -68,12 +68,9 @@ def _log_hit(xp: Namespace, t: Array, alpha: Array, w: Array, delta: Array, var_
     return tilt - 2.0 * xp.np.log(alpha) + _log_driftless(xp, t / alpha**2, w)
 
 
-def _log_mean_hit(
-    xp: Namespace, t: Array, alpha: Array, beta: Array, delta: Array, *variability: Array
-) -> Array:
+def _log_mean_hit(xp: Namespace, *args: Array) -> Array:
     """`_log_hit` averaged over uniform starting points and non-decision times, its nodes a trailing axis."""
-    var_delta, var_beta, var_tau = (xp.np.expand_dims(v, -1) for v in variability)
-    t, alpha, beta, delta = (xp.np.expand_dims(v, -1) for v in (t, alpha, beta, delta))
+    t, alpha, beta, delta, var_delta, var_beta, var_tau = (xp.np.expand_dims(v, -1) for v in args)
     span = xp.np.minimum(var_tau, t)
     share = xp.np.where(var_tau > 0.0, span / xp.np.where(var_tau > 0.0, var_tau, 1.0), 1.0)
     times = t - 0.5 * span * (TIME_NODES + 1.0)

@@ -21,15 +21,9 @@ def per(xp: Namespace, n: Array, x: Array) -> Array:
 
 def of_counts(f: Callable[..., Array], xp: Namespace, n: Array, *scalars: Array) -> Array:
     """f(xp, n, *scalars), computed once for each small count where many are equal."""
-    if (
-        isinstance(n, np.ndarray)
-        and n.size > FEW_N
-        and n.dtype.kind == "i"
-        and not any(map(np.ndim, scalars))
-    ):
-        most = n.max()
-        if n.min() >= 0 and 4 * most < n.size:
-            return f(xp, np.arange(most + 1), *scalars)[n]
+    many = isinstance(n, np.ndarray) and n.size > FEW_N and n.dtype.kind == "i"
+    if many and not any(map(np.ndim, scalars)) and n.min() >= 0 and 4 * (most := n.max()) < n.size:
+        return f(xp, np.arange(most + 1), *scalars)[n]
     return f(xp, n, *scalars)
 
 

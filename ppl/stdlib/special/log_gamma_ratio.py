@@ -50,10 +50,7 @@ def log1p_ratio(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.np.log1p(xp.np.divide(x, y))
 
 
-@with_partials(
-    lambda xp, ans, a, n: digamma_rise(xp, a, n),
-    lambda xp, ans, a, n: xp.special.digamma(a + n),
-)
+@with_partials(lambda xp, ans, a, n: digamma_rise(xp, a, n), lambda xp, ans, a, n: xp.special.digamma(a + n))
 def log_rise(xp: Namespace, a: Array, n: Array) -> Array:
     """lgamma(a + n) - lgamma(a): the log of the rising factorial, for a > 0 and n >= 0."""
     large, small = xp.np.maximum(a, CUTOFF), xp.np.minimum(a, CUTOFF)
@@ -62,10 +59,7 @@ def log_rise(xp: Namespace, a: Array, n: Array) -> Array:
     return xp.np.where(a < CUTOFF, direct, asymptotic)
 
 
-@with_partials(
-    lambda xp, ans, a, b: -digamma_rise(xp, a, b),
-    lambda xp, ans, a, b: -digamma_rise(xp, b, a),
-)
+@with_partials(lambda xp, ans, a, b: -digamma_rise(xp, a, b), lambda xp, ans, a, b: -digamma_rise(xp, b, a))
 def log_beta(xp: Namespace, a: Array, b: Array) -> Array:
     """The log of the beta function of a, b > 0."""
     x, y = xp.np.minimum(a, b), xp.np.maximum(a, b)
