@@ -17,6 +17,7 @@ from them:
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import compress
 
 from ppl.backend.emit_branches import functions_that_read_target
 from ppl.backend.emit_expr import expr, tuple_of
@@ -32,18 +33,10 @@ from ppl.types import is_complex
 def emit(p: ir.Program) -> Emitted:
     """The module of a program."""
     w = Writer()
-    for f in p.functions:
-        emit_function(w, f)
-    emit_read_data(w, p)
-    emit_transform_data(w, p)
-    emit_prepare(w, p)
-    emit_layout(w, p)
-    emit_log_joint(w, p)
-    emit_variants(w, p)
-    emit_constrained(w, p)
-    emit_unconstrained(w, p)
-    emit_generated(w, p)
-    emit_shapes(w, p)
+    asked = emit_read_data, emit_transform_data, emit_prepare, emit_layout, emit_log_joint, emit_variants
+    of_draws = emit_constrained, emit_unconstrained, emit_generated, emit_shapes
+    for write in (emit_functions, *asked, *of_draws):
+        write(w, p)
     return emitted_density(w, p)
 
 
@@ -60,13 +53,12 @@ def emit_density(
     Then `u` is a list of the blocks of the parameters, each with the axis of the draws, which `draw__`
     numbers.
     """
-    w = Writer(target_readers=functions_that_read_target(p.functions) if by_functions else frozenset())
-    for f in p.functions:
-        emit_function(w, f, by_functions)
+    w = Writer(by_functions=by_functions, target_readers=functions_that_read_target(p.functions))
+    emit_functions(w, p)
     emit_prepare(w, p)
     w.propto = propto
-    emit_log_joint(w, p, by_functions, draws)
-    emit_variants(w, p, by_functions)
+    emit_log_joint(w, p, draws)
+    emit_variants(w, p)
     return emitted_density(w, p)
 
 
@@ -80,27 +72,29 @@ def emitted(w: Writer, p: ir.Program) -> Emitted:
     return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings), at_points=p.at_points)
 
 
-def emit_variants(w: Writer, p: ir.Program, by_functions: bool = False) -> None:
+def emit_functions(w: Writer, p: ir.Program) -> None:
+    for f in p.functions:
+        emit_function(w, f)
+
+
+def emit_variants(w: Writer, p: ir.Program) -> None:
     """The functions that the target calls without their constants; writing one may ask for another."""
     functions = {f.name: f for f in p.functions}
     written = 0
     while written < len(w.variants):
         (name, data), new_name = list(w.variants.items())[written]
         f = functions[name]
-        w.data_arguments = frozenset(arg for arg, is_data in zip(f.args, data, strict=True) if is_data)
-        emit_function(w, replace(f, name=new_name), by_functions)
+        with w.having(data_arguments=frozenset(compress(f.args, data))):
+            emit_function(w, replace(f, name=new_name))
         written += 1
-    w.data_arguments = frozenset()
 
 
-def emit_function(w: Writer, f: ir.Function, by_functions: bool = False) -> None:
-    w.unknown = unknown_names(f.body, f.args) if by_functions else None
-    w.has_target = "target" in f.gets
+def emit_function(w: Writer, f: ir.Function) -> None:
+    unknown = unknown_names(f.body, f.args) if w.by_functions else None
     header = f"def {f.name}({', '.join([*map(python_name, f.args), *f.gets])}):"
-    with w.at(f.span), w.block(header), w.knowing(f.args):
+    inside = w.having(unknown=unknown, has_target="target" in f.gets, span=f.span)
+    with inside, w.block(header), w.knowing(f.args):
         whole_body(w, f.body)
-    w.unknown, w.has_target = None, False
-    w.blank()
 
 
 # --- Data ----------------------------------------------------------------------------------------
@@ -113,7 +107,7 @@ def known_data(p: ir.Program) -> set[str]:
 
 def log_joint_reads(p: ir.Program) -> frozenset[str]:
     """What the log joint takes out of `d`, the numbers of its rows included."""
-    used = body_names(p, p.transformed_parameters, p.model) & known_data(p)
+    used = body_names(p, p.log_density) & known_data(p)
     return frozenset({*map(python_name, used), *(["rows"] if p.row_axes else [])})
 
 
@@ -146,7 +140,6 @@ def emit_read_data(w: Writer, p: ir.Program) -> None:
         for d in p.data:
             with w.at(d.span):
                 declare_data(w, d)
-    w.blank()
 
 
 def declare_data(w: Writer, d: ir.Declared) -> None:
@@ -174,7 +167,6 @@ def emit_transform_data(w: Writer, p: ir.Program) -> None:
         load(w, [d.name for d in p.data], used_names(p.transformed_data))
         whole_body(w, p.transformed_data)
         store(w, [d.name for d in p.transformed_data_names])
-    w.blank()
 
 
 def emit_prepare(w: Writer, p: ir.Program) -> None:
@@ -183,7 +175,6 @@ def emit_prepare(w: Writer, p: ir.Program) -> None:
         load(w, sorted(known_data(p) - made), used_names(p.prepared))
         whole_body(w, p.prepared)
         store(w, sorted(made))
-    w.blank()
 
 
 # --- Parameters ----------------------------------------------------------------------------------
@@ -203,7 +194,6 @@ def emit_layout(w: Writer, p: ir.Program) -> None:
         for d in p.parameters:
             with w.at(d.span):
                 w.line(f"place({place_text(w, d)})")
-    w.blank()
 
 
 def place_text(w: Writer, d: ir.Declared) -> str:
@@ -236,26 +226,23 @@ def constrain(w: Writer, d: ir.Declared, jacobian: bool) -> None:
         w.line("jacobian.append(j__)")
 
 
-def body_names(p: ir.Program, *bodies: Sequence[ir.Stmt]) -> set[str]:
-    arguments = tuple(a for d in parameter_leaves(p) for a in d.arguments)
-    return used_names(arguments) | {n for body in bodies for n in used_names(tuple(body))}
+def body_names(p: ir.Program, body: ir.Stmts = ()) -> set[str]:
+    """What statements read, and the bounds of the parameters."""
+    return used_names((tuple(d.arguments for d in parameter_leaves(p)), body))
 
 
-def emit_log_joint(w: Writer, p: ir.Program, by_functions: bool = False, draws: bool = False) -> None:
-    parameters = {d.name for d in (*p.parameters, *parameter_leaves(p))}
-    if by_functions:
-        w.unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
-    w.has_target = True
-    with w.block(f"def log_joint(d, u, with_jacobian{', draw__' if draws else ''}):"):
-        load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
+def emit_log_joint(w: Writer, p: ir.Program, draws: bool = False) -> None:
+    parameters, body = {d.name for d in (*p.parameters, *parameter_leaves(p))}, p.log_density
+    unknown = unknown_names(body, parameters) if w.by_functions else None
+    header = f"def log_joint(d, u, with_jacobian{', draw__' if draws else ''}):"
+    with w.having(unknown=unknown, has_target=True), w.block(header):
+        load(w, sorted(known_data(p)), body_names(p, body))
         w.line("target = lib.terms()")  # which target() reads, Jacobian and all
         w.line("jacobian = target if with_jacobian else lib.terms()")
         emit_parameters(w, p, jacobian=True, draws=draws)
         with w.knowing(known_data(p) | parameters):
-            whole_body(w, (*p.transformed_parameters, *p.model))
+            whole_body(w, body)
         w.line("return lib.sum_terms(target)")
-    w.unknown, w.has_target = None, False
-    w.blank()
 
 
 def emit_over_draws(p: ir.Program) -> Emitted:
@@ -267,8 +254,7 @@ def emit_over_draws(p: ir.Program) -> Emitted:
     `u` has a row for each of the draws, which `draw__` numbers from 1.
     """
     w = Writer()
-    for f in p.functions:
-        emit_function(w, f)
+    emit_functions(w, p)
     emit_constrained(w, p, draws=True)
     emit_generated(w, p, draws=True)
     return emitted(w, p)
@@ -283,7 +269,6 @@ def emit_constrained(w: Writer, p: ir.Program, draws: bool = False) -> None:
         w.line("yield values")
         whole_body(w, p.transformed_parameters)
         w.line(f"yield {dict_text(p.transformed_parameter_names)}")
-    w.blank()
 
 
 def dict_text(declared: Sequence[ir.Declared]) -> str:
@@ -302,7 +287,6 @@ def emit_unconstrained(w: Writer, p: ir.Program) -> None:
                 w.line(f"yield lib.free_{d.constraint}({arguments})")
         if not flat:
             w.line("yield from ()")
-    w.blank()
 
 
 # --- Generated quantities ------------------------------------------------------------------------
@@ -318,7 +302,6 @@ def emit_generated(w: Writer, p: ir.Program, draws: bool = False) -> None:
                 w.line(f"{python_name(d.name)} = x[{d.name!r}]")
         whole_body(w, p.generated_quantities)
         w.line(f"return {dict_text(p.generated_names)}")
-    w.blank()
 
 
 def emit_shapes(w: Writer, p: ir.Program) -> None:

@@ -54,7 +54,7 @@ def loop(w: Writer, s: ir.While, body: Body) -> None:
     carried = [*map(python_name, changed), *parts]
     fixed = sorted((read_names(w, (s.body,)) | used_names(s.condition)) - {*changed})
     names = ", ".join([*carried, *map(python_name, fixed)])
-    goes_on, step = w.function("goes_on"), w.function()
+    goes_on, step = w.temporary("goes_on"), w.temporary("step")
     with w.block(f"def {goes_on}({names}):"):
         w.line(f"return {condition(w, s.condition)}")
     with w.block(f"def {step}({names}):"):
@@ -83,7 +83,7 @@ def function(
     body: Body,
 ) -> str:
     """Write one side; its name."""
-    name = w.function(hint)
+    name = w.temporary(hint)
     with w.block(f"def {name}({', '.join(map(python_name, names))}):"):
         inside(w, sums, side, body)
         if not any(isinstance(n, ir.Return) for n in walk(tuple(side))):
@@ -93,11 +93,10 @@ def function(
 
 def inside(w: Writer, sums: tuple[str, ...], side: Sequence[ir.Stmt], body: Body) -> None:
     """The statements of a function, which has sums of its own."""
-    outer, w.sums = w.sums, sums
-    for what in sums:
-        w.line(f"{what} = lib.terms()")
-    body(w, side)
-    w.sums = outer
+    with w.having(sums=sums):
+        for what in sums:
+            w.line(f"{what} = lib.terms()")
+        body(w, side)
 
 
 def results(w: Writer, values: Sequence[str], parts: Sequence[str], sums: Sequence[str], call: str) -> None:

@@ -27,21 +27,18 @@ from ppl.types import INT, Tuple, Type, array_of, axes_of, core, entry, is_compl
 TRANSPOSE = OPERATORS["'"].name
 
 
-def whole_body(w: Writer, *blocks: Sequence[ir.Stmt]) -> None:
+def whole_body(w: Writer, body: Sequence[ir.Stmt]) -> None:
     """All statements of one function."""
-    before, w.changing = w.changing, changed_in_place(blocks)
-    for body in blocks:
+    with w.having(changing=changed_in_place(body)):
         statements(w, body)
-    w.changing = before
 
 
 def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
-    before = w.defined
-    for s in body:
-        with w.at(s.span):
-            statement(w, s)
-        w.defined |= names_after((s,))
-    w.defined = before
+    with w.knowing(()):
+        for s in body:
+            with w.at(s.span):
+                statement(w, s)
+            w.defined |= names_after((s,))
 
 
 def statement(w: Writer, s: ir.Stmt) -> None:
@@ -194,7 +191,7 @@ def scan(w: Writer, s: ir.Scan) -> None:
     """
     fixed = [*(v.name for v in s.fixed), *sorted(read_from_outside(s))]
     names = [python_name(n) for n in (*s.carried, *s.inputs, *fixed)]
-    step, batch = w.function(), w.function()
+    step, batch = w.temporary("step"), w.temporary("step")
     for name, body, values in ((step, s.step, s.next), (batch, s.batch, s.batch_next)):
         with w.block(f"def {name}({', '.join(['lib', *names])}):"):
             for changed in sorted(changed_in_place(body) & {*s.carried, *s.inputs}):

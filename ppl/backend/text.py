@@ -2,9 +2,9 @@
 
 import keyword
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from ppl.backend.runtime_table import OWN_NAMES
 from ppl.source import Span
@@ -65,6 +65,8 @@ class Writer:
     spans: list[Span | None] = field(default_factory=list)
     bindings: dict[str, Binding] = field(default_factory=dict)
     propto: bool = False
+    by_functions: bool = False
+    """Whether branches that parameters decide are functions."""
     data_arguments: frozenset[str] = frozenset()
     """Arguments of the function being written that are data."""
     changing: frozenset[str] = frozenset()
@@ -106,19 +108,24 @@ class Writer:
         if len(self.lines) == start:
             self.line("pass")
         self.depth -= 1
+        if not self.depth:
+            self.blank()
 
     @contextmanager
-    def at(self, span: Span | None) -> Iterator[None]:
-        before, self.span = self.span, span
+    def having(self, **fields: Any) -> Iterator[None]:
+        """Fields have other values inside."""
+        before = {name: getattr(self, name) for name in fields}
+        vars(self).update(fields)
         yield
-        self.span = before
+        vars(self).update(before)
 
-    @contextmanager
-    def knowing(self, names: Collection[str]) -> Iterator[None]:
+    def at(self, span: Span | None) -> AbstractContextManager[None]:
+        """Lines come from this place in the program."""
+        return self.having(span=span)
+
+    def knowing(self, names: Collection[str]) -> AbstractContextManager[None]:
         """These variables are set as well."""
-        before, self.defined = self.defined, self.defined | frozenset(names)
-        yield
-        self.defined = before
+        return self.having(defined=self.defined | frozenset(names))
 
     def bind(self, name: str, binding: Binding) -> str:
         """The text that calls a function: `lib.name`, with a number where the name is taken by another."""
@@ -130,12 +137,8 @@ class Writer:
             taken = f"{base}_{k}"
         return f"lib.{taken}"
 
-    def temporary(self) -> str:
-        self.temporaries += 1
-        return f"part_{self.temporaries}__"
-
-    def function(self, hint: str = "step") -> str:
-        """The name of a function inside the one being written."""
+    def temporary(self, hint: str = "part") -> str:
+        """A name of a value or a function inside the function being written."""
         self.temporaries += 1
         return f"{hint}_{self.temporaries}__"
 

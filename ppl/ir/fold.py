@@ -17,10 +17,8 @@ KNOWN = frozenset(
     o.impl for op in ("+", "-", "*", "==", "!=", "<", "<=", ">", ">=") for o in OPERATORS[op].overloads
 ) | {wrap_int}
 
-Stmts = tuple[ir.Stmt, ...]
 
-
-def folded(body: Sequence[ir.Stmt]) -> Stmts:
+def folded(body: Sequence[ir.Stmt]) -> ir.Stmts:
     """The statements with what constants decide decided."""
     return decided(tuple(rewrite(s, fold) for s in body))
 
@@ -38,7 +36,7 @@ def fold(node: Any) -> Any:
             return node
 
 
-def decided(body: Stmts) -> Stmts:
+def decided(body: ir.Stmts) -> ir.Stmts:
     """Branches on constants replaced by what they run; nothing follows a return."""
     out: list[ir.Stmt] = []
     for s in body:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
-from ppl.ir.passes.table import Pass, draws_axis_of, one_side_of, passes, rest_terms_of, row_terms_of
+from ppl.ir.passes.table import PASSES, Pass, passes
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,14 @@ LOOPS = Form(
 )
 TIDY = passes("whole-arrays", "dead-code", "dead-stores", "zero-based", "step-invariants")
 """What follows once loops are operations on arrays."""
-ARRAYS = Form(
-    "arrays",
-    "Loops are operations on arrays.",
-    LOOPS,
-    (*passes("solver-functions", "vectorise"), *TIDY),
-    runs=False,
-)
+
+
+def lifted(name: str, meaning: str, lift: Pass, **flags: bool) -> Form:
+    """A form in which loops are operations on arrays, as a pass makes them."""
+    return Form(name, meaning, LOOPS, (*passes("solver-functions"), lift, *TIDY), **flags)
+
+
+ARRAYS = lifted("arrays", "Loops are operations on arrays.", PASSES["vectorise"], runs=False)
 VALUES = Form(
     "values",
     "The log density at a point, the data, the layout, and the variables of one draw, in NumPy.",
@@ -84,11 +85,10 @@ GRADIENT = Form(
     KERNELS,
     passes("fuse-regressions"),
 )
-MASKED = Form(
+MASKED = lifted(
     "masked",
     "Loops are operations on arrays; branches on parameters are computed for all entries.",
-    LOOPS,
-    (*passes("solver-functions", "vectorise-with-masks"), *TIDY),
+    PASSES["vectorise-with-masks"],
     runs=False,
 )
 FOR_JAX = Form(
@@ -103,11 +103,10 @@ PROPTO = Form(
 )
 
 
-POINTS_ARRAYS = Form(
+POINTS_ARRAYS = lifted(
     "points-arrays",
     "Loops, and the draws around them, are operations on arrays.",
-    LOOPS,
-    (*passes("solver-functions", "draws-axis"), *TIDY),
+    PASSES["draws-axis"],
     over_draws=True,
     runs=False,
 )
@@ -125,11 +124,10 @@ def points_of(form: Form) -> Form:
 
 
 POINTS_KERNELS, POINTS_PROPTO = points_of(KERNELS), points_of(PROPTO)
-DRAWS = Form(
+DRAWS = lifted(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
-    LOOPS,
-    (*passes("solver-functions", "variables-of-draws"), *TIDY),
+    PASSES["variables-of-draws"],
     over_draws=True,
 )
 
@@ -139,40 +137,36 @@ def points_given(shared: tuple[str, ...]) -> Form:
 
     What depends on the shared ones, such as a covariance matrix and its factor, is computed once for all.
     """
-    names = ",".join(shared)
+    names, lift = ",".join(shared), PASSES["draws-axis"].of(shared)
     given = f"given:{names}"
-    lifted = (*passes("solver-functions"), draws_axis_of(shared), *TIDY)
-    arrays = replace(POINTS_ARRAYS, name=f"points-arrays-{given}", passes=lifted)
+    arrays = lifted(f"points-arrays-{given}", POINTS_ARRAYS.meaning, lift, over_draws=True, runs=False)
     meaning = f"The form {KERNELS.name} at many points with the same {names}."
     return replace(POINTS_KERNELS, name=f"points-{given}", meaning=meaning, base=arrays)
+
+
+ONCE = passes("hoist-data", "common-subexpressions")
+"""What follows in the forms of some terms of the target."""
 
 
 def rows_of(size: str) -> Form:
     """The terms of any subset of the rows that `size` counts."""
     meaning = f"The terms of a subset of the rows that {size} counts, for minibatches."
-    return Form(
-        f"rows:{size}", meaning, ARRAYS, (row_terms_of(size), *passes("hoist-data", "common-subexpressions"))
-    )
+    return Form(f"rows:{size}", meaning, ARRAYS, (PASSES["row-terms"].of(size), *ONCE))
 
 
 def rows_on_sides(size: str, sides: tuple[tuple[int, bool], ...]) -> Form:
     """The same where branches on parameters take the sides of ir/passes/one_side.py at every point."""
     rows = rows_of(size)
     taken = ", ".join(f"{number} {'holds' if holds else 'fails'}" for number, holds in sides)
-    return replace(
-        rows,
-        name=f"{rows.name}, where {taken}",
-        base=None,
-        passes=(one_side_of(sides), *rows.all_passes),
-    )
+    one_side = PASSES["one-side"].of(sides)
+    name = f"{rows.name}, where {taken}"
+    return replace(rows, name=name, base=None, passes=(one_side, *rows.all_passes))
 
 
 def rest_of(size: str) -> Form:
     """The terms that depend on none of them."""
     meaning = f"The terms of the target that do not depend on the rows that {size} counts."
-    return Form(
-        f"rest:{size}", meaning, ARRAYS, (rest_terms_of(size), *passes("hoist-data", "common-subexpressions"))
-    )
+    return Form(f"rest:{size}", meaning, ARRAYS, (PASSES["rest-terms"].of(size), *ONCE))
 
 
 def for_jax(form: Form) -> Form:

@@ -39,7 +39,7 @@ def data_names(program: ast.Program) -> list[str]:
     return [s.name for s in known if isinstance(s, ast.Declaration)]
 
 
-def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> tuple[ir.Stmt, ...]:
+def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> ir.Stmts:
     """The statements, then the checks of what the block declares with constraints."""
     checks = [
         ir.CheckDeclared(d.name, d, d.span)

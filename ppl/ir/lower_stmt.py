@@ -24,18 +24,16 @@ from ppl.ir.walk import assigned_names, implicit_arguments_of, is_invariant, wal
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
 
-Stmts = tuple[ir.Stmt, ...]
-
 SIZES = {"size", "num_elements", "rows", "cols", "dims"}
 """Functions of sizes, which assignments leave as they are."""
 
 
-def lower_statements(c: Lowering, statements: Sequence[ast.Statement], returns: Type = VOID) -> Stmts:
+def lower_statements(c: Lowering, statements: Sequence[ast.Statement], returns: Type = VOID) -> ir.Stmts:
     """`returns` is what an enclosing function returns."""
     return tuple(out for s in statements for out in lower_statement(c, s, returns))
 
 
-def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
+def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> ir.Stmts:
     match s:
         case ast.Declaration():
             return lower_declaration(c, s)
@@ -88,7 +86,7 @@ def lower_message(c: Lowering, args: Sequence[ast.Expr]) -> tuple[ir.Expr | ir.T
 # --- Loops ---------------------------------------------------------------------------------------
 
 
-def lower_for(c: Lowering, s: ast.For, body: Stmts) -> Stmts:
+def lower_for(c: Lowering, s: ast.For, body: ir.Stmts) -> ir.Stmts:
     """The loop, or a `while` where an upper bound may change: Stan evaluates it before each iteration.
 
     Bounds that only read sizes of what the body changes get names before it, so that a pass may evaluate them
@@ -102,7 +100,7 @@ def lower_for(c: Lowering, s: ast.For, body: Stmts) -> Stmts:
     return (*first, *second, ir.For(s.variable, lower, upper, body, s.span))
 
 
-def named_bound(c: Lowering, bound: ir.Expr, e: ast.Expr, body: Stmts) -> tuple[Stmts, ir.Expr]:
+def named_bound(c: Lowering, bound: ir.Expr, e: ast.Expr, body: ir.Stmts) -> tuple[ir.Stmts, ir.Expr]:
     """What names a bound of the loop with this body, where that is needed, and the bound."""
     if not has_effects(bound) and is_invariant(bound, body):
         return (), bound  # the same value and no effect, however often it is evaluated
@@ -114,7 +112,7 @@ def has_effects(bound: ir.Expr) -> bool:
     return any(map(implicit_arguments_of, walk(bound)))
 
 
-def may_change(bound: ir.Expr, body: Stmts) -> bool:
+def may_change(bound: ir.Expr, body: ir.Stmts) -> bool:
     """Whether a bound may have another value, or an effect, at the next iteration; sizes do not change."""
     read = Counter(n.name for n in walk(bound) if isinstance(n, ir.Var))
     for n in walk(bound):
@@ -130,7 +128,7 @@ def whole_of(e: ir.Expr) -> str:
     return e.name if isinstance(e, ir.Var) else ""
 
 
-def counted(c: Lowering, s: ast.For, lower: ir.Expr, upper: ir.Expr, body: Stmts) -> Stmts:
+def counted(c: Lowering, s: ast.For, lower: ir.Expr, upper: ir.Expr, body: ir.Stmts) -> ir.Stmts:
     """The loop as a `while`, whose counter is one ahead, so that `continue` goes on with the next."""
     at = ir.Var(c.fresh(s.variable), INT)
     inside = (
@@ -145,7 +143,7 @@ def counted(c: Lowering, s: ast.For, lower: ir.Expr, upper: ir.Expr, body: Stmts
 # --- Loops over elements -------------------------------------------------------------------------
 
 
-def lower_for_each(c: Lowering, s: ast.ForEach, body: Stmts) -> Stmts:
+def lower_for_each(c: Lowering, s: ast.ForEach, body: ir.Stmts) -> ir.Stmts:
     """`for (e in x)` as loops over the indices of x, whose entries are read as each iteration begins.
 
     A matrix is run through row by row, and `break` leaves a row: so stanc has it, whatever the manual says of
@@ -159,17 +157,17 @@ def lower_for_each(c: Lowering, s: ast.ForEach, body: Stmts) -> Stmts:
     return (loop_over(c, s, whole, body),)
 
 
-def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: Stmts) -> ir.For:
+def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: ir.Stmts) -> ir.For:
     lengths = ("rows", "cols") if whole.type == MATRIX else ("size",)
     at = tuple(ir.Var(c.fresh("at"), INT) for _ in lengths)
     entry = ir.Index(whole, tuple(map(ir.At, at)), symbol_type(c.facts.symbols[s]))
-    inside: Stmts = (ir.Assign(s.variable, entry, s.span, declares=True), *body)
+    inside: ir.Stmts = (ir.Assign(s.variable, entry, s.span, declares=True), *body)
     for index, length in zip(reversed(at[1:]), reversed(lengths[1:]), strict=True):
         inside = (indices(index, length, whole, inside, s),)
     return indices(at[0], lengths[0], whole, inside, s)
 
 
-def indices(at: ir.Var, length: str, whole: ir.Var, body: Stmts, s: ast.ForEach) -> ir.For:
+def indices(at: ir.Var, length: str, whole: ir.Var, body: ir.Stmts, s: ast.ForEach) -> ir.For:
     """The loop over one axis of a variable."""
     return ir.For(at.name, ir.Const(1, INT), library_apply(length, [whole], INT), body, s.span)
 
@@ -177,7 +175,7 @@ def indices(at: ir.Var, length: str, whole: ir.Var, body: Stmts, s: ast.ForEach)
 # --- Declarations and assignments ----------------------------------------------------------------
 
 
-def lower_declaration(c: Lowering, d: ast.Declaration) -> Stmts:
+def lower_declaration(c: Lowering, d: ast.Declaration) -> ir.Stmts:
     t = symbol_type(c.facts.symbols[d])
     if d.value is not None:
         shape = lower_shape(c, d.type)
@@ -203,7 +201,7 @@ def own_sizes(c: Lowering, t: ast.SizedType) -> tuple[ir.Expr, ...]:
     return sizes * 2 if t.keyword in SQUARE and len(sizes) == 1 else sizes
 
 
-def lower_assignment(c: Lowering, s: ast.Assignment) -> Stmts:
+def lower_assignment(c: Lowering, s: ast.Assignment) -> ir.Stmts:
     value = lower_expr(c, s.value)
     if s.op != "=":
         called = c.facts.calls[s]
@@ -211,11 +209,11 @@ def lower_assignment(c: Lowering, s: ast.Assignment) -> Stmts:
     return assign(c, s.target, value, s)
 
 
-def assign(c: Lowering, target: ast.Expr, value: ir.Expr, s: ast.Assignment) -> Stmts:
+def assign(c: Lowering, target: ast.Expr, value: ir.Expr, s: ast.Assignment) -> ir.Stmts:
     """`target = value`, where the target may be a name, entries of one, or a tuple of targets."""
     if isinstance(target, ast.TupleLiteral):
         whole = c.fresh("tuple")
-        out: Stmts = (ir.Assign(whole, value, s.span, declares=True),)
+        out: ir.Stmts = (ir.Assign(whole, value, s.span, declares=True),)
         assert isinstance(value.type, Tuple)
         for k, (item, t) in enumerate(zip(target.items, value.type.items, strict=True), 1):
             out += assign(c, item, ir.Item(ir.Var(whole, value.type), k, t), s)
@@ -248,13 +246,13 @@ def lower_path(c: Lowering, target: ast.Expr) -> tuple[str, tuple[ir.Step, ...]]
 # --- Distribution statements ---------------------------------------------------------------------
 
 
-def lower_tilde(c: Lowering, s: ast.Tilde) -> Stmts:
+def lower_tilde(c: Lowering, s: ast.Tilde) -> ir.Stmts:
     if (name := f"{s.distribution}_lpmf") in LAPLACE:
         value = lower_laplace(c, name, (s.left, *s.args), c.facts.calls[s])
         return (ir.Increment("target", value, s.span),)
     args = [lower_expr(c, a) for a in (s.left, *s.args)]
     density = call(c, c.facts.calls[s], args, REAL, drops=True)
-    out: Stmts = (ir.Increment("target", density, s.span),)
+    out: ir.Stmts = (ir.Increment("target", density, s.span),)
     if s.truncation is not None and (s.truncation.lower or s.truncation.upper):
         out += (ir.Increment("target", lower_truncation(c, s.truncation, args), s.span),)
     return out

@@ -5,7 +5,8 @@ type `T over n`, where n names the index set of the loop, and with an axis of th
 No flag of a node repeats it.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Union
 
 from ppl.source import Span
@@ -342,7 +343,7 @@ class For:
     variable: str
     lower: Expr
     upper: Expr
-    body: tuple["Stmt", ...]
+    body: "Stmts"
     span: Span = field(repr=False)
 
 
@@ -361,9 +362,9 @@ class Scan:
     inputs: tuple[str, ...]
     entries: tuple[Expr, ...]
     fixed: tuple[Var, ...]
-    step: tuple["Stmt", ...]
+    step: "Stmts"
     next: tuple[Expr, ...]
-    batch: tuple["Stmt", ...]
+    batch: "Stmts"
     batch_next: tuple[Expr, ...]
     span: Span = field(repr=False)
 
@@ -376,22 +377,22 @@ class Scan:
 @dataclass(frozen=True)
 class While:
     condition: Expr
-    body: tuple["Stmt", ...]
+    body: "Stmts"
     span: Span = field(repr=False)
 
 
 @dataclass(frozen=True)
 class If:
     condition: Expr
-    then: tuple["Stmt", ...]
-    otherwise: tuple["Stmt", ...]
+    then: "Stmts"
+    otherwise: "Stmts"
     span: Span = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Profile:
     name: str
-    body: tuple["Stmt", ...]
+    body: "Stmts"
     span: Span = field(repr=False)
 
 
@@ -442,6 +443,8 @@ Stmt = Union[
     Message,
     CheckDeclared,
 ]
+Stmts = tuple[Stmt, ...]
+Change = Callable[[Stmts], Stmts]
 
 # --- Program -------------------------------------------------------------------------------------
 
@@ -474,7 +477,7 @@ class Function:
     name: str
     args: tuple[str, ...]
     gets: tuple[str, ...]
-    body: tuple[Stmt, ...]
+    body: Stmts
     span: Span = field(repr=False)
 
 
@@ -493,15 +496,15 @@ class Program:
 
     functions: tuple[Function, ...]
     data: tuple[Declared, ...]
-    transformed_data: tuple[Stmt, ...]
+    transformed_data: Stmts
     parameters: tuple[Declared, ...]
-    transformed_parameters: tuple[Stmt, ...]
-    model: tuple[Stmt, ...]
-    generated_quantities: tuple[Stmt, ...]
+    transformed_parameters: Stmts
+    model: Stmts
+    generated_quantities: Stmts
     transformed_data_names: tuple[Declared, ...]
     transformed_parameter_names: tuple[Declared, ...]
     generated_names: tuple[Declared, ...]
-    prepared: tuple[Stmt, ...] = ()
+    prepared: Stmts = ()
     row_axes: tuple[tuple[str, int], ...] = ()
     """Parameters with one entry a row, and the axis along which `d.rows` picks some."""
     extra_data: tuple[str, ...] = ()
@@ -515,7 +518,29 @@ class Program:
         return frozenset(d.name for d in (*self.data, *self.transformed_data_names))
 
     @property
+    def log_density(self) -> Stmts:
+        """The statements of the log density."""
+        return (*self.transformed_parameters, *self.model)
+
+    @property
     def output_names(self) -> frozenset[str]:
         """The variables that blocks declare for those after them, parameters aside."""
         outputs = (self.transformed_data_names, self.transformed_parameter_names, self.generated_names)
         return frozenset(d.name for names in outputs for d in names)
+
+    def with_functions(self, change: Change) -> "Program":
+        """The program with each body of a function changed."""
+        return replace(self, functions=tuple(replace(f, body=change(f.body)) for f in self.functions))
+
+    def with_density(self, change: Change, functions: bool = False) -> "Program":
+        """The program with the blocks of its log density changed, and the bodies of functions if so said."""
+        p = self.with_functions(change) if functions else self
+        variables, model = change(p.transformed_parameters), change(p.model)
+        return replace(p, transformed_parameters=variables, model=model)
+
+    def with_bodies(self, change: Change, function: Change, data: bool = False) -> "Program":
+        """The program with its blocks changed, transformed data if `data`, and each body of a function."""
+        p = self.with_functions(function)
+        p = replace(p, transformed_data=change(p.transformed_data)) if data else p
+        p = p.with_density(change)
+        return replace(p, generated_quantities=change(p.generated_quantities))

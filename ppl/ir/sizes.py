@@ -23,7 +23,7 @@ ONE = ir.Const(1, INT)
 MULTIPLY, TRANSPOSE = OPERATORS["*"].name, OPERATORS["'"].name
 
 
-def size_checks(p: ir.Program) -> tuple[ir.Stmt, ...]:
+def size_checks(p: ir.Program) -> ir.Stmts:
     """Statements that reject data by which containers of the program meet in different sizes."""
     variables = (*p.data, *p.transformed_data_names, *p.parameters)
     variables += (*p.transformed_parameter_names, *p.generated_names)

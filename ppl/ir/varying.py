@@ -135,11 +135,11 @@ def unknown_names(body: Sequence[ir.Stmt], start: Names) -> frozenset[str]:
 
 def unknown_in(p: ir.Program, generated: bool = False) -> frozenset[str]:
     """The names in the log density, or in generated quantities too, that may differ from point to point."""
-    body = (*p.transformed_parameters, *p.model, *(p.generated_quantities if generated else ()))
+    body = (*p.log_density, *(p.generated_quantities if generated else ()))
     return unknown_names(body, {d.name for d in p.parameters})
 
 
-def set_from(body: tuple[ir.Stmt, ...], unknown: Names, inside: bool) -> frozenset[str]:
+def set_from(body: ir.Stmts, unknown: Names, inside: bool) -> frozenset[str]:
     """The names that statements set from unknown ones; all of them `inside` an unknown branch."""
     found: set[str] = set()
     for s in body:

@@ -156,7 +156,7 @@ def leaves_early(body: Sequence[ir.Stmt]) -> bool:
 
 def backward_slice(
     body: Sequence[ir.Stmt], needed: Collection[str], criterion: Callable[[ir.Stmt], bool] = lambda s: False
-) -> tuple[ir.Stmt, ...]:
+) -> ir.Stmts:
     """The statements that meet the criterion, and all that set what these read or what is needed in the end.
 
     Variables that they set and do not declare are declared by one of them.
@@ -231,29 +231,7 @@ def jumps(s: ir.Stmt, word: str = "") -> bool:
             return False
 
 
-Change = Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, ...]]
-
-
-def with_bodies(p: ir.Program, change: Change, function: Change, data: bool = False) -> ir.Program:
-    """The program with its blocks changed, transformed data only if `data`, and each body of a function."""
-    return replace(
-        p,
-        functions=tuple(replace(f, body=function(f.body)) for f in p.functions),
-        transformed_data=change(p.transformed_data) if data else p.transformed_data,
-        transformed_parameters=change(p.transformed_parameters),
-        model=change(p.model),
-        generated_quantities=change(p.generated_quantities),
-    )
-
-
-def with_density(p: ir.Program, change: Change, functions: bool = False) -> ir.Program:
-    """The program with `change` applied to the blocks of its log density, and to the bodies of functions."""
-    made = tuple(replace(f, body=change(f.body)) for f in p.functions) if functions else p.functions
-    variables, model = change(p.transformed_parameters), change(p.model)
-    return replace(p, functions=made, transformed_parameters=variables, model=model)
-
-
-def with_blocks(s: ir.Stmt, change: Change) -> ir.Stmt:
+def with_blocks(s: ir.Stmt, change: ir.Change) -> ir.Stmt:
     """The statement with `change` applied to each block inside it; the steps of a scan do not change."""
     match s:
         case ir.If(then=then, otherwise=otherwise):
@@ -267,7 +245,7 @@ def with_blocks(s: ir.Stmt, change: Change) -> ir.Stmt:
 class Rewriter(ABC):
     """A walk over statements, each of which becomes none, one or several."""
 
-    def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+    def statements(self, body: Sequence[ir.Stmt]) -> ir.Stmts:
         return tuple(out for s in body for out in self.statement(s))
 
     @abstractmethod
@@ -275,9 +253,7 @@ class Rewriter(ABC):
         """What takes the place of a statement."""
 
 
-def in_branches(
-    body: Sequence[ir.Stmt], change: Callable[[ir.Stmt], Sequence[ir.Stmt]]
-) -> tuple[ir.Stmt, ...]:
+def in_branches(body: Sequence[ir.Stmt], change: Callable[[ir.Stmt], Sequence[ir.Stmt]]) -> ir.Stmts:
     """The statements with each, those in branches too, as `change` has it; a loop is one statement."""
     out: list[ir.Stmt] = []
     for s in body:
@@ -286,9 +262,14 @@ def in_branches(
     return tuple(out)
 
 
-def without(body: Sequence[ir.Stmt], drops: Callable[[ir.Stmt], bool]) -> tuple[ir.Stmt, ...]:
+def bottom_up(body: Sequence[ir.Stmt], change: Callable[[ir.Stmt], Sequence[ir.Stmt]]) -> ir.Stmts:
+    """The statements as `change` has each, those inside of it first; the steps of a scan do not change."""
+    return tuple(out for s in body for out in change(with_blocks(s, lambda inner: bottom_up(inner, change))))
+
+
+def without(body: Sequence[ir.Stmt], drops: Callable[[ir.Stmt], bool]) -> ir.Stmts:
     """The statements, those in blocks too, without some; the steps of a scan do not change."""
-    return tuple(with_blocks(s, lambda inner: without(inner, drops)) for s in body if not drops(s))
+    return bottom_up(body, lambda s: () if drops(s) else (s,))
 
 
 def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:

@@ -104,6 +104,10 @@ def test_what_is_wrong_with_a_program_is_said(broken, why) -> None:
 
 
 def test_a_pass_that_leaves_a_program_malformed_is_named() -> None:
-    wrong = replace(VALUES, passes=(*VALUES.passes, Pass("wrong", "", twice)))
+    class Wrong(Pass):
+        def run(self, program: ir.Program) -> ir.Program:
+            return twice(program)
+
+    wrong = replace(VALUES, passes=(*VALUES.passes, Wrong("wrong", "")))
     with pytest.raises(Malformed, match="after wrong of values: `c` is declared 2 times"):
         Model(Verified(SourceText(""), part=PROGRAM)).program(wrong)

@@ -218,7 +218,7 @@ class Lifting:
             found[axis] = self.index_set("at", impl, (*args, ir.Const(k, INT)), name)
         return found
 
-    def aside(self, work: Callable[[], None]) -> tuple[ir.Stmt, ...]:
+    def aside(self, work: Callable[[], None]) -> ir.Stmts:
         """The statements that `work` makes, not appended to `out`."""
         before, self.out, stored = self.out, [], dict(self.stored)
         try:

@@ -11,26 +11,19 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
-from ppl.ir.walk import (
-    changing_names,
-    surely,
-    used_names,
-    walk,
-    with_blocks,
-    with_density,
-    with_sure_parts,
-)
+from ppl.ir.walk import changing_names, surely, used_names, walk, with_blocks, with_sure_parts
 from ppl.types import INT, Tuple, core, element_type
 
-Stmts = tuple[ir.Stmt, ...]
 PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)
 """Statements whose expressions are all evaluated."""
 
 
 def eliminate_common_subexpressions(p: ir.Program) -> ir.Program:
-    """The pass; it runs after data-only work has been hoisted."""
-    changing = changing_names((*p.transformed_parameters, *p.model))
-    return with_density(p, Sharing(changing).block)
+    """An expression that occurs more than once in the log joint is computed once.
+
+    It runs after data-only work has been hoisted.
+    """
+    return p.with_density(Sharing(changing_names(p.log_density)).block)
 
 
 @dataclass
@@ -40,7 +33,7 @@ class Sharing:
     changing: frozenset[str]
     fresh: Fresh = field(default_factory=fresh_names)
 
-    def block(self, body: Sequence[ir.Stmt]) -> Stmts:
+    def block(self, body: Sequence[ir.Stmt]) -> ir.Stmts:
         """The statements of one block, each after the shared expressions that it is the first to use."""
         seen = Counter(e for s in body if isinstance(s, PLAIN) for e in self.candidates(s))
         known: dict[ir.Expr, ir.Var] = {}
@@ -52,7 +45,7 @@ class Sharing:
                 out.append(with_blocks(s, self.block))
         return tuple(out)
 
-    def shared(self, s: ir.Stmt, seen: Counter[ir.Expr], known: dict[ir.Expr, ir.Var]) -> Stmts:
+    def shared(self, s: ir.Stmt, seen: Counter[ir.Expr], known: dict[ir.Expr, ir.Var]) -> ir.Stmts:
         before: list[ir.Stmt] = []
 
         def put(node: Any, uses: int = 1) -> Any:

@@ -5,9 +5,9 @@ and c.  The factors are computed by loops over j and i, and over i and c; the su
 product of matrices.  A sum may also be that of an array that the innermost loop fills.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 from ppl.ir import nodes as ir
@@ -18,18 +18,15 @@ from ppl.ir.passes.sums import MINUS, PLUS, addend, with_sum
 from ppl.ir.walk import (
     assigned_names,
     implicit_arguments_of,
+    in_branches,
     leaves_early,
     rewrite,
     used_names,
     walk,
-    with_blocks,
-    with_density,
 )
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import total
 from ppl.types import INT, MATRIX, REAL, rank
-
-Stmts = tuple[ir.Stmt, ...]
 
 TIMES, NEGATE = OPERATORS["*"].name, OPERATORS["unary -"].name
 ONE, MINUS_ONE = ir.Const(1.0, REAL), ir.Const(-1.0, REAL)
@@ -42,26 +39,18 @@ class Inseparable(Exception):
 
 
 def contract(p: ir.Program) -> ir.Program:
-    """The pass."""
-    fresh = fresh_names("_product")
-    return with_density(p, lambda body: contracted(body, fresh))
+    """Sums of products in a nest of three loops become products of matrices.
+
+    Sums in nests of outermost loops are computed before them.
+    """
+    contracted = partial(outermost, fresh=fresh_names("_product"))
+    return p.with_density(lambda body: in_branches(body, contracted))
 
 
-def contracted(body: Sequence[ir.Stmt], fresh: Fresh) -> Stmts:
-    """The statements; sums in nests of outermost loops are computed before them."""
-    out: list[ir.Stmt] = []
-    for s in body:
-        if isinstance(s, ir.For) and not leaves_early(s.body):
-            made, s = outermost(s, fresh)
-            out += made
-        elif isinstance(s, ir.If | ir.Profile):
-            s = with_blocks(s, lambda inner: contracted(inner, fresh))
-        out.append(s)
-    return tuple(out)
-
-
-def outermost(outer: ir.For, fresh: Fresh) -> tuple[list[ir.Stmt], ir.For]:
-    """What the sums in a loop are computed by, and the loop that reads them."""
+def outermost(outer: ir.Stmt, fresh: Fresh) -> ir.Stmts:
+    """What the sums in a loop are computed by, and the loop that reads them; other statements as they are."""
+    if not isinstance(outer, ir.For) or leaves_early(outer.body):
+        return (outer,)
     before: list[ir.Stmt] = []
     body = list(outer.body)
     for k, s in enumerate(body):
@@ -74,7 +63,7 @@ def outermost(outer: ir.For, fresh: Fresh) -> tuple[list[ir.Stmt], ir.For]:
                     before += made
                 except Inseparable:
                     pass
-    return before, replace(outer, body=tuple(body))
+    return (*before, replace(outer, body=tuple(body)))
 
 
 @dataclass(frozen=True)
@@ -143,7 +132,7 @@ class Nest:
                 return last.value
         raise Inseparable
 
-    def product(self, fresh: Fresh) -> tuple[Stmts, ir.Expr]:
+    def product(self, fresh: Fresh) -> tuple[ir.Stmts, ir.Expr]:
         """Statements that compute the sums of all iterations of the outer loops, and the sum of one."""
         for loop in (self.outer, self.middle, self.inner):
             sized = loop.lower == ir.Const(1, INT) and isinstance(loop.upper, ir.Var | ir.Const)
@@ -167,7 +156,7 @@ class Nest:
 
     def filled(
         self, rows: ir.For, columns: ir.For, entries: list[list[ir.Expr]], fresh: Fresh
-    ) -> tuple[Stmts, list[ir.Var]]:
+    ) -> tuple[ir.Stmts, list[ir.Var]]:
         """Loops that fill matrices with products, and the matrices."""
         span, over = self.inner.span, {rows.variable, columns.variable}
         made = [ir.Var(fresh("factors"), MATRIX) for _ in entries]
@@ -181,7 +170,7 @@ class Nest:
         sizes = tuple(trips(loop.lower, loop.upper) for loop in (rows, columns))
         return (*(ir.Declare(v.name, MATRIX, sizes, span) for v in made), nest), made
 
-    def summed(self, body: Stmts, sum_: ir.Expr) -> Iterator[ir.Stmt]:
+    def summed(self, body: ir.Stmts, sum_: ir.Expr) -> Iterator[ir.Stmt]:
         """The body of the middle loop without the innermost, whose sum is known."""
         last = self.inner.body[-1]
         assert isinstance(last, ir.Assign | ir.Update)

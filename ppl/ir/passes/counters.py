@@ -7,6 +7,7 @@ arrays.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,12 +28,10 @@ from ppl.ir.walk import (
     used_names,
     walk,
     with_blocks,
-    with_density,
     with_parts,
 )
 from ppl.types import INT, array_of
 
-Stmts = tuple[ir.Stmt, ...]
 Loops = tuple[ir.For, ...]
 
 
@@ -41,8 +40,8 @@ class Indivisible(Exception):
 
 
 def distribute_counters(p: ir.Program) -> ir.Program:
-    """The pass."""
-    return with_density(p, Distribute(unknown_in(p), fresh_names()).statements)
+    """Ints that a loop carries and that depend on data only are computed in a separate loop."""
+    return p.with_density(Distribute(unknown_in(p), fresh_names()).statements)
 
 
 @dataclass(frozen=True)
@@ -52,18 +51,14 @@ class Distribute(Rewriter):
     unknown: Collection[str]
     fresh: Fresh
 
-    def statement(self, s: ir.Stmt) -> Stmts:
-        divided = self.divided(s) if isinstance(s, ir.For) else None
-        return divided or (with_blocks(s, self.statements),)
-
-    def divided(self, s: ir.For) -> Stmts | None:
-        """The loop of the counters and that of the rest; None where there are none, or they need the rest."""
-        s = replace(s, body=without_any_continue(s.body))
-        own = counters(s, self.unknown)
-        try:
-            return Division(s, own, self.unknown, self.fresh).divided() if own else None
-        except Indivisible:
-            return None
+    def statement(self, s: ir.Stmt) -> ir.Stmts:
+        """The loop of the counters and that of the rest; as it is if it has none, or they need the rest."""
+        if isinstance(s, ir.For):
+            loop = replace(s, body=without_any_continue(s.body))
+            if own := counters(loop, self.unknown):
+                with suppress(Indivisible):
+                    return Division(loop, own, self.unknown, self.fresh).divided()
+        return (with_blocks(s, self.statements),)
 
 
 def counters(s: ir.For, unknown: Collection[str]) -> frozenset[str]:
@@ -84,7 +79,7 @@ class Division:
     fresh: Fresh
     arrays: list[ir.Declare] = field(default_factory=list)
 
-    def divided(self) -> Stmts:
+    def divided(self) -> ir.Stmts:
         """The arrays, the loop of the counters, and the loop that reads what was kept."""
         s, needed = self.loop, self.needed()
         alone, rest = self.block(s.body, needed, (s,))
@@ -107,7 +102,9 @@ class Division:
             raise Indivisible
         return needed
 
-    def block(self, body: Sequence[ir.Stmt], needed: frozenset[str], loops: Loops) -> tuple[Stmts, Stmts]:
+    def block(
+        self, body: Sequence[ir.Stmt], needed: frozenset[str], loops: Loops
+    ) -> tuple[ir.Stmts, ir.Stmts]:
         """The statements of the counters, with those that keep what is read of them, and the rest."""
         alone: list[ir.Stmt] = []
         rest: list[ir.Stmt] = []
@@ -140,7 +137,7 @@ class Division:
             raise Indivisible
         return s
 
-    def store_values(self, node: Any, s: ir.Stmt, loops: Loops) -> tuple[Stmts, Any]:
+    def store_values(self, node: Any, s: ir.Stmt, loops: Loops) -> tuple[ir.Stmts, Any]:
         """Statements that keep what a node reads of the counters, and the node that reads what they kept."""
         made: dict[ir.Expr, ir.Index] = {}
         inside = assigned_names((s,))

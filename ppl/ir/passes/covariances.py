@@ -15,7 +15,7 @@ from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
 def by_covariance(p: ir.Program) -> ir.Program:
-    """The pass."""
+    """The density of a Cholesky factor without other uses becomes the density of the covariance."""
     nodes = list(walk(p.model))
     uses = Counter(n.name for n in nodes if isinstance(n, ir.Var))
     sets = Counter(n.name for n in nodes if isinstance(n, ir.Assign | ir.Update | ir.Scatter))

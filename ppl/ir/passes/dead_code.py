@@ -1,18 +1,21 @@
 """What nothing reads: index sets, of a nest over pairs as long as there are pairs, and stores of locals."""
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import used_names, walk_statements, with_density, without
+from ppl.ir.walk import used_names, walk_statements, without
 from ppl.types import INT, OverAxes
 
 
 def eliminate_dead_code(p: ir.Program) -> ir.Program:
-    """The pass; a variable may have been read by another that nothing reads."""
+    """Unused index sets are removed.
+
+    A variable may have been read by another that nothing reads.
+    """
     names = dead_names(p)
 
     def is_dead(s: ir.Stmt) -> bool:
         return isinstance(s, ir.Assign) and s.name in names
 
-    shorter = with_density(p, lambda body: without(body, is_dead), functions=True)
+    shorter = p.with_density(lambda body: without(body, is_dead), functions=True)
     return p if shorter == p else eliminate_dead_code(shorter)
 
 

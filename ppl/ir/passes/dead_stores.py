@@ -9,29 +9,19 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import (
-    assigned_names,
-    changing_names,
-    mentions,
-    used_names,
-    walk_statements,
-    with_blocks,
-    with_bodies,
-)
+from ppl.ir.walk import assigned_names, changing_names, mentions, used_names, walk_statements, with_blocks
 from ppl.stdlib import batching
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.types import INT
 
-Stmts = tuple[ir.Stmt, ...]
-
 
 def eliminate_dead_stores(p: ir.Program) -> ir.Program:
-    """The pass."""
+    """Variables that are set as a whole before they are read are not initialised."""
     shared = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
     sizes = frozenset(d.name for d in p.data if is_bounded_below(d)) - assigned_names(shared)
     outputs = {d.name for d in (*p.transformed_parameter_names, *p.generated_names)}
     left = partial(without_dead_stores, sizes=sizes | counts(shared, sizes), outputs=frozenset(outputs))
-    return with_bodies(p, left, lambda body: without_dead_stores(body, counts(body, frozenset())))
+    return p.with_bodies(left, lambda body: without_dead_stores(body, counts(body, frozenset())))
 
 
 def is_bounded_below(d: ir.Declared) -> bool:
@@ -66,7 +56,7 @@ def is_size(e: ir.Expr, sizes: frozenset[str]) -> bool:
 
 def without_dead_stores(
     body: Sequence[ir.Stmt], sizes: frozenset[str], outputs: frozenset[str] = frozenset()
-) -> Stmts:
+) -> ir.Stmts:
     found: list[ir.Stmt] = []
     inside = partial(without_dead_stores, sizes=sizes)
     for k, s in enumerate(body):

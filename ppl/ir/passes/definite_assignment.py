@@ -53,7 +53,7 @@ class Definition:
         assert isinstance(self.variable.shape, tuple)
         return self.variable.shape
 
-    def runs(self, body: tuple[ir.Stmt, ...]) -> bool:
+    def runs(self, body: ir.Stmts) -> bool:
         """Whether no statement reads an entry that is not set."""
         return all(map(self.allows, body))
 

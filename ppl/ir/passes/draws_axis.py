@@ -21,7 +21,6 @@ from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.types import INT, Tuple, Type, core, over_axes, rank
 
-Stmts = tuple[ir.Stmt, ...]
 DRAW = ir.Var(ir.DRAW, over_axes(INT, ir.DRAW))
 """The numbers of the draws, which the emitted functions are given."""
 COUNT = helper(batching.batch_size, (DRAW,), INT)
@@ -30,7 +29,10 @@ Mask = tuple[bool, ...]
 
 
 def draws_axis(p: ir.Program, shared: Collection[str] = ()) -> ir.Program:
-    """The pass; raises DrawByDraw as `lifted_density` does."""
+    """Every value of the log density that may differ from draw to draw gets an axis of the draws.
+
+    Raises DrawByDraw as `lifted_density` does.
+    """
     return lifted_density(p, shared)[0]
 
 
@@ -46,7 +48,7 @@ def lifted_density(p: ir.Program, shared: Collection[str] = ()) -> "tuple[ir.Pro
     start = {d.name for d in p.parameters if d.name not in shared}
     if any(used_names(d.arguments) & start for d in p.parameters if d.name in shared):
         raise DrawByDraw("the bounds of a parameter that draws share differ between them")
-    names = varying_names((*p.transformed_parameters, *p.model), start)
+    names = varying_names(p.log_density, start)
     before, after = (left_together(made, b, names) for b in (p.transformed_parameters, p.model))
     c = lifting(made, (*before, *after), start, declared_types(p))
     try:
@@ -114,7 +116,7 @@ def functions_of(p: ir.Program, options: LiftOptions | None = None, scans: bool 
 
 
 def lifting(
-    made: Functions, body: Stmts, start: set[str], types: dict[str, Type], v: Vectorise | None = None
+    made: Functions, body: ir.Stmts, start: set[str], types: dict[str, Type], v: Vectorise | None = None
 ) -> Lifting:
     """What lifts statements along the draws, of which the variables of `start` have one value each."""
     root = Batch({ir.DRAW: DRAW}, {}, dict.fromkeys(start, (ir.DRAW,)), draws=ir.DRAW)
@@ -148,7 +150,7 @@ def parameter(c: Lifting, d: ir.Declared) -> ir.Declared:
 # --- Jumps and functions -------------------------------------------------------------------------
 
 
-def left_together(made: Functions, body: Stmts, start: set[str]) -> Stmts:
+def left_together(made: Functions, body: ir.Stmts, start: set[str]) -> ir.Stmts:
     """The statements, where some draws would leave a loop before others with flags; `start` varies before."""
     names = varying_names(body, {*start})
 
@@ -164,7 +166,7 @@ def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:
     return any(isinstance(s, ir.If) and varies(s.condition, names) for s in walk_statements(tuple(body)))
 
 
-def function_body(functions: Functions, f: ir.Function, mask: Mask) -> Stmts:
+def function_body(functions: Functions, f: ir.Function, mask: Mask) -> ir.Stmts:
     """The statements of a function some of whose arguments vary."""
     varying = {a for a, m in zip(f.args, mask, strict=True) if m}
     body = left_together(functions, f.body, varying)
@@ -176,7 +178,7 @@ def function_body(functions: Functions, f: ir.Function, mask: Mask) -> Stmts:
     return (begin, *c.aside(lambda: run(c, root_of(c), body)))
 
 
-def one_exit(f: ir.Function, names: set[str]) -> Stmts:
+def one_exit(f: ir.Function, names: set[str]) -> ir.Stmts:
     """The body, with one return at its end where draws would leave it at different places."""
     parting = any(
         isinstance(s, ir.If | ir.While) and varies(s.condition, names) and has_return(s)
@@ -194,7 +196,7 @@ def one_exit(f: ir.Function, names: set[str]) -> Stmts:
     return (ir.Declare(result.name, result.type, (), f.span), *body, ir.Return(result, f.span))
 
 
-def left_early(s: ir.Stmt) -> Stmts:
+def left_early(s: ir.Stmt) -> ir.Stmts:
     """A `return` without a value as the `continue` of a loop that is run once."""
     if isinstance(s, ir.Return):
         return (ir.Jump("continue", s.span),)

@@ -27,11 +27,12 @@ from ppl.ir.passes.vectorise_loops import Note
 from ppl.ir.walk import assigned_names, declared_names, used_names, walk
 from ppl.types import INT, Tuple, Type, axes_of, core, over_axes, rank
 
-Stmts = tuple[ir.Stmt, ...]
-
 
 def variables_of_draws(p: ir.Program) -> ir.Program:
-    """The pass; raises DrawByDraw as `lifted_variables` does."""
+    """Transformed parameters and generated quantities get an axis of the draws.
+
+    Raises DrawByDraw as `lifted_variables` does.
+    """
     return lifted_variables(p)[0]
 
 
@@ -76,7 +77,7 @@ def refuse(p: ir.Program) -> None:
         raise DrawByDraw("the lines that one draw prints must stay together")
 
 
-def block(c: Lifting, body: Stmts, outputs: Sequence[ir.Declared], notes: list[Note]) -> Stmts:
+def block(c: Lifting, body: ir.Stmts, outputs: Sequence[ir.Declared], notes: list[Note]) -> ir.Stmts:
     """Every statement along the draws, and every output."""
     for s in body:
         c.span = s.span

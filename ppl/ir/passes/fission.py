@@ -16,7 +16,6 @@ from ppl.ir.walk import EXPRESSIONS, assigned_names, used_names, walk, with_part
 from ppl.source import Span
 from ppl.types import INT, Tuple, array_of, core, rank
 
-Stmts = tuple[ir.Stmt, ...]
 Loops = tuple[ir.For, ...]
 Names = frozenset[str]
 Ranges = tuple[tuple[str, ir.Expr, ir.Expr], ...]
@@ -40,7 +39,7 @@ class Fission:
     stale: set[str] = field(default_factory=set)
     """What the step reads before it is set again: only its last value is known from before the scan."""
 
-    def divide(self, body: Sequence[ir.Stmt]) -> tuple[Stmts, Stmts]:
+    def divide(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmts, ir.Stmts]:
         """What may run before the scan, and the step."""
         self.moving |= assigned_names(body)
         while True:
@@ -80,7 +79,9 @@ class Fission:
 
     # --- Statements ---
 
-    def block(self, body: Sequence[ir.Stmt], loops: Loops, later: Names = frozenset()) -> tuple[Stmts, Stmts]:
+    def block(
+        self, body: Sequence[ir.Stmt], loops: Loops, later: Names = frozenset()
+    ) -> tuple[ir.Stmts, ir.Stmts]:
         """The statements divided; `later` are the names that are set again after all of them."""
         before: list[ir.Stmt] = []
         step: list[tuple[ir.Stmt, Names]] = []
@@ -113,7 +114,7 @@ class Fission:
         steady = not used_names((s.lower, s.upper)) & (self.moving | self.state)
         return steady and isinstance(s.lower, ir.Const) and s.lower.value >= 1
 
-    def needed(self, step: Sequence[tuple[ir.Stmt, Names]]) -> Stmts:
+    def needed(self, step: Sequence[tuple[ir.Stmt, Names]]) -> ir.Stmts:
         """What sets the state; `stale` is what that reads and is set again afterwards."""
         moves = [(s, again) for s, again in step if assigned_names((s,)) & self.state]
         self.stale |= {name for s, again in moves for name in used_names(s) & again - self.state}

@@ -58,7 +58,10 @@ PLUS = OPERATORS["+"].name
 
 
 def fuse_regressions(p: ir.Program) -> ir.Program:
-    """The pass; it runs after data-only work has been hoisted."""
+    """A linear predictor and its density become one generalised linear model.
+
+    It runs after data-only work has been hoisted.
+    """
     sizes = {d.name: (*d.dims, *d.sizes) for d in (*p.data, *p.parameters) if rank(d.type) == 2}
     prepared = {s.name: s.value for s in single_assignments(p.prepared)}
     fusion = Fusion(p.data_names | prepared_names(p), sizes, prepared)
@@ -191,7 +194,7 @@ class Fusion:
 
     # --- Predictors with a name ---
 
-    def put_in(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+    def put_in(self, body: Sequence[ir.Stmt]) -> ir.Stmts:
         """The statements with predictors that one other statement uses put in there."""
         uses = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Var | ir.Update | ir.Scatter))
         sets = Counter(n.name for n in walk_statements(tuple(body)) if isinstance(n, ir.Assign | ir.Declare))

@@ -42,9 +42,9 @@ COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">"
 
 
 def hoist_data(p: ir.Program) -> ir.Program:
-    """The pass."""
+    """Expressions that depend on data only are computed once, when the data are read."""
     outputs = frozenset(d.name for d in p.transformed_parameter_names)
-    body = (*p.transformed_parameters, *p.model)
+    body = p.log_density
     pure = pure_functions(p.functions)
     h = Hoist(
         p.data_names,
@@ -82,7 +82,7 @@ class Hoist(Rewriter):
     branches: int = 0
     """How many `if`s on data stand around it."""
 
-    def statement(self, s: ir.Stmt) -> tuple[ir.Stmt, ...]:
+    def statement(self, s: ir.Stmt) -> ir.Stmts:
         match s:
             case ir.Assign() if self.hoistable(s):
                 self.prepared.append(s)
@@ -117,7 +117,7 @@ class Hoist(Rewriter):
             self.prepared.append(ir.If(condition, tuple(then_prepared), tuple(otherwise_prepared), s.span))
         return replace(s, condition=condition, then=then, otherwise=otherwise)
 
-    def branch(self, body: Sequence[ir.Stmt]) -> tuple[tuple[ir.Stmt, ...], list[ir.Stmt]]:
+    def branch(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmts, list[ir.Stmt]]:
         outer, self.prepared, names = self.prepared, [], dict(self.names)
         before, self.from_data = self.from_data, self.made_in_branch(body)
         self.branches += 1

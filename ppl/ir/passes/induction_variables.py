@@ -4,35 +4,26 @@ An int that every iteration adds one constant to, as `i += 1` at the end does, i
 many times the iterations so far; so it is carried no longer, and the loop may become arrays.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import int_sum, linear, trips
-from ppl.ir.walk import leaves_early, substituted, walk, with_blocks, with_density
+from ppl.ir.walk import bottom_up, leaves_early, substituted, walk
 from ppl.types import INT
 
-Stmts = tuple[ir.Stmt, ...]
 SETTERS = (ir.Declare, ir.Assign, ir.Update)
 
 
 def replace_induction_variables(p: ir.Program) -> ir.Program:
-    """The pass."""
-    return with_density(p, counted, functions=True)
+    """An int that grows by a constant in every iteration becomes a formula in the loop variable."""
+    return p.with_density(lambda body: bottom_up(body, without_counters), functions=True)
 
 
-def counted(body: Sequence[ir.Stmt]) -> Stmts:
-    return tuple(out for s in body for out in statement(s))
-
-
-def statement(s: ir.Stmt) -> Stmts:
-    s = with_blocks(s, counted)
-    return without_counters(s) if isinstance(s, ir.For) else (s,)
-
-
-def without_counters(s: ir.For) -> Stmts:
-    """The loop with each counter as a sum, and after it what the counter has come to."""
+def without_counters(s: ir.Stmt) -> ir.Stmts:
+    """A loop with each counter as a sum, and after it what the counter has come to."""
+    if not isinstance(s, ir.For):
+        return (s,)
     for k, step in enumerate(s.body):
         sign = increment(step, s)
         if sign and isinstance(step, ir.Assign):

@@ -24,8 +24,6 @@ from ppl.ir.walk import (
 from ppl.source import Span
 from ppl.types import INT, rank
 
-Stmts = tuple[ir.Stmt, ...]
-
 
 @dataclass(frozen=True)
 class InlineLimits:
@@ -63,7 +61,7 @@ class Inline(Rewriter):
     invariant: frozenset[str] | None = None
     """In a loop, what is the same in all iterations: a call of these alone is made once, as it stands."""
 
-    def statement(self, s: ir.Stmt) -> Stmts:
+    def statement(self, s: ir.Stmt) -> ir.Stmts:
         """The statement after the statements of every function it calls for certain."""
         match s:
             case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
@@ -113,7 +111,7 @@ class Inline(Rewriter):
         called = {n.name for n in walk(f.body) if isinstance(n, ir.CallUser)} & self.functions.keys()
         return any(self.recursive(self.functions[name], above | {f.name}) for name in called)
 
-    def body(self, call: ir.CallUser, args: Sequence[ir.Expr], result: str | None, span: Span) -> Stmts:
+    def body(self, call: ir.CallUser, args: Sequence[ir.Expr], result: str | None, span: Span) -> ir.Stmts:
         """The function's statements with its names made fresh and its returns turned into assignments."""
         f, inner = self.functions[call.name], self
         if self.recursive(f):
@@ -138,7 +136,7 @@ class Inline(Rewriter):
         if always_last(renamed):
             last = renamed[-1]
             assert isinstance(last, ir.Return) and last.value is not None
-            tail: Stmts = (*renamed[:-1], ir.Assign(result, last.value, last.span, declares=True))
+            tail: ir.Stmts = (*renamed[:-1], ir.Assign(result, last.value, last.span, declares=True))
         elif rank(call.type) == 0:
             out.append(ir.Declare(result, call.type, (), span))
             tail = returns_as_assignments(renamed, result)
@@ -158,7 +156,7 @@ def always_last(body: Sequence[ir.Stmt]) -> bool:
     return len(returns) == 1 and bool(body) and body[-1] is returns[0]
 
 
-def without_final_return(body: Stmts) -> Stmts:
+def without_final_return(body: ir.Stmts) -> ir.Stmts:
     if body and isinstance(body[-1], ir.Return):
         body = body[:-1]
     if any(isinstance(n, ir.Return) for n in walk(body)):
@@ -166,7 +164,7 @@ def without_final_return(body: Stmts) -> Stmts:
     return body
 
 
-def returns_as_assignments(body: Sequence[ir.Stmt], result: str) -> Stmts:
+def returns_as_assignments(body: Sequence[ir.Stmt], result: str) -> ir.Stmts:
     """Each path's `return e` as `result = e`; what follows such an `if` goes into the other branch."""
     for k, s in enumerate(body):
         rest = body[k + 1 :]

@@ -8,15 +8,13 @@ from collections.abc import Mapping, Sequence
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import Inline, NotInlinable
-from ppl.ir.walk import functions_where, with_density
-
-Stmts = tuple[ir.Stmt, ...]
+from ppl.ir.walk import functions_where
 
 
 def inline_calls(p: ir.Program) -> ir.Program:
-    """The pass."""
+    """Functions with loops are inlined, so that their index sets are known from data."""
     functions, fresh = looping(p.functions), fresh_names("_out")
-    return with_density(p, lambda body: written(body, functions, fresh))
+    return p.with_density(lambda body: written(body, functions, fresh))
 
 
 def looping(functions: Sequence[ir.Function]) -> dict[str, ir.Function]:
@@ -25,7 +23,7 @@ def looping(functions: Sequence[ir.Function]) -> dict[str, ir.Function]:
     return {f.name: f for f in functions if f.name in names}
 
 
-def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], fresh: Fresh) -> Stmts:
+def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], fresh: Fresh) -> ir.Stmts:
     out: list[ir.Stmt] = []
     for s in body:
         try:

@@ -77,13 +77,12 @@ from ppl.types import (
     rank,
 )
 
-Stmts = tuple[ir.Stmt, ...]
 Around = tuple[Lifting, Batch] | None
 """The attempt and the batch of all draws around an outermost loop; None for one draw."""
 Sides = frozenset[frozenset[str]]
 
 
-def loop_as_arrays(s: ir.For, options: LiftOptions, around: Around = None) -> Stmts:
+def loop_as_arrays(s: ir.For, options: LiftOptions, around: Around = None) -> ir.Stmts:
     """The loop as statements on arrays; `around` is the batch of all draws, if there are many.
 
     Raises:
@@ -629,7 +628,7 @@ def splits(b: Batch, s: ir.If) -> bool:
             return False
 
 
-def in_each_step(c: Lifting, s: ir.For | ir.While, work: Callable[[], None]) -> Stmts:
+def in_each_step(c: Lifting, s: ir.For | ir.While, work: Callable[[], None]) -> ir.Stmts:
     """The statements that `work` makes in a remaining loop, whose variables change with each step."""
     before, c.moving = c.moving, c.moving | assigned_names((s,))
     for name in c.moving:

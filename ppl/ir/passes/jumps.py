@@ -13,18 +13,17 @@ from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.inline import ends_in, has_return
 from ppl.ir.passes.loop_body import without_continue
 from ppl.ir.varying import may_end, unknown_in, unknown_names, varies
-from ppl.ir.walk import in_branches, jumps, walk, with_blocks, with_density
+from ppl.ir.walk import bottom_up, in_branches, jumps, walk
 from ppl.types import INT, rank
 
-Stmts = tuple[ir.Stmt, ...]
 YES, NO = ir.Const(1, INT), ir.Const(0, INT)
 
 
 def jumps_to_branches(p: ir.Program) -> ir.Program:
-    """The pass."""
+    """Jumps and early returns that depend on parameters become branches."""
     fresh, which = fresh_names("_jump"), partial(is_unsure, unknown_in(p))
     functions = tuple(with_one_end(f, fresh) for f in p.functions)
-    return with_density(replace(p, functions=functions), lambda body: with_exit_flags(body, fresh, which))
+    return replace(p, functions=functions).with_density(lambda body: with_exit_flags(body, fresh, which))
 
 
 def has_exit(s: ir.For | ir.While) -> bool:
@@ -41,13 +40,13 @@ def is_unsure(unknown: Collection[str], s: ir.For | ir.While) -> bool:
 
 def with_exit_flags(
     body: Sequence[ir.Stmt], fresh: Fresh, which: Callable[[ir.For | ir.While], bool] = has_exit
-) -> Stmts:
+) -> ir.Stmts:
     """The statements, with a flag in place of each `break` and `return` in such loops."""
-    out: list[ir.Stmt] = []
-    for s in body:
-        s = with_blocks(s, lambda inner: with_exit_flags(inner, fresh, which))
-        out += Loop(s, fresh).without_jumps() if isinstance(s, ir.For | ir.While) and which(s) else (s,)
-    return tuple(out)
+
+    def change(s: ir.Stmt) -> ir.Stmts:
+        return Loop(s, fresh).without_jumps() if isinstance(s, ir.For | ir.While) and which(s) else (s,)
+
+    return bottom_up(body, change)
 
 
 def with_one_end(f: ir.Function, fresh: Fresh) -> ir.Function:
@@ -57,11 +56,11 @@ def with_one_end(f: ir.Function, fresh: Fresh) -> ir.Function:
         return f
     body = with_exit_flags(f.body, fresh, partial(is_unsure, unknown))
     values = any(isinstance(n, ir.Return) and n.value is not None for n in walk(body))
-    end: Stmts = () if values else (ir.Return(None, f.span),)
+    end: ir.Stmts = () if values else (ir.Return(None, f.span),)
     return replace(f, body=returning_last((*body, *end)))
 
 
-def returning_last(body: Stmts) -> Stmts:
+def returning_last(body: ir.Stmts) -> ir.Stmts:
     """The statements with those that follow an `if` which may return in the side that does not."""
     for k, s in enumerate(body):
         rest = body[k + 1 :]
@@ -95,7 +94,7 @@ class Loop:
     def __post_init__(self) -> None:
         self.going, self.ended = (ir.Var(self.fresh(hint), INT) for hint in ("going", "ended"))
 
-    def without_jumps(self) -> Stmts:
+    def without_jumps(self) -> ir.Stmts:
         """The loop, with the flags set before it and what it returns given back after it; the loop as it is
         where it returns a container, whose sizes are not known here.
         """
@@ -120,7 +119,7 @@ class Loop:
     def flag(self, flag: ir.Var, value: ir.Const, declares: bool = False) -> ir.Assign:
         return ir.Assign(flag.name, value, self.loop.span, declares)
 
-    def leaving(self, s: ir.Stmt) -> Stmts:
+    def leaving(self, s: ir.Stmt) -> ir.Stmts:
         """What sets flags and ends the step, for a statement that would leave the loop."""
         match s:
             case ir.Jump(word="break"):

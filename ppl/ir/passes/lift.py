@@ -447,7 +447,7 @@ def divides_ints(e: ir.Apply) -> bool:
     return e.callee.name in DIVISIONS and element_type(e.type) == INT
 
 
-def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, tuple[ir.Stmt, ...]]:
+def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, ir.Stmts]:
     """What lifting gives, and the statements it makes on the way."""
     found: list[ir.Expr] = []
     made = c.aside(lambda: found.append(lift(c, b, e)))

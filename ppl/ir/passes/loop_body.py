@@ -10,8 +10,6 @@ from ppl.ir.walk import declared_names, jumps, walk, walk_statements
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT
 
-Stmts = tuple[ir.Stmt, ...]
-
 
 def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """Variables that are given a value where they are declared and never changed."""
@@ -52,7 +50,7 @@ def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...
     return writes
 
 
-def without_continue(body: Sequence[ir.Stmt]) -> Stmts:
+def without_continue(body: Sequence[ir.Stmt]) -> ir.Stmts:
     """The same statements with what follows a `continue` in the branches that get there."""
     for k, s in enumerate(body):
         before, rest = body[:k], body[k + 1 :]

@@ -19,7 +19,10 @@ Branch = ir.If | ir.Select
 
 
 def one_side(p: ir.Program, sides: Sides) -> ir.Program:
-    """The pass; the other branches are left as they are."""
+    """Some branches on parameters take one side at every point.
+
+    The other branches are left as they are.
+    """
     numbered = branches(p)
     conditions = {id(numbered[number]): ir.Const(int(holds), INT) for number, holds in sides}
 
@@ -42,12 +45,10 @@ def sides_of(p: ir.Program) -> list[Sides]:
     Branches in `while` loops are not among them: a loop may not end without them.
     """
     numbers = {id(n): number for number, n in enumerate(branches(p))}
-    body = (*p.transformed_parameters, *p.model)
-    unknown = unknown_in(p)
-    called = varying_arguments(p, body, unknown_names)
+    called = varying_arguments(p, p.log_density, unknown_names)
     inside = ((f.body, unknown_names(f.body, called.get(f.name, ()))) for f in p.functions)
     found = [sides_in(statements, names, numbers) for statements, names in inside]
-    return [sides for each in (*found, sides_in(body, unknown, numbers)) for sides in each]
+    return [sides for each in (*found, sides_in(p.log_density, unknown_in(p), numbers)) for sides in each]
 
 
 def sides_in(

@@ -13,18 +13,16 @@ from functools import partial
 from ppl.ir import nodes as ir
 from ppl.ir.linear import is_numbered_by
 from ppl.ir.passes.definite_assignment import Definition, mentions_in_bounds, reads
-from ppl.ir.walk import assigned_names, is_invariant, mentions, walk, with_blocks, with_bodies
-
-Stmts = tuple[ir.Stmt, ...]
+from ppl.ir.walk import assigned_names, is_invariant, mentions, walk, with_blocks
 
 
 def privatise(p: ir.Program) -> ir.Program:
-    """The pass."""
+    """A variable that every iteration sets before reading it is declared inside the loop."""
     inside = partial(pushed, outputs=p.output_names)
-    return with_bodies(p, inside, partial(pushed, outputs=frozenset()), data=True)
+    return p.with_bodies(inside, partial(pushed, outputs=frozenset()), data=True)
 
 
-def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> Stmts:
+def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> ir.Stmts:
     """The statements with every declaration that can go moved into the loops after it, as deep as it goes."""
     out = list(body)
     for s in body:
@@ -42,7 +40,7 @@ def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> Stmts:
     return tuple(with_blocks(s, lambda body: pushed(body, outputs)) for s in out)
 
 
-def declared_for(s: ir.Stmt, d: ir.Declare) -> tuple[ir.Stmt, ...]:
+def declared_for(s: ir.Stmt, d: ir.Declare) -> ir.Stmts:
     """The loop with the declaration inside, or before it where the variable is an array along the loop."""
     assert isinstance(s, ir.For)
     return (d, s) if has_own_entries(s, d.name) else (replace(s, body=(d, *s.body)),)

@@ -12,7 +12,7 @@ from functools import partial, reduce
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, LiftOptions, helper
-from ppl.ir.passes.iterations import Around, Stmts, attempt, by_group, loop_as_arrays, remaining_loop, run
+from ppl.ir.passes.iterations import Around, attempt, by_group, loop_as_arrays, remaining_loop, run
 from ppl.ir.passes.lift import may_fail, to_batch
 from ppl.ir.passes.widths import reached
 from ppl.ir.walk import assigned_names, used_names, walk
@@ -20,7 +20,7 @@ from ppl.stdlib import batching
 from ppl.types import INT
 
 
-def arrays_by_width(s: ir.For, options: LiftOptions, around: Around = None) -> Stmts:
+def arrays_by_width(s: ir.For, options: LiftOptions, around: Around = None) -> ir.Stmts:
     """The statements that do what a loop over segments does.
 
     Raises:
@@ -35,7 +35,7 @@ def arrays_by_width(s: ir.For, options: LiftOptions, around: Around = None) -> S
     return tuple(c.out)
 
 
-def arrays_by_size(s: ir.For, options: LiftOptions, around: Around = None) -> Stmts:
+def arrays_by_size(s: ir.For, options: LiftOptions, around: Around = None) -> ir.Stmts:
     """The same where sizes are known only inside: iterations are grouped where they ask for them.
 
     Raises:

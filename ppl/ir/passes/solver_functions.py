@@ -15,11 +15,11 @@ from ppl.types import over_axes
 
 
 def solver_functions(p: ir.Program) -> ir.Program:
-    """The pass."""
+    """The functions that solvers work on are evaluated at many points at once."""
     solved = {n.function: n for n in walk(p) if isinstance(n, ir.Solve)}
     if not solved:
         return p
-    functions, body = functions_of(p), (*p.transformed_parameters, *p.model, *p.generated_quantities)
+    functions, body = functions_of(p), (*p.log_density, *p.generated_quantities)
     varying = varying_arguments(p, body, varying_names)
     alone: list[ir.Function] = []
     at_points = []

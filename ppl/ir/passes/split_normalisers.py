@@ -21,14 +21,20 @@ Halves = tuple[ir.Expr, ir.Expr]
 
 
 def prepare_normalisers(p: ir.Program) -> ir.Program:
-    """What densities in two need, added to the prepared data."""
+    """Terms of densities that depend on data only are computed once, for the pass split-normalisers.
+
+    What densities in two need, added to the prepared data.
+    """
     splitting = Splitting.of(p)
     splitting.statements(p.model)
     return replace(p, prepared=(*p.prepared, *splitting.added))
 
 
 def split_normalisers(p: ir.Program) -> ir.Program:
-    """The densities in two; the program as it is where `prepare_normalisers` has not been."""
+    """A density over rows becomes its kernel and the terms that were prepared.
+
+    The densities in two; the program as it is where `prepare_normalisers` has not been.
+    """
     splitting = Splitting.of(p)
     model = splitting.statements(p.model)
     return p if splitting.added else replace(p, model=model)
@@ -47,7 +53,7 @@ class Splitting(Rewriter):
         prepared = {s.value: s.name for s in single_assignments(p.prepared)}
         return cls(p.data_names | prepared_names(p), prepared, [])
 
-    def statement(self, s: ir.Stmt) -> tuple[ir.Stmt, ...]:
+    def statement(self, s: ir.Stmt) -> ir.Stmts:
         match s:
             case ir.Increment(what="target", value=ir.Apply() as e):
                 halves = self.halves(e, s)

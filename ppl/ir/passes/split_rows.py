@@ -16,7 +16,6 @@ from ppl.ir.walk import assigned_names, backward_slice, used_names, walk, walk_s
 from ppl.source import Span
 from ppl.types import INT, entry, rank
 
-Stmts = tuple[ir.Stmt, ...]
 EFFECTS = (ir.Increment, ir.CallVoid, ir.Message, ir.TargetSoFar)
 
 
@@ -60,12 +59,12 @@ def row_axes(declared: Iterable[ir.Declared], size: str) -> Axes:
 
 
 def row_terms(p: ir.Program, size: str) -> ir.Program:
-    """The row terms alone."""
+    """Only the terms of the target that depend on rows are kept, for any subset of rows."""
     return split_rows(p, size).rows
 
 
 def rest_terms(p: ir.Program, size: str) -> ir.Program:
-    """What is no row term."""
+    """Only the terms of the target that depend on no row are kept."""
     return split_rows(p, size).rest
 
 
@@ -208,7 +207,7 @@ def flows_in(
                 yield condition | used_names(s), assigned_names((s,))
 
 
-def pick(body: Sequence[ir.Stmt], touched: set[str], of_rows: bool, within: bool = False) -> Stmts:
+def pick(body: Sequence[ir.Stmt], touched: set[str], of_rows: bool, within: bool = False) -> ir.Stmts:
     """The statements without the terms of the other kind; those `within` an `if` on rows are theirs."""
     return tuple(part for s in body if (part := picked(s, touched, of_rows, within)) is not None)
 

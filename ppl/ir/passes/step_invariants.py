@@ -6,16 +6,14 @@ from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.lift import DIVISIONS
 from ppl.ir.passes.zero_based import zero_based
-from ppl.ir.walk import Rewriter, assigned_names, rewrite, surely, used_names, with_blocks, with_density
+from ppl.ir.walk import Rewriter, assigned_names, rewrite, surely, used_names, with_blocks
 from ppl.stdlib import batching
 from ppl.types import INT, element_type
 
-Stmts = tuple[ir.Stmt, ...]
-
 
 def hoist_step_invariants(p: ir.Program) -> ir.Program:
-    """The pass."""
-    return with_density(p, Invariants().statements, functions=True)
+    """Computations on index sets that are the same in every step of a recurrence are done once."""
+    return p.with_density(Invariants().statements, functions=True)
 
 
 @dataclass
@@ -25,10 +23,10 @@ class Invariants(Rewriter):
     fresh: Fresh = field(default_factory=fresh_names)
     known: dict[ir.Expr, ir.Var] = field(default_factory=dict)
 
-    def statement(self, s: ir.Stmt) -> Stmts:
+    def statement(self, s: ir.Stmt) -> ir.Stmts:
         return self.scan(s) if isinstance(s, ir.Scan) else (with_blocks(s, self.statements),)
 
-    def scan(self, s: ir.Scan) -> Stmts:
+    def scan(self, s: ir.Scan) -> ir.Stmts:
         """The recurrence, behind what its steps need not compute."""
         self.known = {}
         step, after = self.body(s, s.step, s.next)
@@ -39,7 +37,9 @@ class Invariants(Rewriter):
         fixed = tuple(v for v in (*s.fixed, *self.known.values()) if v.name in read)
         return (*before, replace(made, fixed=fixed))
 
-    def body(self, s: ir.Scan, body: Stmts, after: tuple[ir.Expr, ...]) -> tuple[Stmts, tuple[ir.Expr, ...]]:
+    def body(
+        self, s: ir.Scan, body: ir.Stmts, after: tuple[ir.Expr, ...]
+    ) -> tuple[ir.Stmts, tuple[ir.Expr, ...]]:
         own = {*s.carried, *s.inputs} | assigned_names(body)
         sure = {n for n in surely((body, after)) if isinstance(n, ir.Apply) and is_index(n)}
 

@@ -11,21 +11,20 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
-from ppl.ir.walk import parts_of, rewrite, walk, walk_statements, with_blocks, with_bodies
+from ppl.ir.walk import bottom_up, parts_of, rewrite, walk, walk_statements
 from ppl.source import Span
 from ppl.types import Tuple, Type, array_dims, array_of, core, rank
 
-Stmts = tuple[ir.Stmt, ...]
 Parts = dict[str, tuple[ir.Var, ...]]
 
 
 def tuple_parts(p: ir.Program) -> ir.Program:
-    """The pass: of every variable that a block or function has for itself."""
+    """A local tuple, or array of tuples, that is set and read by items becomes one variable per item."""
     inside = partial(in_parts, fresh=fresh_names("_item"))
-    return with_bodies(p, partial(inside, outputs=p.output_names), inside, data=True)
+    return p.with_bodies(partial(inside, outputs=p.output_names), inside, data=True)
 
 
-def in_parts(body: Sequence[ir.Stmt], fresh: Fresh, outputs: frozenset[str] = frozenset()) -> Stmts:
+def in_parts(body: Sequence[ir.Stmt], fresh: Fresh, outputs: frozenset[str] = frozenset()) -> ir.Stmts:
     """The statements without the tuples that they declare, as far as those can go; outputs stay."""
     body = tuple(rewrite(s, item_of_literal) for s in body)
     types = {name: t for name, t in declared_tuples(body).items() if name not in outputs}
@@ -39,7 +38,8 @@ def in_parts(body: Sequence[ir.Stmt], fresh: Fresh, outputs: frozenset[str] = fr
     }
     if not parts:
         return body
-    changed = tuple(rewrite(s, lambda n: item(n, parts)) for s in statements(body, parts, fresh))
+    change = partial(statement, parts=parts, fresh=fresh)
+    changed = tuple(rewrite(s, lambda n: item(n, parts)) for s in bottom_up(body, change))
     return in_parts(changed, fresh, outputs)
 
 
@@ -73,7 +73,7 @@ def is_entry(items: Sequence[ir.IndexItem], t: Type) -> bool:
     return len(items) == array_dims(t) and all(map(ir.drops_axis, items))
 
 
-def declared_tuples(body: Stmts) -> dict[str, Type]:
+def declared_tuples(body: ir.Stmts) -> dict[str, Type]:
     """The tuples, and arrays of them, that are declared in the statements."""
     found: dict[str, set[Type]] = {}
     for n in walk_statements(body):
@@ -106,7 +106,7 @@ def mentioned_whole(node: Any, types: dict[str, Type]) -> list[str]:
     return [name for part in parts_of(node) for name in mentioned_whole(part, types)]
 
 
-def sources(body: Stmts, name: str) -> set[str]:
+def sources(body: ir.Stmts, name: str) -> set[str]:
     """The tuples that one is set from, or sets."""
     pairs = [
         (n.name, n.value.name)
@@ -132,16 +132,10 @@ def with_axes(dims: tuple[ir.Expr, ...], shape: ir.Shape) -> ir.Shape:
     return (*dims, *shape)
 
 
-def statements(body: Sequence[ir.Stmt], parts: Parts, fresh: Fresh) -> Stmts:
-    out: list[ir.Stmt] = []
-    for s in body:
-        s = with_blocks(s, lambda inner: statements(inner, parts, fresh))
-        out += statement(s, parts, fresh) if getattr(s, "name", "") in parts else (s,)
-    return tuple(out)
-
-
-def statement(s: Any, parts: Parts, fresh: Fresh) -> Stmts:
-    """What is done to a tuple, to its parts."""
+def statement(s: Any, parts: Parts, fresh: Fresh) -> ir.Stmts:
+    """What is done to a tuple, to its parts; other statements as they are."""
+    if getattr(s, "name", "") not in parts:
+        return (s,)
     own = parts[s.name]
     values: tuple[ir.Expr, ...]
     match s:

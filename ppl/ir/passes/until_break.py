@@ -27,11 +27,10 @@ from ppl.ir.walk import (
 )
 from ppl.types import INT
 
-Stmts = tuple[ir.Stmt, ...]
 STOPS = tuple(kind for kind in EFFECTS if kind not in (ir.Jump, ir.While))
 
 
-def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[Stmts, ir.For]:
+def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[ir.Stmts, ir.For]:
     """The statements that find the last iteration, and the loop that ends there.
 
     Raises:
@@ -56,7 +55,7 @@ def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[Stmt
     return before, replace(s, upper=last, body=in_branches(s.body, as_continue))
 
 
-def as_continue(s: ir.Stmt) -> Stmts:
+def as_continue(s: ir.Stmt) -> ir.Stmts:
     return (replace(s, word="continue") if is_break(s) else s,)
 
 
@@ -64,7 +63,7 @@ def is_break(s: ir.Stmt) -> TypeGuard[ir.Jump]:
     return isinstance(s, ir.Jump) and s.word == "break"
 
 
-def searching(s: ir.For) -> Stmts:
+def searching(s: ir.For) -> ir.Stmts:
     """The statements of the body that decide whether it goes on."""
     own = assigned_names(s.body) - outer_writes(s).keys()
     return backward_slice(silent(s.body, own), (), jumps)

@@ -12,7 +12,7 @@ from functools import partial
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Batch, Dependent, Lifting, LiftOptions
 from ppl.ir.passes.inline import Inline, NotInlinable
-from ppl.ir.passes.iterations import Around, Stmts, loop_as_arrays, remaining_loop, run_statement
+from ppl.ir.passes.iterations import Around, loop_as_arrays, remaining_loop, run_statement
 from ppl.ir.passes.jumps import with_exit_flags
 from ppl.ir.passes.ragged import arrays_by_size, arrays_by_width
 from ppl.ir.passes.recurrence import recurrence
@@ -53,14 +53,14 @@ class Vectorise(Rewriter):
     around: Around = None
     """The batch of all draws, if the loops stand in many draws."""
 
-    def statement(self, s: ir.Stmt) -> Stmts:
+    def statement(self, s: ir.Stmt) -> ir.Stmts:
         """The statement, each loop in it replaced where possible."""
         if self.around is not None:
             c, b = self.around
             return c.aside(partial(run_statement, c, b, s))
         return self.loop(s) if isinstance(s, ir.For) else (with_blocks(s, self.statements),)
 
-    def loop(self, s: ir.For) -> Stmts:
+    def loop(self, s: ir.For) -> ir.Stmts:
         """The loop as arrays, by groups of one size or as a scan, else as a loop with a note."""
         try:
             made = self.ended_early(s) or self.as_arrays(s)
@@ -78,7 +78,7 @@ class Vectorise(Rewriter):
         """The same of a loop in many draws."""
         c.out += replace(self, around=(c, b)).loop(s)
 
-    def remaining(self, s: ir.For) -> Stmts:
+    def remaining(self, s: ir.For) -> ir.Stmts:
         """The loop, those inside it replaced where possible."""
         if self.around is None:
             return (replace(s, body=self.statements(s.body)),)
@@ -93,7 +93,7 @@ class Vectorise(Rewriter):
             self, unknown=unknown, options=replace(self.options, unknown=unknown if masks else None)
         )
 
-    def ended_early(self, s: ir.For) -> Stmts | None:
+    def ended_early(self, s: ir.For) -> ir.Stmts | None:
         """The loop as arrays if data decide where it ends early, else None."""
         try:
             search, loop = until_break(s, self.options.fresh, self.unknown)
@@ -101,15 +101,15 @@ class Vectorise(Rewriter):
         except Dependent:
             return None
 
-    def by_width(self, s: ir.For) -> Stmts | None:
+    def by_width(self, s: ir.For) -> ir.Stmts | None:
         """The loop as arrays, one index set for each size of its segments, or None."""
         return self.inlined_or_not(s, arrays_by_width) or self.inlined_or_not(s, arrays_by_size)
 
-    def scan(self, s: ir.For) -> Stmts | None:
+    def scan(self, s: ir.For) -> ir.Stmts | None:
         """The loop as a scan, or None if it is no recurrence."""
         inside = replace(self, notes=[], scans=False)
 
-        def make(loop: ir.For, options: LiftOptions, around: Around) -> Stmts:
+        def make(loop: ir.For, options: LiftOptions, around: Around) -> ir.Stmts:
             if around is not None and around[0].draws is not None:
                 draws = replace(around[0].draws, loop=inside.loops)
                 around = replace(around[0], draws=draws), around[1]
@@ -118,7 +118,9 @@ class Vectorise(Rewriter):
 
         return self.inlined_or_not(s, make)
 
-    def inlined_or_not(self, s: ir.For, make: Callable[[ir.For, LiftOptions, Around], Stmts]) -> Stmts | None:
+    def inlined_or_not(
+        self, s: ir.For, make: Callable[[ir.For, LiftOptions, Around], ir.Stmts]
+    ) -> ir.Stmts | None:
         """What `make` returns for the loop with its functions inlined, or as it is; None if both fail."""
         for functions in (self.functions, {}):
             try:
@@ -137,7 +139,7 @@ class Vectorise(Rewriter):
             draws.varying |= varying_names((found,), draws.varying)
         return found
 
-    def as_arrays(self, s: ir.For) -> Stmts:
+    def as_arrays(self, s: ir.For) -> ir.Stmts:
         """The loop as arrays, with its functions inlined if possible; raises Dependent."""
         with suppress(Dependent, NotInlinable):
             inlined = self.inlined(s, self.functions)
@@ -156,9 +158,14 @@ def is_lifted(f: ir.Function) -> bool:
     return any(isinstance(s, ir.Assign) and s.name == ir.DRAW for s in f.body)
 
 
-def vectorise_loops(p: ir.Program, masks: bool = False) -> ir.Program:
-    """The pass; see `vectorised`."""
-    return vectorised(p, masks)[0]
+def vectorise_loops(p: ir.Program) -> ir.Program:
+    """Loops whose iterations are independent become operations on arrays, recurrences a scan."""
+    return vectorised(p)[0]
+
+
+def vectorise_with_masks(p: ir.Program) -> ir.Program:
+    """The same, but branches on parameters are computed for all entries, and then selected."""
+    return vectorised(p, masks=True)[0]
 
 
 def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Note]]:

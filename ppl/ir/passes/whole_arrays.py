@@ -12,19 +12,20 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import count_of, spread_over
-from ppl.ir.walk import rewrite, used_names, walk, with_blocks, with_bodies
+from ppl.ir.walk import rewrite, used_names, walk, with_blocks
 from ppl.stdlib import batching
 from ppl.types import INT, array_of, axes_of, entry, over_axes
-
-Stmts = tuple[ir.Stmt, ...]
 
 AXES = {"rows": 0, "cols": 1, "size": 0}
 """Functions that say how long an axis is, of what has two axes or, the last, one."""
 
 
 def whole_arrays(p: ir.Program) -> ir.Program:
-    """The pass; it reads the index sets that loops have become."""
-    return with_bodies(p, Definitions.of_program(p).filled, lambda body: Definitions.of(body).filled(body))
+    """A variable whose entries are all set or read is set or read as a whole.
+
+    It reads the index sets that loops have become.
+    """
+    return p.with_bodies(Definitions.of_program(p).filled, lambda body: Definitions.of(body).filled(body))
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Definitions:
         made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
         return cls(sizes, made, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs))
 
-    def filled(self, body: Sequence[ir.Stmt]) -> Stmts:
+    def filled(self, body: Sequence[ir.Stmt]) -> ir.Stmts:
         return self.declared_once(tuple(rewrite(s, self.change) for s in body))
 
     def change(self, n: object) -> object:
@@ -80,7 +81,7 @@ class Definitions:
             self.whole.append(made)
         return made
 
-    def declared_once(self, body: Stmts, outside: frozenset[str] = frozenset()) -> Stmts:
+    def declared_once(self, body: ir.Stmts, outside: frozenset[str] = frozenset()) -> ir.Stmts:
         """The statements, where what is there before a branch or a loop is set in it, not declared."""
         own: frozenset[str] = frozenset()
         out: list[ir.Stmt] = []

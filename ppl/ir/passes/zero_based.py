@@ -41,7 +41,10 @@ RANGES = {batching.loop_range: 0, batching.nested_range: 1}
 
 
 def count_from_zero(p: ir.Program) -> ir.Program:
-    """The pass; run it last before hoisting, as others look for plain `x[n]`."""
+    """Indices count from zero; indices that are unknown are checked.
+
+    Run it last before hoisting, as others look for plain `x[n]`.
+    """
     others = otherwise_set(p)
     safe = positive_loops(p, others)
     safe |= positive_batches(p, safe, others)
