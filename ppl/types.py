@@ -152,6 +152,18 @@ def rank(t: Type) -> int:
     return array_dims(t) + own_axes(t)
 
 
+def is_tuple(t: Type) -> bool:
+    """Whether it is a tuple or an array of them."""
+    return isinstance(core(t), Tuple)
+
+
+def items_of(t: Type) -> tuple[Type, ...]:
+    """The types of the items of a tuple, or of one in an array."""
+    element = core(t)
+    assert isinstance(element, Tuple)
+    return element.items
+
+
 def is_complex(t: Type) -> bool:
     """Whether its scalars are complex numbers."""
     return core(t) in REAL_OF

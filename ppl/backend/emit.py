@@ -26,7 +26,7 @@ from ppl.backend.emitted import Emitted
 from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.varying import unknown_names
-from ppl.ir.walk import prepared_names, used_names
+from ppl.ir.walk import known_data, prepared_names, used_names
 from ppl.types import is_complex
 
 
@@ -98,11 +98,6 @@ def emit_function(w: Writer, f: ir.Function) -> None:
 
 
 # --- Data ----------------------------------------------------------------------------------------
-
-
-def known_data(p: ir.Program) -> set[str]:
-    """Names that live in `d` once the data are there."""
-    return {*p.data_names, *p.extra_data, *prepared_names(p)}
 
 
 def log_joint_reads(p: ir.Program) -> frozenset[str]:

@@ -14,7 +14,7 @@ from ppl.ir.varying import varies
 from ppl.ir.walk import implicit_arguments_of, used_names
 from ppl.stdlib.batching import WITH_OUTER
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, Type, axes_of, core, element_type, is_complex, rank
+from ppl.types import INT, Type, axes_of, core, element_type, is_complex, is_tuple, rank
 
 INFIX = {OPERATORS[op].name: sign for op, sign in (("+", "+"), ("-", "-"), (".*", "*"))}
 TIMES, DIVIDE, ELT_DIVIDE = (OPERATORS[op].name for op in ("*", "/", "./"))
@@ -37,7 +37,7 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return solve(w, e)
         case ir.Logical() | ir.Select():
             return choice(w, e)
-        case ir.Index(base=base, items=items) if isinstance(core(base.type), Tuple) and (
+        case ir.Index(base=base, items=items) if is_tuple(base.type) and (
             len(items) > 1 or not ir.drops_axis(items[0])
         ):
             return indexed_tuples(w, operand(w, base), items)
@@ -369,7 +369,7 @@ def dtype(t: Type) -> str:
 
 def make_array(w: Writer, e: ir.MakeArray) -> str:
     items = ", ".join(expr(w, i) for i in e.items)
-    if isinstance(core(e.type), Tuple):
+    if is_tuple(e.type):
         return f"[{items}]"
     if axes := axes_of(e.type):
         return f"lib.stack({len(axes)}, {items})"

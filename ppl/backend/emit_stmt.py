@@ -22,7 +22,7 @@ from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, names_after, used_names, walk_statements
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, Type, array_of, axes_of, core, entry, is_complex, rank
+from ppl.types import INT, Type, array_of, axes_of, core, entry, is_complex, is_tuple, items_of, rank
 
 TRANSPOSE = OPERATORS["'"].name
 
@@ -49,7 +49,7 @@ def statement(w: Writer, s: ir.Stmt) -> None:
             shared = w.changing.isdisjoint({name, *used_names(value)})
             w.line(f"{python_name(name)} = {fitted(w, s, expr(w, value) if shared else owned(w, value))}")
         case ir.Update(name=name, path=path, value=value):
-            in_tuple = any(isinstance(step, int) for step in path) or isinstance(core(value.type), Tuple)
+            in_tuple = any(isinstance(step, int) for step in path) or is_tuple(value.type)
             update(w, python_name(name), path, owned(w, value) if in_tuple else expr(w, value))
         case ir.Scatter():
             scatter(w, s)
@@ -91,7 +91,7 @@ def statement(w: Writer, s: ir.Stmt) -> None:
 
 def fitted(w: Writer, s: ir.Assign, text: str) -> str:
     """The value, once its size is known to be the variable's."""
-    if rank(s.value.type) == 0 or isinstance(core(s.value.type), Tuple):
+    if rank(s.value.type) == 0 or is_tuple(s.value.type):
         return text
     if s.shape:
         return f"lib.sized({text}, {', '.join(expr(w, size) for size in s.shape)})"
@@ -101,7 +101,7 @@ def fitted(w: Writer, s: ir.Assign, text: str) -> str:
 def owned(w: Writer, value: ir.Expr) -> str:
     """An assignment copies: a later change of either name must not show in the other."""
     text = expr(w, value)
-    of_tuples = isinstance(core(value.type), Tuple)
+    of_tuples = is_tuple(value.type)
     aliases = (ir.Var, ir.Index, ir.Select, ir.Item, ir.CallUser, ir.Gather)
     if of_tuples or (rank(value.type) > 0 and (isinstance(value, aliases) or may_be_view(value))):
         return f"lib.own({text})"
@@ -118,9 +118,7 @@ def may_be_view(value: ir.Expr) -> bool:
 def unset(w: Writer, shape: ir.Shape, t: Type) -> str:
     """What a variable is before it is set: nan, or Stan's smallest int."""
     if isinstance(shape, ir.TupleShape):
-        assert isinstance(t, Tuple)
-        items = [unset(w, item, core(k)) for item, k in zip(shape.items, t.items, strict=True)]
-        one = tuple_text(items)
+        one = tuple_text(unset(w, item, core(k)) for item, k in zip(shape.items, items_of(t), strict=True))
         for size in reversed(shape.dims):
             one = f"[{one} for _ in range({expr(w, size)})]"
         return one

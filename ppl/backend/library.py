@@ -59,11 +59,9 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
     match binding.mode:
         case "total":
             return total_of(xp, impl)
-        case "product":
-            return lambda *args: product(xp, xp.np.ravel(impl(xp, *args)))
         case "rows":
             return sums_of(xp, impl, binding.leading_axes)
-        case "products":
+        case "product" | "products":
             return lambda *args: product(xp, flat_from(xp, impl(xp, *args), binding.leading_axes))
         case _:
             return partial(impl, xp, outer=binding.outer) if binding.outer else partial(impl, xp)

@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from types import CodeType, SimpleNamespace
 from typing import Any
 
@@ -11,10 +11,12 @@ from ppl.arrays import AUTOGRAD, NUMPY, Namespace
 from ppl.backend.emitted import Emitted
 from ppl.backend.library import Wrap, library
 from ppl.backend.solver_functions import SolverFunction
+from ppl.late import LateModule
 from ppl.source import Span
 
 BUILTINS = {"range": range, "float": float, "slice": slice}
 """All that emitted code may use of Python's own names."""
+SOLVERS = LateModule("ppl.backend.solve")
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,10 @@ class Code:
         f = next(f for f in self.emitted.at_points if f.name == name)
         return SolverFunction(plain[name], plain[f.lifted_name], traced[f.lifted_name], f.varies)
 
+    def solve(self, *args: Any) -> Any:
+        """`lib.solve`; its solvers are imported by programs that call them."""
+        return SOLVERS.solve(self.solver_function, *args)
+
 
 def load(
     code: Code,
@@ -92,17 +98,10 @@ def load(
     `builtins` are all that the module sees of Python.
     """
     lib: SimpleNamespace = library(xp, code.emitted.bindings, code.softplus, wrap)
-    lib.solve = partial(solve, xp, code.solver_function)
+    lib.solve = code.solve
     for name, function in replaced.items():
         setattr(lib, name, function)
     scope: dict[str, Any] = {"__builtins__": dict(builtins), "lib": lib}
     exec(code.compiled, scope)
     functions = {k: v for k, v in scope.items() if callable(v)}
     return Module(functions, code.emitted, code.compiled.co_filename)
-
-
-def solve(*args: Any) -> Any:
-    """`lib.solve`; its solvers are imported by programs that call them."""
-    from ppl.backend.solve import solve as with_solver
-
-    return with_solver(*args)

@@ -1,7 +1,6 @@
 """`lib.solve`: differential equations, roots, integrals and marginals of functions of the program."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 from autograd.tracer import isbox
 
-from ppl.arrays import Namespace, record
+from ppl.arrays import record
 from ppl.backend.constraint_checks import DrawsRejected
 from ppl.backend.own_likelihood import OwnLikelihood
 from ppl.backend.solver_functions import Each, Placed, ProgramField, SolverFunction, leaves
@@ -19,10 +18,12 @@ from ppl.stdlib.solvers import initial_value, quadrature, roots
 from ppl.stdlib.solvers.field import Floats
 from ppl.stdlib.solvers.runge_kutta import DormandPrince, Radau, Scales
 
+Values = Sequence[Any]
+"""Arguments, or settings of a solver."""
 Pull = Callable[[Floats], tuple[Sequence[Floats], Sequence[Any]]]
 """From the adjoint of an answer (draws, ...) those of the inputs (draws, ...), and those that f pulls."""
 Run = Callable[..., tuple[Floats, Pull]]
-Solver = Callable[[Namespace, str, SolverFunction, Sequence[Any], Sequence[Any]], Any]
+Solver = Callable[[str, SolverFunction, Values, Values], Any]
 
 EXPLICIT, IMPLICIT = DormandPrince(), Radau()
 MOST_TRIES, MOST_TRIES_EACH = 500, 10
@@ -32,12 +33,11 @@ TIGHTER = 0.01
 
 
 def solve(
-    xp: Namespace,
     functions: Callable[[str], SolverFunction],
     solver: str,
     f: Callable[..., Any],
-    args: Sequence[Any],
-    settings: Sequence[Any],
+    args: Values,
+    settings: Values,
     lifted: Sequence[bool] = (),
 ) -> Any:
     """What `solver` makes of the function f of the program, begun at `args`.
@@ -48,42 +48,35 @@ def solve(
         DrawsRejected: some of them have no answer; each says why when it is solved alone.
     """
     each = [Each(a) if m else a for a, m in zip_longest((*args, *settings), lifted)]
-    return SOLVERS[solver](xp, solver, functions(f.__name__), each[: len(args)], each[len(args) :])
+    return SOLVERS[solver](solver, functions(f.__name__), each[: len(args)], each[len(args) :])
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What an answer depends on: inputs of the solver, and what the function gets beside its point.
+def solved(function: SolverFunction, placed: Placed, given: Values, more: Values, run: Run) -> Any:
+    """The answer of run(field, *given), one for each draw where what it depends on differs between draws.
 
-    `solved` raises Rejection for one draw that has no answer, DrawsRejected for some of many.
+    `more` is what the function gets beside its point.
+
+    Raises:
+        Rejection: the only draw has no answer.
+        DrawsRejected: some of many have none.
     """
+    inputs, shared = list(leaves(given)), list(leaves(more))
+    differentiated = [i for i, leaf in enumerate(shared) if isbox(leaf.value)]
+    draws = next((len(leaf.plain) for leaf in (*inputs, *shared) if leaf.each), 0)
+    field = ProgramField(function, placed, tuple(more), tuple(differentiated))
+    answers, pull = run(field, *(leaf.broadcast(draws or 1) for leaf in inputs))
+    unsolved = np.flatnonzero(~np.isfinite(answers).reshape(len(answers), -1).all(axis=1))
+    if unsolved.size:
+        raise DrawsRejected(unsolved, "a solver has no answer")
 
-    function: SolverFunction
-    placed: Placed
-    inputs: tuple[Any, ...]
-    shared: tuple[Any, ...]
+    def adjoints(g: Floats) -> list[Any]:
+        to_inputs, to_shared = pull(g if draws else g[None])
+        pairs = zip(inputs, to_inputs, strict=True)
+        return [*(leaf.adjoint(each) for leaf, each in pairs if isbox(leaf.value)), *to_shared]
 
-    def solved(self, xp: Namespace, run: Run) -> Any:
-        """The answer of run(field, *inputs), one for each draw where any of these differ between draws."""
-        inputs = [leaf for x in self.inputs for leaf in leaves(x)]
-        shared = list(leaves(self.shared))
-        traced = [leaf for leaf in inputs if isbox(leaf.value)]
-        differentiated = [i for i, leaf in enumerate(shared) if isbox(leaf.value)]
-        draws = next((len(leaf.plain) for leaf in (*inputs, *shared) if leaf.each), 0)
-        field = ProgramField(self.function, self.placed, self.shared, tuple(differentiated))
-        answers, pull = run(field, *(leaf.broadcast(draws or 1) for leaf in inputs))
-        unsolved = np.flatnonzero(~np.isfinite(answers).reshape(len(answers), -1).all(axis=1))
-        if unsolved.size:
-            raise DrawsRejected(unsolved, "a solver has no answer")
-
-        def adjoints(g: Floats) -> list[Any]:
-            to_inputs, to_shared = pull(g if draws else g[None])
-            pairs = zip(inputs, to_inputs, strict=True)
-            return [*(leaf.adjoint(each) for leaf, each in pairs if isbox(leaf.value)), *to_shared]
-
-        answer = answers if draws else answers[0]
-        boxes = [leaf.value for leaf in (*traced, *(shared[i] for i in differentiated))]
-        return record(boxes, answer, adjoints) if boxes else answer
+    answer = answers if draws else answers[0]
+    boxes = [leaf.value for leaf in (*inputs, *shared) if isbox(leaf.value)]
+    return record(boxes, answer, adjoints) if boxes else answer
 
 
 # --- Differential equations ----------------------------------------------------------------------
@@ -91,11 +84,10 @@ class Problem:
 
 def ode(
     defaults: tuple[float, float, float],
-    xp: Namespace,
     solver: str,
     function: SolverFunction,
-    args: Sequence[Any],
-    settings: Sequence[Any],
+    args: Values,
+    settings: Values,
 ) -> Any:
     t0, y0, *shared = args
     ts, *tolerances = settings
@@ -121,7 +113,7 @@ def ode(
 
         return states, pull
 
-    return Problem(function, lambda t, y: (t, y), (t0, y0, ts), tuple(shared)).solved(xp, run)
+    return solved(function, lambda t, y: (t, y), (t0, y0, ts), shared, run)
 
 
 def tighter(xp: Any, tolerance: Any) -> Any:
@@ -151,9 +143,7 @@ def complaint(solver: str, path: initial_value.Trajectory, most: float) -> str:
 # --- Equations and integrals ---------------------------------------------------------------------
 
 
-def root(
-    xp: Namespace, solver: str, function: SolverFunction, args: Sequence[Any], settings: Sequence[Any]
-) -> Any:
+def root(solver: str, function: SolverFunction, args: Values, settings: Values) -> Any:
     guess, *shared = args
 
     def run(f: ProgramField, guess: Floats) -> tuple[Floats, Pull]:
@@ -164,16 +154,14 @@ def root(
             )
         return found, lambda g: ((np.zeros_like(guess),), roots.adjoints(f, found, g))
 
-    return Problem(function, alone, (guess,), tuple(shared)).solved(xp, run)
+    return solved(function, alone, (guess,), shared, run)
 
 
 def alone(t: Any, y: Any) -> tuple[Any, ...]:
     return (y,)
 
 
-def integral(
-    xp: Namespace, solver: str, function: SolverFunction, args: Sequence[Any], settings: Sequence[Any]
-) -> Any:
+def integral(solver: str, function: SolverFunction, args: Values, settings: Values) -> Any:
     low, high, *shared = args
     (tolerance,) = settings or (INTEGRAL_TOLERANCE,)
 
@@ -185,7 +173,7 @@ def integral(
             raise Rejection(f"`{solver}` from {low[0]:g} to {high[0]:g} {fault(bool(forwards[0]))}")
         return values, lambda g: quadrature.adjoints(f, rule, g)
 
-    return Problem(function, by_complement, (low, high), tuple(shared)).solved(xp, run)
+    return solved(function, by_complement, (low, high), shared, run)
 
 
 def fault(forwards: bool) -> str:
@@ -201,9 +189,7 @@ def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:
 # --- Laplace's approximation ---------------------------------------------------------------------
 
 
-def marginal(
-    xp: Namespace, solver: str, function: SolverFunction, args: Sequence[Any], settings: Sequence[Any]
-) -> Any:
+def marginal(solver: str, function: SolverFunction, args: Values, settings: Values) -> Any:
     """log p(y) where the function of the program is log p(y | theta, ...), theta ~ normal(0, K)."""
     k, *shared = args
 
@@ -219,12 +205,10 @@ def marginal(
 
         return found.value, pull
 
-    return Problem(function, alone, (k,), tuple(shared)).solved(xp, run)
+    return solved(function, alone, (k,), shared, run)
 
 
-def latent(
-    xp: Namespace, solver: str, function: SolverFunction, args: Sequence[Any], settings: Sequence[Any]
-) -> Any:
+def latent(solver: str, function: SolverFunction, args: Values, settings: Values) -> Any:
     """The mode of theta as the first column, and F beside it: Laplace's covariance of theta is F F'."""
     k, *shared = args
 
@@ -237,11 +221,11 @@ def latent(
 
         return np.concatenate([mode[:, :, None], found.factor], axis=2), pull
 
-    return Problem(function, alone, (k,), tuple(shared)).solved(xp, run)
+    return solved(function, alone, (k,), shared, run)
 
 
 def approximated(
-    solver: str, f: ProgramField, k: Floats, settings: Sequence[Any]
+    solver: str, f: ProgramField, k: Floats, settings: Values
 ) -> tuple[OwnLikelihood, own.Approximation]:
     """Raises Rejection where sizes do not fit, or the only draw has no mode."""
     tolerance, most_steps, block, *start = settings

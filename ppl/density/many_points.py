@@ -11,7 +11,6 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import zip_longest
 from types import FrameType
 from typing import Any
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.backend import runtime
 from ppl.backend.constraint_checks import DrawsRejected
-from ppl.backend.load import BUILTINS, Code, Module, load, solve
+from ppl.backend.load import BUILTINS, Code, Module, load
 from ppl.backend.located import located
 from ppl.backend.text import Binding
 from ppl.density.data import Data, Floats
@@ -323,7 +322,7 @@ def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
     for tried in range(BATCH.points_tried):
         sizes = Sizes(code)
         builtins = {**BUILTINS, "range": sizes.range}
-        solving = sizes.solving(partial(solve, NUMPY, code.solver_function))
+        solving = sizes.solving(code.solve)
         module = load(code, NUMPY, sizes.wrap, builtins, solve=solving)
         with np.errstate(all="ignore"), suppress(PPLError), located(module):
             module.log_joint(d, rng.normal(size=dim) if tried else np.zeros(dim), True)

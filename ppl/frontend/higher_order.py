@@ -22,7 +22,7 @@ from ppl.frontend.facts import Check, UserMatch
 from ppl.frontend.solvers import SOLVERS, check_data_only, function_arguments, shape_of_call
 from ppl.spelling import nearest
 from ppl.stdlib.reference import PAGE_WIDTH
-from ppl.types import INT, REAL, VECTOR, Array, Tuple, Type, array_dims, array_of, core, is_complex
+from ppl.types import INT, REAL, VECTOR, Array, Type, array_dims, array_of, is_complex, is_tuple
 
 HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *SOLVERS)
 NOT_OVERLOADABLE = (
@@ -133,7 +133,7 @@ def reduce_sum_arguments(args: Sequence[Type]) -> Sequence[Type] | None:
     """The slice, its start and end, and what is shared."""
     if len(args) < 2 or array_dims(args[0]) == 0 or args[1] != INT:
         return None
-    if isinstance(core(args[0]), Tuple) or is_complex(args[0]):
+    if is_tuple(args[0]) or is_complex(args[0]):
         return None
     return (args[0], INT, INT, *args[2:])
 

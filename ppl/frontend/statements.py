@@ -29,12 +29,11 @@ from ppl.types import (
     VECTOR,
     VOID,
     Array,
-    Tuple,
     Type,
     array_of,
-    core,
     element_type,
     is_complex,
+    is_tuple,
 )
 
 
@@ -123,7 +122,7 @@ def check_jacobian(c: Check, s: ast.JacobianIncrement) -> None:
 def check_summand(c: Check, e: ast.Expr, what: str) -> None:
     """Any container may be added: its entries are summed."""
     t = check_expr(c, e)
-    if isinstance(core(t), Tuple):
+    if is_tuple(t):
         raise c.refuse(messages.operands(what, [t], None), e.span)
     if is_complex(t):
         raise c.refuse(messages.operands(what, [t], messages.REAL_PART), e.span)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ppl.ir import nodes as ir
+from ppl.ir.fold import fold
 from ppl.ir.operators import binary
 from ppl.ir.printer import expr
 from ppl.stdlib import batching
@@ -75,10 +76,8 @@ def is_numbered_by(item: ir.IndexItem, v: str, changes: Callable[[str], bool]) -
 
 def int_sum(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """left + right, or left - right, of ints."""
-    if isinstance(left, ir.Const) and isinstance(right, ir.Const):
-        value = int(left.value) + int(right.value) * (1 if op == "+" else -1)
-        return ir.Const(value, INT)
-    return binary(op, left, right, INT)
+    folded: ir.Expr = fold(binary(op, left, right, INT))
+    return folded
 
 
 def trips(lower: ir.Expr, upper: ir.Expr) -> ir.Expr:

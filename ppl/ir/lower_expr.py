@@ -38,6 +38,7 @@ from ppl.types import (
     element_type,
     indexed_type,
     is_complex,
+    items_of,
 )
 
 ARITHMETIC = frozenset(OPERATORS[op].name for op in ("+", "-", "*"))
@@ -286,8 +287,7 @@ def lower_items(c: Lowering, e: ast.Expr) -> list[ir.Expr]:
     if isinstance(e, ast.TupleLiteral):
         return [lower_expr(c, item) for item in e.items]
     whole = lower_expr(c, e)
-    assert isinstance(whole.type, Tuple)
-    return [ir.Item(whole, k, t) for k, t in enumerate(whole.type.items, 1)]
+    return [ir.Item(whole, k, t) for k, t in enumerate(items_of(whole.type), 1)]
 
 
 def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:

@@ -20,9 +20,9 @@ from ppl.ir.lower_expr import (
     promote,
 )
 from ppl.ir.operators import binary
-from ppl.ir.walk import assigned_names, implicit_arguments_of, is_invariant, walk
+from ppl.ir.walk import assigned_names, has_effects, is_invariant, walk
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
-from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
+from ppl.types import INT, MATRIX, REAL, VOID, Type, element_type, items_of, rank
 
 SIZES = {"size", "num_elements", "rows", "cols", "dims"}
 """Functions of sizes, which assignments leave as they are."""
@@ -106,10 +106,6 @@ def named_bound(c: Lowering, bound: ir.Expr, e: ast.Expr, body: ir.Stmts) -> tup
         return (), bound  # the same value and no effect, however often it is evaluated
     name = c.fresh("bound")
     return (ir.Assign(name, bound, e.span, declares=True),), ir.Var(name, INT)
-
-
-def has_effects(bound: ir.Expr) -> bool:
-    return any(map(implicit_arguments_of, walk(bound)))
 
 
 def may_change(bound: ir.Expr, body: ir.Stmts) -> bool:
@@ -214,8 +210,7 @@ def assign(c: Lowering, target: ast.Expr, value: ir.Expr, s: ast.Assignment) -> 
     if isinstance(target, ast.TupleLiteral):
         whole = c.fresh("tuple")
         out: ir.Stmts = (ir.Assign(whole, value, s.span, declares=True),)
-        assert isinstance(value.type, Tuple)
-        for k, (item, t) in enumerate(zip(target.items, value.type.items, strict=True), 1):
+        for k, (item, t) in enumerate(zip(target.items, items_of(value.type), strict=True), 1):
             out += assign(c, item, ir.Item(ir.Var(whole, value.type), k, t), s)
         return out
     value = promote(value, c.facts.types[target])

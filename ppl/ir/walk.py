@@ -144,6 +144,11 @@ def implicit_arguments_of(node: Any) -> Collection[str]:
             return ()
 
 
+def has_effects(node: Any) -> bool:
+    """Whether something in a node draws random numbers, or adds to the target."""
+    return any(map(implicit_arguments_of, walk(node)))
+
+
 def mentions(s: ir.Stmt, name: str) -> bool:
     """Whether a statement reads or sets a variable."""
     return name in used_names(s) or name in assigned_names((s,))
@@ -167,6 +172,11 @@ def backward_slice(
             names |= used_names(s) | (assigned_names((s,)) - declared_names(s))
             out.append(s)
     return tuple(reversed(out))
+
+
+def known_data(p: ir.Program) -> frozenset[str]:
+    """Names that live in `d` once the data are there."""
+    return frozenset({*p.data_names, *p.extra_data, *prepared_names(p)})
 
 
 def prepared_names(p: ir.Program) -> set[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
@@ -141,6 +141,7 @@ class LiftedFunctions(Protocol):
     """The functions that are called with what varies; see passes/draws_axis.py."""
 
     parts: list[Span]
+    vectorise: Any  # a Vectorise, which imports this module
 
     def over(self, name: str, mask: tuple[bool, ...]) -> str: ...
     def note(self, span: Span, reason: str) -> None: ...

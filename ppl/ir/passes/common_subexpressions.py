@@ -12,7 +12,7 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.walk import changing_names, surely, used_names, walk, with_blocks, with_sure_parts
-from ppl.types import INT, Tuple, core, element_type
+from ppl.types import INT, element_type, is_tuple
 
 PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)
 """Statements whose expressions are all evaluated."""
@@ -65,12 +65,7 @@ class Sharing:
         return (e for e in surely(s) if isinstance(e, ir.Apply) and self.may_share(e))
 
     def may_share(self, e: ir.Apply) -> bool:
-        if (
-            e.callee.implicit
-            or e.callee.reduce
-            or element_type(e.type) == INT
-            or isinstance(core(e.type), Tuple)
-        ):
+        if e.callee.implicit or e.callee.reduce or element_type(e.type) == INT or is_tuple(e.type):
             return False
         if any(isinstance(n, ir.CallUser | ir.Solve | ir.TargetSoFar) for n in walk(e)):
             return False

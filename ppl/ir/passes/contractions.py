@@ -15,15 +15,7 @@ from ppl.ir.linear import trips
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.operators import binary
 from ppl.ir.passes.sums import MINUS, PLUS, addend, with_sum
-from ppl.ir.walk import (
-    assigned_names,
-    implicit_arguments_of,
-    in_branches,
-    leaves_early,
-    rewrite,
-    used_names,
-    walk,
-)
+from ppl.ir.walk import assigned_names, has_effects, in_branches, leaves_early, rewrite, used_names, walk
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import total
 from ppl.types import INT, MATRIX, REAL, rank
@@ -88,7 +80,7 @@ class Nest:
 
     def axes(self, e: ir.Expr) -> set[str]:
         """The variables of the loops that an expression varies over."""
-        if any(map(implicit_arguments_of, walk(e))):
+        if has_effects(e):
             raise Inseparable  # it draws, or adds to the target
         found: set[str] = set()
         for name in used_names(e):

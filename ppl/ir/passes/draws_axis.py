@@ -19,11 +19,10 @@ from ppl.ir.varying import unknown_in, varies, varying_names
 from ppl.ir.walk import in_branches, used_names, walk_statements
 from ppl.source import Span
 from ppl.stdlib import batching
-from ppl.types import INT, Tuple, Type, core, over_axes, rank
+from ppl.types import INT, Type, is_tuple, over_axes, rank
 
 DRAW = ir.Var(ir.DRAW, over_axes(INT, ir.DRAW))
 """The numbers of the draws, which the emitted functions are given."""
-COUNT = helper(batching.batch_size, (DRAW,), INT)
 Mask = tuple[bool, ...]
 """Which arguments of a function vary from draw to draw."""
 
@@ -189,7 +188,7 @@ def one_exit(f: ir.Function, names: set[str]) -> ir.Stmts:
     value = next(s.value for s in walk_statements(f.body) if isinstance(s, ir.Return))
     if value is None:
         return without_continue(in_branches(f.body, left_early))
-    if rank(value.type) or isinstance(core(value.type), Tuple):
+    if rank(value.type) or is_tuple(value.type):
         raise Dependent("a function returns from different places")
     result = ir.Var("returned__", value.type)
     body = returns_as_assignments(f.body, result.name)

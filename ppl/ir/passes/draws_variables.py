@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.passes.batch import Dependent, Lifting, LiftOptions, OneAxis
+from ppl.ir.passes.batch import Dependent, Lifting, LiftOptions, OneAxis, count_of
 from ppl.ir.passes.draws_axis import (
-    COUNT,
-    Functions,
+    DRAW,
     declared_types,
     functions_of,
     left_together,
@@ -25,7 +24,7 @@ from ppl.ir.passes.iterations import run_statement
 from ppl.ir.passes.lift import lift, spread
 from ppl.ir.passes.vectorise_loops import Note
 from ppl.ir.walk import assigned_names, declared_names, used_names, walk
-from ppl.types import INT, Tuple, Type, axes_of, core, over_axes, rank
+from ppl.types import INT, Type, axes_of, is_tuple, over_axes, rank
 
 
 def variables_of_draws(p: ir.Program) -> ir.Program:
@@ -98,11 +97,6 @@ def statement(c: Lifting, s: ir.Stmt, notes: list[Note]) -> None:
         one_by_one(c, s)
 
 
-def functions(c: Lifting) -> Functions:
-    assert c.draws is not None and isinstance(c.draws.functions, Functions)
-    return c.draws.functions
-
-
 def with_axis(c: Lifting, name: str, t: Type) -> None:
     """From here on a variable has the axis of the draws."""
     root = root_of(c)
@@ -131,7 +125,7 @@ def one_by_one(c: Lifting, s: ir.Stmt) -> None:
     draw = ir.Var(c.fresh("draw"), INT)
     at = (ir.At(draw),)
     types = {n.name: n.type for n in walk(s) if isinstance(n, ir.Var)} | dict(c.draws.types)
-    if any(isinstance(core(types[name]), Tuple) for name in own):
+    if any(is_tuple(types[name]) for name in own):
         raise DrawByDraw("a tuple is not an array, so one draw cannot be selected")
     begin = (
         ir.Assign(
@@ -143,13 +137,13 @@ def one_by_one(c: Lifting, s: ir.Stmt) -> None:
         for name, mine in own.items()
     )
     end = (ir.Update(name, (at,), ir.Var(own[name], types[name]), s.span) for name in changed)
-    made = functions(c).vectorise.statements((rename(s, own, {}),))
-    c.out.append(ir.For(draw.name, ir.Const(1, INT), COUNT, (*begin, *made, *end), s.span))
+    made = c.draws.functions.vectorise.statements((rename(s, own, {}),))
+    c.out.append(ir.For(draw.name, ir.Const(1, INT), count_of(DRAW), (*begin, *made, *end), s.span))
 
 
 def declare(c: Lifting, s: ir.Assign) -> None:
     """The variable that a statement declares, unset, along the draws."""
     t = s.value.type
-    if isinstance(core(t), Tuple) or (rank(t) and not s.shape):
+    if is_tuple(t) or (rank(t) and not s.shape):
         raise DrawByDraw(f"`{s.name}` has no axis for the draws")
     run_statement(c, root_of(c), ir.Declare(s.name, t, s.shape, s.span))

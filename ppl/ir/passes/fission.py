@@ -14,7 +14,7 @@ from ppl.ir.linear import trips
 from ppl.ir.names import Fresh
 from ppl.ir.walk import EXPRESSIONS, assigned_names, used_names, walk, with_parts, with_sure_parts
 from ppl.source import Span
-from ppl.types import INT, Tuple, array_of, core, rank
+from ppl.types import INT, array_of, is_tuple, rank
 
 Loops = tuple[ir.For, ...]
 Names = frozenset[str]
@@ -185,7 +185,7 @@ def set_by(body: Sequence[ir.Stmt]) -> Names:
 
 def is_work(e: ir.Expr) -> bool:
     """Whether there is something to compute or to pick, and a name can hold the result."""
-    if isinstance(core(e.type), Tuple):
+    if is_tuple(e.type):
         return False
     calls = ir.Apply | ir.CallUser | ir.Solve
     return any(isinstance(n, calls | ir.Index | ir.Gather | ir.MakeArray) for n in walk(e))

@@ -11,16 +11,7 @@ from dataclasses import dataclass, replace
 
 from ppl.arrays import Node
 from ppl.ir import nodes as ir
-from ppl.ir.walk import (
-    changing_names,
-    prepared_names,
-    rewrite,
-    single_assignments,
-    substituted,
-    used_names,
-    walk,
-    walk_statements,
-)
+from ppl.ir.walk import changing_names, known_data, rewrite, single_assignments, substituted, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.distributions import bernoulli, categorical, glm, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.fills import rep_rows
@@ -64,7 +55,7 @@ def fuse_regressions(p: ir.Program) -> ir.Program:
     """
     sizes = {d.name: (*d.dims, *d.sizes) for d in (*p.data, *p.parameters) if rank(d.type) == 2}
     prepared = {s.name: s.value for s in single_assignments(p.prepared)}
-    fusion = Fusion(p.data_names | prepared_names(p), sizes, prepared)
+    fusion = Fusion(known_data(p), sizes, prepared)
     return replace(p, model=tuple(rewrite(s, fusion.change) for s in fusion.put_in(p.model)))
 
 
@@ -197,7 +188,7 @@ class Fusion:
     def put_in(self, body: Sequence[ir.Stmt]) -> ir.Stmts:
         """The statements with predictors that one other statement uses put in there."""
         uses = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Var | ir.Update | ir.Scatter))
-        sets = Counter(n.name for n in walk_statements(tuple(body)) if isinstance(n, ir.Assign | ir.Declare))
+        sets = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Assign | ir.Declare))
         changed = changing_names(body)
         values = {
             s.name: s.value

@@ -29,7 +29,7 @@ from ppl.ir.walk import (
 )
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, core
+from ppl.types import INT, is_tuple
 
 Names = frozenset[str]
 EFFECTS = (
@@ -234,7 +234,7 @@ def is_early(n: Any, known: Names, pure: Names) -> bool:
 
 def is_costly(e: ir.Expr) -> bool:
     """Worth a name: it calls something, or picks something out of a container; not a plain `kind == 2`."""
-    if isinstance(core(e.type), Tuple) or is_comparison(e):
+    if is_tuple(e.type) or is_comparison(e):
         return False
     costly = ir.Apply | ir.CallUser | ir.Index | ir.Gather | ir.Promote
     return any(isinstance(n, costly) for n in walk(e))

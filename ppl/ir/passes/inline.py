@@ -12,15 +12,7 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.fold import folded
 from ppl.ir.names import Fresh
-from ppl.ir.walk import (
-    Rewriter,
-    assigned_names,
-    used_names,
-    walk,
-    walk_statements,
-    with_parts,
-    with_sure_parts,
-)
+from ppl.ir.walk import Rewriter, assigned_names, used_names, walk, with_parts, with_sure_parts
 from ppl.source import Span
 from ppl.types import INT, rank
 
@@ -152,7 +144,7 @@ def counts_down(call: ir.CallUser) -> bool:
 
 def always_last(body: Sequence[ir.Stmt]) -> bool:
     """Whether the only return is the last statement."""
-    returns = [n for n in walk_statements(tuple(body)) if isinstance(n, ir.Return)]
+    returns = [n for n in walk(tuple(body)) if isinstance(n, ir.Return)]
     return len(returns) == 1 and bool(body) and body[-1] is returns[0]
 
 

@@ -66,13 +66,13 @@ from ppl.types import (
     INT,
     REAL,
     Array,
-    Tuple,
     Type,
     array_of,
     axes_of,
-    core,
     element_type,
     entry,
+    is_tuple,
+    items_of,
     over_axes,
     rank,
 )
@@ -319,7 +319,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
             raise Dependent(f"`{s.name}` differs from draw to draw")
         c.out.append(ir.Assign(s.name, value, s.span, s.declares, shape))
         return None
-    if isinstance(core(s.value.type), Tuple):
+    if is_tuple(s.value.type):
         raise Dependent(f"the tuple `{s.name}` is set for some entries alone")
     value = spread(b, value, b.loops)
     if b.mask is not None and is_aligned(b, owner):
@@ -440,7 +440,7 @@ def shares_entries(b: Batch, owner: Batch) -> bool:
 
 def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     """`x[...] = value`: each entry of the batch must have a place of its own."""
-    if any(isinstance(step, int) for step in s.path) or isinstance(core(s.value.type), Tuple):
+    if any(isinstance(step, int) for step in s.path) or is_tuple(s.value.type):
         set_in_tuple(c, b, s)
         return forget_entries(c, s.name)
     if len(s.path) > 1:
@@ -494,7 +494,7 @@ def set_in_tuple(c: Lifting, b: Batch, s: ir.Update) -> None:
     for step in s.path[:-1]:
         here = part_of(here, step)
     last = s.path[-1]
-    if isinstance(last, int) or isinstance(core(here.type), Tuple):
+    if isinstance(last, int) or is_tuple(here.type):
         value = spread(b, lift(c, b, s.value), axes)
         c.out.append(replace(s, path=lift_path(c, b, s.path), value=value))
         return
@@ -508,9 +508,7 @@ def set_in_tuple(c: Lifting, b: Batch, s: ir.Update) -> None:
 def part_of(e: ir.Expr, step: ir.Step) -> ir.Expr:
     """The part of a tuple, or the entry of an array of tuples, at one step of a path."""
     if isinstance(step, int):
-        t = core(e.type)
-        assert isinstance(t, Tuple)
-        return ir.Item(e, step, t.items[step - 1])
+        return ir.Item(e, step, items_of(e.type)[step - 1])
     if not isinstance(e.type, Array) or len(step) > e.type.dims:
         raise Dependent("an entry of a vector or matrix in a container is set")
     return ir.Index(e, step, array_of(e.type.element, e.type.dims - len(step)))

@@ -36,15 +36,14 @@ from ppl.types import (
     INT,
     REAL,
     Array,
-    Tuple,
     Type,
     array_dims,
     axes_of,
-    core,
     element_type,
     entry,
     indexed_type,
     is_complex,
+    is_tuple,
     over_axes,
     rank,
 )
@@ -137,7 +136,7 @@ def axes_set(c: Lifting, b: Batch, e: ir.Expr) -> tuple[str, ...]:
 def spread(b: Batch, value: ir.Expr, axes: Sequence[str]) -> ir.Expr:
     """The lifted value broadcast over these axes."""
     have = {*axes_of(value.type)}
-    if have != {*axes} and isinstance(core(value.type), Tuple):
+    if have != {*axes} and is_tuple(value.type):
         (draws,) = require_draws(b, (*axes,), "a tuple is set inside the loop") or ("",)
         return helper(over_draws.spread_all, (value, b.indices[draws]), over_axes(value.type, draws))
     return spread_over(value, [a for a in b.axes if a in have or a in axes], b.indices)
@@ -173,7 +172,7 @@ def entries_at(b: Batch, value: ir.Expr, positions: Mapping[str, ir.Expr]) -> ir
     picks = tuple(positions.get(axis) for axis in axes_of(value.type))
     if not any(picks):
         return value
-    if isinstance(core(value.type), Tuple):
+    if is_tuple(value.type):
         raise Dependent("a tuple is not an array, so some draws cannot be selected")
     axes_left = {axis for axis, at in zip(axes_of(value.type), picks, strict=True) if at is None}
     axes_left |= {axis for at in picks if at is not None for axis in axes_of(at.type)}
@@ -201,7 +200,7 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
         return replace(e, args=args)
     if e.callee.impl in TRANSPARENT and e.type == INT:
         c.fails_if_empty = True
-        if isinstance(core(e.args[0].type), Tuple):  # the lists are the same for all draws
+        if is_tuple(e.args[0].type):  # the lists are the same for all draws
             return replace(e, args=args, callee=replace(e.callee, batch="whole"))
         return replace(e, args=(first_entry(args[0], e.args[0].type),))  # the size that all have
     refuse_ragged(e, args)
@@ -345,7 +344,7 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
 
 def moves_tuples(e: ir.CallUser, args: Sequence[ir.Expr]) -> bool:
     """Whether what it returns, or an argument that varies, is a tuple."""
-    return any(isinstance(core(t), Tuple) for t in (e.type, *(a.type for a in args if any_axes(a))))
+    return any(is_tuple(t) for t in (e.type, *(a.type for a in args if any_axes(a))))
 
 
 def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -> ir.Expr:
@@ -398,7 +397,7 @@ def one_of_each(args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
     """
     if b.over(*args) == b.axes:
         return args
-    if not args or isinstance(core(args[0].type), Tuple):
+    if not args or is_tuple(args[0].type):
         raise Dependent("a random number function has no argument that gives the number of draws")
     return spread(b, args[0], b.axes), *args[1:]
 
@@ -406,7 +405,7 @@ def one_of_each(args: tuple[ir.Expr, ...], b: Batch) -> tuple[ir.Expr, ...]:
 def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray | ir.MakeTuple) -> ir.Expr:
     items = lift_all(c, b, e.items)
     axes = b.over(*items)
-    if isinstance(core(e.type), Tuple):
+    if is_tuple(e.type):
         require_draws(b, axes, "a tuple varies from one iteration to the next")
     return replace(e, items=tuple(spread(b, i, axes) for i in items), type=over_axes(e.type, *axes))
 
@@ -474,7 +473,7 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
         return helper(over_draws.chosen, args, over_axes(e.type, *b.axes))
     test = c.name("test", condition)
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
-    if rank(e.type) and not isinstance(core(e.type), Tuple) and axes_of(test.type) == (b.draws,):
+    if rank(e.type) and not is_tuple(e.type) and axes_of(test.type) == (b.draws,):
         return merged(c, b, e.type, test, branches)
     return in_branches(c, b, e, unset_like(e.type), branches, masked)
 
@@ -681,7 +680,7 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
             whole = lift(c, b.parent, e)
             return fill_masked(b, whole, e.type) if any_axes(whole) else whole
     base, items = lift_base(c, b, e), lift_items(c, b, e.items)
-    if isinstance(core(e.base.type), Tuple):
+    if is_tuple(e.base.type):
         if any_axes(*index_values(items)):
             raise Dependent("a tuple varies from one iteration to the next")
         return replace(e, base=base, items=items, type=over_axes(e.type, *axes_of(base.type)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import helper
-from ppl.ir.walk import Rewriter, prepared_names, single_assignments
+from ppl.ir.walk import Rewriter, known_data, single_assignments
 from ppl.stdlib.record import Parts
 from ppl.stdlib.special.counts import distinct, tally
 from ppl.types import REAL, array_of, axes_of, entry, over_axes, rank
@@ -51,7 +51,7 @@ class Splitting(Rewriter):
     @classmethod
     def of(cls, p: ir.Program) -> "Splitting":
         prepared = {s.value: s.name for s in single_assignments(p.prepared)}
-        return cls(p.data_names | prepared_names(p), prepared, [])
+        return cls(known_data(p), prepared, [])
 
     def statement(self, s: ir.Stmt) -> ir.Stmts:
         match s:

@@ -13,7 +13,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.walk import bottom_up, parts_of, rewrite, walk, walk_statements
 from ppl.source import Span
-from ppl.types import Tuple, Type, array_dims, array_of, core, rank
+from ppl.types import Tuple, Type, array_dims, array_of, is_tuple, items_of, rank
 
 Parts = dict[str, tuple[ir.Var, ...]]
 
@@ -61,13 +61,6 @@ def item(n: Any, parts: Parts) -> Any:
             return n
 
 
-def items_of(t: Type) -> tuple[Type, ...]:
-    """The types of the items of a tuple, or of one in an array."""
-    element = core(t)
-    assert isinstance(element, Tuple)
-    return element.items
-
-
 def is_entry(items: Sequence[ir.IndexItem], t: Type) -> bool:
     """Whether indices are those of one entry of an array."""
     return len(items) == array_dims(t) and all(map(ir.drops_axis, items))
@@ -82,7 +75,7 @@ def declared_tuples(body: ir.Stmts) -> dict[str, Type]:
                 found.setdefault(name, set()).add(n.type)
             case ir.Assign(name=name, declares=True):
                 found.setdefault(name, set()).add(n.value.type)
-    return {name: t for name, (t, *others) in found.items() if isinstance(core(t), Tuple) and not others}
+    return {name: t for name, (t, *others) in found.items() if is_tuple(t) and not others}
 
 
 def mentioned_whole(node: Any, types: dict[str, Type]) -> list[str]:
@@ -111,7 +104,7 @@ def sources(body: ir.Stmts, name: str) -> set[str]:
     pairs = [
         (n.name, n.value.name)
         for n in walk(body)
-        if isinstance(n, ir.Assign) and isinstance(n.value, ir.Var) and isinstance(core(n.value.type), Tuple)
+        if isinstance(n, ir.Assign) and isinstance(n.value, ir.Var) and is_tuple(n.value.type)
     ]
     return {b if a == name else a for a, b in pairs if name in (a, b)}
 

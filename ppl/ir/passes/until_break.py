@@ -16,15 +16,7 @@ from ppl.ir.passes.loop_body import outer_writes
 from ppl.ir.passes.recurrence import EFFECTS
 from ppl.ir.passes.scan import silent
 from ppl.ir.varying import varies
-from ppl.ir.walk import (
-    assigned_names,
-    backward_slice,
-    implicit_arguments_of,
-    in_branches,
-    jumps,
-    used_names,
-    walk,
-)
+from ppl.ir.walk import assigned_names, backward_slice, has_effects, in_branches, jumps, used_names, walk
 from ppl.types import INT
 
 STOPS = tuple(kind for kind in EFFECTS if kind not in (ir.Jump, ir.While))
@@ -41,7 +33,7 @@ def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[ir.S
     search = searching(s)
     if used_names(search) & outer_writes(s).keys() or varies(search, unknown):
         raise Dependent("`break` ends the loop early")
-    if any(isinstance(n, STOPS) or implicit_arguments_of(n) for n in walk(search)):
+    if has_effects(search) or any(isinstance(n, STOPS) for n in walk(search)):
         raise Dependent("it has an effect beyond the target and its own variables")
     names = {name: fresh(name) for name in sorted(assigned_names(search) | {s.variable})}
     last, here = ir.Var(fresh("last"), INT), ir.Var(names[s.variable], INT)
