@@ -294,16 +294,29 @@ def indexed(w: Writer, base: ir.Expr, inside: Callable[[str], str]) -> str:
 def indexed_tuples(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     """`base[items]` of an array of tuples."""
     name = base if base.isidentifier() else w.temporary()
-    where = index_text(loose_index, w, name, items)
-    first = base if name == base or name not in where else f"({name} := {base})"
-    return f"lib.entries({first}, {where})"
+    inside = index_text(loose_index, w, name, items)
+    first = base if name == base or name not in inside else f"({name} := {base})"
+    return f"lib.entries({first}, {inside})"
 
 
 def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     """The text between the brackets: zero-based, bounds checked.  Index items are zero-based already."""
+    return where(w, base, items) if needs_cross_index(items) else index_text(index_item, w, base, items)
+
+
+def where(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
+    """The same as a value, for a call."""
+    text = index_text(loose_index, w, base, items)
     if needs_cross_index(items):
-        return f"lib.cross_index({base}, {index_text(loose_index, w, base, items)})"
-    return index_text(index_item, w, base, items)
+        return f"lib.cross_index({base}, {text})"
+    return f"({text})" if len(items) > 1 else text
+
+
+def picked(w: Writer, name: str, step: ir.Step, following: ir.Step) -> str:
+    """The part of a variable at one step of a path, before another."""
+    if isinstance(following, int) and not isinstance(step, int):
+        return indexed_tuples(w, name, step)
+    return f"{name}[{step - 1}]" if isinstance(step, int) else f"{name}[{index(w, name, step)}]"
 
 
 def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
@@ -338,12 +351,17 @@ def gather(w: Writer, e: ir.Gather) -> str:
     base, name = expr(w, e.base), w.temporary()
     if base.isidentifier():
         name = base
-    if at.is_direct:
-        where = f"({', '.join([*['slice(None)'] * len(at.whole), *slots(w, name, at, loose_index)])},)"
-    else:
-        where = f"lib.index_of({name}, {cross_index(w, name, at, loose_index)})"
-    first = f"({name} := {base})" if name != base and name in where else base
-    return f"lib.pick({first}, {where})" if of_draws else f"{first}[{where}]"
+    text = where_entries(w, name, at, ",")
+    first = f"({name} := {base})" if name != base and name in text else base
+    return f"lib.pick({first}, {text})" if of_draws else f"{first}[{text}]"
+
+
+def where_entries(w: Writer, name: str, at: Entries, end: str = "") -> str:
+    """The index of entries as a value; with a comma at the `end` a tuple, of one slot too."""
+    if not at.is_direct:
+        return f"lib.index_of({name}, {cross_index(w, name, at, loose_index)})"
+    each = [*["slice(None)"] * len(at.whole), *slots(w, name, at, loose_index)]
+    return f"({', '.join(each)}{end})" if end or len(each) > 1 else each[0]
 
 
 def slots(w: Writer, base: str, at: Entries, text: Text) -> list[str]:

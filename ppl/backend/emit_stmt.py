@@ -5,19 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.backend import emit_branches
-from ppl.backend.emit_entries import axes_set, cross_index, entries_of, own_axes_set
-from ppl.backend.emit_expr import (
-    aligned,
-    condition,
-    differs,
-    expr,
-    index,
-    indexed_tuples,
-    loose_index,
-    marks,
-    slots,
-    tuple_of,
-)
+from ppl.backend.emit_entries import axes_set, entries_of, own_axes_set
+from ppl.backend.emit_expr import aligned, condition, differs, expr, picked, tuple_of, where, where_entries
 from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, names_after, used_names, walk_statements
@@ -148,21 +137,10 @@ def update(w: Writer, name: str, path: Sequence[ir.Step], value: str) -> None:
     w.line(f"{name} = {changed(w, name, path[0], part)}")
 
 
-def picked(w: Writer, name: str, step: ir.Step, following: ir.Step) -> str:
-    if isinstance(following, int) and not isinstance(step, int):
-        return indexed_tuples(w, name, step)
-    return f"{name}[{step - 1}]" if isinstance(step, int) else f"{name}[{index(w, name, step)}]"
-
-
 def changed(w: Writer, name: str, step: ir.Step, value: str) -> str:
     if isinstance(step, int):
         return f"lib.put_item({name}, {step - 1}, {value})"
-    text = index(w, name, step)
-    if text.startswith("lib.cross_index"):
-        return f"lib.put({name}, {text}, {value})"
-    loose = [loose_index(w, name, k, i) for k, i in enumerate(step)]
-    where = loose[0] if len(loose) == 1 else f"({', '.join(loose)})"
-    return f"lib.put({name}, {where}, {value})"
+    return f"lib.put({name}, {where(w, name, step)}, {value})"
 
 
 def scatter(w: Writer, s: ir.Scatter) -> None:
@@ -171,12 +149,7 @@ def scatter(w: Writer, s: ir.Scatter) -> None:
     at = entries_of(s.type, s.picks, s.items, axes)
     missing = max(own_axes_set(s) - rank(entry(s.value.type)), 0)
     value = aligned(expr(w, s.value), axes_of(s.value.type), axes, missing)
-    if at.is_direct:
-        where = [*["slice(None)"] * len(at.whole), *slots(w, name, at, loose_index)]
-        text = f"({', '.join(where)})" if len(where) > 1 else where[0]
-    else:
-        text = f"lib.index_of({name}, {cross_index(w, name, at, loose_index)})"
-    w.line(f"{name} = lib.put({name}, {text}, {value})")
+    w.line(f"{name} = lib.put({name}, {where_entries(w, name, at)}, {value})")
 
 
 # --- Scans ---------------------------------------------------------------------------------------
@@ -200,7 +173,7 @@ def scan(w: Writer, s: ir.Scan) -> None:
     arguments = f"{tuple_of(w, s.start)}, {tuple_of(w, s.entries)}, {tuple_text(map(python_name, fixed))}"
     after = ", ".join(map(python_name, s.after))
     if s.of_draws:
-        arguments += f", {marks([ir.DRAW in axes_of(e.type) for e in s.entries])}"
+        arguments += f", {tuple_text(str(ir.DRAW in axes_of(e.type)) for e in s.entries)}"
     w.line(f"{after}, = lib.scan({step}, {batch}, {arguments})")
 
 

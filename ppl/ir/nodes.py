@@ -523,6 +523,12 @@ class Program:
         return (*self.transformed_parameters, *self.model)
 
     @property
+    def types(self) -> dict[str, Type]:
+        """Those of parameters and of the variables that blocks after them declare."""
+        declared = (*self.parameters, *self.transformed_parameter_names, *self.generated_names)
+        return {d.name: d.type for d in declared}
+
+    @property
     def output_names(self) -> frozenset[str]:
         """The variables that blocks declare for those after them, parameters aside."""
         outputs = (self.transformed_data_names, self.transformed_parameter_names, self.generated_names)

@@ -10,18 +10,8 @@ import autograd.numpy as anp
 import autograd.numpy.linalg as anp_linalg
 import numpy as np
 
-from ppl.arrays import (
-    AUTOGRAD,
-    Array,
-    Namespace,
-    add_all,
-    broadcast,
-    concatenate,
-    put_copy,
-    stack,
-    where,
-    with_vjps,
-)
+from ppl import arrays
+from ppl.arrays import AUTOGRAD, Array, Namespace, with_vjps
 from ppl.late import LateModule
 from ppl.tracing.tracer import Tracer, applied, applied_node, applied_together, refuse, traced_in
 
@@ -55,16 +45,16 @@ class _RecordedNumpy(_Recorded):
     """NumPy's functions, those of arrays.py in place of autograd's where it has its own."""
 
     def where(self, condition: Array, x: Array, y: Array) -> Array:
-        return applied_node(where, (condition, x, y))
+        return applied_node(arrays.where, (condition, x, y))
 
     def broadcast_to(self, x: Array, shape: tuple[int, ...]) -> Array:
-        return applied_node(broadcast, (x, shape))
+        return applied_node(arrays.broadcast, (x, shape))
 
     def concatenate(self, items: Sequence[Array], axis: int = 0) -> Array:
-        return applied(concatenate, axis % np.ndim(items[0]), *items)
+        return applied(arrays.concatenate, axis % np.ndim(items[0]), *items)
 
     def stack(self, items: Sequence[Array], axis: int = 0) -> Array:
-        return applied(stack, axis % (np.ndim(items[0]) + 1), *items)
+        return applied(arrays.stack, axis % (np.ndim(items[0]) + 1), *items)
 
     def clip(self, x: Array, lower: Array, upper: Array) -> Array:
         return self.minimum(self.maximum(x, lower), upper)
@@ -86,20 +76,16 @@ def _plain(x: Array) -> Array:
     return applied_node(detached, (x,)) if traced_in(x) else AUTOGRAD.plain(x)
 
 
-def _sum(*scalars: Array) -> Array:
-    return applied(add_all, *scalars)
-
-
 TRACING = Namespace(
     "tracing",
     _RecordedNumpy(anp),
     _Recorded(LateModule("autograd.scipy.special")),
     _Recorded(anp_linalg),
     _Recorded(LateModule("autograd.scipy.linalg")),
-    lambda x, index, value: applied(put_copy, x, index, value),
+    lambda x, index, value: applied(arrays.put_copy, x, index, value),
     lambda x: x,
     _plain,
-    _sum,
+    _recording(arrays.add_all),
     applied_node,
     refuse,
     refuse,

@@ -10,7 +10,7 @@ from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.printer import expr
 from ppl.source import Span
 from ppl.stdlib import batching
-from ppl.stdlib.record import Impl
+from ppl.stdlib.record import Impl, LeadingAxis
 from ppl.types import INT, Type, axes_of, element_type, entry, over_axes
 
 
@@ -118,6 +118,32 @@ class Batch:
         if name in self.locals:
             return self
         return self.parent.owner(name) if self.parent else None
+
+    def own_places(self, owner: "Batch | None") -> list[str]:
+        """The loop variables that tell apart entries which share a place in the owner."""
+        return [v for v in self.variables if owner is None or v not in owner.variables]
+
+    def numbers(self, items: Sequence[ir.IndexItem]) -> bool:
+        """Whether an entry is numbered by loop variables, each of its axes by one or by a constant."""
+        variables = {ir.Var(v, INT) for v in self.variables}
+        indices = [i.index if isinstance(i, ir.At) else None for i in items]
+        return all(isinstance(i, ir.Const) or i in variables for i in indices)
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether some of its entries, or of those around it, do not count."""
+        return self.mask is not None or (self.parent is not None and self.parent.is_masked)
+
+    @property
+    def without_masks(self) -> "Batch":
+        """The outer batch with the same entries, all of which count."""
+        return self.parent.without_masks if self.parent and self.mask is not None else self
+
+    def is_aligned(self, owner: "Batch | None") -> bool:
+        """Whether its entries are those of an outer batch, by masks alone."""
+        if self is owner or self.mask is None or self.parent is None:
+            return self is owner
+        return self.parent.is_aligned(owner)
 
 
 Entry = tuple[str, tuple[ir.IndexItem, ...]]
@@ -266,11 +292,6 @@ def any_axes(*es: ir.Expr) -> bool:
     return any(axes_of(e.type) for e in es)
 
 
-def at_place(e: ir.Expr) -> tuple[None, ...]:
-    """The picks of a Gather that takes the base at the same position along each of its axes."""
-    return (None,) * len(axes_of(e.type))
-
-
 def first_entry(value: ir.Expr, t: Type) -> ir.Gather:
     """The value of type `t` at the first place along the other axes."""
     first = ir.Const(1, INT)
@@ -282,9 +303,9 @@ def count_of(index: ir.Expr) -> ir.Expr:
     return helper(batching.batch_size, (index,), INT)
 
 
-def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
+def helper(impl: Impl, args: Sequence[ir.Expr], t: Type, batch: LeadingAxis = "whole") -> ir.Apply:
     """A call of stdlib/batching."""
-    return ir.Apply(ir.Callee(impl.__name__, impl, "whole"), tuple(args), t)
+    return ir.Apply(ir.Callee(impl.__name__, impl, batch), tuple(args), t)
 
 
 def repeat_over_axis(e: ir.Expr, index: ir.Expr, axes: Sequence[str] = ()) -> ir.Apply:
@@ -302,8 +323,3 @@ def spread_over(value: ir.Expr, axes: Sequence[str], indices: Mapping[str, ir.Ex
             have.add(axis)
             value = repeat_over_axis(value, indices[axis], [a for a in axes if a in have])
     return value
-
-
-def elementwise(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
-    """A call of stdlib/batching at every place along the axes of its arguments."""
-    return ir.Apply(ir.Callee(impl.__name__, impl, "elementwise"), tuple(args), t)

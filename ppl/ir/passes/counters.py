@@ -9,6 +9,7 @@ arrays.
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
@@ -20,16 +21,7 @@ from ppl.ir.passes.privatise import has_own_entries
 from ppl.ir.passes.recurrence import without_any_continue
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.varying import unknown_in, varies
-from ppl.ir.walk import (
-    EXPRESSIONS,
-    Rewriter,
-    assigned_names,
-    declared_names,
-    used_names,
-    walk,
-    with_blocks,
-    with_parts,
-)
+from ppl.ir.walk import EXPRESSIONS, assigned_names, declared_names, used_names, walk, with_blocks, with_parts
 from ppl.types import INT, array_of
 
 Loops = tuple[ir.For, ...]
@@ -41,24 +33,23 @@ class Indivisible(Exception):
 
 def distribute_counters(p: ir.Program) -> ir.Program:
     """Ints that a loop carries and that depend on data only are computed in a separate loop."""
-    return p.with_density(Distribute(unknown_in(p), fresh_names()).statements)
+    return p.with_density(partial(distributed, unknown=unknown_in(p), fresh=fresh_names()))
 
 
-@dataclass(frozen=True)
-class Distribute(Rewriter):
-    """`unknown` are the variables that parameters decide."""
+def distributed(body: Sequence[ir.Stmt], unknown: Collection[str], fresh: Fresh) -> ir.Stmts:
+    """The statements, outermost loops that can be divided so; `unknown` are what parameters decide."""
+    inside = partial(distributed, unknown=unknown, fresh=fresh)
+    return tuple(out for s in body for out in divided(s, unknown, fresh) or (with_blocks(s, inside),))
 
-    unknown: Collection[str]
-    fresh: Fresh
 
-    def statement(self, s: ir.Stmt) -> ir.Stmts:
-        """The loop of the counters and that of the rest; as it is if it has none, or they need the rest."""
-        if isinstance(s, ir.For):
-            loop = replace(s, body=without_any_continue(s.body))
-            if own := counters(loop, self.unknown):
-                with suppress(Indivisible):
-                    return Division(loop, own, self.unknown, self.fresh).divided()
-        return (with_blocks(s, self.statements),)
+def divided(s: ir.Stmt, unknown: Collection[str], fresh: Fresh) -> ir.Stmts:
+    """The loop of the counters and that of the rest; none without counters, or if they need the rest."""
+    if isinstance(s, ir.For):
+        loop = replace(s, body=without_any_continue(s.body))
+        if own := counters(loop, unknown):
+            with suppress(Indivisible):
+                return Division(loop, own, unknown, fresh).divided()
+    return ()
 
 
 def counters(s: ir.For, unknown: Collection[str]) -> frozenset[str]:

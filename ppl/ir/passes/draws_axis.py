@@ -49,7 +49,7 @@ def lifted_density(p: ir.Program, shared: Collection[str] = ()) -> "tuple[ir.Pro
         raise DrawByDraw("the bounds of a parameter that draws share differ between them")
     names = varying_names(p.log_density, start)
     before, after = (left_together(made, b, names) for b in (p.transformed_parameters, p.model))
-    c = lifting(made, (*before, *after), start, declared_types(p))
+    c = lifting(made, (*before, *after), start, p.types)
     try:
         parameters = tuple(parameter(c, d) if d.name in start else d for d in p.parameters)
         transformed = c.aside(lambda: run(c, root_of(c), before))
@@ -130,10 +130,6 @@ def lifting(
 def root_of(c: Lifting) -> Batch:
     assert c.draws is not None
     return c.draws.root
-
-
-def declared_types(p: ir.Program) -> dict[str, Type]:
-    return {d.name: d.type for d in (*p.parameters, *p.transformed_parameter_names, *p.generated_names)}
 
 
 def parameter(c: Lifting, d: ir.Declared) -> ir.Declared:

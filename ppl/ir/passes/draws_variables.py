@@ -10,15 +10,7 @@ from dataclasses import replace
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.passes.batch import Dependent, Lifting, LiftOptions, OneAxis, count_of
-from ppl.ir.passes.draws_axis import (
-    DRAW,
-    declared_types,
-    functions_of,
-    left_together,
-    lifting,
-    parameter,
-    root_of,
-)
+from ppl.ir.passes.draws_axis import DRAW, functions_of, left_together, lifting, parameter, root_of
 from ppl.ir.passes.inline import NotInlinable, rename
 from ppl.ir.passes.iterations import run_statement
 from ppl.ir.passes.lift import lift, spread
@@ -42,11 +34,7 @@ def lifted_variables(p: ir.Program) -> tuple[ir.Program, list[Note]]:
         DrawByDraw: a block has what cannot be lifted over draws; the message says why.
     """
     refuse(p)
-    made, notes, types = (
-        functions_of(p, LiftOptions(any_order=True), scans=False),
-        list[Note](),
-        declared_types(p),
-    )
+    made, notes, types = (functions_of(p, LiftOptions(any_order=True), scans=False), list[Note](), p.types)
     names = {d.name for d in p.parameters}
     body = left_together(made, p.transformed_parameters, names)
     c = lifting(made, body, names, types)

@@ -33,9 +33,6 @@ from ppl.ir.passes.lift import (
     entries_at,
     has_mask,
     index_values,
-    is_aligned,
-    is_masked,
-    is_plain_entry,
     lift,
     lift_all,
     lift_aside,
@@ -44,7 +41,6 @@ from ppl.ir.passes.lift import (
     masked_batch,
     may_fail,
     mirrored,
-    own_places,
     path_to,
     require_draws,
     require_own_entry,
@@ -54,7 +50,6 @@ from ppl.ir.passes.lift import (
     subset_at,
     to_batch,
     where_mask,
-    without_masks,
 )
 from ppl.ir.passes.loop_body import is_triangle, outer_writes, read_entries, set_once, without_continue
 from ppl.ir.passes.sums import accumulated, addend, with_sum
@@ -121,13 +116,13 @@ def enter(c: Lifting, s: ir.For) -> None:
 
 def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     """The iterations of an inner loop: a rectangle, or all pairs along one axis."""
-    every = without_masks(b)  # how many pairs there are has to be known
+    every = b.without_masks  # how many pairs there are has to be known
     inside = (b.owner(name) is not every.owner(name) for name in used_names((s.lower, s.upper)))
     if every is not b and any(inside):
         raise Dependent("the bounds of the loop depend on the branch around it")
     bounds = lift(c, every, s.lower), lift(c, every, s.upper)
     sides = b.triangular | {frozenset({v, s.variable}) for v in b.variables if is_triangle(v, s)}
-    if not any_axes(*bounds) and not (b.loops and (flat or is_masked(b))):
+    if not any_axes(*bounds) and not (b.loops and (flat or b.is_masked)):
         return rectangle(c, b, s, bounds, sides)
     over = every.over(*bounds) or every.loops
     ends = tuple(spread(every, bound, over) if len(over) > 1 else bound for bound in bounds)
@@ -166,7 +161,7 @@ def run(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> None:
 
 def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]) -> None:
     """The statements for those entries together for which these are of the same sizes."""
-    if is_masked(b):
+    if b.is_masked:
         raise Dependent("a size varies from one iteration to the next, in a branch on parameters")
     bounds = [(ir.Const(1, INT), size) if not isinstance(size, ir.Between) else ends(size) for size in sizes]
     ends_of_all = [c.name("end", to_batch(c, b, end)) for pair in bounds for end in pair]
@@ -322,7 +317,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     if is_tuple(s.value.type):
         raise Dependent(f"the tuple `{s.name}` is set for some entries alone")
     value = spread(b, value, b.loops)
-    if b.mask is not None and is_aligned(b, owner):
+    if b.mask is not None and b.is_aligned(owner):
         c.out.append(ir.Assign(s.name, where_mask(b.mask, value, ir.Var(s.name, value.type)), s.span))
     elif shares_entries(b, owner):
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
@@ -448,7 +443,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     (step,) = s.path
     assert isinstance(step, tuple)
     owner = b.owner(s.name)
-    crowded = any(not any(distinguishes(c, b, owner, i, v) for i in step) for v in own_places(b, owner))
+    crowded = any(not any(distinguishes(c, b, owner, i, v) for i in step) for v in b.own_places(owner))
     if crowded and s.name in c.sums:
         add_up(c, b, s)
         return forget_entries(c, s.name)
@@ -458,7 +453,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
         if not (mirrored(b, other, step) or differ_by_constant(c, b, other, step)):
             require_own_entry(c, b, s.name, other, step)
     value = store_entry(c, b, (s.name, step), lift(c, b, s.value))
-    if owner is None and b.mask is not None and is_plain_entry(b, step):
+    if owner is None and b.mask is not None and b.numbers(step):
         return update_all(c, b, s, step, value)
     items = lift_items(c, b, step)
     axes = owner.locals[s.name] if owner else ()
@@ -534,7 +529,7 @@ def updated(s: ir.Update) -> Type:
 def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem], value: ir.Expr) -> None:
     """`x[n] = value` for the entries that are taken, the others being given the value they have."""
     assert b.mask is not None
-    items = lift_items(c, without_masks(b), step)
+    items = lift_items(c, b.without_masks, step)
     whole = ir.Var(s.name, array_of(s.value.type, len(step)))
     old = ir.Gather(whole, (), items, over_axes(s.value.type, *b.over(*index_values(items))))
     c.out.append(ir.Scatter(s.name, (), items, where_mask(b.mask, value, old), whole.type, s.span))
@@ -675,7 +670,7 @@ def remaining_loop(c: Lifting, b: Batch, s: ir.For) -> None:
 
 def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     """Loops of different bounds, one for each entry of the batch: a step is run for those it belongs to."""
-    if is_masked(b):
+    if b.is_masked:
         raise Dependent("the bounds of the loop depend on the branch around it")
     bounds = lift(c, b, s.lower), lift(c, b, s.upper)
     over = b.over(*bounds)
@@ -691,7 +686,7 @@ def run_ragged_loop(c: Lifting, b: Batch, s: ir.For) -> None:
 
 def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     """`while`, until every entry has ended: each step runs for the entries that continue."""
-    if is_masked(b) or has_mask(c, b, s.condition):
+    if b.is_masked or has_mask(c, b, s.condition):
         raise Dependent("the number of iterations depends on parameters")
     condition, made = lift_aside(c, b, s.condition)
     over = axes_of(condition.type)

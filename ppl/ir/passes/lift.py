@@ -12,17 +12,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import is_numbered_by, linear_index
-from ppl.ir.passes.batch import (
-    Batch,
-    Dependent,
-    Lifting,
-    any_axes,
-    at_place,
-    elementwise,
-    first_entry,
-    helper,
-    spread_over,
-)
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, any_axes, first_entry, helper, spread_over
 from ppl.ir.varying import varies
 from ppl.ir.walk import implicit_arguments_of, parts_of, used_names, walk
 from ppl.stdlib import batching, over_draws, spans
@@ -425,7 +415,7 @@ def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> ir.Expr:
         return in_branches(c, b, e, ir.Const(decided, INT), sides, has_mask(c, b, e.left))
     c.out += made
     impl = batching.both if e.op == "and" else batching.either
-    return elementwise(impl, (left, right), over_axes(INT, *b.over(left, right)))
+    return helper(impl, (left, right), over_axes(INT, *b.over(left, right)), "elementwise")
 
 
 def truth(e: ir.Expr) -> ir.Expr:
@@ -465,7 +455,7 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     masked = has_mask(c, b, e.condition)
     if masked and is_linear(e.then) and is_linear(e.otherwise):
         sides = tuple(to_batch(c, b, side) for side in (e.then, e.condition, e.otherwise))
-        return elementwise(batching.only, sides, over_axes(e.type, *b.axes))
+        return helper(batching.only, sides, over_axes(e.type, *b.axes), "elementwise")
     if c.bounds:  # of a parameter, before any statement
         if may_fail(e.then) or may_fail(e.otherwise):
             raise Dependent("the bounds of a parameter are not one expression")
@@ -597,11 +587,7 @@ def subset_at(c: Lifting, b: Batch, positions: Mapping[str, ir.Var]) -> Batch:
 
 def has_mask(c: Lifting, b: Batch, condition: ir.Expr) -> bool:
     """Whether a branch has a mask: compiled code knows not which way entries go."""
-    return c.options.unknown is not None and (is_masked(b) or varies(condition, c.options.unknown))
-
-
-def is_masked(b: Batch) -> bool:
-    return b.mask is not None or (b.parent is not None and is_masked(b.parent))
+    return c.options.unknown is not None and (b.is_masked or varies(condition, c.options.unknown))
 
 
 def side_batch(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> Batch:
@@ -640,30 +626,7 @@ def masked_as_first(b: Batch, value: ir.Expr) -> ir.Expr:
 
 def where_mask(mask: ir.Expr, values: ir.Expr, *otherwise: ir.Expr) -> ir.Expr:
     """The values where a mask holds, the others or zero elsewhere."""
-    return elementwise(batching.only, (values, mask, *otherwise), (values, *otherwise)[-1].type)
-
-
-def is_aligned(b: Batch, owner: Batch | None) -> bool:
-    """Whether the entries of a batch are those of an outer one, by masks alone."""
-    while b is not owner:
-        if b.mask is None or b.parent is None:
-            return False
-        b = b.parent
-    return True
-
-
-def without_masks(b: Batch) -> Batch:
-    """The outer batch with the same entries, all of which count."""
-    while b.mask is not None:
-        assert b.parent is not None
-        b = b.parent
-    return b
-
-
-def is_plain_entry(b: Batch, items: Sequence[ir.IndexItem]) -> bool:
-    """Whether an entry is numbered by loop variables, each of its axes by one or by a constant."""
-    indices = [i.index if isinstance(i, ir.At) else None for i in items]
-    return all(isinstance(i, ir.Const) or (isinstance(i, ir.Var) and i.name in b.variables) for i in indices)
+    return helper(batching.only, (values, mask, *otherwise), (values, *otherwise)[-1].type, "elementwise")
 
 
 # --- Indexing ------------------------------------------------------------------------------------
@@ -674,7 +637,7 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
         batch, value = c.stored[e.base.name, e.items]
         if batch is b:
             return value
-    if b.mask is not None and isinstance(e.base, ir.Var) and is_plain_entry(b, e.items):
+    if b.mask is not None and isinstance(e.base, ir.Var) and b.numbers(e.items):
         assert b.parent is not None
         if e.base.name not in b.locals:  # of all entries, which needs no index of those that are taken
             whole = lift(c, b.parent, e)
@@ -687,9 +650,10 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
     if not any_axes(base, *index_values(items)):
         c.fails_if_empty = True
         return replace(e, base=base, items=items)
+    t = over_axes(e.type, *b.over(base, *index_values(items)))
     if isinstance(base, ir.Gather) and not base.items:  # the entries of entries: none is copied twice
-        return replace(base, items=items, type=over_axes(e.type, *b.over(base, *index_values(items))))
-    return ir.Gather(base, at_place(base), items, over_axes(e.type, *b.over(base, *index_values(items))))
+        return replace(base, items=items, type=t)
+    return ir.Gather(base, (None,) * len(axes_of(base.type)), items, t)
 
 
 def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
@@ -701,11 +665,6 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
         if not differ_by_constant(c, b, written, e.items):
             require_own_entry(c, b, e.base.name, written, e.items)
     return e.base if owner is None else local(b, e.base, owner)
-
-
-def own_places(b: Batch, owner: Batch | None) -> list[str]:
-    """The loop variables that tell apart entries which share a place in the owner."""
-    return [v for v in b.variables if owner is None or v not in owner.variables]
 
 
 def mirrored(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]) -> bool:
@@ -769,7 +728,7 @@ def require_own_entry(
 ) -> None:
     """Both must index by the same loop variables at the same places."""
     owner = b.owner(name)
-    for v in own_places(b, owner):
+    for v in b.own_places(owner):
         at = [k for k, i in enumerate(written) if distinguishes(c, b, owner, i, v)]
         if not any(k < len(read) and read[k] == written[k] for k in at):
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
