@@ -170,6 +170,17 @@ class Between:
     lower: "Expr | None"
     upper: "Expr | None"
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether both ends are said."""
+        return self.lower is not None and self.upper is not None
+
+    @property
+    def ends(self) -> "tuple[Expr, Expr]":
+        """The first and the last index, of one that says both."""
+        assert self.lower is not None and self.upper is not None
+        return self.lower, self.upper
+
 
 IndexItem = Union[At, Between]
 
@@ -242,21 +253,9 @@ class Text:
     value: str
 
 
+Call = Apply | CallUser | Solve
 Expr = Union[
-    Const,
-    Var,
-    Apply,
-    CallUser,
-    Solve,
-    Logical,
-    Select,
-    Index,
-    Gather,
-    MakeArray,
-    MakeTuple,
-    Item,
-    Promote,
-    TargetSoFar,
+    Const, Var, Call, Logical, Select, Index, Gather, MakeArray, MakeTuple, Item, Promote, TargetSoFar
 ]
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -426,23 +425,10 @@ class CheckDeclared:
     span: Span = field(repr=False)
 
 
-Stmt = Union[
-    Declare,
-    Assign,
-    Update,
-    Scatter,
-    Increment,
-    CallVoid,
-    For,
-    Scan,
-    While,
-    If,
-    Profile,
-    Return,
-    Jump,
-    Message,
-    CheckDeclared,
-]
+Setter = Declare | Assign | Update | Scatter
+"""What gives the variable of its name a value, or a part of it one."""
+Loop = For | While
+Stmt = Union[Setter, Increment, CallVoid, Loop, Scan, If, Profile, Return, Jump, Message, CheckDeclared]
 Stmts = tuple[Stmt, ...]
 Change = Callable[[Stmts], Stmts]
 

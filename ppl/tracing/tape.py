@@ -318,14 +318,8 @@ def add_at(to: Array, places: Array, g: Array) -> None:
 
 def counts(x: Tracer, index: Any) -> bool:
     """Whether entries of a vector are added up by `bincount`, which is faster than `add.at`."""
-    return (
-        x.ndim == 1
-        and isinstance(index, np.ndarray)
-        and index.ndim == 1
-        and index.dtype.kind == "i"
-        and index.size > 0
-        and index.min() >= 0
-    )
+    is_list = isinstance(index, np.ndarray) and index.ndim == x.ndim == 1 and index.dtype.kind == "i"
+    return bool(is_list and index.size and index.min() >= 0)
 
 
 def operations_of(ends: Iterable[Tracer]) -> list[Tracer]:

@@ -85,13 +85,9 @@ class Definition:
 
     def is_set(self, read: ir.Expr) -> bool:
         match read:
+            case ir.Index(items=(ir.At(ir.Const(k)),)) if len(self.shape) == 1 and k in self.state.entries:
+                return True
             case ir.Index(items=(ir.At(index=index), *_)) if index.type == INT:
-                if (
-                    isinstance(index, ir.Const)
-                    and len(self.shape) == 1
-                    and int(index.value) in self.state.entries
-                ):
-                    return True
                 row, rows = self.linear(index), self.state.rows
                 return row is not None and rows is not None and self.lies_in(row, rows)
             case _:
@@ -198,12 +194,7 @@ class Definition:
         """A loop that may not run at all; one that sets the row after the last in each step adds them all."""
         before, within = self.state, self.state
         t, lower, upper = (self.linear(e) for e in (ir.Var(s.variable, INT), s.lower, s.upper))
-        if (
-            t is not None
-            and lower is not None
-            and upper is not None
-            and is_invariant((s.lower, s.upper), (s,))
-        ):
+        if t and lower and upper and is_invariant((s.lower, s.upper), (s,)):
             within = replace(before, facts=(*before.facts, t + -lower, upper + -t))
             first = before.rows.first if before.rows and before.rows.last + ONE == lower else lower
             self.state = replace(within, rows=Rows(first, t + -ONE))

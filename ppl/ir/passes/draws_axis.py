@@ -149,7 +149,7 @@ def left_together(made: Functions, body: ir.Stmts, start: set[str]) -> ir.Stmts:
     """The statements, where some draws would leave a loop before others with flags; `start` varies before."""
     names = varying_names(body, {*start})
 
-    def diverges(s: ir.For | ir.While) -> bool:
+    def diverges(s: ir.Loop) -> bool:
         decides = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
         return has_exit(s) and (varies(decides, names) or parts(names, s.body))
 

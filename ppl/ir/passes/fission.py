@@ -187,5 +187,4 @@ def is_work(e: ir.Expr) -> bool:
     """Whether there is something to compute or to pick, and a name can hold the result."""
     if is_tuple(e.type):
         return False
-    calls = ir.Apply | ir.CallUser | ir.Solve
-    return any(isinstance(n, calls | ir.Index | ir.Gather | ir.MakeArray) for n in walk(e))
+    return any(isinstance(n, ir.Call | ir.Index | ir.Gather | ir.MakeArray) for n in walk(e))

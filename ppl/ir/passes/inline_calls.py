@@ -27,7 +27,7 @@ def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], fresh
     out: list[ir.Stmt] = []
     for s in body:
         try:
-            is_loop = isinstance(s, ir.For | ir.While)  # loops write out what helps them
+            is_loop = isinstance(s, ir.Loop)  # loops write out what helps them
             out += [s] if is_loop else Inline(functions, fresh).statement(s)
         except NotInlinable:
             out.append(s)

@@ -53,7 +53,7 @@ from ppl.ir.passes.lift import (
 )
 from ppl.ir.passes.loop_body import is_triangle, outer_writes, read_entries, set_once, without_continue
 from ppl.ir.passes.sums import accumulated, addend, with_sum
-from ppl.ir.passes.widths import Size, ends, sizes_to_group_by
+from ppl.ir.passes.widths import Size, sizes_to_group_by
 from ppl.ir.varying import unknown_names
 from ppl.ir.walk import assigned_names, used_names
 from ppl.stdlib import batching, over_draws
@@ -163,7 +163,7 @@ def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]
     """The statements for those entries together for which these are of the same sizes."""
     if b.is_masked:
         raise Dependent("a size varies from one iteration to the next, in a branch on parameters")
-    bounds = [(ir.Const(1, INT), size) if not isinstance(size, ir.Between) else ends(size) for size in sizes]
+    bounds = [(ir.Const(1, INT), size) if not isinstance(size, ir.Between) else size.ends for size in sizes]
     ends_of_all = [c.name("end", to_batch(c, b, end)) for pair in bounds for end in pair]
 
     def one_group(within: Batch) -> None:
@@ -621,7 +621,7 @@ def splits(b: Batch, s: ir.If) -> bool:
             return False
 
 
-def in_each_step(c: Lifting, s: ir.For | ir.While, work: Callable[[], None]) -> ir.Stmts:
+def in_each_step(c: Lifting, s: ir.Loop, work: Callable[[], None]) -> ir.Stmts:
     """The statements that `work` makes in a remaining loop, whose variables change with each step."""
     before, c.moving = c.moving, c.moving | assigned_names((s,))
     for name in c.moving:

@@ -5,7 +5,7 @@ flag that the loop asks for, and a `return` from a loop one more that is asked f
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
@@ -26,12 +26,12 @@ def jumps_to_branches(p: ir.Program) -> ir.Program:
     return replace(p, functions=functions).with_density(lambda body: with_exit_flags(body, fresh, which))
 
 
-def has_exit(s: ir.For | ir.While) -> bool:
+def has_exit(s: ir.Loop) -> bool:
     """Whether a `break` or `return` leaves a loop."""
     return any(has_return(inner) or jumps(inner, "break") for inner in s.body)
 
 
-def is_unsure(unknown: Collection[str], s: ir.For | ir.While) -> bool:
+def is_unsure(unknown: Collection[str], s: ir.Loop) -> bool:
     """Whether a loop has jumps that unknown variables decide."""
     unsure = isinstance(s, ir.While) and varies(s.condition, unknown)
     leaves = any(has_return(inner) or jumps(inner) for inner in s.body)
@@ -39,12 +39,12 @@ def is_unsure(unknown: Collection[str], s: ir.For | ir.While) -> bool:
 
 
 def with_exit_flags(
-    body: Sequence[ir.Stmt], fresh: Fresh, which: Callable[[ir.For | ir.While], bool] = has_exit
+    body: Sequence[ir.Stmt], fresh: Fresh, which: Callable[[ir.Loop], bool] = has_exit
 ) -> ir.Stmts:
     """The statements, with a flag in place of each `break` and `return` in such loops."""
 
     def change(s: ir.Stmt) -> ir.Stmts:
-        return Loop(s, fresh).without_jumps() if isinstance(s, ir.For | ir.While) and which(s) else (s,)
+        return without_jumps(s, fresh) if isinstance(s, ir.Loop) and which(s) else (s,)
 
     return bottom_up(body, change)
 
@@ -81,51 +81,39 @@ def is_end(s: ir.Stmt) -> bool:
     return isinstance(s, ir.Return) or (isinstance(s, ir.Message) and s.what != "print")
 
 
-@dataclass
-class Loop:
-    """A loop whose jumps become flags."""
+def without_jumps(s: ir.Loop, fresh: Fresh) -> ir.Stmts:
+    """The loop, with flags set before it and what it returns given back after it; the loop as it is where it
+    returns a container, whose sizes are not known here.
+    """
+    going, ended = (ir.Var(fresh(hint), INT) for hint in ("going", "ended"))
+    returned = [n.value for n in walk(s.body) if isinstance(n, ir.Return)]
+    if returned and (returned[0] is None or rank(returned[0].type)):
+        return (s,)
 
-    loop: ir.For | ir.While
-    fresh: Fresh
-    going: ir.Var = field(init=False)
-    ended: ir.Var = field(init=False)
-    result: ir.Var | None = None
+    def flag(flag: ir.Var, value: ir.Const, declares: bool = False) -> ir.Assign:
+        return ir.Assign(flag.name, value, s.span, declares)
 
-    def __post_init__(self) -> None:
-        self.going, self.ended = (ir.Var(self.fresh(hint), INT) for hint in ("going", "ended"))
+    before: list[ir.Stmt] = [flag(going, YES, declares=True)]
+    after: list[ir.Stmt] = []
+    if returned:
+        result = ir.Var(fresh("result"), returned[0].type)  # type: ignore[union-attr]
+        before += (flag(ended, NO, declares=True), ir.Declare(result.name, result.type, (), s.span))
+        after.append(ir.If(ended, (ir.Return(result, s.span),), (), s.span))
 
-    def without_jumps(self) -> ir.Stmts:
-        """The loop, with the flags set before it and what it returns given back after it; the loop as it is
-        where it returns a container, whose sizes are not known here.
-        """
-        s = self.loop
-        returned = [n.value for n in walk(s.body) if isinstance(n, ir.Return)]
-        if returned and (returned[0] is None or rank(returned[0].type)):
-            return (s,)
-        before: list[ir.Stmt] = [self.flag(self.going, YES, declares=True)]
-        after: list[ir.Stmt] = []
-        if returned:
-            self.result = ir.Var(self.fresh("result"), returned[0].type)  # type: ignore[union-attr]
-            before.append(self.flag(self.ended, NO, declares=True))
-            before.append(ir.Declare(self.result.name, self.result.type, (), s.span))
-            after.append(ir.If(self.ended, (ir.Return(self.result, s.span),), (), s.span))
-        body = without_continue(in_branches(s.body, self.leaving))
-        if isinstance(s, ir.While):
-            s = replace(s, condition=ir.Logical("and", self.going, s.condition, INT), body=body)
-        else:
-            s = replace(s, body=(ir.If(self.going, body, (), s.span),))
-        return (*before, s, *after)
-
-    def flag(self, flag: ir.Var, value: ir.Const, declares: bool = False) -> ir.Assign:
-        return ir.Assign(flag.name, value, self.loop.span, declares)
-
-    def leaving(self, s: ir.Stmt) -> ir.Stmts:
+    def leaving(each: ir.Stmt) -> ir.Stmts:
         """What sets flags and ends the step, for a statement that would leave the loop."""
-        match s:
+        match each:
             case ir.Jump(word="break"):
-                return self.flag(self.going, NO), replace(s, word="continue")
-            case ir.Return(value=value, span=span) if self.result is not None and value is not None:
-                flags = self.flag(self.ended, YES), self.flag(self.going, NO)
-                return ir.Assign(self.result.name, value, span), *flags, ir.Jump("continue", span)
+                return flag(going, NO), replace(each, word="continue")
+            case ir.Return(value=value, span=span) if value is not None:
+                flags = flag(ended, YES), flag(going, NO)
+                return ir.Assign(result.name, value, span), *flags, ir.Jump("continue", span)
             case _:
-                return (s,)
+                return (each,)
+
+    body = without_continue(in_branches(s.body, leaving))
+    if isinstance(s, ir.While):
+        s = replace(s, condition=ir.Logical("and", going, s.condition, INT), body=body)
+    else:
+        s = replace(s, body=(ir.If(going, body, (), s.span),))
+    return (*before, s, *after)

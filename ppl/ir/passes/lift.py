@@ -268,12 +268,11 @@ def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
     plain = all(map(ir.drops_axis, before))
     if not plain or not isinstance(span, ir.Between) or rank(whole.base.type) > len(whole.items):
         return None
-    return (whole, span) if span.lower is not None and span.upper is not None else None
+    return (whole, span) if span.is_closed else None
 
 
 def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.Between) -> ir.Expr:
     """One value for each entry of the batch, over a range of its own."""
-    assert span.lower is not None and span.upper is not None
     base = lift_base(c, b, part)
     at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
     match base:
@@ -281,7 +280,7 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
             base, at = whole, [where, *at]
         case _ if b.axis in axes_of(base.type):
             at = [helper(batching.positions, (b.index,), b.index.type), *at]
-    ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
+    ends = tuple(to_batch(c, b, end) for end in span.ends)
     if b.draws in b.over(*ends, *at) or not b.loops:
         raise Dependent("a range of indices varies from one draw to the next")
     return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), over_axes(e.type, *b.over(base, b.index)))
@@ -760,8 +759,7 @@ def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
     """A range of indices for every entry of the batch, which must be of one size."""
     if item not in b.ranges:
         raise Dependent("a range of indices varies from one iteration to the next")
-    assert item.lower is not None and item.upper is not None
-    ends = to_batch(c, b, item.lower), to_batch(c, b, item.upper)
+    ends = tuple(to_batch(c, b, end) for end in item.ends)
     if b.over(*ends) != (b.axis,):
         raise Dependent("a range of indices varies from one draw to the next")
     return helper(batching.spans, ends, over_axes(Array(INT), b.axis))

@@ -37,7 +37,7 @@ def is_triangle(v: str, s: ir.For) -> bool:
     return False
 
 
-def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
+def outer_writes(s: ir.Loop) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
     """How variables from outside the loop are filled inside it; () where one is set whole."""
     inside = declared_names(s.body)
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = {}

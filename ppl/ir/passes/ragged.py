@@ -55,16 +55,16 @@ def segments_of(s: ir.For) -> Iterator[ir.Between]:
     changed = assigned_names(s.body)
     certain = set(reached(s.body)) if not any(isinstance(n, ir.Jump) for n in walk(s.body)) else set()
     for n in walk(s.body):
-        if isinstance(n, ir.Between) and n.lower is not None and n.upper is not None:
-            names = used_names((n.lower, n.upper))
-            safe = n in certain or not (may_fail(n.lower) or may_fail(n.upper))
+        if isinstance(n, ir.Between) and n.is_closed:
+            names = used_names(n)
+            safe = n in certain or not any(map(may_fail, n.ends))
             if safe and s.variable in names and not names & changed:
                 yield n
 
 
 def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) -> None:
     """A loop over the groups of iterations whose segments are of the same sizes."""
-    bounds = {x: (end_of(c, b, x.lower), end_of(c, b, x.upper)) for x in segments}
+    bounds = {x: [c.name("end", to_batch(c, b, end)) for end in x.ends] for x in segments}
     ends = [end for pair in bounds.values() for end in pair]
     groups, made = by_group(c, b, ends, lambda within: run(c, within, s.body))
     conditions: list[ir.Expr] = [helper(batching.pays_by_width, (groups,), INT)]
@@ -73,11 +73,6 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     assert b.parent is not None
     one_by_one = c.aside(partial(remaining_loop, c, b.parent, s)) if c.draws else (s,)
     c.out.append(ir.If(together, (made,), one_by_one, s.span))
-
-
-def end_of(c: Lifting, b: Batch, end: ir.Expr | None) -> ir.Var:
-    assert end is not None
-    return c.name("end", to_batch(c, b, end))
 
 
 def written(s: ir.For, segments: tuple[ir.Between, ...]) -> set[ir.Between]:

@@ -52,9 +52,7 @@ class Definitions:
         """Of statements, and of variables that are there when they run."""
         nodes = list(walk(tuple(body)))
         declared = [n for n in nodes if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.shape)]
-        sets = Counter(
-            n.name for n in nodes if isinstance(n, ir.Declare | ir.Assign | ir.Update | ir.Scatter)
-        )
+        sets = Counter(n.name for n in nodes if isinstance(n, ir.Setter))
         once = Counter(n.name for n in declared)
         changing = {name for name, count in sets.items() if count > 1}
         sizes = {

@@ -32,7 +32,7 @@ def sizes_in(b: Batch, s: ir.Stmt) -> Iterator[Size]:
     """Those that a statement itself asks for, not those of branches inside it."""
     certain = set(reached(s))
     for n in ranges_in(walk(head(s))):
-        if is_size(b, n) and (n in certain or not any(map(may_fail, ends(n)))):
+        if is_size(b, n) and (n in certain or not any(map(may_fail, n.ends))):
             yield n
     yield from (size for size in declared_sizes(s) if is_size(b, size))
 
@@ -64,14 +64,8 @@ def is_size(b: Batch, n: Any) -> bool:
     if n in b.ranges:
         return False
     if isinstance(n, ir.Between):
-        return n.lower is not None and n.upper is not None and differs(b, n)
+        return n.is_closed and differs(b, n)
     return n.type == INT and differs(b, n)
-
-
-def ends(n: ir.Between) -> tuple[ir.Expr, ir.Expr]:
-    """The first and the last index of a range."""
-    assert n.lower is not None and n.upper is not None
-    return n.lower, n.upper
 
 
 def reached(node: Any) -> Iterator[Size]:
