@@ -19,14 +19,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 
-from ppl.backend.emit_branches import functions_that_read_target
 from ppl.backend.emit_expr import expr, tuple_of
 from ppl.backend.emit_stmt import leaves, whole_body
 from ppl.backend.emitted import Emitted
 from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.varying import unknown_names
-from ppl.ir.walk import known_data, prepared_names, used_names
+from ppl.ir.walk import functions_where, known_data, prepared_names, used_names
 from ppl.types import is_complex
 
 
@@ -53,7 +52,8 @@ def emit_density(
     Then `u` is a list of the blocks of the parameters, each with the axis of the draws, which `draw__`
     numbers.
     """
-    w = Writer(by_functions=by_functions, target_readers=functions_that_read_target(p.functions))
+    readers = functions_where(p.functions, lambda n: isinstance(n, ir.TargetSoFar))
+    w = Writer(by_functions=by_functions, target_readers=readers)
     emit_functions(w, p)
     emit_prepare(w, p)
     w.propto = propto

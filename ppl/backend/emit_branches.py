@@ -17,7 +17,7 @@ from ppl.backend.text import Writer, python_name, tuple_text
 from ppl.ir import nodes as ir
 from ppl.ir.passes.inline import ends_in
 from ppl.ir.passes.jumps import is_end
-from ppl.ir.walk import assigned_names, functions_where, jumps, used_names, walk
+from ppl.ir.walk import assigned_names, jumps, used_names, walk
 from ppl.types import rank
 
 Body = Callable[[Writer, Sequence[ir.Stmt]], None]
@@ -120,11 +120,6 @@ def can_be_functions(w: Writer, s: ir.If | ir.While) -> bool:
         return False
     returns = any(isinstance(n, ir.Return) for n in walk(sides))
     return not returns or (isinstance(s, ir.If) and all(ends_in(side, is_end) for side in sides))
-
-
-def functions_that_read_target(functions: Sequence[ir.Function]) -> frozenset[str]:
-    """Those that read the target so far, themselves or by what they call."""
-    return functions_where(functions, lambda n: isinstance(n, ir.TargetSoFar))
 
 
 def reads_target(body: Any, readers: Collection[str]) -> bool:

@@ -110,9 +110,8 @@ def breaks(args: Any, value: Any) -> bool:
 
 def broken(name: str, args: tuple[Any, ...], value: np.ndarray) -> Complaint:
     """What a function was given where it first made something that is not finite, and what it made."""
-    index = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
+    index, at = first_where(~np.isfinite(value))
     here = [np.asarray(a)[index] if np.shape(a) == value.shape else a for a in args]
-    at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
     return Complaint(f"`{name}` of {', '.join(map(text_of, here))} is {text_of(value[index])}{at}.", args)
 
 
@@ -146,8 +145,7 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
     for position, ((arg, word), argument) in enumerate(zip(family.args, args, strict=False)):
         outside = first_outside(argument, SUPPORTS[word].contains)
         if outside is not None:
-            index, found = outside
-            at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
+            found, at = outside
             what = f"argument {position} of `{name}` (`{arg}` in its definition)"
             what = what if position else f"the variate of `{name}`"
             return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", argument)
@@ -163,20 +161,26 @@ def where_zero(name: str, family: Distribution, args: tuple[Any, ...]) -> tuple[
     each = np.asarray(family.log_density(NUMPY, *args))
     if each.ndim == 0 or not np.any(each == -np.inf):
         return "", ""
-    index = tuple(int(i) for i in np.argwhere(each == -np.inf)[0])
+    index, at = first_where(each == -np.inf)
     here = (text_of(np.broadcast_to(a, each.shape)[index]) for a in args)
-    return f" of {', '.join(here)}", f" at [{', '.join(str(i + 1) for i in index)}]"
+    return f" of {', '.join(here)}", at
 
 
-def first_outside(value: Any, contains: Callable[[Any], Any]) -> tuple[tuple[int, ...], Any] | None:
-    """Where an argument first leaves its domain, and its value there."""
+def first_where(wrong: Any) -> tuple[tuple[int, ...], str]:
+    """The first place in an array where something is wrong, and the words for it."""
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return index, f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
+
+
+def first_outside(value: Any, contains: Callable[[Any], Any]) -> tuple[str, str] | None:
+    """The value with which an argument first leaves its domain, and where."""
     inside = np.asarray(contains(np.asarray(value)))
     if np.all(inside):
         return None
     if inside.shape != np.shape(value):
-        return (), text_of(value)
-    index = tuple(int(i) for i in np.argwhere(~inside)[0])
-    return index, f"{np.asarray(value)[index]:.6g}"
+        return text_of(value), ""
+    index, at = first_where(~inside)
+    return f"{np.asarray(value)[index]:.6g}", at
 
 
 def text_of(value: Any) -> str:

@@ -41,12 +41,8 @@ def data_names(program: ast.Program) -> list[str]:
 
 def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> ir.Stmts:
     """The statements, then the checks of what the block declares with constraints."""
-    checks = [
-        ir.CheckDeclared(d.name, d, d.span)
-        for d in declared_names(c, statements)
-        if not d.allows_all or d.items
-    ]
-    return (*lower_statements(c, statements), *checks)
+    checked = [d for d in declared_names(c, statements) if not d.allows_all or d.items]
+    return (*lower_statements(c, statements), *(ir.CheckDeclared(d.name, d, d.span) for d in checked))
 
 
 # --- Functions -----------------------------------------------------------------------------------

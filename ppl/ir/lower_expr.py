@@ -120,7 +120,7 @@ def promote(e: ir.Expr, to: Type) -> ir.Expr:
     if e.type == to == INT:
         return within_int(e)
     if isinstance(to, Tuple) and isinstance(e.type, Tuple) and e.type != to:
-        return promote_items(e, e.type, to)
+        return promote_items(e, to)
     to_complex = is_complex(to) and not is_complex(e.type) and e.type != VOID
     if not to_complex and (core(e.type) != INT or core(to) != REAL):
         return e
@@ -129,14 +129,16 @@ def promote(e: ir.Expr, to: Type) -> ir.Expr:
     return ir.Promote(within_int(e), complex_of(e.type) if to_complex else array_of(REAL, array_dims(e.type)))
 
 
-def promote_items(e: ir.Expr, found: Tuple, to: Tuple) -> ir.Expr:
+def promote_items(e: ir.Expr, to: Tuple) -> ir.Expr:
     """A tuple with each of its items promoted."""
-    items = (
-        e.items
-        if isinstance(e, ir.MakeTuple)
-        else tuple(ir.Item(e, k, t) for k, t in enumerate(found.items, 1))
-    )
-    return ir.MakeTuple(tuple(promote(i, t) for i, t in zip(items, to.items, strict=True)), to)
+    return ir.MakeTuple(tuple(promote(i, t) for i, t in zip(items_in(e), to.items, strict=True)), to)
+
+
+def items_in(e: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The items of a tuple."""
+    if isinstance(e, ir.MakeTuple):
+        return e.items
+    return tuple(ir.Item(e, k, t) for k, t in enumerate(items_of(e.type), 1))
 
 
 def within_int(e: ir.Expr) -> ir.Expr:
@@ -234,7 +236,7 @@ def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: Call
     assert isinstance(called, UserMatch)
     record = LAPLACE[name]
     *_, place = record.functions
-    covariance = user_call(c, called, lower_items(c, args[place + 1]))
+    covariance = user_call(c, called, items_in(lower_expr(c, args[place + 1])))
     tail = [lower_expr(c, a) for a in args[place + 2 :]]
     if record.likelihood is None:
         return lower_own_laplace(c, name, args, covariance, tail)
@@ -265,9 +267,9 @@ def lower_own_laplace(
     called = c.facts.calls[args[0]]
     assert isinstance(called, UserMatch)
     function = called.function
-    arguments = [covariance, *lower_items(c, args[1])]
-    settings: list[ir.Expr] = [ir.Const(NEWTON.objective, REAL), ir.Const(float(NEWTON.most_steps), REAL)]
-    settings.append(ir.Const(1.0, REAL))
+    arguments = [covariance, *items_in(lower_expr(c, args[1]))]
+    defaults = NEWTON.objective, float(NEWTON.most_steps), 1.0
+    settings: list[ir.Expr] = [ir.Const(value, REAL) for value in defaults]
     if tail:
         start, tolerance, most_steps, block, *_ = tail
         settings = [promote(x, REAL) for x in (tolerance, most_steps, block)] + [start]
@@ -280,14 +282,6 @@ def lower_own_laplace(
         MATRIX if draws else REAL,
     )
     return ir.Apply(laplace_callee(name), (solved,), VECTOR) if draws else solved
-
-
-def lower_items(c: Lowering, e: ast.Expr) -> list[ir.Expr]:
-    """The items of a tuple."""
-    if isinstance(e, ast.TupleLiteral):
-        return [lower_expr(c, item) for item in e.items]
-    whole = lower_expr(c, e)
-    return [ir.Item(whole, k, t) for k, t in enumerate(items_of(whole.type), 1)]
 
 
 def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:

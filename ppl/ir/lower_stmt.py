@@ -149,23 +149,19 @@ def lower_for_each(c: Lowering, s: ast.ForEach, body: ir.Stmts) -> ir.Stmts:
     if not isinstance(whole, ir.Var):
         name = c.fresh(s.variable)
         before = ir.Assign(name, whole, s.span, declares=True)
-        return (before, loop_over(c, s, ir.Var(name, whole.type), body))
-    return (loop_over(c, s, whole, body),)
+        return (before, *loop_over(c, s, ir.Var(name, whole.type), body))
+    return loop_over(c, s, whole, body)
 
 
-def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: ir.Stmts) -> ir.For:
+def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: ir.Stmts) -> ir.Stmts:
     lengths = ("rows", "cols") if whole.type == MATRIX else ("size",)
     at = tuple(ir.Var(c.fresh("at"), INT) for _ in lengths)
     entry = ir.Index(whole, tuple(map(ir.At, at)), symbol_type(c.facts.symbols[s]))
     inside: ir.Stmts = (ir.Assign(s.variable, entry, s.span, declares=True), *body)
-    for index, length in zip(reversed(at[1:]), reversed(lengths[1:]), strict=True):
-        inside = (indices(index, length, whole, inside, s),)
-    return indices(at[0], lengths[0], whole, inside, s)
-
-
-def indices(at: ir.Var, length: str, whole: ir.Var, body: ir.Stmts, s: ast.ForEach) -> ir.For:
-    """The loop over one axis of a variable."""
-    return ir.For(at.name, ir.Const(1, INT), library_apply(length, [whole], INT), body, s.span)
+    for index, length in zip(reversed(at), reversed(lengths), strict=True):
+        count = library_apply(length, [whole], INT)
+        inside = (ir.For(index.name, ir.Const(1, INT), count, inside, s.span),)
+    return inside
 
 
 # --- Declarations and assignments ----------------------------------------------------------------

@@ -65,8 +65,6 @@ class Sharing:
         return (e for e in surely(s) if isinstance(e, ir.Apply) and self.may_share(e))
 
     def may_share(self, e: ir.Apply) -> bool:
-        if e.callee.implicit or e.callee.reduce or element_type(e.type) == INT or is_tuple(e.type):
-            return False
-        if any(isinstance(n, ir.CallUser | ir.Solve | ir.TargetSoFar) for n in walk(e)):
-            return False
-        return not used_names(e) & self.changing
+        plain = not (e.callee.implicit or e.callee.reduce or element_type(e.type) == INT or is_tuple(e.type))
+        varies = ir.CallUser | ir.Solve | ir.TargetSoFar
+        return plain and not used_names(e) & self.changing and not any(isinstance(n, varies) for n in walk(e))

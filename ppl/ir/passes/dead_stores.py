@@ -74,12 +74,9 @@ def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str], 
     """Whether the variable is set whole before anything else is done with it, or nothing is."""
     if not isinstance(s.shape, tuple) or not all(is_size(size, sizes) for size in s.shape):
         return False
-    for after in following:
-        if mentions(after, s.name):
-            return (
-                isinstance(after, ir.Assign)
-                and after.name == s.name
-                and after.declares
-                and s.name not in used_names((after.value, after.shape))
-            )
-    return not output
+    match next((after for after in following if mentions(after, s.name)), None):
+        case None:
+            return not output
+        case ir.Assign(name=name, value=value, declares=True, shape=shape) if name == s.name:
+            return s.name not in used_names((value, shape))
+    return False

@@ -85,14 +85,11 @@ class Inline(Rewriter):
 
     def can(self, call: ir.CallUser) -> bool:
         f = self.functions.get(call.name)
-        return (
-            f is not None
-            and call.batch == "whole"
-            and not self.is_invariant(call)
-            and (self.with_rng or "rng" not in call.implicit)
-            and len([*walk(f.body)]) <= INLINING.longest
-            and (not self.recursive(f) or counts_down(call))
-        )
+        if f is None or call.batch != "whole" or self.is_invariant(call):
+            return False
+        may_draw = self.with_rng or "rng" not in call.implicit
+        short = len([*walk(f.body)]) <= INLINING.longest
+        return may_draw and short and (not self.recursive(f) or counts_down(call))
 
     def is_invariant(self, call: ir.CallUser) -> bool:
         return self.invariant is not None and not call.implicit and used_names(call.args) <= self.invariant

@@ -426,13 +426,10 @@ def may_fail(e: ir.Expr) -> bool:
     """Whether it may be wrong to evaluate: an index may be out of range, a divisor 0, a call rejected."""
     return any(
         isinstance(n, ir.Index | ir.CallUser | ir.Solve)
-        or (isinstance(n, ir.Apply) and (n.callee.batch != "elementwise" or divides_ints(n)))
+        or (isinstance(n, ir.Apply) and n.callee.batch != "elementwise")
+        or (isinstance(n, ir.Apply) and n.callee.name in DIVISIONS and element_type(n.type) == INT)
         for n in walk(e)
     )
-
-
-def divides_ints(e: ir.Apply) -> bool:
-    return e.callee.name in DIVISIONS and element_type(e.type) == INT
 
 
 def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, ir.Stmts]:
@@ -693,14 +690,8 @@ def differ_by_constant(
     It may be the variable of a loop around the batch, not of one inside.
     """
     places = ((linear_index(x), linear_index(y)) for x, y in zip(one, other, strict=False))
-    return any(
-        here
-        and there
-        and here.terms == there.terms
-        and here != there
-        and not any(is_changed(c, b, name) for name, _ in here.terms)
-        for here, there in places
-    )
+    differ = (x for x, y in places if x and y and x.terms == y.terms and x != y)
+    return any(not any(is_changed(c, b, name) for name, _ in x.terms) for x in differ)
 
 
 def is_changed(c: Lifting, b: Batch, name: str) -> bool:

@@ -42,11 +42,9 @@ def outer_writes(s: ir.Loop) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
     inside = declared_names(s.body)
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = {}
     for n in walk_statements(s.body):
-        if isinstance(n, ir.Update) and n.name not in inside:
-            step = n.path[0]
+        if isinstance(n, ir.Update | ir.Assign) and n.name not in inside:
+            step = n.path[0] if isinstance(n, ir.Update) else ()
             writes.setdefault(n.name, []).append(step if isinstance(step, tuple) else ())
-        elif isinstance(n, ir.Assign) and n.name not in inside:
-            writes.setdefault(n.name, []).append(())
     return writes
 
 

@@ -29,11 +29,8 @@ def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> ir.Stmts:
         if isinstance(s, ir.Declare) and s.name not in outputs and isinstance(s.shape, tuple):
             at = next(k for k, other in enumerate(out) if other is s)
             users = [k for k in range(at + 1, len(out)) if mentions(out[k], s.name)]
-            if (
-                users
-                and is_invariant(s.shape, out[at : users[-1]])
-                and all(is_private(out[k], s) for k in users)
-            ):
+            fixed = users and is_invariant(s.shape, out[at : users[-1]])
+            if fixed and all(is_private(out[k], s) for k in users):
                 for k in reversed(users):
                     out[k : k + 1] = declared_for(out[k], s)
                 del out[at]

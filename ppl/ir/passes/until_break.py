@@ -30,7 +30,8 @@ def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[ir.S
     """
     if not any(jumps(each, "break") for each in s.body):
         raise Dependent("nothing ends the loop early")
-    search = searching(s)
+    own = assigned_names(s.body) - outer_writes(s).keys()
+    search = backward_slice(silent(s.body, own), (), jumps)  # what decides whether it goes on
     if used_names(search) & outer_writes(s).keys() or varies(search, unknown):
         raise Dependent("`break` ends the loop early")
     if has_effects(search) or any(isinstance(n, STOPS) for n in walk(search)):
@@ -44,18 +45,9 @@ def until_break(s: ir.For, fresh: Fresh, unknown: Collection[str]) -> tuple[ir.S
         ir.Assign(last.name, s.upper, s.span, declares=True),
         ir.For(here.name, s.lower, s.upper, body, s.span),
     )
-    return before, replace(s, upper=last, body=in_branches(s.body, as_continue))
-
-
-def as_continue(s: ir.Stmt) -> ir.Stmts:
-    return (replace(s, word="continue") if is_break(s) else s,)
+    steps = in_branches(s.body, lambda each: (replace(each, word="continue") if is_break(each) else each,))
+    return before, replace(s, upper=last, body=steps)
 
 
 def is_break(s: ir.Stmt) -> TypeGuard[ir.Jump]:
     return isinstance(s, ir.Jump) and s.word == "break"
-
-
-def searching(s: ir.For) -> ir.Stmts:
-    """The statements of the body that decide whether it goes on."""
-    own = assigned_names(s.body) - outer_writes(s).keys()
-    return backward_slice(silent(s.body, own), (), jumps)
