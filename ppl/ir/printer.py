@@ -12,10 +12,10 @@ def print_program(p: ir.Program) -> str:
     """Every block that is not empty, one statement a line."""
     parts = [function(f) for f in p.functions]
     blocks = (
-        ("data", declarations(p.data)),
+        ("data", [*map(declaration, p.data)]),
         ("transformed data", body(p.transformed_data)),
         ("prepared", body(p.prepared)),
-        ("parameters", declarations(p.parameters)),
+        ("parameters", [*map(declaration, p.parameters)]),
         ("transformed parameters", body(p.transformed_parameters)),
         ("model", body(p.model)),
         ("generated quantities", body(p.generated_quantities)),
@@ -30,10 +30,6 @@ def indented(lines: Sequence[str]) -> str:
 
 def function(f: ir.Function) -> str:
     return f"function {f.name}({', '.join([*f.args, *f.gets])})\n" + indented(body(f.body))
-
-
-def declarations(declared: Sequence[ir.Declared]) -> list[str]:
-    return [declaration(d) for d in declared]
 
 
 def declaration(d: ir.Declared) -> str:

@@ -34,10 +34,10 @@ def lifted_variables(p: ir.Program) -> tuple[ir.Program, list[Note]]:
         DrawByDraw: a block has what cannot be lifted over draws; the message says why.
     """
     refuse(p)
-    made, notes, types = (functions_of(p, LiftOptions(any_order=True), scans=False), list[Note](), p.types)
+    made, notes = functions_of(p, LiftOptions(any_order=True), scans=False), list[Note]()
     names = {d.name for d in p.parameters}
     body = left_together(made, p.transformed_parameters, names)
-    c = lifting(made, body, names, types)
+    c = lifting(made, body, names, p.types)
     try:
         parameters = tuple(parameter(c, d) for d in p.parameters)
     except (Dependent, OneAxis) as why:
@@ -45,7 +45,7 @@ def lifted_variables(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     transformed = block(c, body, p.transformed_parameter_names, notes)
     names |= {d.name for d in p.transformed_parameter_names}
     body = left_together(made, p.generated_quantities, names)
-    generated = block(lifting(made, body, names, types), body, p.generated_names, notes)
+    generated = block(lifting(made, body, names, p.types), body, p.generated_names, notes)
     lifted = replace(
         p,
         functions=(*made.vectorise.of_functions(p.functions), *made.lifted.values()),

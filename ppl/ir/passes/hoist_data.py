@@ -43,23 +43,13 @@ COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">"
 
 def hoist_data(p: ir.Program) -> ir.Program:
     """Expressions that depend on data only are computed once, when the data are read."""
-    outputs = frozenset(d.name for d in p.transformed_parameter_names)
-    body = p.log_density
+    body, outputs = p.log_density, frozenset(d.name for d in p.transformed_parameter_names)
     pure = pure_functions(p.functions)
-    h = Hoist(
-        p.data_names,
-        changing_names(body) | outputs,
-        pure,
-        made_from_data(body, p.data_names, outputs, pure),
-        mentions(body),
-    )
+    from_data = made_from_data(body, p.data_names, outputs, pure)
+    h = Hoist(p.data_names, changing_names(body) | outputs, pure, from_data, mentions(body))
     parameters = tuple(h.declared(d) for d in p.parameters)
-    transformed = h.statements(p.transformed_parameters)
-    model = h.statements(p.model)
-    prepared = (*p.prepared, *h.prepared)
-    return replace(
-        p, parameters=parameters, transformed_parameters=transformed, model=model, prepared=prepared
-    )
+    left = replace(p, parameters=parameters).with_density(h.statements)
+    return replace(left, prepared=(*p.prepared, *h.prepared))
 
 
 @dataclass

@@ -4,6 +4,7 @@ A literal becomes a literal, a loop variable that starts at 1 or above loses one
 checked: an index below 1 must not count from the end, as it would in Python.
 """
 
+from collections.abc import Set
 from dataclasses import replace
 
 import numpy as np
@@ -45,9 +46,7 @@ def count_from_zero(p: ir.Program) -> ir.Program:
 
     Run it last before hoisting, as others look for plain `x[n]`.
     """
-    others = otherwise_set(p)
-    safe = positive_loops(p, others)
-    safe |= positive_batches(p, safe, others)
+    safe = positive_names(p)
 
     def change(node: object) -> object:
         match node:
@@ -60,30 +59,27 @@ def count_from_zero(p: ir.Program) -> ir.Program:
     return rewrite(p, change)  # type: ignore[no-any-return]
 
 
-def positive_loops(p: ir.Program, others: set[str]) -> frozenset[str]:
-    """Loop variables that every loop starts at a literal of at least 1, and nothing else sets."""
-    loops = [n for n in walk_statements(p) if isinstance(n, ir.For)]
-    good = {s.variable for s in loops if is_one_or_more(s.lower)}
-    bad = {s.variable for s in loops if not is_one_or_more(s.lower)}
-    return frozenset(good - bad - others - {n.name for n in walk_statements(p) if isinstance(n, ir.Assign)})
-
-
-def positive_batches(p: ir.Program, safe: frozenset[str], others: set[str]) -> frozenset[str]:
-    """Indices of a batch that every assignment takes from a range, from positions, or from others such."""
+def positive_names(p: ir.Program) -> Set[str]:
+    """Variables that are at least 1 wherever they are set: of loops that start at a literal of at least 1,
+    and indices of a batch that are taken from a range, from positions, or from others such.
+    """
+    others = {a for f in p.functions for a in f.args} | {d.name for d in p.data}
     values: dict[str, list[ir.Expr]] = {}
     for n in walk_statements(p):
-        if isinstance(n, ir.Assign):
-            values.setdefault(n.name, []).append(n.value)
-    loops = {n.variable for n in walk_statements(p) if isinstance(n, ir.For)}
-    may_be = set(values) - loops - others
-    while left_out := {
-        name for name in may_be if not all(is_positive(value, safe | may_be) for value in values[name])
-    }:
-        may_be -= left_out
-    return frozenset(may_be)
+        match n:
+            case ir.Assign(name=name, value=value):
+                values.setdefault(name, []).append(value)
+            case ir.For(variable=name, lower=lower) if is_one_or_more(lower):
+                values.setdefault(name, [])
+            case ir.For(variable=name) | ir.Declare(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
+                others.add(name)
+    safe = values.keys() - others
+    while left_out := {name for name in safe if not all(is_positive(value, safe) for value in values[name])}:
+        safe -= left_out
+    return safe
 
 
-def is_positive(value: ir.Expr, safe: frozenset[str]) -> bool:
+def is_positive(value: ir.Expr, safe: Set[str]) -> bool:
     """Whether a value is an array of indices, none below 1."""
     match value:
         case ir.Apply(ir.Callee(impl=impl), args) if impl in RANGES:
@@ -100,13 +96,7 @@ def is_one_or_more(e: ir.Expr) -> bool:
     return isinstance(e, ir.Const) and e.value >= 1
 
 
-def otherwise_set(p: ir.Program) -> set[str]:
-    """What gets values by other statements than loops and whole assignments."""
-    found = {n.name for n in walk_statements(p) if isinstance(n, ir.Declare | ir.Update | ir.Scatter)}
-    return found | {a for f in p.functions for a in f.args} | {d.name for d in p.data}
-
-
-def shifted(index: ir.Expr, safe: frozenset[str]) -> ir.Expr:
+def shifted(index: ir.Expr, safe: Set[str]) -> ir.Expr:
     if isinstance(index, ir.Const) and index.value >= 1:
         return ir.Const(index.value - 1, INT)
     if isinstance(index, ir.Var) and index.name in safe:
