@@ -29,10 +29,10 @@ def write_rows(output: Path, table: "Table", config: "Config") -> None:
     """Writes the table; what was run is in CSV alone."""
     from ppl.files import write_whole
     from ppl.results.files.formats import CSV, save_table
-    from ppl.results.fits.generate import csv_lines
+    from ppl.results.files.stan_csv import file_lines
 
     if output.suffix in CSV:
-        write_whole(output, csv_lines(table, config))
+        write_whole(output, file_lines(config, table.columns, table.rows.tolist()))
     else:
         save_table(output, table.columns, table.rows, config.about)
 

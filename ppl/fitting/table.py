@@ -1,7 +1,7 @@
 """From unconstrained draws to rows of named columns, losing no row to a failure in another."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -28,6 +28,11 @@ class Table:
     rows: Floats
     failed: int = 0
     reason: str = ""
+
+    def only(self, at: Sequence[int]) -> "Table":
+        """The table of the columns at these positions alone."""
+        rows = np.ascontiguousarray(self.rows[:, at])
+        return replace(self, columns=tuple(self.columns[k] for k in at), rows=rows)
 
     def require_some(self, what: str) -> None:
         """InferenceError where `what` could be computed at no draw; says why."""

@@ -18,7 +18,7 @@ from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
 from ppl.inference.objective.target import log_densities
-from ppl.results.files.sample_csv import elapsed
+from ppl.results.files.stan_csv import elapsed
 
 NO_PATH = (
     "The program has no parameters, so there is no path to follow; `sample algorithm=fixed_param` draws its "

@@ -23,8 +23,7 @@ from ppl.fitting.table import tabulate
 from ppl.inference.nuts.chain import Chain, Draws
 from ppl.inference.objective.target import Array, Forwarding, Target
 from ppl.inference.run.settings import SampleSettings
-from ppl.results.files.nuts_csv import LEADING, adaptation
-from ppl.results.files.sample_csv import elapsed
+from ppl.results.files.stan_csv import NO_TIMES, OF_NUTS, adaptation, elapsed
 from ppl.results.fits.metric import metric_json
 
 
@@ -75,8 +74,8 @@ def _fixed(job: Job, number: int, file: Path) -> None:
     u = job.start(Density(job.posterior), number)
     table = tabulate(job.posterior, np.tile(u, (job["sample.num_samples"], 1)), job.seed, number)
     rows = np.column_stack([np.zeros((len(table.rows), 2)), table.rows])
-    times = elapsed((0.0, "Warm-up"), (0.0, "Sampling"), (0.0, "Total"))
-    job.write_csv(["lp__", "accept_stat__", *table.columns], [*job.row_lines(rows), *times], file)
+    closing = elapsed(*NO_TIMES)
+    job.write_csv(["lp__", "accept_stat__", *table.columns], [*job.row_lines(rows), *closing], file)
 
 
 def _nuts(job: Job, number: int, file: Path, latent: Path) -> None:
@@ -94,12 +93,12 @@ def _nuts(job: Job, number: int, file: Path, latent: Path) -> None:
     rows = list(job.row_lines(np.column_stack([every.statistics[written], table.rows])))
     comments = [*adaptation(chain, job["sample.hmc.metric"])]
     closing = [*times(chain, seconds)]
-    job.write_csv([*LEADING, *table.columns], [*rows[:saved], *comments, *rows[saved:], *closing], file)
+    job.write_csv([*OF_NUTS, *table.columns], [*rows[:saved], *comments, *rows[saved:], *closing], file)
     if job["output.diagnostic_file"]:
         body = np.column_stack([every.statistics, every.u, sampled.momenta, sampled.gradients])[written]
         names, rows = job.posterior.param_unc_names(), list(job.row_lines(body))
         columns = [*names, *(f"p_{name}" for name in names), *(f"g_{name}" for name in names)]
-        job.write_csv([*LEADING, *columns], [*rows[:saved], *comments, *rows[saved:], *closing], latent)
+        job.write_csv([*OF_NUTS, *columns], [*rows[:saved], *comments, *rows[saved:], *closing], latent)
     if job["sample.adapt.save_metric"]:
         write_whole(beside(file, "metric"), [metric_json(chain.inverse_metric, chain.stepsize)])
 
@@ -208,8 +207,8 @@ def _metric(job: Job, dim: int, number: int) -> Array:
 def _without(constants: float, draws: Draws) -> Draws:
     """The draws with a log density, and an energy, that lack the constants, as Stan's do."""
     statistics = draws.statistics.copy()
-    statistics[:, LEADING.index("lp__")] -= constants
-    statistics[:, LEADING.index("energy__")] += constants
+    statistics[:, OF_NUTS.index("lp__")] -= constants
+    statistics[:, OF_NUTS.index("energy__")] += constants
     return replace(draws, statistics=statistics)
 
 

@@ -11,8 +11,7 @@ from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.arguments.of_settings import SETTINGS, parse_value
 from ppl.results.arguments.settings_in_words import ONE_TO_ONE, in_cmdstans_words
 from ppl.results.arguments.tree import Values
-from ppl.results.files.sample_csv import as_sample, elapsed
-from ppl.results.files.stan_csv import eta_lines
+from ppl.results.files.stan_csv import as_sample, elapsed, eta_lines
 from ppl.results.fits.fit import Fit, variational
 
 HEADER = "  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes "

@@ -18,11 +18,6 @@ def missing_of(columns: Iterable[str], data: Collection[str]) -> Literal["refuse
     return "model" if {*map(variable_of, columns)} & {*data} else "refuse"
 
 
-def _indices(column: str) -> tuple[int, ...]:
-    tail = split_part(column)[0].rpartition(":")[2].partition(".")[2]
-    return tuple(map(int, tail.split("."))) if tail else ()
-
-
 def split_part(column: str) -> tuple[str, str]:
     """The element and which part of a complex number the column has: "z.1" and "real" of "z.1.real"."""
     element, _, part = column.rpartition(".")
@@ -94,12 +89,12 @@ def reshape(rows: Floats, columns: Sequence[str], name: str, view: bool = False)
     if name not in positions:
         raise UnknownName("no variable", name, positions)
     own = positions[name]
-    last = columns[own[-1]]
-    shape = _indices(last)
-    if math.prod(shape) != len(own) and not split_part(last)[1]:
+    last, part = split_part(columns[own[-1]])
+    shape = tuple(map(int, last.rpartition(":")[2].split(".")[1:]))
+    if math.prod(shape) != len(own) and not part:
         shape = (len(own),)
     values = rows[:, own[0] : own[-1] + 1] if view else rows[:, own]
-    if split_part(last)[1]:
+    if part:
         values = np.ascontiguousarray(values).view(complex)
     return values.reshape(len(rows), *shape[::-1]).transpose(0, *range(len(shape), 0, -1))
 

@@ -1,9 +1,10 @@
 """Draws in the format that a file's suffix names."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,10 @@ CSV = ("", ".csv")
 
 ABOUT = "fit__"
 """The array of an .npz file that holds the provenance of the draws, as JSON."""
+
+
+About = Mapping[str, str]
+"""What a file says of its fit, by name (provenance.entries)."""
 
 
 def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) -> None:
@@ -43,64 +48,57 @@ def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) ->
     if writer is None:
         known = ", ".join([CSV[-1], *WRITERS])
         raise ArgumentError(f"{path}: draws are written as {known}; {suffix} is unsupported")
-    with replacing(path) as part:
-        try:
-            writer(fit, part)
-        except ImportError as error:
-            raise MissingPackage(str(path), error.name or "h5py", *requirements(EXTRAS[suffix])) from None
+    with _written(Path(path)) as part:
+        writer(fit, part)
 
 
-def save_table(path: Path, columns: Sequence[str], rows: Floats, about: Mapping[str, str]) -> None:
+def save_table(path: Path, columns: Sequence[str], rows: Floats, about: About) -> None:
     """Writes a table of draws as `.npz` or `.parquet`, with what `about` says of its fit.
 
     Raises:
         MissingPackage: pyarrow is not installed.
         OSError: the file cannot be written; an older one is then left as it was.
     """
+    with _written(path) as part:
+        _write(part, columns, rows, about, {})
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """A temporary name, as `replacing` gives it; MissingPackage names the package that cannot be imported."""
     with replacing(path) as part:
-        if path.suffix == ".npz":
-            np.savez(part, allow_pickle=False, **_arrays(columns, rows, about))
-            return
         try:
-            from pandas import DataFrame
-
-            _save_frame(DataFrame(rows, columns=list(columns)), about, part)
+            yield part
         except ImportError as error:
-            raise MissingPackage(str(path), error.name or "pyarrow", *requirements("parquet")) from None
+            needed = requirements(EXTRAS[path.suffix])
+            raise MissingPackage(str(path), error.name or "h5py", *needed) from None
 
 
-def _arrays(columns: Sequence[str], rows: Floats, about: Mapping[str, str]) -> dict[str, Any]:
-    """An array a variable, draws first."""
-    draws = {name: reshape(rows, columns, name, view=True) for name in variables(columns)}
-    return {**draws, ABOUT: np.array(json.dumps(about))}
+def _write(
+    path: Path, columns: Sequence[str], rows: Floats, about: About, first: Mapping[str, Floats]
+) -> None:
+    """`.npz`: an array a variable, draws first; `.parquet`: a column a name, with `about` in the schema."""
+    if path.suffix == ".npz":
+        draws = {name: reshape(rows, columns, name, view=True) for name in variables(columns)}
+        np.savez(path, allow_pickle=False, **first, **draws, **{ABOUT: np.array(json.dumps(about))})
+        return
+    import pandas as pd
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    frame = pd.DataFrame(np.column_stack([*first.values(), rows]), columns=[*first, *columns])
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **about}), path)
 
 
-def _npz(fit: "Fit", path: Path) -> None:
+def _table(fit: "Fit", path: Path) -> None:
     """`log_p__` and `log_g__` are as in the CSV file."""
-    densities = {"log_p__": fit.result.log_p, "log_g__": fit.result.log_g}
-    arrays = _arrays(fit.column_names, fit.draws(), fit.provenance.entries())
-    np.savez(path, allow_pickle=False, **densities, **arrays)
+    _write(path, fit.column_names, fit.draws(), fit.about, fit.method_variables())
 
 
 def _netcdf(fit: "Fit", path: Path) -> None:
     fit.to_arviz().to_netcdf(str(path))
 
 
-def _parquet(fit: "Fit", path: Path) -> None:
-    """A column a name, and log_p__ and log_g__ before them; what it says of the fit is in the schema."""
-    frame = fit.draws_pd().set_axis(list(fit.column_names), axis="columns")
-    frame.insert(0, "log_g__", fit.result.log_g)
-    frame.insert(0, "log_p__", fit.result.log_p)
-    _save_frame(frame, fit.provenance.entries(), path)
-
-
-def _save_frame(frame: Any, about: Mapping[str, str], path: Path) -> None:
-    import pyarrow
-    from pyarrow.parquet import write_table
-
-    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **about}), path)
-
-
-WRITERS: Mapping[str, Callable[["Fit", Path], None]] = {".npz": _npz, ".nc": _netcdf, ".parquet": _parquet}
+WRITERS: Mapping[str, Callable[["Fit", Path], None]] = {".npz": _table, ".nc": _netcdf, ".parquet": _table}
 EXTRAS = {".nc": "arviz", ".parquet": "parquet"}

@@ -1,7 +1,8 @@
 """What a file of draws says of the fit that they come from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ppl.errors import DataError
 from ppl.inference.correct.draw_source import DrawSource
@@ -72,6 +73,8 @@ EVIDENCE = ("log_evidence", "log_evidence_se")
 SE = "se"
 """The name of the standard errors: `mu=0.12,theta.1=0.3`."""
 NAMES = tuple(name for name in Provenance.__dataclass_fields__ if name not in ("evidence", "backend", SE))
+VALUES: Mapping[str, Callable[[str], Any]] = {"elbo": float, "elbo_se": float, "verdict": Level}
+"""How a text is read that does not stand for itself."""
 
 
 def read_entries(found: Mapping[str, str]) -> Provenance | None:
@@ -82,26 +85,17 @@ def read_entries(found: Mapping[str, str]) -> Provenance | None:
     """
     if not all(PREFIX + name in found for name in NAMES):
         return None
-    texts = {name: found[PREFIX + name] for name in NAMES}
     known = [found[PREFIX + name] for name in EVIDENCE if PREFIX + name in found]
+    errors = (entry.rpartition("=") for entry in found.get(PREFIX + SE, "").split(",") if entry)
     try:
-        typed = {
-            "elbo": float(texts["elbo"]),
-            "elbo_se": float(texts["elbo_se"]),
-            "verdict": Level(texts["verdict"]),
-            "backend": found.get(PREFIX + "backend", ""),
-            "se": _standard_errors(found.get(PREFIX + SE, "")),
-            "evidence": Evidence(*map(float, known)) if len(known) == len(EVIDENCE) else None,
-        }
+        return Provenance(
+            **{name: VALUES.get(name, str)(found[PREFIX + name]) for name in NAMES},
+            evidence=Evidence(*map(float, known)) if len(known) == len(EVIDENCE) else None,
+            backend=found.get(PREFIX + "backend", ""),
+            se={name: float(se) for name, _, se in errors},
+        )
     except ValueError as error:
         raise DataError(f"the comments of a file about its fit are damaged: {error}.") from None
-    return Provenance(**{**texts, **typed})  # type: ignore[arg-type]
-
-
-def _standard_errors(text: str) -> dict[str, float]:
-    """Of each column that has one; ValueError where one is no number."""
-    pairs = (entry.rpartition("=") for entry in text.split(",") if entry)
-    return {name: float(se) for name, _, se in pairs}
 
 
 def worst_of(found: Sequence[Provenance]) -> int:

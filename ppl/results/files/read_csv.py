@@ -117,7 +117,11 @@ def read_draws(path: str | Path) -> DrawsFile:
     rows = _numbers(path, header, cells)
     mean = config.get("method") == "variational" and len(rows) > 0
     before = 1 if mean else warmup_rows(config)
-    return _split(path, config, header, rows[before:], rows[:before], mean)
+    outside = [k for k, name in enumerate(header) if not name.endswith("__")]
+    internal = {name: rows[before:, k] for k, name in enumerate(header) if name.endswith("__")}
+    columns, first = tuple(header[k] for k in outside), rows[:before, outside]
+    own_mean, warmup = (first[0], first[:0]) if mean else (None, first)
+    return DrawsFile(path, config, columns, rows[before:, outside], internal, own_mean, warmup)
 
 
 def read_config(comments: Iterable[str]) -> dict[str, str]:
@@ -139,22 +143,6 @@ def warmup_rows(config: Mapping[str, str]) -> int:
         return 0
     warmup, thin = (int(settings.get(name, "1")) for name in ("num_warmup", "thin"))
     return -(-warmup // thin)
-
-
-def _split(
-    path: Path, config: Mapping[str, str], header: list[str], rows: Floats, before: Floats, mean: bool
-) -> DrawsFile:
-    inside = [k for k, name in enumerate(header) if name.endswith("__")]
-    outside = [k for k, name in enumerate(header) if not name.endswith("__")]
-    return DrawsFile(
-        path,
-        config,
-        tuple(header[k] for k in outside),
-        rows[:, outside],
-        {header[k]: rows[:, k] for k in inside},
-        before[0, outside] if mean else None,
-        before[:0, outside] if mean else before[:, outside],
-    )
 
 
 def _numbers(path: Path, header: list[str], cells: list[list[str]]) -> Floats:

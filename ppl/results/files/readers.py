@@ -15,7 +15,7 @@ from ppl.names import PARTS, Sized, column_names
 from ppl.results.files.arviz import OBSERVED, POINTWISE, PREDICTIVE
 from ppl.results.files.arviz_versions import from_netcdf, group_names
 from ppl.results.files.columns import Floats, split_part
-from ppl.results.files.formats import ABOUT, EXTRAS
+from ppl.results.files.formats import ABOUT, EXTRAS, About
 from ppl.results.files.provenance import PREFIX
 from ppl.results.files.read_csv import DrawsFile, read_draws
 
@@ -24,9 +24,6 @@ STATS = {"lp": "log_p__", "lp_approx": "log_g__"}
 
 Read = dict[str, Floats]
 """Draws (draws, *shape) by the name of a variable, or of a column."""
-
-About = Mapping[str, str]
-"""What a file says of its fit, by name (provenance.entries)."""
 
 
 def read_file(path: str | Path) -> DrawsFile:
@@ -127,7 +124,7 @@ def _group(data: Any, name: str) -> Read:
     if name not in group_names(data):
         return {}
     arrays = data[name].data_vars.items()
-    return {str(key): _chained(np.asarray(values, dtype=float)) for key, values in arrays}
+    return {str(key): np.asarray(x, dtype=float).reshape(-1, *x.shape[2:]) for key, x in arrays}
 
 
 def _joined(found: Read) -> Iterator[tuple[str, Floats]]:
@@ -138,10 +135,6 @@ def _joined(found: Read) -> Iterator[tuple[str, Floats]]:
             yield column, values
         elif part == PARTS[0]:
             yield name, values + 1j * found[f"{name}.{PARTS[1]}"]
-
-
-def _chained(values: Floats) -> Floats:
-    return values.reshape(-1, *values.shape[2:])
 
 
 def _texts(meta: Mapping[str, Any]) -> About:

@@ -1,17 +1,37 @@
-"""CSV files as CmdStan's method `variational` writes them, so that its readers read ours.
+"""CSV files as CmdStan writes them, so that its readers read ours.
 
-Layout: CmdStan 2.36 (`stan::services::experimental::advi`). A tree of `# key = value` lines, the header,
-the two adaptation lines that every reader looks for, the approximation's mean, then the draws.
-Floats are written with the fewest digits that read back to the same double.
+Layout: CmdStan 2.36. A tree of `# key = value` lines, the header, what the method says below it, the draws,
+and of the method `sample` the times, which are zero, so that the same seed gives the same bytes. Floats are
+written with the fewest digits that read back to the same double.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ppl.results.files.columns import Floats
 from ppl.results.files.config import Config, comment_lines
 
+if TYPE_CHECKING:
+    from ppl.inference.nuts.chain import Chain
+
 LEADING = ("lp__", "log_p__", "log_g__")
+"""Columns before the variables."""
+
+OF_NUTS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+"""The same of chains: CmdStan's names of inference.nuts.chain.STATISTICS."""
+
+TITLES = {
+    "diag_e": "Diagonal elements of inverse mass matrix:",
+    "dense_e": "Elements of inverse mass matrix:",
+    "unit_e": "No free parameters for unit metric",
+}
+"""What CmdStan writes above each kind of metric."""
+
+NO_TIMES = ((0.0, "Warm-up"), (0.0, "Sampling"), (0.0, "Total"))
 
 
 def cell(value: float) -> str:
@@ -19,10 +39,28 @@ def cell(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-def line(values: Iterator[float] | Sequence[float]) -> str:
+def line(values: Iterable[float]) -> str:
     """One row of the file."""
     text = repr(list(map(float, values)))[1:-1].replace(", ", ",") + ","  # of a list in C, 0.6 of the time
     return text.replace(".0,", ",")[:-1] + "\n"
+
+
+def file_lines(
+    config: Config,
+    header: Iterable[str],
+    rows: Iterable[Iterable[float]],
+    adaptation: Iterable[str] = (),
+    closing: Iterable[str] = (),
+) -> Iterator[str]:
+    """The whole file."""
+    yield from comment_lines(config)
+    yield ",".join(header) + "\n"
+    yield from adaptation
+    yield from map(line, rows)
+    yield from closing
+
+
+# --- Draws of a fit ---
 
 
 def csv_lines(
@@ -34,13 +72,14 @@ def csv_lines(
     log_g: Floats,
     rows: Floats,
 ) -> Iterator[str]:
-    """The whole file: `mean` is the constrained image of the unconstrained mean, `rows` the draws."""
-    yield from comment_lines(config)
-    yield ",".join(chain(LEADING, columns)) + "\n"
-    yield from eta_lines(eta)
-    yield line(chain((0, 0, 0), mean.tolist()))
-    for p, g, row in zip(log_p, log_g, rows, strict=True):
-        yield line(chain((0, p, g), row.tolist()))
+    """The file of method `variational` (`stan::services::experimental::advi`).
+
+    `mean` is the constrained image of the unconstrained mean, the first row; `rows` are the draws.
+    """
+    draws = (chain((0, p, g), row.tolist()) for p, g, row in zip(log_p, log_g, rows, strict=True))
+    return file_lines(
+        config, (*LEADING, *columns), chain([chain((0, 0, 0), mean.tolist())], draws), eta_lines(eta)
+    )
 
 
 def eta_lines(eta: float) -> Iterator[str]:
@@ -55,3 +94,55 @@ def diagnostic_lines(config: Config, trace: Sequence[tuple[int, float, float]]) 
     yield "iter,time_in_seconds,ELBO\n"
     for iteration, seconds, elbo in trace:
         yield f"{iteration},{seconds:.3f},{cell(elbo)}\n"
+
+
+# --- The method `sample` ---
+
+
+def as_sample(config: Config, draws: int) -> Config:
+    """The configuration of a fit told as one of method `sample`, with fixed parameters.
+
+    One iteration of warmup is claimed, which is not saved, because CmdStanPy refuses files without.
+    """
+    others = {path: value for path, value in config.arguments.items() if not path.startswith("variational.")}
+    sample = {"method": "sample", "sample.num_samples": draws, "sample.num_warmup": 1}
+    return replace(
+        config, arguments={**others, **sample, "sample.algorithm": "fixed_param", "ppl.format": "sample"}
+    )
+
+
+def sample_lines(
+    config: Config, columns: Sequence[str], log_p: Floats, log_g: Floats, rows: Floats
+) -> Iterator[str]:
+    """The draws of a fit, whose configuration is `config`, for readers that know no other method.
+
+    There is no mean row and no adaptation; `lp__` has the log density, `log_g__` is for importance weights.
+    """
+    draws = (chain((p, p, g), row.tolist()) for p, g, row in zip(log_p, log_g, rows, strict=True))
+    sample = as_sample(config, len(rows))
+    return file_lines(sample, (*LEADING, *columns), draws, closing=elapsed(*NO_TIMES))
+
+
+def chain_lines(config: Config, columns: Sequence[str], own: "Chain", rows: Floats) -> Iterator[str]:
+    """The draws of a chain of the No-U-Turn sampler; `rows` (draws, columns) are the variables."""
+    draws = np.column_stack([own.draws.statistics, rows]).tolist()
+    return file_lines(config, (*OF_NUTS, *columns), draws, adaptation(own), elapsed(*NO_TIMES))
+
+
+def adaptation(own: "Chain", metric: str = "diag_e") -> Iterator[str]:
+    """The comment on what the warmup ended with; `metric` is CmdStan's name of the kind of metric."""
+    yield "# Adaptation terminated\n"
+    yield f"# Step size = {cell(own.stepsize)}\n"
+    yield f"# {TITLES[metric]}\n"
+    if metric != "unit_e":
+        for row in np.atleast_2d(own.inverse_metric):
+            yield f"# {', '.join(map(cell, row))}\n"
+
+
+def elapsed(*phases: tuple[float, str]) -> Iterator[str]:
+    """CmdStan's closing comment on times; the last phase is the total."""
+    yield "# \n"
+    for k, (seconds, phase) in enumerate(phases):
+        lead = " Elapsed Time: " if k == 0 else " " * 15
+        yield f"# {lead}{seconds:.3g} seconds ({phase})\n"
+    yield "# \n"

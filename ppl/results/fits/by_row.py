@@ -157,6 +157,4 @@ def predictive_table(posterior: LogDensity, us: Floats, seed: int) -> tuple[Tabl
     table.require_some("Predictions")
     own = {*found.quantities.values()}
     at = [k for k, column in enumerate(table.columns) if variable_of(column) in own]
-    rows = np.ascontiguousarray(table.rows[:, at])
-    columns = tuple(table.columns[k] for k in at)
-    return Table(columns, rows, table.failed, table.reason), found.quantities
+    return table.only(at), found.quantities

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,10 @@ from ppl.inference.run.settings import SampleSettings
 from ppl.results.arguments.of_settings import format_value
 from ppl.results.arguments.tree import Values
 from ppl.results.files.columns import Floats
-from ppl.results.files.nuts_csv import LEADING, chain_lines
+from ppl.results.files.stan_csv import OF_NUTS, chain_lines
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.chain_summary import ChainSummary, summary_of_chains
 from ppl.results.report.summary import as_html
-
-if TYPE_CHECKING:
-    pass
 
 ARVIZ_STATS = {
     "lp__": "lp",
@@ -148,7 +145,7 @@ class Chains(VariablesOfDraws):
             ['lp__', 'accept_stat__', 'stepsize__']
         """
         stacked = np.stack([chain.draws.statistics for chain in self.each], axis=1)
-        return {name: stacked[:, :, k] for k, name in enumerate(LEADING)}
+        return {name: stacked[:, :, k] for k, name in enumerate(OF_NUTS)}
 
     @property
     def step_size(self) -> Floats:

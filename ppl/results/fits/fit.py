@@ -43,7 +43,6 @@ from ppl.results.files import stan_csv
 from ppl.results.files.columns import Floats, bracketed, missing_of, variables
 from ppl.results.files.config import as_json
 from ppl.results.files.provenance import Provenance
-from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.chains import Chains, sample_from
 from ppl.results.fits.log_evidence import evidence_of, no_evidence
@@ -543,7 +542,7 @@ class Fit(VariablesOfDraws):
         """
         result, config = self.result, self.config({"output.file": str(path), **(arguments or {})}, started)
         if config.values["ppl.format"] == "sample":
-            lines = sample_lines(config, self.column_names, result.log_p, result.log_g, self.draws())
+            lines = stan_csv.sample_lines(config, self.column_names, result.log_p, result.log_g, self.draws())
         else:
             lines = stan_csv.csv_lines(
                 config,

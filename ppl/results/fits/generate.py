@@ -1,15 +1,11 @@
 """Generated quantities from old draws: the method `generate_quantities` of CmdStan."""
 
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+from collections.abc import Sequence
 
 from ppl.density.log_density import LogDensity
 from ppl.fitting.table import Table, tabulate
 from ppl.inference.run.progress import Listener, silent
 from ppl.results.files.columns import Floats
-from ppl.results.files.config import Config, comment_lines
-from ppl.results.files.stan_csv import line
 from ppl.results.fits.log_prob import unconstrained_of
 
 
@@ -29,12 +25,4 @@ def generate(
         ('y_rep.1', 'y_rep.2')
     """
     table = tabulate(posterior, unconstrained_of(posterior, columns, draws), seed, listen=listen)
-    part = slice(len(posterior.param_names(include_tp=True)), None)
-    return Table(table.columns[part], np.ascontiguousarray(table.rows[:, part]), table.failed, table.reason)
-
-
-def csv_lines(table: Table, config: Config) -> Iterator[str]:
-    """CmdStan's file: comments, then the quantities alone."""
-    yield from comment_lines(config)
-    yield ",".join(table.columns) + "\n"
-    yield from map(line, table.rows.tolist())
+    return table.only(range(len(posterior.param_names(include_tp=True)), len(table.columns)))

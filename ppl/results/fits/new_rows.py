@@ -45,9 +45,7 @@ def table_of(posterior: LogDensity, us: Floats, data: Given, seed: int) -> Table
     made = compiled_as(posterior, found.predicting(shapes, old, new), "predictions").condition(given)
     table = tabulate(made, us[:, : made.param_unc_num()], seed)  # what was missing at the fit stands last
     table.require_some("Predictions")
-    first = len(made.param_names(include_tp=True))
-    rows = np.ascontiguousarray(table.rows[:, first:])
-    return Table(table.columns[first:], rows, table.failed, table.reason)
+    return table.only(range(len(made.param_names(include_tp=True)), len(table.columns)))
 
 
 def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
