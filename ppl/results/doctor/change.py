@@ -3,13 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ppl.errors import Fix
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.frontend.walk import statements, walk
+from ppl.observed.places import in_common
 from ppl.program_text import with_fixes
 from ppl.results.doctor.statement import Lines, Site, Statement, arguments_of, density_of
 from ppl.source import SourceText, Span
@@ -219,12 +220,13 @@ def rewritten(node: ast.Tilde | ast.Call, distribution: str, args: Sequence[str]
     name, old = density_of(node)
     if distribution != name:
         at = node.name_span if isinstance(node, ast.Tilde) else node.span
-        yield Fix(Span(at.source, at.line, at.column, at.line, at.column + len(name)), distribution)
+        yield Fix(replace(at, end_line=at.line, end_column=at.column + len(name)), distribution)
     spans = [a.span for a in arguments_of(node)]
     first, last = ends(old, args)
     text = ", ".join(args[first : len(args) - last])
     if first + last < len(old):
-        whole = replace_span(spans[first], spans[len(spans) - last - 1])
+        end = spans[len(spans) - last - 1]
+        whole = replace(spans[first], end_line=end.end_line, end_column=end.end_column)
         refuse_comments(whole)
         yield Fix(whole, text)
     elif text and first:
@@ -235,8 +237,8 @@ def rewritten(node: ast.Tilde | ast.Call, distribution: str, args: Sequence[str]
 
 def ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     """How many items two sequences have in common at the beginning, and of the rest at the end."""
-    first = equal(old, new)
-    return first, equal(old[first:][::-1], new[first:][::-1])
+    first = in_common(old, new)
+    return first, in_common(old[first:][::-1], new[first:][::-1])
 
 
 def alike(own: tuple[str, ...], old: Statement, new: Statement) -> tuple[str, ...] | None:
@@ -254,14 +256,3 @@ def alike(own: tuple[str, ...], old: Statement, new: Statement) -> tuple[str, ..
 
 def unindexed(text: str) -> str:
     return re.sub(r"\[\w+\]", "", text)
-
-
-def equal(a: Sequence[str], b: Sequence[str]) -> int:
-    """How many items two sequences begin with in common."""
-    pairs = zip(a, b, strict=False)
-    return next((k for k, (x, y) in enumerate(pairs) if x != y), min(len(a), len(b)))
-
-
-def replace_span(first: Span, last: Span) -> Span:
-    """From the start of one to the end of another."""
-    return Span(first.source, first.line, first.column, last.end_line, last.end_column)

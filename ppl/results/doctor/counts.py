@@ -11,8 +11,9 @@ from ppl.results.doctor.advice import LOCATIONS, bracketed, with_term
 from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
+from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Lines, Statement, restated
-from ppl.results.doctor.tails import Candidate, farthest
+from ppl.results.doctor.tails import farthest
 from ppl.results.files.columns import Floats
 from ppl.types import INT, REAL
 
@@ -27,10 +28,8 @@ def zeros(o: Outcome) -> Finding | None:
     if not is_count(o) or inflated(o) is False:
         return None
     tried: list[Candidate] = [("zeros", lambda rows: (rows == 0).sum(axis=1).astype(float))]
-    found = farthest(tried, o.y[None], o.replicated, f"{{}} among `{o.name}`")
+    found = farthest("PPL030", o, tried, (o.y, o.replicated), f"{{}} among `{o.name}`")
     return found and found.finding(
-        o.statement.span,
-        "PPL030",
         f"`{o.name}` has {found.reference.observed:.0f} zeros; replicated data have "
         f"{np.median(found.reference.replicated):.0f}.",
         zero_inflated(o.statement),
@@ -71,12 +70,10 @@ def dispersion(o: Outcome) -> Finding | None:
     if not is_count(o) or inflated(o):
         return None
     tried: list[Candidate] = [("Pearson residuals", lambda s: (s**2).sum(axis=1))]
-    found = farthest(tried, o.residuals[0][None], o.residuals[1], "sum of squares of {}")
+    found = farthest("PPL031", o, tried, o.residuals, "sum of squares of {}")
     assert found is not None
     ratio = found.reference.observed / float(np.mean(found.reference.replicated))
     return found.finding(
-        o.statement.span,
-        "PPL031",
         f"`{o.name}` varies more than the model says: its squared residuals are {ratio:.3g} times those of "
         "replicated data.",
         overdispersed(o.statement),

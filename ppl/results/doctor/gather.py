@@ -10,10 +10,11 @@ from ppl.density.log_density import LogDensity
 from ppl.errors import PPLError
 from ppl.fitting.table import tabulate
 from ppl.frontend import ast
+from ppl.frontend.calls import left_and_args
 from ppl.frontend.printer import expression
 from ppl.frontend.walk import variables, walk
 from ppl.names import variable_of
-from ppl.observed.flow import flow_of
+from ppl.observed.flow import data_of, flow_of
 from ppl.observed.priors import priors_of
 from ppl.observed.terms import observing
 from ppl.results.calibration.simulations import simulations_of
@@ -21,7 +22,7 @@ from ppl.results.doctor.evidence import Column, Evidence, Geometry, Outcome, Par
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.results.files.columns import Floats
 from ppl.results.fits.by_row import again, continuous
-from ppl.types import INT, Type, element_type
+from ppl.types import INT, element_type
 
 ByVariable = Mapping[str, Floats]
 
@@ -168,8 +169,8 @@ def outcome_of(
         return values.reshape(len(values), -1)[:, there].astype(float)
 
     densities = [s for other, s in observing(program, flow_of(program, facts)) if other == name]
-    of_data = (*program.data, *program.transformed_data)
-    declared = next(d for d in of_data if isinstance(d, ast.Declaration) and d.name == name)
+    declared = data_of(program)[name]
+    kind = facts.symbols[declared].type
     draws, own = picked(replicated), picked(log_lik)
     if draws is None:
         return None
@@ -178,13 +179,12 @@ def outcome_of(
         finite &= ~np.isnan(own).any(axis=1)
     if finite.sum() < GATHER.fewest_draws:
         return None
-    file = posterior.model.source.name
-    first = densities[0]
-    types = tuple(facts.types[a] for a in (first.args if isinstance(first, ast.Tilde) else first.args[1:]))
+    first, file = densities[0], posterior.model.source.name
+    types = tuple(facts.types[a] for a in left_and_args(first)[1])
     site = Site(first, program, file, len(densities) == 1, size_of(declared.type), types)
     return Outcome(
         name,
-        is_whole(facts.symbols[declared].type),
+        kind is not None and element_type(kind) == INT,
         replace(statement_of(first), site=site),
         tuple(name + "".join(f"[{i + 1}]" for i in np.unravel_index(k, y.shape)) for k in there),
         flat[there],
@@ -200,10 +200,6 @@ def size_of(declared: ast.DeclaredType) -> str:
     """The size of a vector, or of an array of numbers, as the program has it; "" of anything else."""
     sizes = (*declared.dims, *declared.sizes) if isinstance(declared, ast.SizedType) else ()
     return expression(sizes[0]) if len(sizes) == 1 else ""
-
-
-def is_whole(declared: Type | None) -> bool:
-    return declared is not None and element_type(declared) == INT
 
 
 def columns_beside(

@@ -4,7 +4,8 @@ import numpy as np
 
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.tails import Candidate, farthest
+from ppl.results.doctor.residuals import Candidate
+from ppl.results.doctor.tails import farthest
 from ppl.results.files.columns import Floats
 
 
@@ -20,13 +21,11 @@ def prior_predictive(o: Outcome) -> Finding | None:
         ("far from", lambda rows: np.abs(np.median(rows, axis=1) - centre)),
         ("much narrower than", half_width),
     ]
-    found = farthest(tried, o.y[None], o.prior, f"|median of `{o.name}`| or half width: {{}}")
+    found = farthest("PPL020", o, tried, (o.y, o.prior), f"|median of `{o.name}`| or half width: {{}}")
     assert found is not None
     low, high = (f"{q:.3g}" for q in np.quantile(o.prior, (0.05, 0.95)))
     own = " to ".join(f"{q:.3g}" for q in np.quantile(o.y, (0.05, 0.95)))
     return found.finding(
-        o.statement.span,
-        "PPL020",
         f"Data simulated from the prior are {found.name} `{o.name}`: 90% of them lie between {low} and "
         f"{high}, 90% of `{o.name}` between {own}.",
         f"Widen or move the priors of the parameters in `{o.statement.text}`, until data such as these are "

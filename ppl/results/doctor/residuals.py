@@ -5,13 +5,16 @@ Analysis, section 6.3). What the model's own predictors and its fitted values ex
 out of both.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.results.doctor.tails import Candidate
 from ppl.results.files.columns import Floats
+
+Candidate = tuple[str, Callable[[Floats], Floats]]
+"""A name, and a statistic (n,) of residuals (n, rows)."""
 
 FITTED = "the fitted values"
 COLLINEAR = 1e-3
@@ -49,10 +52,14 @@ def scaled(scores: Floats) -> Floats:
     return np.asarray(scores / np.maximum(size, np.finfo(float).tiny))
 
 
-def score_of(name: str, x: Floats | None) -> Iterator[Candidate]:
-    """The squared score along x, where there is such a direction: its tail is exponential."""
-    if x is not None:
-        yield name, lambda scores: (scores @ x) ** 2
+def along(columns: Mapping[str, Floats], q: Floats) -> list[Candidate]:
+    """The squared score along what `q` does not explain of each column (n,): its tail is exponential."""
+    found = {name: direction(x, q) for name, x in columns.items()}
+    return [(name, partial(squared_score, x)) for name, x in found.items() if x is not None]
+
+
+def squared_score(x: Floats, scores: Floats) -> Floats:
+    return np.asarray((scores @ x) ** 2)
 
 
 def between(name: str, groups: NDArray[np.intp]) -> Candidate:

@@ -7,8 +7,9 @@ from ppl.results.doctor.advice import SYMMETRIC
 from ppl.results.doctor.change import Change
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding, Reference
+from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Statement, restated
-from ppl.results.doctor.tails import Candidate, farthest
+from ppl.results.doctor.tails import farthest
 from ppl.results.files.columns import Floats
 
 COARSE = 0.5
@@ -23,12 +24,10 @@ def outliers(o: Outcome) -> Finding | None:
         ("largest squared residual", lambda s: (s**2).max(axis=1)),
         ("kurtosis of residuals", lambda s: (s**4).mean(axis=1) / (s**2).mean(axis=1) ** 2),
     ]
-    found = farthest(tried, o.residuals[0][None], o.residuals[1], "{}")
+    found = farthest("PPL032", o, tried, o.residuals, "{}")
     assert found is not None
     worst = int(np.argmax(np.abs(o.residuals[0])))
     return found.finding(
-        o.statement.span,
-        "PPL032",
         f"`{o.name}` has outliers: {o.rows[worst]} is {abs(o.residuals[0][worst]):.1f} predictive sds from "
         "its median.",
         heavy_tailed(o.statement),
@@ -48,22 +47,17 @@ def family(o: Outcome) -> Finding | None:
     """Skewness, or a bound, that replicated data do not have."""
     if o.discrete:
         return None
-    tried: list[Candidate] = [("skewness", skewness)]
-    found = farthest(tried, o.scores[0][None], o.scores[1], "squared {} of residuals")
+    found = farthest("PPL033", o, [("skewness", skewness)], o.scores, "squared {} of residuals")
     at_bound: list[Candidate] = [
         ("smallest value", lambda rows: rows.min(axis=1)),
         ("-largest value", lambda rows: -rows.max(axis=1)),
     ]
-    bound = farthest(at_bound, o.y[None], o.replicated, "{}")
+    bound = farthest("PPL033", o, at_bound, (o.y, o.replicated), "{}")
     assert found is not None and bound is not None
     farther = min(found, bound, key=lambda f: f.p)
     what = "is skewed" if farther is found else "has a bound"
-    return farther.finding(
-        o.statement.span,
-        "PPL033",
-        f"The distribution of `{o.name}` {what}, unlike that of replicated data.",
-        skewed(o),
-    )
+    message = f"The distribution of `{o.name}` {what}, unlike that of replicated data."
+    return farther.finding(message, skewed(o))
 
 
 def skewed(o: Outcome) -> Change | str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ppl.frontend import ast
+from ppl.frontend.calls import left_and_args
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import expression
@@ -77,7 +78,7 @@ def restated(s: Statement, distribution: str, args: Sequence[str]) -> Statement:
 
 def statement_of(s: ast.Tilde | ast.Call) -> Statement:
     """The density as text."""
-    left = s.left if isinstance(s, ast.Tilde) else s.args[0]
+    left, _ = left_and_args(s)
     index = expression(left).removeprefix(expression(left.base)) if isinstance(left, ast.Indexed) else ""
     name, args = density_of(s)
     return Statement(s.span, name, expression(left), args, index)
@@ -91,4 +92,4 @@ def density_of(node: ast.Tilde | ast.Call) -> tuple[str, tuple[str, ...]]:
 
 def arguments_of(node: ast.Tilde | ast.Call) -> tuple[ast.Expr, ...]:
     """The arguments of the distribution, without its variate."""
-    return node.args if isinstance(node, ast.Tilde) or node.name.endswith("_rng") else node.args[1:]
+    return node.args if isinstance(node, ast.Call) and node.name.endswith("_rng") else left_and_args(node)[1]

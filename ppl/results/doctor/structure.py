@@ -1,5 +1,6 @@
 """What the mean leaves out: groups, predictors, interactions, curvature, and the order of rows."""
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -18,12 +19,12 @@ from ppl.results.doctor.advice import (
 from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.residuals import FITTED, between, direction, quoted, scaled, score_of
-from ppl.results.doctor.statement import Statement
-from ppl.results.doctor.tails import Candidate, farthest
+from ppl.results.doctor.residuals import FITTED, Candidate, along, between, quoted, scaled
+from ppl.results.doctor.tails import farthest
 from ppl.results.files.columns import Floats
 
 ORDER = "the order of the rows"
+COVARIANCE = "squared covariance of residuals and {}"
 MOST_COLUMNS = 8
 """Columns of which pairs are tried as interactions."""
 ROWS_OF_A_GROUP = 5
@@ -35,12 +36,10 @@ FEWEST_VALUES = 5
 
 def group(o: Outcome) -> Finding | None:
     """Residuals that differ between groups of the data."""
-    own, replicated, _ = o.unexplained
     columns = [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
-    found = farthest(columns, own, replicated, "sum of squares of residuals between groups of {}")
+    label = "sum of squares of residuals between groups of {}"
+    found = farthest("PPL024", o, columns, o.unexplained[:2], label)
     return found and found.finding(
-        o.statement.span,
-        "PPL024",
         f"The residuals of `{o.name}` differ between the groups of `{found.name}`.",
         of_groups(o, found.name),
     )
@@ -64,41 +63,40 @@ def of_groups(o: Outcome, name: str) -> Change | str:
 
 def predictor(o: Outcome) -> Finding | None:
     """Residuals that change with a column that the model leaves out, or with the order of rows."""
-    own, replicated, q = o.unexplained
     left_out = {name: c.values for name, c in o.columns.items() if not c.used}
-    tried = [c for name, x in {**left_out, ORDER: order(o)}.items() for c in score_of(name, direction(x, q))]
-    found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
-    return found and found.finding(
-        o.statement.span,
-        "PPL025",
-        f"The residuals of `{o.name}` change with {quoted(found.name)}, which the model leaves out.",
-        in_time(o.statement) if found.name == ORDER else of_column(o, found.name),
-    )
-
-
-def of_column(o: Outcome, name: str) -> Change:
-    """A coefficient of a column."""
-    s, b = o.statement, o.statement.fresh(f"b_{plain(name)}")
-    prior = f"{b} ~ {effect_prior(o, o.columns[name].values)};"
-    data = tuple(undeclared(o, [name]))
-    return Change(s, with_term(s, f"{b} * {value_of(o, name)}"), (f"real {b};",), (prior,), data)
-
-
-def in_time(s: Statement) -> str:
-    return (
+    columns = {**left_out, ORDER: np.arange(len(o.y), dtype=float)}
+    found = farthest("PPL025", o, along(columns, o.unexplained[2]), o.unexplained[:2], COVARIANCE)
+    if found is None:
+        return None
+    name, s = found.name, o.statement
+    message = f"The residuals of `{o.name}` change with {quoted(name)}, which the model leaves out."
+    if name != ORDER:
+        of_column = coefficient(o, (name,), f"b_{plain(name)}", value_of(o, name), columns[name])
+        return found.finding(message, of_column)
+    return found.finding(
+        message,
         "Declare `t`, the time or number of the row, in data and `real b_t;` in parameters, with a prior, "
-        f"and {written(with_term(s, f'b_t * t{s.at}'))}."
+        f"and {written(with_term(s, f'b_t * t{s.at}'))}.",
     )
+
+
+def coefficient(
+    o: Outcome, names: Sequence[str], name: str, term: str, x: Floats, alternative: str = "."
+) -> Change:
+    """A coefficient called `name` of a term with the values x (n,), of the columns `names`."""
+    s, b = o.statement, o.statement.fresh(name)
+    data = tuple(dict.fromkeys(undeclared(o, names)))
+    prior = f"{b} ~ {effect_prior(o, x)};"
+    new = with_term(s, f"{b} * {term}")
+    return Change(s, new, (f"real {b};",), (prior,), data, alternative=alternative)
 
 
 def autocorrelation(o: Outcome) -> Finding | None:
     """Residuals, within the groups of each column, that are like those of the row before."""
     own, replicated = (within(o, s) for s in o.unexplained[:2])
     tried: list[Candidate] = [(ORDER, lambda s: np.maximum((s[:, 1:] * s[:, :-1]).mean(axis=1), 0.0) ** 2)]
-    found = farthest(tried, own, replicated, "squared autocorrelation of residuals in {}")
+    found = farthest("PPL026", o, tried, (own, replicated), "squared autocorrelation of residuals in {}")
     return found and found.finding(
-        o.statement.span,
-        "PPL026",
         f"The residuals of `{o.name}` are alike from one row to the next "
         f"(autocorrelation {found.reference.observed**0.5:.2f}).",
         of_states(o),
@@ -133,74 +131,47 @@ def within(o: Outcome, scores: Floats) -> Floats:
 
 def interaction(o: Outcome) -> Finding | None:
     """Residuals that change with the product of two columns."""
-    own, replicated, q = o.unexplained
     columns = [(name, c.values) for name, c in o.columns.items() if not c.index and (c.used or not c.whole)]
-    tried = [
-        candidate
+    products = {
+        f"{a} * {b}": (x - x.mean()) * (z - z.mean())
         for (a, x), (b, z) in combinations(columns[:MOST_COLUMNS], 2)
-        for candidate in score_of(f"{a} * {b}", direction((x - x.mean()) * (z - z.mean()), q))
-    ]
-    found = farthest(tried, own, replicated, "squared covariance of residuals and {}")
+    }
+    found = farthest("PPL027", o, along(products, o.unexplained[2]), o.unexplained[:2], COVARIANCE)
     if found is None:
         return None
     a, b = found.name.split(" * ")
+    term = f"({value_of(o, a)} {'*' if o.statement.at else '.*'} {value_of(o, b)})"
+    x = o.columns[a].values * o.columns[b].values
     return found.finding(
-        o.statement.span,
-        "PPL027",
         f"The residuals of `{o.name}` change with the product of `{a}` and `{b}`: the effect of one depends "
         "on the other.",
-        of_product(o, a, b),
+        coefficient(o, (a, b), f"b_{plain(a)}_{plain(b)}", term, x),
     )
-
-
-def of_product(o: Outcome, a: str, b: str) -> Change:
-    """A coefficient of the product of two columns."""
-    s, dot = o.statement, "*" if o.statement.at else ".*"
-    slope = s.fresh(f"b_{plain(a)}_{plain(b)}")
-    new = with_term(s, f"{slope} * ({value_of(o, a)} {dot} {value_of(o, b)})")
-    prior = f"{slope} ~ {effect_prior(o, o.columns[a].values * o.columns[b].values)};"
-    return Change(s, new, (f"real {slope};",), (prior,), tuple(dict.fromkeys(undeclared(o, [a, b]))))
 
 
 def curvature(o: Outcome) -> Finding | None:
     """Residuals that bend along the fitted values or a predictor."""
-    own, replicated, q = o.unexplained
     used = {name: c.values for name, c in o.columns.items() if c.used and not c.index}
-    tried = [
-        candidate
-        for name, x in {FITTED: normal_scores(o.fitted), **used}.items()
-        if len(np.unique(x)) >= FEWEST_VALUES
-        for candidate in score_of(name, direction((x - x.mean()) ** 2, q))
-    ]
-    found = farthest(tried, own, replicated, "squared covariance of residuals and the square of {}")
+    columns = {FITTED: normal_scores(o.fitted), **used}
+    squares = {name: (x - x.mean()) ** 2 for name, x in columns.items() if len(np.unique(x)) >= FEWEST_VALUES}
+    tried, label = along(squares, o.unexplained[2]), "squared covariance of residuals and the square of {}"
+    found = farthest("PPL028", o, tried, o.unexplained[:2], label)
     if found is None:
         return None
-    x = found.name
-    bent = farthest([c for c in tried if c[0] != FITTED], own, replicated, "{}")
-    return found.finding(
-        o.statement.span,
-        "PPL028",
-        f"The residuals of `{o.name}` bend along {quoted(x)}: the link, or the form of an effect, is wrong.",
-        f"{LINK[0].upper()}{LINK[1:]}, or add the square of its predictor with a coefficient to "
-        f"`{o.statement.text}`."
-        if bent is None
-        else of_square(o, bent.name),
-    )
-
-
-def of_square(o: Outcome, name: str) -> Change:
-    """A coefficient of the square of a column."""
-    s, b = o.statement, o.statement.fresh(f"b_{plain(name)}_2")
-    new = with_term(s, f"{b} * square({value_of(o, name)})")
-    prior = f"{b} ~ {effect_prior(o, o.columns[name].values ** 2)};"
-    return Change(s, new, (f"real {b};",), (prior,), alternative=f". Or {LINK}.")
+    where = quoted(found.name)
+    message = f"The residuals of `{o.name}` bend along {where}: the link, or the form of an effect, is wrong."
+    bent = farthest("PPL028", o, [c for c in tried if c[0] != FITTED], o.unexplained[:2], "{}")
+    if bent is None:
+        return found.finding(
+            message,
+            f"{LINK[0].upper()}{LINK[1:]}, or add the square of its predictor with a coefficient to "
+            f"`{o.statement.text}`.",
+        )
+    x, term = o.columns[bent.name].values ** 2, f"square({value_of(o, bent.name)})"
+    of_square = coefficient(o, (), f"b_{plain(bent.name)}_2", term, x, f". Or {LINK}.")
+    return found.finding(message, of_square)
 
 
 def normal_scores(x: Floats) -> Floats:
     """The normal quantiles (n,) of the ranks of x (n,): the fitted values of counts have long tails."""
     return np.asarray(special.ndtri(stats.rankdata(x) / (len(x) + 1)))
-
-
-def order(o: Outcome) -> Floats:
-    """The number of each row (n,)."""
-    return np.arange(len(o.y), dtype=float)

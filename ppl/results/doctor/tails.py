@@ -5,7 +5,7 @@ twice, which makes them larger than uniform ones: checks find less by them, and 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -13,7 +13,9 @@ import numpy as np
 
 from ppl.inference.diagnose.psis import fit_pareto
 from ppl.results.doctor.change import Change
+from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding, Reference
+from ppl.results.doctor.residuals import Candidate
 from ppl.results.files.columns import Floats
 from ppl.source import Span
 
@@ -42,34 +44,36 @@ def upper_tail(observed: float, replicated: Floats) -> float:
     return len(excess) / n * excess_share
 
 
-Candidate = tuple[str, Callable[[Floats], Floats]]
-"""A name, and a statistic (n,) of residuals (n, rows)."""
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Farthest:
     """The candidate whose statistic lies farthest out, with the p-value for all that were tried."""
 
+    code: str
+    span: Span
     name: str
     p: float
     reference: Reference
 
-    def finding(self, span: Span, code: str, message: str, advice: str | Change) -> Finding:
+    def finding(self, message: str, advice: str | Change) -> Finding:
         """The finding with its advice in words, or as a change of the program."""
         change = None if isinstance(advice, str) else advice
         hint = advice if isinstance(advice, str) else advice.hint
-        return Finding(span, code, message, hint, p=self.p, reference=self.reference, change=change)
+        return Finding(self.span, self.code, message, hint, p=self.p, reference=self.reference, change=change)
 
 
-def farthest(candidates: Sequence[Candidate], own: Floats, replicated: Floats, label: str) -> Farthest | None:
-    """The statistic of the data (1, rows) that is farthest out among those of replications (draws, rows).
+def farthest(
+    code: str, o: Outcome, candidates: Sequence[Candidate], data: tuple[Floats, Floats], label: str
+) -> Farthest | None:
+    """The statistic of `data` (rows,) that is farthest out among those of its replications (draws, rows).
 
-    The p-value is Bonferroni's for all candidates; None if there are none.
+    The p-value is Bonferroni's for all candidates; None if there are none. The finding has the code `code`.
     """
+    own, replicated = data
     found = []
     for name, statistic in candidates:
-        reference = Reference(label.format(name), float(statistic(own)[0]), statistic(replicated))
-        p = upper_tail(reference.observed, reference.replicated)
-        found.append(Farthest(name, min(1.0, p * len(candidates)), reference))
+        value = float(statistic(np.atleast_2d(own))[0])
+        reference = Reference(label.format(name), value, statistic(replicated))
+        p = min(1.0, upper_tail(value, reference.replicated) * len(candidates))
+        found.append(Farthest(code, o.statement.span, name, p, reference))
     return min(found, key=lambda f: f.p, default=None)

@@ -14,7 +14,7 @@ from ppl.results.doctor.advice import (
 from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.residuals import FITTED, between, direction, quoted, score_of
+from ppl.results.doctor.residuals import FITTED, along, between, quoted
 from ppl.results.doctor.tails import farthest
 
 
@@ -22,18 +22,13 @@ def unequal_variance(o: Outcome) -> Finding | None:
     """Absolute residuals that change along the fitted values or a column, or differ between groups."""
     if o.discrete:
         return None
-    own, replicated, _ = o.unexplained
-    own, replicated = (np.abs(s) - np.abs(s).mean(axis=1, keepdims=True) for s in (own, replicated))
+    own, replicated = (np.abs(s) - np.abs(s).mean(axis=1, keepdims=True) for s in o.unexplained[:2])
     constant = np.full((len(o.y), 1), len(o.y) ** -0.5)
     columns = {name: c.values for name, c in o.columns.items() if not c.index}
-    tried = [
-        c for name, x in {FITTED: o.fitted, **columns}.items() for c in score_of(name, direction(x, constant))
-    ]
+    tried = along({FITTED: o.fitted, **columns}, constant)
     tried += [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
-    found = farthest(tried, own, replicated, "size of residuals along {}")
+    found = farthest("PPL029", o, tried, (own, replicated), "size of residuals along {}")
     return found and found.finding(
-        o.statement.span,
-        "PPL029",
         f"The size of the residuals of `{o.name}` changes with {quoted(found.name)}: their variance is not "
         "constant.",
         changing_scale(o, found.name),

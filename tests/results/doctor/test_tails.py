@@ -1,5 +1,7 @@
 """Tail probabilities agree with those of a known distribution, and p-values of checks are not too small."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -28,8 +30,9 @@ def test_the_farthest_of_several_counts_all_of_them():
     rng = np.random.default_rng(2)
     replicated = rng.normal(size=(999, 3))
     tried = [(str(k), lambda rows, k=k: rows[:, k]) for k in range(3)]
-    own = np.quantile(replicated, 0.9, axis=0)[None]
-    own[0, 1] = np.sort(replicated[:, 1])[-10]
-    found = farthest(tried, own, replicated, "{}")
+    own = np.quantile(replicated, 0.9, axis=0)
+    own[1] = np.sort(replicated[:, 1])[-10]
+    o = SimpleNamespace(statement=SimpleNamespace(span=None))
+    found = farthest("PPL024", o, tried, (own, replicated), "{}")
     assert (found.name, found.p) == ("1", pytest.approx(3 * 11 / 1000))
-    assert farthest([], own, replicated, "{}") is None
+    assert farthest("PPL024", o, [], (own, replicated), "{}") is None
