@@ -51,10 +51,6 @@ def group(name: str, about: str, *parts: Argument) -> Group:
     return Group(name, about, parts)
 
 
-def choice(name: str, about: str, *options: Group) -> Choice:
-    return Choice(name, about, options)
-
-
 BOUNDS = re.compile(r"(\S+) (<=?) \w+(?: (<=?) (\S+))?")
 COMPARED = {"<": operator.lt, "<=": operator.le}
 

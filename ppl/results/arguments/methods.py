@@ -8,21 +8,16 @@ from importlib.resources import files
 from typing import cast
 
 from ppl.inference.run.settings import ALGORITHMS
-from ppl.results.arguments.argument import Argument, Choice, Group, Value, bounded, choice, flag, group
+from ppl.results.arguments.argument import Argument, Choice, Group, Value, bounded, flag
 from ppl.results.arguments.of_settings import SETTINGS, argument_of
 
 OF_CMDSTAN = ("meanfield", "fullrank")
-ALGORITHM = choice(
-    "algorithm",
-    "Family of the approximation",
-    *(
-        group(name, about if name in OF_CMDSTAN else f"{about} (ppl only)")
-        for name, about in ALGORITHMS.items()
-    ),
+FAMILIES = tuple(
+    Group(name, about if name in OF_CMDSTAN else f"{about} (ppl only)") for name, about in ALGORITHMS.items()
 )
 OF_SETTINGS: dict[str, Argument] = {
     **{known.path: argument_of(known) for known in SETTINGS.values()},
-    "variational.algorithm": ALGORITHM,
+    "variational.algorithm": Choice("algorithm", "Family of the approximation", FAMILIES),
 }
 
 ENTRY = re.compile(r"(\w+)( =)?(?: (\S+))?(?: where (.*?))?: (.*)")

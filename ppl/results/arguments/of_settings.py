@@ -46,20 +46,12 @@ def format_value(known: Setting, value: Any) -> Any:
     match known.kind:
         case Switch() if known.optional:
             return str(value).lower()
+        case Start() if isinstance(value, int | float):
+            return f"{value:g}"
         case Start():
-            return _start(value)
+            return "given" if isinstance(value, Mapping | list | tuple) else str(value)
         case _:
             return value
-
-
-def _start(value: Any) -> str:
-    match value:
-        case int() | float():
-            return f"{value:g}"
-        case Mapping() | list() | tuple():
-            return "given"
-        case _:
-            return str(value)
 
 
 def parse_value(known: Setting, value: Any) -> Any:
@@ -85,10 +77,4 @@ def radius_or_path(text: str) -> float | str:
 
 def _none(known: Setting) -> Any:
     """What stands for None."""
-    match known.kind:
-        case Whole():
-            return 0
-        case Positive():
-            return 0.0
-        case _:
-            return ""
+    return {Whole: 0, Positive: 0.0}.get(type(known.kind), "")

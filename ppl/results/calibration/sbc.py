@@ -46,13 +46,8 @@ KILLED = "The process of some simulations ended with status {} (-9: out of memor
 HEADINGS = ("p", "mean rank", "ranks")
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """One simulation: its number, the ranks (columns,) of its parameters, or why there are none."""
-
-    number: int
-    ranks: tuple[int, ...] = ()
-    failed: str = ""
+Ranks = tuple[int, ...] | str
+"""The ranks (columns,) of the parameters of a simulation, or why there are none."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,11 +102,8 @@ class Calibration:
             return "No simulation has a fit."
         found = self.uniformity()
         ordered = sorted(found, key=lambda name: found[name].p)
-        off = []
-        for k, name in enumerate(ordered):
-            if found[name].p * (len(ordered) - k) > ALPHA:
-                break
-            off.append(name)
+        rejected = [found[name].p * (len(ordered) - k) <= ALPHA for k, name in enumerate(ordered)]
+        off = ordered[: [*rejected, False].index(False)]
         n = len(self.numbers)
         lost = f" {len(self.failed)} simulations failed and are omitted." if self.failed else ""
         if not off:
@@ -168,25 +160,21 @@ def calibrated(
     """
     require_memory_of_simulations(settings.simulations, sum(v.count for v in simulations.columns()))
     columns = tuple(name for v in simulations.columns() for name in column_names(v))
-    done: dict[int, Ranked] = {}
+    done: dict[int, Ranks] = {}
     if before:
-        done = {
-            n: Ranked(n, tuple(row)) for n, row in zip(before.numbers, before.ranks.tolist(), strict=True)
-        } | {n: Ranked(n, failed=why) for n, why in before.failed.items()}
+        done |= zip(before.numbers, map(tuple, before.ranks.tolist()), strict=True)
+        done |= before.failed
     left = [k for k in range(1, settings.simulations + 1) if k not in done]
 
     def so_far() -> Calibration:
-        succeeded = [done[k] for k in sorted(done) if not done[k].failed]
-        ranks = np.array([r.ranks for r in succeeded], dtype=np.int64).reshape(len(succeeded), len(columns))
-        failed = {k: r.failed for k, r in sorted(done.items()) if r.failed}
-        return Calibration(
-            columns, tuple(r.number for r in succeeded), ranks, settings.draws, settings.simulations, failed
-        )
+        failed = {k: found for k, found in sorted(done.items()) if isinstance(found, str)}
+        numbers = tuple(sorted(done.keys() - failed.keys()))
+        ranks = np.array([done[k] for k in numbers], dtype=np.int64).reshape(len(numbers), len(columns))
+        return Calibration(columns, numbers, ranks, settings.draws, settings.simulations, failed)
 
-    def add_ranks(ranked: Any) -> None:
-        if isinstance(ranked, Ranked):
-            done[ranked.number] = ranked
-            hear(so_far())
+    def add_ranks(found: Any) -> None:
+        done.update(found)
+        hear(so_far())
 
     cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
     shares = max(1, min(cores, len(left)))
@@ -203,13 +191,13 @@ def _some(simulations: Simulations, settings: SbcSettings, numbers: Sequence[int
     """Tells the ranks of those simulations, one after the other; whether all were, before Ctrl-C."""
     for number in numbers:
         try:
-            tell(ranked(simulations, settings, number))
+            tell({number: ranked(simulations, settings, number)})
         except KeyboardInterrupt:
             return False
     return True
 
 
-def ranked(simulations: Simulations, settings: SbcSettings, number: int) -> Ranked:
+def ranked(simulations: Simulations, settings: SbcSettings, number: int) -> Ranks:
     """The ranks of the parameters of one simulation among the draws of the fit to its data."""
     seed = int(np.random.SeedSequence([settings.seed, number]).generate_state(1)[0])
     try:
@@ -218,13 +206,13 @@ def ranked(simulations: Simulations, settings: SbcSettings, number: int) -> Rank
         truth = simulations.row(values)
         draws = draws_of(posterior, settings, seed)[:, : len(truth)]  # missing values follow the parameters
     except PPLError as error:
-        return Ranked(number, failed=str(error))
+        return str(error)
     if len(draws) < settings.draws or not np.isfinite(draws).all():
-        return Ranked(number, failed=f"only {len(draws)} draws, or some are not finite")
+        return f"only {len(draws)} draws, or some are not finite"
     ties = (draws == truth).sum(axis=0)
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(TIES_STREAM, number)))
     found = (draws < truth).sum(axis=0) + rng.integers(0, ties + 1)
-    return Ranked(number, tuple(found.tolist()))
+    return tuple(found.tolist())
 
 
 def draws_of(posterior: Any, settings: SbcSettings, seed: int) -> Floats:

@@ -26,13 +26,10 @@ class Axes:
         found = self.declared.get(name, ())
         declared = found if len(found) == len(shape) else [None] * len(shape)
         names = {axis for axes in self.declared.values() for axis in axes}
-        by_length: dict[int, list[str]] = {}
-        for key, labels in self.coords.items():
-            if key not in names:
-                by_length.setdefault(len(labels), []).append(key)
+        others = {key: len(labels) for key, labels in self.coords.items() if key not in names}
         free: list[str | None] = []
         for axis, length in zip(declared, shape, strict=True):
-            labelled = by_length.get(length, [])
+            labelled = [key for key, n in others.items() if n == length]
             free.append(labelled[0] if axis not in self.coords and len(labelled) == 1 else axis)
         repeated = {axis for axis in free if free.count(axis) > 1}
         given = self.dims.get(name, ())

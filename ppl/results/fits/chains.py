@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl import api, html
+from ppl import html
 from ppl.arguments import checks
 from ppl.density.log_density import LogDensity
 from ppl.files import numbered, replacing, write_whole
@@ -68,9 +68,6 @@ class Chains(VariablesOfDraws):
     notes: tuple[str, ...] = ()
     backend: str = ""
     """What computed the log density, "autograd" or "jax", by choice or by backend = "auto"."""
-
-    def __dir__(self) -> list[str]:
-        return api.members("Chains")
 
     def __repr__(self) -> str:
         name, (_, columns) = self.posterior.source.name, self.draws().shape

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from ppl import api, html
+from ppl import html
 from ppl.arguments import checks
 from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
@@ -86,9 +86,6 @@ class Fit(VariablesOfDraws):
     table: Table
     backend: str = ""
     """What computed the log density: "autograd", "jax", or both one after the other, "autograd, jax"."""
-
-    def __dir__(self) -> list[str]:
-        return api.members("Fit")
 
     def __repr__(self) -> str:
         n, columns = self.draws().shape

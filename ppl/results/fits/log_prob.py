@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -54,17 +53,10 @@ def read_points(path: str | Path, posterior: LogDensity, unconstrained: bool = F
         document = json.loads(require_file(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise DataError(f"{path} is not JSON: {error}") from None
-    read = _unconstrained if unconstrained else _constrained
-    return read(path, document, posterior)
-
-
-def _constrained(path: Path, document: Any, posterior: LogDensity) -> Floats:
-    if not isinstance(document, Mapping):
-        raise DataError(f"{path}: constrained values are one JSON object, name to value.")
-    return posterior.param_unconstrain(document)[None]
-
-
-def _unconstrained(path: Path, document: Any, posterior: LogDensity) -> Floats:
+    if not unconstrained:
+        if not isinstance(document, Mapping):
+            raise DataError(f"{path}: constrained values are one JSON object, name to value.")
+        return posterior.param_unconstrain(document)[None]
     if isinstance(document, Mapping):
         document = document.get("params_r", document)  # as CmdStan's unconstrained_params file nests it
     dim = posterior.param_unc_num()

@@ -1,7 +1,7 @@
 """A warm start for a sampler: the metric and initial values that CmdStan reads as JSON."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +33,11 @@ def save_warm_start(
     metric = beside(base, "metric")
     write_whole(metric, [metric_json(covariance_of(us, dense), stepsize_for(us.shape[1]))])
     written = [metric]
-    for number, values in enumerate(_distinct(declared, rows), 1):
+    _, first = np.unique(rows, axis=0, return_index=True)  # chains that start together tell nothing
+    for number, k in enumerate(np.sort(first)[:CHAINS_STARTED], 1):
         written.append(beside(base, f"inits_{number}"))
-        write_whole(written[-1], [json.dumps(_plain(values)) + "\n"])
+        write_whole(written[-1], [json.dumps(_plain(unflatten(declared, rows[k]))) + "\n"])
     return written
-
-
-def _distinct(declared: Sequence[Sized], rows: Floats) -> Iterator[dict[str, Any]]:
-    """The first draws that differ: chains that start together tell nothing of each other."""
-    _, first = np.unique(rows, axis=0, return_index=True)
-    for k in np.sort(first)[:CHAINS_STARTED]:
-        yield unflatten(declared, rows[k])
 
 
 def _plain(value: Any) -> Any:

@@ -79,19 +79,14 @@ def result_of(record: Mapping[str, Any], posterior: LogDensity) -> Result:
     """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
     settings = Settings(**record["settings"])
     target = target_of(posterior, settings)
+    # the seed of the run that was kept, of several; fits that were saved before had no such entry
+    seed = int(record.get("run_seed", settings.seed))
     if settings.algorithm in OF_SEVERAL_GAUSSIANS or record.get("fit_draws") == DrawSource.NESTED.value:
-        run = replace(settings, runs=1, seed=seed_of_run(record, settings))
-        return with_spread(fit(target, run, start_for(posterior, settings.init)), _spread_from_json(record))
-    family, params = approximation(record, posterior.param_unc_num())
-    path = _path_from_json(record)
-    context = Context(settings, Streams(seed_of_run(record, settings)))
-    again = drawn(target, family, params, path, context)
+        again = fit(target, replace(settings, runs=1, seed=seed), start_for(posterior, settings.init))
+    else:
+        family, params = approximation(record, posterior.param_unc_num())
+        again = drawn(target, family, params, _path_from_json(record), Context(settings, Streams(seed)))
     return with_spread(again, _spread_from_json(record))
-
-
-def seed_of_run(record: Mapping[str, Any], settings: Settings) -> int:
-    """The seed of the run that was kept: of several, the one asked for is that of the first."""
-    return int(record.get("run_seed", settings.seed))  # fits that were saved before had no such entry
 
 
 def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:

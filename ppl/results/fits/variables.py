@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ppl import api
 from ppl.arguments import checks
 from ppl.data.load import is_frame
 from ppl.density.completions import completed_draws
@@ -46,6 +47,9 @@ class VariablesOfDraws(ABC):
     """What is asked of draws by the names of variables."""
 
     posterior: LogDensity
+
+    def __dir__(self) -> list[str]:
+        return api.members(type(self).__name__)
 
     @property
     @abstractmethod

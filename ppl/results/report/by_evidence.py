@@ -1,7 +1,7 @@
 """Models of the same data by their log evidence: Bayes factors and posterior probabilities."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from ppl.errors import DataError
 from ppl.inference.correct.evidence import Evidence
 from ppl.results.report.ranked import Ranked
 
-HEADINGS = ("log_bf", "se_log_bf", "log_evidence", "se", "probability")
 CLEAR_ERRORS = 3.0
 """A log Bayes factor within so many standard errors of zero may be noise."""
 
@@ -32,8 +31,8 @@ class OfEvidence:
     @property
     def texts(self) -> tuple[str, ...]:
         """The figures as a table shows them, the name first."""
-        figures = (self.log_bf, self.se_log_bf, self.log_evidence, self.se, self.probability)
-        return (self.name, *(f"{figure:.3f}" for figure in figures))
+        name, *figures = astuple(self)
+        return (name, *(f"{figure:.3f}" for figure in figures))
 
 
 class EvidenceComparison(Ranked[OfEvidence]):
@@ -45,7 +44,7 @@ class EvidenceComparison(Ranked[OfEvidence]):
         ('a', True)
     """
 
-    headings = HEADINGS
+    headings = ("log_bf", "se_log_bf", "log_evidence", "se", "probability")
 
     @property
     def reading(self) -> str:

@@ -1,7 +1,7 @@
 """Models of the same data by how well they predict rows that they have not seen."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
@@ -14,8 +14,6 @@ from ppl.results.files.columns import Floats
 from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
 from ppl.results.report.loo import Loo, se_of_sum
 from ppl.results.report.ranked import Ranked
-
-HEADINGS = ("elpd_diff", "se_diff", "elpd_loo", "se_elpd", "p_loo", "weight", "bad k-hat")
 
 CLOSE = 4.0
 """A difference below this is small, and its standard error is not to be relied on.
@@ -55,8 +53,8 @@ class Compared:
     @property
     def texts(self) -> tuple[str, ...]:
         """The figures as a table shows them, the name first."""
-        figures = (self.elpd_diff, self.se_diff, self.elpd, self.se, self.p_loo, self.weight)
-        return (self.name, *(f"{figure:.2f}" for figure in figures), str(self.bad))
+        name, *figures, bad, _ = astuple(self)
+        return (name, *(f"{figure:.2f}" for figure in figures), str(bad))
 
 
 class Comparison(Ranked[Compared]):
@@ -68,7 +66,7 @@ class Comparison(Ranked[Compared]):
         (2, 'a')
     """
 
-    headings = HEADINGS
+    headings = ("elpd_diff", "se_diff", "elpd_loo", "se_elpd", "p_loo", "weight", "bad k-hat")
 
     @property
     def reading(self) -> str:

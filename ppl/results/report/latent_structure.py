@@ -29,11 +29,10 @@ def latent_lines(posterior: LogDensity) -> Iterator[str]:
         return
     yield "Latent structure:"
     names = posterior.param_unc_names()
-    match structure:
-        case Field():
-            lines = field_in_words(structure, names)
-        case Structure():
-            lines = blocks_in_words(structure, names)
+    if isinstance(structure, Field):
+        lines = field_in_words(structure, names)
+    else:
+        lines = blocks_in_words(structure, names)
     yield from (f"  {line}" for line in lines)
 
 

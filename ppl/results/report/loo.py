@@ -106,15 +106,12 @@ def loo_of(log_lik: LogLik) -> Loo:
     The posterior without row n has weights p/q / p(y_n | theta), which are smoothed.
     """
     log_weights = psis(log_lik.log_ratios).log_weights
-    left_out = [psis(log_lik.log_ratios - row) for row in log_lik.values.T]
+    rows = log_lik.values.T
+    left_out = [psis(log_lik.log_ratios - row) for row in rows]
+    elpds = [special.logsumexp(w.log_weights + row) for w, row in zip(left_out, rows, strict=True)]
     return Loo(
         log_lik.names,
-        np.array(
-            [
-                special.logsumexp(w.log_weights + row)
-                for w, row in zip(left_out, log_lik.values.T, strict=True)
-            ]
-        ),
+        np.array(elpds),
         np.array([w.khat for w in left_out]),
         special.logsumexp(log_weights[:, None] + log_lik.values, axis=0),
         len(log_lik.values),

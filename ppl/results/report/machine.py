@@ -45,10 +45,7 @@ def of_evidence(found: Evidence | None) -> dict[str, float] | None:
 def of_loo(loo: Loo) -> dict[str, Any]:
     each = zip(loo.names, loo.elpds.tolist(), loo.khats.tolist(), strict=True)
     return {
-        "elpd": loo.elpd,
-        "se": loo.se,
-        "p_loo": loo.p_loo,
-        "p_loo_se": loo.p_loo_se,
+        **{name: getattr(loo, name) for name in ("elpd", "se", "p_loo", "p_loo_se")},
         "k_hat_threshold": loo.threshold,
         "reading": loo.reading,
         **of_rows(("elpd", "k_hat"), ((name, (elpd, khat)) for name, elpd, khat in each)),
@@ -63,31 +60,13 @@ def of_comparison(found: Comparison | EvidenceComparison, levels: Mapping[str, L
 
 
 def of_examination(found: "Examination") -> dict[str, Any]:
-    return {
-        "outcomes": found.outcomes,
-        "checks": found.checks,
-        "notes": found.notes,
-        "findings": [of_finding(f) for f in found.findings],
-    }
+    own = {name: getattr(found, name) for name in ("outcomes", "checks", "notes")}
+    return {**own, "findings": [of_finding(f) for f in found.findings]}
 
 
 def of_finding(f: "Finding") -> dict[str, Any]:
-    return {
-        "code": f.code,
-        "file": f.span.source.name,
-        "line": f.span.line,
-        "column": f.span.column,
-        "message": f.message,
-        "hint": f.hint,
-        "p": f.p,
-        "fixes": [
-            {
-                "line": fix.span.line,
-                "column": fix.span.column,
-                "end_line": fix.span.end_line,
-                "end_column": fix.span.end_column,
-                "text": fix.text,
-            }
-            for fix in f.fixes
-        ],
-    }
+    place = {"file": f.span.source.name, "line": f.span.line, "column": f.span.column}
+    about = {name: getattr(f, name) for name in ("message", "hint", "p")}
+    ends = ("line", "column", "end_line", "end_column")
+    fixes = [{**{end: getattr(fix.span, end) for end in ends}, "text": fix.text} for fix in f.fixes]
+    return {"code": f.code, **place, **about, "fixes": fixes}

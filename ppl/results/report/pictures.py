@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -71,34 +71,30 @@ class Material:
 # --- Room ----------------------------------------------------------------------------------------
 
 
-class Room(NamedTuple):
-    """How many columns a picture has room for: on a page, and where the user has named them."""
-
-    usual: int
-    named: int
-
-    def of(self, material: Material) -> int:
-        return self.named if material.named else self.usual
-
-
-MOST: Mapping[str, Room] = {
-    "marginals": Room(24, 200),
-    "forest": Room(60, 400),
-    "trace": Room(12, 100),
-    "pairs": Room(4, 8),
-    "covariance": Room(60, 400),
+ROOM = {
+    "marginals": (24, 200),
+    "forest": (60, 400),
+    "trace": (12, 100),
+    "pairs": (4, 8),
+    "covariance": (60, 400),
 }
+"""How many columns a picture has room for: on a page, and where the user has named them."""
+
+
+def most(material: Material, kind: str) -> int:
+    """How many columns a picture of that kind has room for."""
+    return ROOM[kind][material.named]
 
 
 def room(material: Material, kind: str) -> Draws:
     """The draws of as many columns as a picture of that kind has room for, the first ones."""
-    return material.draws.first(MOST[kind].of(material))
+    return material.draws.first(most(material, kind))
 
 
 def left_out(material: Material, kind: str) -> str:
     """A sentence on the columns that a picture has no room for; "" where it shows them all."""
     columns = material.draws.columns
-    if kind not in MOST or len(columns) <= (count := MOST[kind].of(material)):
+    if kind not in ROOM or len(columns) <= (count := most(material, kind)):
         return ""
     by_khat = kind == "pairs" and is_ordered(material)
     there = worst(material, count)[0] if by_khat else columns[:count]
@@ -144,7 +140,7 @@ def trace(material: Material, wide: bool) -> "Figure | None":
 
 def pairs(material: Material, wide: bool) -> "Figure | None":
     """The columns with the worst k-hat, or the first ones where there is no k-hat."""
-    names, labels = worst(material, MOST["pairs"].of(material) if wide else NARROW_PAIRS)
+    names, labels = worst(material, most(material, "pairs") if wide else NARROW_PAIRS)
     if len(names) < 2:
         return None
     draws = material.draws
@@ -158,14 +154,14 @@ def importance(material: Material) -> Floats | None:
     return np.concatenate(found) if len(found) == len(material.files) else None
 
 
-def worst(material: Material, most: int) -> tuple[list[str], list[str]]:
+def worst(material: Material, count: int) -> tuple[list[str], list[str]]:
     """Names by falling k-hat, and what to write over them."""
     khats = worst_khats(material.files)
     names = list(material.draws.columns)
     if not len(khats):
-        return names[:most], names[:most]
+        return names[:count], names[:count]
     of = dict(zip(material.files[0].columns, np.nan_to_num(khats, nan=np.inf), strict=True))
-    ordered = sorted(names, key=lambda name: -of[name])[:most]
+    ordered = sorted(names, key=lambda name: -of[name])[:count]
     return ordered, [f"{name}\nk-hat {of[name]:.2f}" for name in ordered]
 
 
@@ -274,11 +270,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         "--trace FILE, the file of --diagnostic-file or a saved fit, of a run whose loop evaluated the ELBO",
     ),
-    "marginals": Kind(
-        marginals,
-        of_marginals,
-        "a column that varies",
-    ),
+    "marginals": Kind(marginals, of_marginals, "a column that varies"),
     "forest": Kind(
         forest,
         always("Intervals", "Mean, 50% and 90% interval of each column, on one scale."),
@@ -286,10 +278,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "trace": Kind(
         trace,
-        always(
-            "Draws in their order",
-            "One colour per run. Runs that agree overlap, and no column drifts.",
-        ),
+        always("Draws in their order", "One colour per run. Runs that agree overlap, and no column drifts."),
         "a column that varies",
         has_order,
     ),
@@ -324,29 +313,22 @@ def read_trace(path: Path) -> Trace:
     Raises:
         DataError: the file holds no such thing.
     """
-    text = path.read_text(encoding="utf-8")
+    text, ending = path.read_text(encoding="utf-8"), "stopped"
     try:
-        return _saved_trace(json.loads(text)) if path.suffix == ".json" else _diagnostic_trace(text)
+        if path.suffix == ".json":
+            record = json.loads(text)
+            rows = [(point[0], point[2]) for point in record["trace"]]
+            ending = Ending(record["outcome"]["ending"]).value
+        else:
+            lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+            rows = [(row["iter"], row["ELBO"]) for row in csv.DictReader(lines)]
+        points = np.array([(float(k), float(elbo)) for k, elbo in rows]).reshape(-1, 2)
+        return Trace(points[np.isfinite(points).all(axis=1)], ending)
     except (KeyError, TypeError, ValueError):
         raise DataError(
             f"{path} holds no ELBO trace; expected what --diagnostic-file wrote (iter,time_in_seconds,ELBO) "
             "or a saved fit (JSON)."
         ) from None
-
-
-def _saved_trace(record: Mapping[str, Any]) -> Trace:
-    points = [(float(point[0]), float(point[2])) for point in record["trace"]]
-    return Trace(_finite(points), Ending(record["outcome"]["ending"]).value)
-
-
-def _diagnostic_trace(text: str) -> Trace:
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return Trace(_finite([(float(row["iter"]), float(row["ELBO"])) for row in csv.DictReader(lines)]))
-
-
-def _finite(points: Sequence[tuple[float, float]]) -> Floats:
-    array: Floats = np.array(points, dtype=float).reshape(-1, 2)
-    return np.asarray(array[np.isfinite(array).all(axis=1)])
 
 
 def as_numbers(value: Any) -> Floats | None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ppl.distribution import requirements
 from ppl.errors import MissingPackage
-from ppl.results.files.columns import Floats
+from ppl.results.files.columns import Floats, variables
 from ppl.results.fits.density import density, is_discrete, masses, varies
 
 if TYPE_CHECKING:
@@ -194,12 +194,14 @@ def pairs(draws: Draws, labels: Sequence[str], log_ratios: Floats | None, wide: 
     the darkest lie on top.
     """
     columns = len(draws.columns)
-    figure, grid = squares(columns, wide)
+    side = min(PLOT.wide, 1.9 * columns) if wide else PLOT.narrow
+    figure = blank(side, side)
+    grid = figure.subplots(columns, columns, squeeze=False)
     order = np.arange(len(draws.rows)) if log_ratios is None else np.argsort(log_ratios)
     shade: Any = {"c": GREY} if log_ratios is None else {"c": np.arange(len(order)), "cmap": "viridis_r"}
     for i, row in enumerate(draws.columns):
         for j, column in enumerate(draws.columns):
-            axes = grid[i][j]
+            axes = grid[i, j]
             if i == j:
                 marginal(axes, draws.column(row), FITTED, "", filled=True)
                 axes.set_title(labels[i], fontsize=8)
@@ -376,14 +378,10 @@ def labelled(columns: Sequence[str], most: int) -> list[int]:
     """Positions to label: all of a few, else the first of each variable, else none too close."""
     if len(columns) <= most:
         return list(range(len(columns)))
-    firsts = [
-        k for k, name in enumerate(columns) if name.partition(".")[0] != columns[k - 1].partition(".")[0]
-    ]
-    gap = ceil(len(columns) / most)
-    labels: list[int] = []
-    for k in firsts:
-        if not labels or k - labels[-1] >= gap:
-            labels.append(k)
+    gap, labels = ceil(len(columns) / most), list[int]()
+    for first, *_ in variables(columns).values():
+        if not labels or first - labels[-1] >= gap:
+            labels.append(first)
     return labels
 
 
@@ -397,12 +395,6 @@ def panels(
     rows = ceil(n / across)
     figure = blank(width or (PLOT.wide if wide else PLOT.narrow), rows * height)
     return figure, [figure.add_subplot(rows, across, k + 1) for k in range(n)]
-
-
-def squares(n: int, wide: bool) -> tuple["Figure", list[list["Axes"]]]:
-    side = min(PLOT.wide, 1.9 * n) if wide else PLOT.narrow
-    figure = blank(side, side)
-    return figure, [[figure.add_subplot(n, n, n * i + j + 1) for j in range(n)] for i in range(n)]
 
 
 def blank(width: float, height: float) -> "Figure":

@@ -145,14 +145,11 @@ def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]
         return
     shortest = min(len(file.draws) for file in files)
     together = np.stack([file.draws[:shortest] for file in files])
-    found = {name: _rhat(together, files[0].columns.index(name)) for name in names}
+    at = {name: files[0].columns.index(name) for name in names}
+    found = {name: float(np.nan_to_num(rhat(together[:, :, k]))) for name, k in at.items()}
     disagreeing = sorted((name for name in names if found[name] > MOST_RHAT), key=lambda name: -found[name])
     if disagreeing:
         which = first_few([f"{name} ({found[name]:.2f})" for name in disagreeing])
         yield f"The {len(files)} runs do not agree: R-hat is above {MOST_RHAT:g} for {which}."
     else:
         yield f"The {len(files)} runs agree: no R-hat is above {MOST_RHAT:g}."
-
-
-def _rhat(together: Floats, k: int) -> float:
-    return float(np.nan_to_num(rhat(together[:, :, k])))

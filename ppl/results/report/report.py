@@ -14,13 +14,7 @@ from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.pictures import KINDS, Material
 from ppl.results.report.plots import svg
 from ppl.results.report.reading import reading
-from ppl.results.report.stansummary import (
-    DEFAULT_QUANTILES,
-    figure_texts,
-    headings,
-    stansummary,
-    stated,
-)
+from ppl.results.report.stansummary import DEFAULT_QUANTILES, figure_texts, headings, stansummary, stated
 
 STYLE = files(__package__).joinpath("report.css").read_text(encoding="utf-8")
 

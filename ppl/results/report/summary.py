@@ -172,13 +172,10 @@ def as_text(
     point = len(summary) > 0 and all(row.constant for row in summary)
     missing = any(row.missing for row in summary)
     headings = ("value",) if point else summary.headings
-    tail = (MISSING,) * missing
     first = summary.rows[:limit]
     figures = at_the_point([row.texts[: len(headings)] for row in first])
-    rows = [
-        (row.name, *texts, *(str(row.missing),) * missing) for row, texts in zip(first, figures, strict=True)
-    ]
-    yield from text_table(("", *headings, *tail), rows, width)
+    rows = [(r.name, *texts, *(str(r.missing),) * missing) for r, texts in zip(first, figures, strict=True)]
+    yield from text_table(("", *headings, *(MISSING,) * missing), rows, width)
     if limit is not None and len(summary) > limit:
         yield f"… and {len(summary) - limit} more{rest}"
 
@@ -186,10 +183,9 @@ def as_text(
 def as_html(summary: Summary, limit: int = 20) -> str:
     """An HTML table of at most `limit` rows, for notebooks."""
     missing = any(row.missing for row in summary)
-    tail = [MISSING] * missing
-    rows = [(row.name, *row.texts, *[str(row.missing)] * missing) for row in summary.rows[:limit]]
+    rows = [(row.name, *row.texts, *(str(row.missing),) * missing) for row in summary.rows[:limit]]
     rest = html.paragraph(f"… and {len(summary) - limit} more") if len(summary) > limit else ""
-    return html.table(("", *summary.headings, *tail), rows) + rest
+    return html.table(("", *summary.headings, *(MISSING,) * missing), rows) + rest
 
 
 def short(value: float, digits: int = 3) -> str:
