@@ -17,17 +17,8 @@ from ppl.observed.refused import unpredicted
 from ppl.types import REAL
 
 OF_ALL_ROWS = (
-    "mean",
-    "sd",
-    "variance",
-    "min",
-    "max",
-    "quantile",
-    "sum",
-    "prod",
-    "norm1",
-    "norm2",
-    "dot_self",
+    *("mean", "sd", "variance", "min", "max", "quantile"),
+    *("sum", "prod", "norm1", "norm2", "dot_self"),
 )
 """Functions of a container with one real value."""
 OF_EACH_OTHER = ("qr_", "svd", "singular_values", "eigen", "sort_", "rank", "crossprod", "tcrossprod")

@@ -242,10 +242,7 @@ def identity(simulations: Simulations, settings: SbcSettings) -> dict[str, Any]:
         "program_sha256": program_hash(simulations.model.source.text),
         "simulator_sha256": program_hash(simulations.posterior.source.text),
         "data_sha256": data_hash({**simulations.data, **missing}),
-        "algorithm": settings.algorithm,
-        "backend": settings.backend,
-        "seed": settings.seed,
-        "draws": settings.draws,
+        **{name: getattr(settings, name) for name in ("algorithm", "backend", "seed", "draws")},
     }
 
 

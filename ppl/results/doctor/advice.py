@@ -8,20 +8,10 @@ from ppl.results.doctor.statement import Statement, restated
 from ppl.results.files.columns import Floats
 
 LOCATIONS: Mapping[str, tuple[int, bool]] = {
-    "normal": (0, True),
-    "student_t": (1, True),
-    "cauchy": (0, True),
-    "double_exponential": (0, True),
-    "logistic": (0, True),
-    "skew_normal": (0, True),
-    "lognormal": (0, True),
-    "bernoulli_logit": (0, True),
-    "binomial_logit": (1, True),
-    "poisson_log": (0, True),
-    "neg_binomial_2_log": (0, True),
-    "poisson": (0, False),
-    "neg_binomial_2": (0, False),
-    "exponential": (0, False),
+    **dict.fromkeys(("normal", "cauchy", "double_exponential", "logistic", "skew_normal"), (0, True)),
+    **dict.fromkeys(("lognormal", "bernoulli_logit", "poisson_log", "neg_binomial_2_log"), (0, True)),
+    **dict.fromkeys(("student_t", "binomial_logit"), (1, True)),
+    **dict.fromkeys(("poisson", "neg_binomial_2", "exponential"), (0, False)),
 }
 """Which argument is the location, by distribution, and whether terms are added to it or multiply its mean."""
 SCALES: Mapping[str, int] = {"normal": 1, "student_t": 2, "lognormal": 1, "logistic": 1, "cauchy": 1}

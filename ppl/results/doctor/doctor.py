@@ -24,20 +24,8 @@ FALSE_ALARMS = 0.01
 """The probability that a model that is right has a finding, over all checks (Bonferroni's bound)."""
 
 OF_OUTCOMES: tuple[Callable[[Outcome], Finding | None], ...] = (
-    prior_predictive,
-    group,
-    predictor,
-    autocorrelation,
-    interaction,
-    curvature,
-    unequal_variance,
-    zeros,
-    dispersion,
-    outliers,
-    family,
-    loo_pit,
-    repeated,
-    influential,
+    *(prior_predictive, group, predictor, autocorrelation, interaction, curvature, unequal_variance),
+    *(zeros, dispersion, outliers, family, loo_pit, repeated, influential),
 )
 """The checks of each observed variable."""
 

@@ -54,15 +54,9 @@ def inference_data(
     shaped += [(name, x.shape) for name, x in observed.items()]
     shapes |= sorted(shaped, key=lambda each: -len(each[1]))  # a row may be a vector: fewer axes
     named = axes.of_all(shapes)
-    groups: dict[str, Any] = {
-        "posterior": values,
-        **of_data,
-        "observed_data": observed,
-        "sample_stats": stats,
-    }
+    groups = {"posterior": values, **of_data, "observed_data": observed, "sample_stats": stats}
     full: dict[str, Any] = {group: content for group, content in groups.items() if content}
-    labels = axes.labels(named)
-    found = from_groups(full, labels, named)
+    found = from_groups(full, axes.labels(named), named)
     for group in group_names(found):
         found[group].attrs.pop(WHEN, None)
         found[group].attrs.update(attributes(about))

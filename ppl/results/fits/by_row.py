@@ -60,11 +60,14 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsOfData:
     found = log_lik_of(*continuous(posterior), draws_back=draws_ints(posterior))
     table = tabulate(again(posterior, found.text, "log likelihood"), us, seed=0)
     named = {quantity: name for name, quantity in found.quantities.items()}
-    at = [k for k, column in enumerate(table.columns) if variable_of(column) in named]
-    columns = [".".join([named[variable_of(c)], *c.split(".")[1:]]) for c in (table.columns[k] for k in at)]
-    given = [k for k, c in enumerate(columns) if c not in rows_missing(posterior, found.tied)]
-    values = np.ascontiguousarray(table.rows[:, at][:, given])
-    return RowsOfData(tuple(columns[k] for k in given), values, found.tied)
+    columns = {
+        k: ".".join([named[variable_of(c)], *c.split(".")[1:]])
+        for k, c in enumerate(table.columns)
+        if variable_of(c) in named
+    }
+    missing = rows_missing(posterior, found.tied)
+    given = {k: name for k, name in columns.items() if name not in missing}
+    return RowsOfData(tuple(given.values()), table.only([*given]).rows, found.tied)
 
 
 def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[str]:

@@ -34,16 +34,8 @@ from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.chain_summary import ChainSummary, summary_of_chains
 from ppl.results.report.summary import as_html
 
-ARVIZ_STATS = {
-    "lp__": "lp",
-    "accept_stat__": "acceptance_rate",
-    "stepsize__": "step_size",
-    "treedepth__": "tree_depth",
-    "n_leapfrog__": "n_steps",
-    "divergent__": "diverging",
-    "energy__": "energy",
-}
-"""ArviZ's names of the statistics of NUTS, and the types that it looks for."""
+ARVIZ_STATS = ("lp", "acceptance_rate", "step_size", "tree_depth", "n_steps", "diverging", "energy")
+"""ArviZ's names of the statistics of NUTS, in the order of `OF_NUTS`, and the types that it looks for."""
 WHOLE = {"tree_depth": np.int64, "n_steps": np.int64, "diverging": np.bool_}
 
 
@@ -226,8 +218,8 @@ class Chains(VariablesOfDraws):
 
     @property
     def _sample_stats(self) -> dict[str, Any]:
-        named = {ARVIZ_STATS[name]: values.T for name, values in self.method_variables().items()}
-        return {name: values.astype(WHOLE.get(name, values.dtype)) for name, values in named.items()}
+        named = zip(ARVIZ_STATS, self.method_variables().values(), strict=True)
+        return {name: values.T.astype(WHOLE.get(name, values.dtype)) for name, values in named}
 
     @property
     def _arguments(self) -> dict[str, Any]:

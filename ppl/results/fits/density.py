@@ -34,18 +34,14 @@ def density(values: Floats, points: int = 100) -> tuple[Floats, Floats]:
     The values are reflected at their extremes, so that a density does not leak over the edge of its support,
     and scaled, so that the squares of none of them overflow.
     """
+    from scipy.stats import gaussian_kde  # a second that a fit, which draws nothing, need not wait
+
     scale = float(np.abs(values).max())
-    grid, height = _density(values / scale, points)
-    return grid * scale, height / scale
-
-
-def _density(values: Floats, points: int) -> tuple[Floats, Floats]:
+    values = values / scale
     least, greatest = float(values.min()), float(values.max())
     low, high = np.quantile(values, (0.005, 0.995))
     margin = 0.05 * (high - low)
     grid = np.linspace(max(least, low - margin), min(greatest, high + margin), points)
-    from scipy.stats import gaussian_kde  # a second that a fit, which draws nothing, need not wait
-
     estimate = gaussian_kde(values)
     height: Floats = estimate(grid) + estimate(2 * least - grid) + estimate(2 * greatest - grid)
-    return grid, height
+    return grid * scale, height / scale

@@ -250,7 +250,7 @@ class Fit(VariablesOfDraws):
         """
         return Provenance(
             algorithm=self.settings.algorithm,
-            family=describe(self.result.family)["family"],
+            family=self.family,
             draws=self.verdict.made.value,
             elbo=self.elbo,
             elbo_se=self.elbo_se,
@@ -537,19 +537,12 @@ class Fit(VariablesOfDraws):
         Example:
             >>> fit.save_csv("again.csv")
         """
-        result, config = self.result, self.config({"output.file": str(path), **(arguments or {})}, started)
+        config = self.config({"output.file": str(path), **(arguments or {})}, started)
+        draws = (self.result.log_p, self.result.log_g, self.draws())
         if config.values["ppl.format"] == "sample":
-            lines = stan_csv.sample_lines(config, self.column_names, result.log_p, result.log_g, self.draws())
+            lines = stan_csv.sample_lines(config, self.column_names, *draws)
         else:
-            lines = stan_csv.csv_lines(
-                config,
-                self.column_names,
-                result.path.eta,
-                self.at_mean(),
-                result.log_p,
-                result.log_g,
-                self.draws(),
-            )
+            lines = stan_csv.csv_lines(config, self.column_names, self.eta, self.at_mean(), *draws)
         write_whole(path, lines)
 
     @checks
