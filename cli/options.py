@@ -93,9 +93,8 @@ def output_file(
         if path and not path.parent.is_dir():
             raise typer.BadParameter(f"there is no folder '{path.parent}' to write '{path.name}' in.")
         if path and suffixes and path.suffix and path.suffix not in suffixes:
-            raise typer.BadParameter(
-                f"'{path}' should end in {', '.join(suffixes)}; {path.suffix} is unsupported."
-            )
+            known = ", ".join(suffixes)
+            raise typer.BadParameter(f"'{path}' should end in {known}; {path.suffix} is unsupported.")
         return path
 
     return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)

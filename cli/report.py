@@ -3,7 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -103,14 +103,9 @@ def table(fit: Fit | Chains, columns: Sequence[str], named: bool, width: int, fi
     values = dict(zip(fit.column_names, fit.draws().T, strict=True))
     varying = [name for name in small if varies(values[name])] or small
     rows = fit.summary(varying).only(varying)
-    return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *omitted_lines(large, file), ""]
-
-
-def omitted_lines(large: Mapping[str, int], file: Path) -> Iterator[str]:
-    """A line on the variables that have too many entries for the table."""
-    if large:
-        what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
-        yield f"Not shown: {what}; all in {file}, and by --variables {','.join(large)}."
+    what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
+    omitted = [f"Not shown: {what}; all in {file}, and by --variables {','.join(large)}."] if large else []
+    return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *omitted, ""]
 
 
 @contextmanager

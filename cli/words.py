@@ -1,8 +1,8 @@
 """CmdStan's `key=value` words on the command line, as the dashed options they stand for."""
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import typer
@@ -57,14 +57,11 @@ class WithWords(Command):
         """Positional arguments, and options with their values."""
         options = [p for p in self.params if isinstance(p, TyperOption) and not p.is_flag]
         valued = {name for option in options for name in option.opts}
-        places: list[str] = []
-        dashed: list[str] = []
-        left = deque(args)
-        while left:
-            arg = left.popleft()
+        places, dashed, left = list[str](), list[str](), iter(args)
+        for arg in left:
             (dashed if arg.startswith("-") else places).append(arg)
-            if arg in valued and left:
-                dashed.append(left.popleft())
+            if arg in valued:
+                dashed += islice(left, 1)
         return places, dashed
 
 

@@ -39,10 +39,8 @@ def checks(function: F) -> F:
         for name, value in (*zip(names, args, strict=False), *kwargs.items()):
             kind = kinds.get(name, Any)
             if kind is not Any and not _is(value, kind):
-                expected = " or ".join(_words(kind))
-                raise ArgumentError(
-                    f"{function.__name__}(): {name} is {repr_of(value)}, but must be {expected}"
-                )
+                what = f"{name} is {repr_of(value)}, but must be {' or '.join(_words(kind))}"
+                raise ArgumentError(f"{function.__name__}(): {what}")
         return function(*args, **kwargs)
 
     return cast(F, checked)

@@ -35,6 +35,5 @@ def page_text(page: "Page") -> str:
     examples = (
         f"{label.capitalize()}:\n\n{textwrap.indent(e.rstrip(), '  ')}" for label, e in page.examples.items()
     )
-    return "\n\n".join(
-        [f"{page.code}: {page.title}", textwrap.fill(page.text, LINE_LENGTH), *examples]
-    ).rstrip()
+    parts = [f"{page.code}: {page.title}", textwrap.fill(page.text, LINE_LENGTH), *examples]
+    return "\n\n".join(parts).rstrip()

@@ -59,12 +59,11 @@ def update(
     fit_settings = Settings(draws=draws, seed=seed)
     with on_stderr(phases_of(fit_settings), quiet=quiet) as listen:
         found = old.update(inputs_from(data, arrays), draws=draws, seed=seed, progress=listen)
-    files = [output]
     arguments = {"data.file": recorded(data, arrays)}
     save_draws(found, output, arguments)
     if save_fit:
         found.save(save_fit, arguments)
-        files.append(save_fit)
+    files = [file for file in (output, save_fit) if file]
     columns = table_columns(found.posterior, [])
     report(Console(quiet=quiet), found, files, columns, verbose=verbose)
     raise typer.Exit(status_of(found.level, require))

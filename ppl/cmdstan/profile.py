@@ -13,7 +13,10 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from ppl.arrays import AUTOGRAD, Array, Namespace, TapeNode, Vjp, nodes_around
+from ppl.backend.library import Wrap
+from ppl.backend.load import Module
 from ppl.files import write_whole
+from ppl.ir.forms import Form
 from ppl.model import Model
 
 HEADER = (
@@ -87,8 +90,8 @@ class Profiled(Model):
     keeps_time: ClassVar[bool] = True
     clock: Clock = field(default_factory=Clock)
 
-    def runtime(self, xp: Namespace) -> dict[str, Callable[..., Any]]:
-        return {"profile": self.clock.profile(xp is AUTOGRAD)}
+    def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
+        return super().bind(form, xp, wrap, profile=self.clock.profile(xp is AUTOGRAD), **replaced)
 
     @cached_property
     def nodes(self) -> type[TapeNode]:

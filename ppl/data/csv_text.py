@@ -28,8 +28,7 @@ def parse_csv(text: bytes) -> tuple[dict[str, Any], list[int]]:
     """
     rows = _records(StringIO(utf8(text), newline=""))
     names = _header(*next(rows, (1, [])))
-    pieces: list[list[Any]] = [[] for _ in names]
-    lines: list[int] = []
+    blocks, lines = list[list[Any]](), list[int]()
     while block := list(islice(rows, TEXT_ROWS_AT_A_TIME)):
         for line, fields in block:
             if not fields:
@@ -37,9 +36,8 @@ def parse_csv(text: bytes) -> tuple[dict[str, Any], list[int]]:
             if (n := len(fields)) != len(names):
                 raise BadText(f"{n} field{'s'[: n != 1]}, but the header names {len(names)} columns", line)
         lines += [line for line, _ in block]
-        for piece, column in zip(pieces, zip(*(fields for _, fields in block), strict=True), strict=True):
-            piece.append(_numbers(column))
-    return {name: _joined(column) for name, column in zip(names, pieces, strict=True) if name}, lines
+        blocks.append([_numbers(column) for column in zip(*(fields for _, fields in block), strict=True)])
+    return {name: _joined(pieces) for name, *pieces in zip(names, *blocks, strict=True) if name}, lines
 
 
 def _records(text: StringIO) -> Iterator[tuple[int, list[str]]]:

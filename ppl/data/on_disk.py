@@ -70,11 +70,10 @@ def open_array(file: str | Path) -> NDArray[Any]:
             return array
     except (OSError, *BROKEN) as error:
         raise _unreadable(where, error) from None
+    known = ", ".join(COLUMNS)
     if isinstance(where, InStore):
-        raise refused(
-            where, f"arrays behind a URL are read from {', '.join(COLUMNS)} and folders of .parquet"
-        )
-    raise refused(where, f"arrays are read from .npy, {', '.join(COLUMNS)}; {where.suffix} is unsupported")
+        raise refused(where, f"arrays behind a URL are read from {known} and folders of .parquet")
+    raise refused(where, f"arrays are read from .npy, {known}; {where.suffix} is unsupported")
 
 
 def _require(where: Location) -> None:

@@ -50,9 +50,8 @@ class Partition:
 
     def own(self, parts: range) -> tuple[slice, slice]:
         """The rows of consecutive parts, and those left over, which everyone has."""
-        return slice(parts.start * self.size, parts.stop * self.size), slice(
-            self.parts * self.size, self.n_rows
-        )
+        left = slice(self.parts * self.size, self.n_rows)
+        return slice(parts.start * self.size, parts.stop * self.size), left
 
 
 @dataclass(frozen=True, eq=False)

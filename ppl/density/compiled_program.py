@@ -1,6 +1,6 @@
 """A program that compiled: its forms, and each as a module bound to a namespace."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -136,11 +136,7 @@ class CompiledProgram:
     def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
         """A form bound to a namespace anew; `wrap`, `replaced` are those of backend.load."""
         traced = TRACED if xp is TRACING else {}
-        return load(self.code(form), xp, wrap, **{**traced, **self.runtime(xp), **replaced})
-
-    def runtime(self, xp: Namespace) -> dict[str, Callable[..., Any]]:
-        """Functions of `lib` that take the place of those of ppl/backend/runtime.py, by name."""
-        return {}
+        return load(self.code(form), xp, wrap, **{**traced, **replaced})
 
     @property
     def nodes(self) -> type[TapeNode]:

@@ -58,9 +58,8 @@ def parameter_layout(
     checked_sizes((*dims, *core), name)
     if wrong := CONSTRAINT_BY_KEYWORD[constraint].bad_shape(core):
         raise ValueError(f"The {constraint} `{name}` has sizes [{', '.join(map(str, core))}]: {wrong}")
-    return ParameterLayout(
-        name, constraint, tuple(map(int, dims)), core, tuple(parameter_layout(*item) for item in items)
-    )
+    own = tuple(parameter_layout(*item) for item in items)
+    return ParameterLayout(name, constraint, tuple(map(int, dims)), core, own)
 
 
 def check_sizes(v: Sized) -> None:

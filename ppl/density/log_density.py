@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, count
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -138,8 +138,6 @@ class LogDensity:
         groups: dict[str, list[Sized]] = {"parameters": [], "transformed": [], "generated": []}
         with located(self.model.plain):
             self.model.plain.shapes(self.d, lambda group, *shape: groups[group].append(sized(*shape)))
-        if not self.model.completions:
-            return groups
         return {group: with_entries(self.model, self.d, found) for group, found in groups.items()}
 
     @checks
@@ -307,23 +305,20 @@ class LogDensity:
         """
         if self.width > BATCH.widest:  # then each is evaluated by itself
             return self.width + COST.run
-        runs, joint = [0], self.log_joint()
+        runs, joint = count(), self.log_joint()
         at_once = joint.values_at_once
 
-        def batched(batch: Floats) -> tuple[Floats]:
-            runs[0] += 1
-            assert at_once is not None
-            return (at_once(batch),)
+        def counted(f: Callable[[Floats], Any]) -> Callable[[Floats], tuple[Any]]:
+            def run(us: Floats) -> tuple[Any]:
+                next(runs)
+                return (f(us),)
 
-        def scalar(u: Floats) -> tuple[float]:
-            runs[0] += 1
-            return (joint.value(u),)
+            return run
 
-        dim = self.param_unc_num()
-        if dim:
+        if dim := self.param_unc_num():
             points = np.random.default_rng(0).uniform(-1, 1, (COST.points_tried, dim))
-            in_batches(points, self.width, at_once and batched, scalar)
-        return self.width + self.sizes.solved + COST.run * runs[0] // COST.points_tried
+            in_batches(points, self.width, at_once and counted(at_once), counted(joint.value))
+        return self.width + self.sizes.solved + COST.run * next(runs) // COST.points_tried
 
     @cached_property
     def width(self) -> int:

@@ -48,10 +48,8 @@ def filled(c: Completion, holes: Holes, known: Mapping[str, Any]) -> Any:
     value = np.full(len(holes.at), given[0] if given.size else 0.0)
     for word, bound in ast.limits(c.type).items():
         limit = limits(bound, known, holes.values.shape, at)
-        if limit is not None and word == "lower":
-            value = np.maximum(value, limit)
-        if limit is not None and word == "upper":
-            value = np.minimum(value, limit)
+        if limit is not None and word in ("lower", "upper"):
+            value = (np.maximum if word == "lower" else np.minimum)(value, limit)
     out = holes.values.copy()
     out[np.isnan(out)] = value
     return out if out.shape else out.item()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ppl.density.log_density import Floats, LogDensity
-from ppl.density.updated import Earlier, positions
+from ppl.density.updated import positions
 from ppl.errors import DataError
 from ppl.files import require_file
 from ppl.fitting.checksum import checked_record, damage_reported
@@ -52,17 +52,12 @@ def start_for(posterior: LogDensity, init: Any, whole: bool = True) -> Init:
                 raise DataError(f"{init}: {error.message}", error.variable, error.code) from None
         case Mapping():
             return _unconstrained(posterior, init)
-        case _ if posterior.earlier is not None:
-            return mean_of_earlier(posterior, posterior.earlier)
+        case _ if (earlier := posterior.earlier) is not None:
+            point = np.zeros(posterior.param_unc_num())  # of new groups' effects 0
+            point[positions(earlier.names, posterior)] = earlier.mean
+            return point
         case _:
             return float(init)
-
-
-def mean_of_earlier(posterior: LogDensity, earlier: Earlier) -> Floats:
-    """The mean of the fit that is updated; of new groups' effects 0."""
-    point = np.zeros(posterior.param_unc_num())
-    point[positions(earlier.names, posterior)] = earlier.mean
-    return point
 
 
 def starts_for(posterior: LogDensity, init: Any, chains: int) -> list[Init]:

@@ -70,9 +70,8 @@ class RunOptions(ProgressOptions):
 def require(record: ProgressOptions, name: str, good: bool, expected: str) -> None:
     """Raises OutOfRange unless a keyword has a value that it can have."""
     if not good:
-        raise OutOfRange(
-            f"{name} = {in_a_line(repr(getattr(record, name)))} is out of range; expected {expected}."
-        )
+        value = in_a_line(repr(getattr(record, name)))
+        raise OutOfRange(f"{name} = {value} is out of range; expected {expected}.")
 
 
 def take_options(record: type[W], keywords: dict[str, Any]) -> W:

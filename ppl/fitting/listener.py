@@ -17,8 +17,9 @@ def listener_of(progress: Listener | bool | None, plan: Sequence[Phase]) -> Abst
         return nullcontext(silent)
     if progress is not True:
         raise ArgumentError(f"progress is {repr_of(progress)}, but must be True, False, None or a function")
-    from ppl.fitting.progress_display import (
-        of_caller,  # rich takes longer to import than a small fit to compile
-    )
+    from rich.console import Console  # which takes longer to import than a small fit to compile
 
-    return of_caller(plan)
+    from ppl.fitting.progress_display import display
+
+    console = Console()  # below a notebook's cell, else on standard error
+    return display(console if console.is_jupyter else Console(stderr=True), plan=plan)

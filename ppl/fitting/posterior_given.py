@@ -1,6 +1,6 @@
 """A posterior as inference sees it at points many of which agree in some coordinates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,16 +41,12 @@ class PosteriorGiven(Forwarding):
 
     def by_groups(self, us: Floats, f: Callable[[Floats], tuple[Floats, ...]]) -> list[Floats]:
         """What f finds at points (n, dim), of which it is given those that agree, in their order."""
-        rows = list(self.groups(us))
-        found = zip(*(few_repeated(f, us[some]) for some in rows), strict=True)
-        order = np.argsort(np.concatenate(rows))
-        return [np.concatenate(each)[order] for each in found]
-
-    def groups(self, us: Floats) -> Iterator[Rows]:
-        """The rows of points that agree."""
         _, group = np.unique(us[:, self.shared], axis=0, return_inverse=True)
         order = np.argsort(group.ravel(), kind="stable")
-        yield from np.split(order, np.flatnonzero(np.diff(group.ravel()[order])) + 1)
+        groups = np.split(order, np.flatnonzero(np.diff(group.ravel()[order])) + 1)
+        found = zip(*(few_repeated(f, us[some]) for some in groups), strict=True)
+        back = np.argsort(order)
+        return [np.concatenate(each)[back] for each in found]
 
 
 def few_repeated(f: Callable[[Floats], tuple[Floats, ...]], us: Floats) -> tuple[Floats, ...]:

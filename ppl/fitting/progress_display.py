@@ -35,17 +35,10 @@ def display(
     """
     if refresh == 0:
         return nullcontext(silent)
-    if (console.is_terminal and not console.is_dumb_terminal) or (
-        console.is_jupyter and find_spec("ipywidgets")
-    ):
+    terminal = console.is_terminal and not console.is_dumb_terminal
+    if terminal or (console.is_jupyter and find_spec("ipywidgets")):
         return _bars(console, plan)
     return nullcontext(_lines(console, refresh, plan))
-
-
-def of_caller(plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
-    """The same for a caller in Python: below a notebook's cell, else on standard error."""
-    console = Console()
-    return display(console if console.is_jupyter else Console(stderr=True), plan=plan)
 
 
 @contextmanager
@@ -137,14 +130,10 @@ def name(progress: Progress) -> str:
 
 def status_text(progress: Progress) -> str:
     """The ELBO, its changes and the note, as far as they are known."""
-    parts = []
-    if not math.isnan(progress.elbo):
-        parts.append(f"ELBO {nats(progress.elbo)}")
-    if not math.isnan(progress.delta_mean):  # nan until there are two ELBOs to compare
-        parts.append(f"change {progress.delta_mean:.3g} mean, {progress.delta_median:.3g} median")
-    if progress.note:
-        parts.append(progress.note)
-    return "   ".join(parts)
+    mean, median = progress.delta_mean, progress.delta_median  # nan until there are two ELBOs to compare
+    elbo = "" if math.isnan(progress.elbo) else f"ELBO {nats(progress.elbo)}"
+    changes = "" if math.isnan(mean) else f"change {mean:.3g} mean, {median:.3g} median"
+    return "   ".join(filter(None, (elbo, changes, progress.note)))
 
 
 def nats(elbo: float) -> str:

@@ -59,9 +59,8 @@ class Drawing:
 
     def is_random(self, e: ast.Expr) -> bool:
         """Whether a value is another one in each simulation."""
-        return self.facts.levels.get(e, Level.PARAMETER) is Level.PARAMETER or any(
-            v.name in self.drawn for v in variables(e)
-        )
+        level = self.facts.levels.get(e, Level.PARAMETER)
+        return level is Level.PARAMETER or any(v.name in self.drawn for v in variables(e))
 
 
 def root(left: ast.Expr) -> ast.Variable | None:
@@ -69,10 +68,8 @@ def root(left: ast.Expr) -> ast.Variable | None:
     match left:
         case ast.Variable():
             return left
-        case ast.Indexed(base=ast.Variable() as base, indices=indices) if all(
-            isinstance(i, ast.SingleIndex) for i in indices
-        ):
-            return base
+        case ast.Indexed(base=ast.Variable() as base, indices=indices):
+            return base if all(isinstance(i, ast.SingleIndex) for i in indices) else None
         case ast.Call(name="to_vector", args=(ast.Variable() as base,)):
             return base
     return None

@@ -74,10 +74,8 @@ def as_tilde(s: ast.Statement) -> ast.Statement:
 
     def tilde(n: ast.Node) -> ast.Statement | None:
         match n:
-            case ast.TargetIncrement(value=ast.Call(name=name, args=(left, *args)) as e) if name.endswith(
-                DENSITIES
-            ):
-                return ast.Tilde(n.span, left, name.rpartition("_")[0], e.span, tuple(args))
+            case ast.TargetIncrement(value=ast.Call(args=(left, *args)) as e) if e.name.endswith(DENSITIES):
+                return ast.Tilde(n.span, left, e.name.rpartition("_")[0], e.span, tuple(args))
             case ast.Profile(statements=body):
                 return ast.Block(n.span, rewrite(body, tilde))
         return None
