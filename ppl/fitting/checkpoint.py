@@ -22,6 +22,7 @@ from ppl.inference.initialise.start import Init
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
+from ppl.inference.run.journal import Journal
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
 
@@ -58,7 +59,7 @@ class Stage(NamedTuple):
 
 
 @dataclass
-class Checkpoint:
+class Checkpoint(Journal):
     """A journal (inference.journal) that writes itself to its file every so many seconds; None for nowhere.
 
     `owner` says whose run it is, when it is to be written: the data have to be gone through for that.

@@ -41,13 +41,9 @@ def more_draws(
     require_memory(posterior, options)
     streams = LaterStreams(options.seed)
     with threads_of_fit(posterior):
-        target = target_of(posterior, settings)
+        target, start = target_of(posterior, settings), old.path.start
         fresh = (
-            nested(
-                target,
-                old.path.start,
-                Context(options, Streams(int(streams.draws.integers(1 << 62))), listen),
-            )
+            nested(target, start, Context(options, Streams(int(streams.draws.integers(1 << 62))), listen))
             if old.verdict.made is DrawSource.NESTED
             else result_of(target, old.family, old.params, old.path, Context(options, streams, listen))
         )

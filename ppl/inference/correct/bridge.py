@@ -33,11 +33,8 @@ def of_annealed(
     u, ends = start.draws(BRIDGE_DRAWS, rng), ~fitted
     with np.errstate(all="ignore"):
         log_p = finite(log_densities(target, u))
-    return bridge(
-        log_p - start.log_density_gradients(u)[0],
-        found.log_p[ends] - start.log_density_gradients(found.u[ends])[0],
-        found.particles[ends],
-    )
+    of_ends = found.log_p[ends] - start.log_density_gradients(found.u[ends])[0]
+    return bridge(log_p - start.log_density_gradients(u)[0], of_ends, found.particles[ends])
 
 
 def gaussians_at(u: Array, modes: NDArray[np.intp]) -> Reference | None:

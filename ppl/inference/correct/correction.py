@@ -29,7 +29,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.numerics.triangular import composed, dense, solved
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target, for_many_points, known_draws, width_of
+from ppl.inference.objective.target import Array, Known, Target, for_many_points, width_of
 from ppl.inference.run.phases import Phase, fits_mixture
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
@@ -152,7 +152,7 @@ def has_known_mass(target: Target, q: Gaussian, proposals: WeightedDraws) -> boo
     The mean of p/q at draws of q is the integral of p where q has draws, that of q/p at draws of p is one
     over the whole: their product is the share of the mass that q has.
     """
-    known = known_draws(target)
+    known: Known | None = getattr(target, "known", None)
     if known is None:
         return False
     seen = np.logaddexp.reduce(proposals.log_p - proposals.log_q) - np.log(len(proposals.u))

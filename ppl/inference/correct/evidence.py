@@ -43,7 +43,10 @@ def of_weights(log_ratios: Array, weights: Psis, dropped: int = 0) -> Evidence:
     `dropped` further draws, where p is zero, were left out of these.
     """
     n = len(log_ratios)
-    total = _log_sum(log_ratios, weights.log_weights)
+    # The weights, which sum to one, are lower by the log of the sum of the smoothed ratios; the least is none
+    # in the tail.
+    lowest = int(np.argmin(np.where(np.isfinite(log_ratios), log_ratios, np.inf)))
+    total = float(log_ratios[lowest] - weights.log_weights[lowest])
     inside = n / (n + dropped)
     variance = max(1 / weights.ess - 1 / n, 0.0) + (1 - inside) / n
     return Evidence(float(total - np.log(n) + np.log(inside)), float(np.sqrt(variance)))
@@ -70,12 +73,6 @@ def defended(q: Densities, wide: Densities, dropped: int = 0) -> Evidence:
     total = sum(float(each.sum()) for each in terms)
     variance = sum(len(each) * float(each.var()) for each in terms)
     return Evidence(float(highest + np.log(total / counts.sum())), float(np.sqrt(variance) / total))
-
-
-def _log_sum(log_ratios: Array, log_weights: Array) -> float:
-    """The log of the sum of the ratios once smoothed; the weights, which sum to one, are that much lower."""
-    lowest = int(np.argmin(np.where(np.isfinite(log_ratios), log_ratios, np.inf)))  # none in the tail
-    return float(log_ratios[lowest] - log_weights[lowest])
 
 
 def bridge(start: Array, end: Array, particles: NDArray[np.intp]) -> Evidence | None:

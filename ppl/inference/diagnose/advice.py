@@ -6,10 +6,8 @@ from ppl.inference.run.setting import Switch, settings_of
 from ppl.inference.run.settings import Settings
 
 OPTION = re.compile(r"--([a-z][a-z-]*)(?: (\d+))?")
-SWITCHES = (
-    "resume",
-    *(name for name, known in settings_of(Settings).items() if isinstance(known.kind, Switch)),
-)
+KNOWN = settings_of(Settings).values()
+SWITCHES = ("resume", *(known.name for known in KNOWN if isinstance(known.kind, Switch)))
 COMMANDS = {"`ppl sample`": "`posterior.sample()`"}
 
 

@@ -62,9 +62,8 @@ def mcse_quantile(draws: Array, p: float) -> float:
 
 
 def _usable(draws: Array) -> bool:
-    return (
-        draws.shape[1] >= FEWEST_DRAWS_A_CHAIN and bool(np.isfinite(draws).all()) and bool(np.ptp(draws) > 0)
-    )
+    enough = draws.shape[1] >= FEWEST_DRAWS_A_CHAIN
+    return enough and bool(np.isfinite(draws).all() and np.ptp(draws) > 0)
 
 
 def _split(draws: Array) -> Array:

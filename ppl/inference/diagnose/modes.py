@@ -258,10 +258,8 @@ def valley(scaled: Scaled, one: Peak, other: Peak) -> float:
 
 def alike(peak: Peak, local: Gaussian, own: Peak, centre: Gaussian) -> bool:
     """Whether a mode is as high and as curved as q's own."""
-    return (
-        abs(peak.height - own.height) < MODE_SEARCH.symmetry_tolerance
-        and abs(local.half_log_det - centre.half_log_det) < MODE_SEARCH.symmetry_tolerance
-    )
+    off = abs(peak.height - own.height), abs(local.half_log_det - centre.half_log_det)
+    return max(off) < MODE_SEARCH.symmetry_tolerance
 
 
 def curved(scaled: Scaled, peak: Peak) -> Gaussian | None:

@@ -59,7 +59,6 @@ def taylor(target: Target, family: Family, params: Array) -> Quadratic:
     value, gradient = target.log_density_gradient(centre)
     matrix = hessian(target, centre, family.scales(params))
     if not (np.isfinite(value) and np.isfinite(gradient).all() and np.isfinite(matrix).all()):
-        raise InferenceError(
-            f"The log density has no Taylor expansion at the mean of q. {blame(target, centre)}"
-        )
+        why = blame(target, centre)
+        raise InferenceError(f"The log density has no Taylor expansion at the mean of q. {why}")
     return Quadratic(centre, value, gradient, matrix)

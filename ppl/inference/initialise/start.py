@@ -53,8 +53,7 @@ def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
         InferenceError: no such point was found; names the statement to blame.
     """
     centre, radius = _box(target.dim, init.mean if isinstance(init, Warm) else init)
-    tries = START_TRIES if radius.any() else 1
-    u = centre
+    tries, u = START_TRIES if radius.any() else 1, centre
     for _ in range(tries):
         u = centre + rng.uniform(-1.0, 1.0, target.dim) * radius
         value, gradient = target.log_density_gradient(u)

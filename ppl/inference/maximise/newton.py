@@ -44,7 +44,8 @@ def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[Step
         direction = _direction(here.gradient, stencil_hessian(target, here.u))
         before, here = here, _step(target, here, direction)
         if here.value - before.value <= NEWTON_GAIN:
-            here = replace(_unit_step(target, here, direction), stop=Stop.OBJECTIVE)
+            unit = _step_by(target, here, (1 - here.alpha) * direction)
+            here = replace(unit if unit.value > here.value else here, stop=Stop.OBJECTIVE)
         elif here.number == rules.iter:
             here = replace(here, stop=Stop.ITERATIONS)
         yield here
@@ -61,12 +62,6 @@ def _step(target: Target, here: Step, direction: Array) -> Step:
 def _step_by(target: Target, here: Step, by: Array) -> Step:
     value, gradient = target.log_density_gradient(here.u + by)
     return replace(here, u=here.u + by, value=value, gradient=gradient, length=float(np.linalg.norm(by)))
-
-
-def _unit_step(target: Target, here: Step, direction: Array) -> Step:
-    """Where the last step would have led with length 1, if that is higher."""
-    after = _step_by(target, here, (1 - here.alpha) * direction)
-    return after if after.value > here.value else here
 
 
 def stencil_hessian(target: Target, u: Array) -> Array:

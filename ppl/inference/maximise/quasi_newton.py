@@ -103,7 +103,8 @@ def climb(target: Target, start: Array, rules: Rules, curvature: Curvature) -> I
         number += 1
         found = _step(loss, here, direction, last, rules.init_alpha)
         if found is None:
-            yield _step_of(here, loss, number - 1, met or Stop.LINE_SEARCH)
+            end, slope = met or Stop.LINE_SEARCH, -here.slope
+            yield Step(here.u, float(-here.loss), slope, number - 1, evaluations=loss.evaluations, stop=end)
             return
         before, here = here, found.point
         displacement, change = here.u - before.u, here.slope - before.slope
@@ -115,13 +116,9 @@ def climb(target: Target, start: Array, rules: Rules, curvature: Curvature) -> I
         stop = _stop(rules, number, before, here, direction)
         confirmed = bool(met and before.loss - here.loss <= CONFIRMED_GAIN)
         ends, met = stop is Stop.ITERATIONS or bool(stop and confirmed), stop
-        yield replace(
-            _step_of(here, loss, number, stop if ends else None),
-            length=float(np.linalg.norm(displacement)),
-            alpha=float(found.alpha),
-            first_alpha=float(found.first),
-            note=note,
-        )
+        sizes = (float(np.linalg.norm(displacement)), float(found.alpha), float(found.first))
+        known = (*sizes, loss.evaluations, note, stop if ends else None)
+        yield Step(here.u, float(-here.loss), -here.slope, number, *known)
         if ends:
             return
 
@@ -132,10 +129,6 @@ class _Last(NamedTuple):
     direction: Array
     alpha: np.float64
     start: Point
-
-
-def _step_of(point: Point, loss: Loss, number: int, stop: Stop | None) -> Step:
-    return Step(point.u, float(-point.loss), -point.slope, number, evaluations=loss.evaluations, stop=stop)
 
 
 def _step(loss: Objective, here: Point, direction: Array, last: _Last | None, alpha: float) -> Found | None:

@@ -254,9 +254,8 @@ def fitted_trends(
     for rows in row_parts(len(outer), own.numbers):
         values = coefficients(own.blocks, outer[rows], *frames.at(outer[rows]), frames.basis)
         found += solver[:, rows] @ values.reshape(len(values), -1)
-    variances = np.concatenate(
-        [variances_at(own, frames, found, part, rng) for part in own.parts(tried, BLOCK_TRENDS.tried_each)]
-    )
+    parts = own.parts(tried, BLOCK_TRENDS.tried_each)
+    variances = np.concatenate([variances_at(own, frames, found, part, rng) for part in parts])
     quadratic, linear = (replace(frames.trends, degree=degree) for degree in (2, 1))
     evenness = quadratic if quadratic.count <= BLOCK_TRENDS.most_terms else linear
     log_variances = evenness.fitted(tried, np.log(np.clip(variances, *VARIANCES)))

@@ -251,10 +251,9 @@ def newton_step(factors: Array, at: Array, gradient: Array) -> tuple[Array, Arra
     half = solve_lower(factors, gradient)
     step = solve_upper(factors, half)
     sds, units = np.sqrt((half**2).sum(axis=-1)), np.abs(step).max(axis=-1)
-    room = BLOCK_MODES.longest * np.maximum(1.0, np.abs(at).max(axis=-1))
-    share = np.maximum(
-        BLOCK_MODES.longest / np.maximum(sds, BLOCK_MODES.longest), room / np.maximum(units, room)
-    )
+    longest, sizes = BLOCK_MODES.longest, np.abs(at).max(axis=-1)
+    room = longest * np.maximum(1.0, sizes)
+    share = np.maximum(longest / np.maximum(sds, longest), room / np.maximum(units, room))
     step *= share[..., None]
     return step, (gradient * step).sum(axis=-1), (half**2).sum(axis=(1, 2)), share < 1
 

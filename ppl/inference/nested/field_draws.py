@@ -143,10 +143,9 @@ def field_draws(
     Modes there are looked for from a start (n, k).
     """
     found = fields.modes(outer, start, BLOCK_MODES.near)
-    thirds = np.concatenate(
-        [third_derivatives(fields, outer[k], found.at_rows(k)).traces for k in fields.parts(len(outer))]
-    )
-    thirds = fields.latent(thirds) / 3
+    parts = fields.parts(len(outer))
+    traces = [third_derivatives(fields, outer[k], found.at_rows(k)).traces for k in parts]
+    thirds = fields.latent(np.concatenate(traces)) / 3
     complete = found.found & np.isfinite(thirds).all(axis=1)
     modes, b = (trends.fitted(outer[complete], each[complete]) for each in (found.at, thirds))
     chosen = FieldDraws(fields, trends, modes)

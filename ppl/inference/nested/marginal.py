@@ -171,9 +171,8 @@ def newton(marginal: Marginal) -> Peak | None:
             directions = 0.3 * directions
             continue
         marginal = replace(marginal, centre=tried[best], latent=found.at[best], slope=None)
-        directions = (
-            wide * CLIMB.difference / np.maximum(1.0, CLIMB.difference * np.abs(wide).max(axis=0))
-        ).T
+        steps = np.maximum(1.0, CLIMB.difference * np.abs(wide).max(axis=0))
+        directions = (wide * CLIMB.difference / steps).T
         longest = max(CLIMB.longest, longest * (CLIMB.lengthening if best == 0 else CLIMB.shares[best]))
     return None
 

@@ -140,9 +140,8 @@ class Polynomials:
         z, r, units = self.nodes, self.radius, np.eye(self.degree + 1)
         slopes = np.stack([chebyshev.chebval(z / r, chebyshev.chebder(unit)) / r for unit in units], axis=-1)
         own = np.eye(self.width, dtype=bool)[:, :, None]
-        matrix = np.stack(
-            [self.products(np.where(mine, slopes, self.each(z))) for mine in own], axis=1
-        )  # (m, w, p)
+        columns = [self.products(np.where(mine, slopes, self.each(z))) for mine in own]
+        matrix = np.stack(columns, axis=1)  # (m, w, p)
         weights = np.repeat(np.exp(-(z**2).sum(axis=1) / POLYNOMIALS.centre_weight), self.width)
         rows = matrix.reshape(-1, len(self.powers)) * weights[:, None]
         return np.asarray(np.linalg.pinv(rows) * weights)

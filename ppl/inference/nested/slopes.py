@@ -59,13 +59,13 @@ def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes) -> Thi
     """Those that Laplace's approximation changes by with the mode, at outer points (n, d); of a field with a
     density of its own at shared outer points only by coordinates of the field.
     """
-    inverse = inverse_at(inner, outer, modes)
-    signs, squares = map(np.array, zip(*inverse.squares, strict=True))
+    found, times = inverse_at(inner, outer, modes)
+    signs, squares = map(np.array, zip(*found, strict=True))
     steps = DIFFERENCE * squares
     (here,) = gradients_beside(inner, outer, modes.at, np.zeros((1, *modes.at.shape)))
     beside = (gradients_beside(inner, outer, modes.at, each) for each in (steps, -steps))
     traces = np.tensordot(signs, sum(beside) - 2 * here, axes=1) / DIFFERENCE**2
-    return ThirdDerivatives(here, traces, inverse.times)
+    return ThirdDerivatives(here, traces, times)
 
 
 def gradients_beside(inner: Blocks | Fields, outer: Array, at: Array, steps: Array) -> Array:
@@ -76,25 +76,21 @@ def gradients_beside(inner: Blocks | Fields, outer: Array, at: Array, steps: Arr
     return gradients(target, points).reshape(*steps.shape[:2], -1)
 
 
-class Inverse(NamedTuple):
-    """Vectors s (n, ...), each with a sign: s s' add up to P^-1 where coordinates meet.
-
-    `times` multiplies vectors (n, ...) by P^-1.
-    """
-
-    squares: Iterable[tuple[float, Array]]
-    times: Callable[[Array], Array]
+Inverse = tuple[Iterable[tuple[float, Array]], Callable[[Array], Array]]
+"""Vectors s (n, ...), each with a sign: s s' add up to P^-1 where coordinates meet; and what multiplies
+vectors (n, ...) by P^-1.
+"""
 
 
 def inverse_at(inner: Blocks | Fields, outer: Array, modes: Modes) -> Inverse:
     """That at modes."""
     if isinstance(inner, Fields):
         found = inner.factors(outer, modes.at)
-        return Inverse(by_colours(inner.structure, found.inverses), found.solve)
+        return by_colours(inner.structure, found.inverses), found.solve
     factors = modes.factors
     units = np.eye(inner.structure.width)
     squares = ((1.0, solve_upper(factors, unit)) for unit in units)
-    return Inverse(squares, lambda x: solve_upper(factors, solve_lower(factors, x)))
+    return squares, lambda x: solve_upper(factors, solve_lower(factors, x))
 
 
 def by_colours(structure: Field, inverses: Array) -> Iterator[tuple[float, Array]]:

@@ -10,7 +10,10 @@ Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
 class Known(NamedTuple):
-    """Draws u (n, dim) that follow the target with normalised log weights (n,), and its log density there."""
+    """Draws u (n, dim) that follow the target with normalised log weights (n,), and its log density there.
+
+    A target may have such as `known`, as of an earlier fit.
+    """
 
     u: Array
     log_p: Array
@@ -68,14 +71,12 @@ def gradients(target: Target, us: Array) -> Array:
 
 def given(target: Target, outer: NDArray[np.intp]) -> Target:
     """The same density, of whose gradients at many points those in other coordinates are looked at."""
-    return _by(target, "with_gradients_in", all_but(outer, target.dim))
+    return cast(Target, _by(target, "with_gradients_in", target, all_but(outer, target.dim)))
 
 
 def with_shared(target: Target, outer: NDArray[np.intp]) -> Target | None:
     """The same, faster at points that agree in the outer coordinates; None where there is none such."""
-    find = getattr(target, "with_shared", None)
-    found: Target | None = find(all_but(outer, target.dim)) if find else None
-    return found
+    return cast(Target | None, _by(target, "with_shared", None, all_but(outer, target.dim)))
 
 
 def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
@@ -87,18 +88,18 @@ def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
 
 def for_many_points(target: Target) -> Target:
     """The same density by what begins later and is faster at many thousands of points, if there is such."""
-    return _by(target, "for_many_points")
+    return cast(Target, _by(target, "for_many_points", target))
 
 
 def without_blocks(target: Target) -> Target:
     """The same density by what is faster where no blocks are integrated out, if there is such."""
-    return _by(target, "without_blocks")
+    return cast(Target, _by(target, "without_blocks", target))
 
 
-def _by(target: Target, method: str, *args: Any) -> Target:
-    """What a method of the target gives, or the target itself where it has none of that name."""
+def _by(target: Target, method: str, otherwise: Any, *args: Any) -> Any:
+    """What a method of the target gives; something else where it has none of that name."""
     find = getattr(target, method, None)
-    return cast(Target, find(*args)) if find else target
+    return find(*args) if find else otherwise
 
 
 class Forwarding:
@@ -155,14 +156,7 @@ def share_of_rows(target: Target, points: int) -> float:
     """The share of the rows of data that the log densities of so many points at once are computed from; 1 for
     a target that does not say.
     """
-    find = getattr(target, "share_of_rows", None)
-    return float(find(points)) if find else 1.0
-
-
-def known_draws(target: Target) -> Known | None:
-    """Draws that are known before a run, as of an earlier fit; None of a target that has none."""
-    found: Known | None = getattr(target, "known", None)
-    return found
+    return float(_by(target, "share_of_rows", 1.0, points))
 
 
 UNKNOWN = (

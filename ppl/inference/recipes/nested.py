@@ -193,22 +193,18 @@ def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo, Evidence]:
     u, positive = draws.points_with_weight()
     weights = Psis(draws.weights.log_weights[positive], draws.weights.khat)  # those of the others are zero
     weighted = WeightedDraws(u, draws.log_p[positive], draws.log_q[positive], weights)
-    return weighted, weighted_elbo(draws), of_weights(draws.log_ratios, draws.weights)
-
-
-def weighted_elbo(draws: Drawn) -> Elbo:
-    """The importance-weighted ELBO of all draws (Burda, Grosse and Salakhutdinov 2016, equation 8)."""
+    # The importance-weighted ELBO (Burda, Grosse and Salakhutdinov 2016, equation 8).
     value = float(special.logsumexp(draws.log_ratios)) - np.log(draws.n)
-    return Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / draws.n, 0.0))), 0)
+    elbo = Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / draws.n, 0.0))), 0)
+    return weighted, elbo, of_weights(draws.log_ratios, draws.weights)
 
 
 def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:
     """The Gaussian with the mean and covariance of the draws, in many dimensions its variances alone."""
     dim, weights = draws.u.shape[1], np.exp(draws.weights.log_weights)
     if dim > MOST_CORRELATED:
-        family, mean = MeanField(dim), weights @ draws.u
         sds = by_columns(lambda some: np.sqrt(weights @ (some - weights @ some) ** 2), draws.u)
-        return family, family.push_forward(family.start(np.zeros(dim)), mean, sds)
+        return MeanField(dim), np.concatenate([weights @ draws.u, np.log(sds)])
     mean, covariance = moments(draws.u, weights)
     full = FullRank(dim)
     return full, full.of(mean, np.linalg.cholesky(covariance))

@@ -19,10 +19,10 @@ from ppl.inference.run.context import Context
 from ppl.inference.run.journal import once
 from ppl.inference.run.optimise import Algorithm, Run, begin, optimise
 from ppl.inference.run.outcome import Ending, Outcome, interrupted
-from ppl.inference.run.settings import Settings
-from ppl.inference.steps.averaging import Averaging, Last, Polynomial
 from ppl.inference.steps.eta_search import EtaSearch, search_eta
 
+LATER_HALF = 3.0
+"""The power by which an average is over the later half of the path or so."""
 NARROW_FIRST_SCALE = 0.1
 """The scale of a narrow first q: the first gradients then say where the mean should go, with little noise."""
 NO_STEP = "The stochastic optimisation was skipped: no step size improved on the initial approximation."
@@ -47,11 +47,6 @@ def fit_by_steps(
 ) -> Result:
     """The q that `maximise_elbo` finds, and its draws."""
     return result_of(target, family, *maximise_elbo(target, family, parts, init, context), context)
-
-
-def averaging_of(settings: Settings) -> Averaging:
-    """The answer to give: an average over the later half of the path or so, or the last iterate."""
-    return Polynomial(power=3.0) if settings.average else Last()
 
 
 def initialise(

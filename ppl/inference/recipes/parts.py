@@ -12,7 +12,7 @@ from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
-from ppl.inference.steps.averaging import Averaging
+from ppl.inference.steps.averaging import Last, Polynomial
 from ppl.inference.steps.eta_search import SEARCHED_ETAS
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping import STOPPING
@@ -35,20 +35,22 @@ def algorithm_of(
     estimator: Estimator,
     step_rule: Callable[[float], StepRule[Any]],
     stopping: StoppingRule[Any],
-    averaging: Averaging,
+    power: float,
 ) -> Algorithm:
-    """The recipe's own parts in the slots of the loop, but for those that settings name."""
+    """The recipe's own parts in the slots of the loop, but for those that settings name.
+
+    The answer is an average whose weights grow as the iteration to that power, or the last iterate.
+    """
+    often = {name: getattr(settings, name) for name in ("grad_samples", "elbo_samples", "eval_elbo")}
     return Algorithm(
         family=family,
         estimator=ESTIMATORS[settings.estimator] if settings.estimator else estimator,
         step_rule=(STEPS[settings.step_rule] if settings.step_rule else step_rule)(eta),
         stopping=stopping,
-        averaging=averaging,
+        averaging=Polynomial(power) if settings.average else Last(),
         iterations=settings.iter,
-        grad_samples=settings.grad_samples,
-        elbo_samples=settings.elbo_samples,
-        eval_elbo=settings.eval_elbo,
         rows=row_choice(settings.minibatch, settings.seed),
+        **often,
     )
 
 

@@ -172,9 +172,9 @@ def result_of(
     q = gaussian_of(family, params)
     corrected = correct(target, effective, q, proposals, rng, listen, moves)
     if isinstance(corrected, Elsewhere):
-        family, params = at(corrected)
-        path = replace(path, notes=[*path.notes, ELSEWHERE])
-        return result_of(target, family, params, path, context, moves=False)
+        full, path = FullRank(target.dim), replace(path, notes=[*path.notes, ELSEWHERE])
+        there = full.of(corrected.mean, np.linalg.cholesky(corrected.covariance))
+        return result_of(target, full, there, path, context, moves=False)
     estimated = _estimated(target, min(len(proposals.u), max(first, n - first)))
     path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:
@@ -223,13 +223,6 @@ def weighted(
 def joined(first: WeightedDraws, rest: WeightedDraws) -> WeightedDraws:
     """All of them, their weights smoothed together."""
     return weighted_draws_of(*map(np.concatenate, zip(first[:3], rest[:3], strict=True)))
-
-
-def at(elsewhere: Elsewhere) -> tuple[Family, Array]:
-    """The Gaussian there as a q of full rank."""
-    family = FullRank(len(elsewhere.mean))
-    factor = np.asarray(np.linalg.cholesky(elsewhere.covariance), dtype=float)
-    return family, family.push_forward(family.start(np.zeros(family.dim)), elsewhere.mean, factor)
 
 
 def result_with(

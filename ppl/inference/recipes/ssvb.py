@@ -7,7 +7,7 @@ from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.optimising import averaging_of, fit_by_steps
+from ppl.inference.recipes.optimising import LATER_HALF, fit_by_steps
 from ppl.inference.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.context import Context
@@ -34,6 +34,6 @@ def ssvb(target: Target, init: Init, context: Context) -> Result:
 def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     """The parts of stochastic search in the slots of the loop."""
     search = StochasticSearch(variance=GRADIENT_VARIANCE, most=MOST_GRADIENT_DRAWS)
-    stopping, averaging = stopping_of(settings, "rolling-bound"), averaging_of(settings)
     own = replace(settings, estimator=None)  # the named stochastic search has another variance
-    return algorithm_of(own, family, eta, search, RobbinsMonro, stopping, averaging)
+    stopping = stopping_of(settings, "rolling-bound")
+    return algorithm_of(own, family, eta, search, RobbinsMonro, stopping, LATER_HALF)

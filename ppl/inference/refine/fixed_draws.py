@@ -15,7 +15,7 @@ from ppl.inference.families.family import Family
 from ppl.inference.families.standard import NORMAL
 from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol
 from ppl.inference.objective.target import Array, Target, width_of
-from ppl.inference.refine.fixed_elbo import End, Maximum, maximise
+from ppl.inference.refine.fixed_elbo import Maximum, maximise
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import Phase
@@ -148,9 +148,9 @@ def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
 
 def _outcome(n: int, shift: float, found: Maximum) -> Outcome:
     tolerance = FIXED_DRAWS.tolerance
-    if found.end is End.INTERRUPTED:
+    if found.end is Ending.INTERRUPTED:
         return interrupted(f"on {n} fixed draws")
-    if math.isinf(shift) or (found.end is End.SPENT and shift < tolerance):
+    if math.isinf(shift) or (found.end is Ending.BUDGET_REACHED and shift < tolerance):
         return Outcome(Ending.BUDGET_REACHED, f"the budget of gradients was used up on {n} fixed draws")
     if shift < tolerance:
         reason = f"doubling the draws to {n} changed every mean by less than {tolerance:g} sd"

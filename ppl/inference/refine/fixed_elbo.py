@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -11,26 +10,21 @@ from ppl.errors import InferenceError
 from ppl.inference.estimators.reparameterised import elbo_gradient
 from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target, blame, log_density_gradients
+from ppl.inference.run.outcome import Ending
 from ppl.late import linalg, optimize
 
 Objective = Callable[[Array], tuple[float, Array]]
 
 
-class End(Enum):
-    """How a maximisation ended: by itself, out of gradients, or by Ctrl-C."""
-
-    FOUND = "found"
-    SPENT = "spent"
-    INTERRUPTED = "interrupted"
-
-
 class Maximum(NamedTuple):
-    """The params (size,), the gradients of the target it took, the ELBO there, and how it ended."""
+    """The params (size,), the gradients of the target it took, the ELBO there, and how it ended: by itself,
+    out of gradients, or by Ctrl-C.
+    """
 
     params: Array
     gradients: int
     elbo: float
-    end: End
+    end: Ending
 
 
 class Spent(Exception):
@@ -80,12 +74,9 @@ def maximise(
     """
     value, _ = negative_elbo(target, family, z, 0.0)(params)
     if not math.isfinite(value):
-        u = next(
-            u for u in family.transform(params, z) if not math.isfinite(target.log_density_gradient(u)[0])
-        )
-        raise InferenceError(
-            f"One of {len(z)} draws from the start has no finite log density. {blame(target, u)}"
-        )
+        draws = family.transform(params, z)
+        why = blame(target, next(u for u in draws if not math.isfinite(target.log_density_gradient(u)[0])))
+        raise InferenceError(f"One of {len(z)} draws from the start has no finite log density. {why}")
     objective, begin = negative_elbo(target, family, z, value), params
     if metric is not None:
         whitened = linalg.solve_triangular(metric, params[: family.dim], lower=True)
@@ -97,17 +88,17 @@ def maximise(
     return Maximum(found, len(z) * (watched.calls + 1), -min(watched.lowest, 0.0) - value, end)
 
 
-def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, End]:
+def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, Ending]:
     """The end of L-BFGS, or the best point that it saw."""
     # In nats, and in nats a posterior sd: a gradient of 0.003 is a mean 0.003 sd from its place.
     options = {"maxfun": max(1, watched.most), "maxcor": 20, "ftol": 1e-8, "gtol": 3e-3}
     try:
         found = optimize.minimize(watched, begin, jac=True, method="L-BFGS-B", options=options)
-        return found.x, End.FOUND if found.status != 1 else End.SPENT
+        return found.x, Ending.CONVERGED if found.status != 1 else Ending.BUDGET_REACHED
     except Spent:
-        return watched.best, End.SPENT
+        return watched.best, Ending.BUDGET_REACHED
     except KeyboardInterrupt:
-        return watched.best, End.INTERRUPTED
+        return watched.best, Ending.INTERRUPTED
 
 
 def _from_metric(point: Array, metric: Array) -> Array:

@@ -27,9 +27,8 @@ def linear_response(target: Target, family: Family, params: Array, z: Array) -> 
     """
     slope = negative_elbo(target, family, z, 0.0)
     steps = RESPONSE_STEP * np.eye(family.size)
-    rows = np.array([slope(params + step)[1] - slope(params - step)[1] for step in steps]) / (
-        2 * RESPONSE_STEP
-    )
+    changes = np.array([slope(params + step)[1] - slope(params - step)[1] for step in steps])
+    rows = changes / (2 * RESPONSE_STEP)
     curvature = 0.5 * (rows + rows.T)
     try:
         factor = np.linalg.cholesky(curvature)

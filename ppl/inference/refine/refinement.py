@@ -9,7 +9,6 @@ from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.starting import Start
-from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.inference.refine.fixed_elbo import negative_elbo
@@ -72,9 +71,7 @@ def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Refined:
     except KeyboardInterrupt:
         return replace(plain, outcome=interrupted("in the linear response"), at_maximum=False)
     full = FullRank(start.family.dim)
-    params = full.of(start.family.mean(found.params), factor)
-    if isinstance(start.target, Scaled):
-        params = full.push_forward(params, start.target.centre, start.target.factor)
+    params = replace(start, family=full).back(full.of(start.family.mean(found.params), factor))
     return replace(plain, family=full, params=params)
 
 

@@ -6,7 +6,7 @@ that goes on ends in the same bytes as one that was never interrupted.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from numpy.random import Generator
 
@@ -15,8 +15,8 @@ from ppl.inference.run.outcome import Ending
 State = TypeVar("State")
 
 
-class Journal(Protocol):
-    """Where states are kept."""
+class Journal:
+    """Where states are kept: nowhere, of a run that is not going to be resumed."""
 
     def recall(self, stage: str, *generators: Generator) -> Any:
         """The state last recorded for the stage, the generators set to what they were then; else None."""
@@ -25,17 +25,7 @@ class Journal(Protocol):
         """Keep the state of the stage, and where the generators stand."""
 
 
-class Forgetful:
-    """A journal of a run that is not going to be resumed."""
-
-    def recall(self, stage: str, *generators: Generator) -> Any:
-        return None
-
-    def record(self, stage: str, state: Any, *generators: Generator) -> None:
-        return None
-
-
-NULL_JOURNAL = Forgetful()
+NULL_JOURNAL = Journal()
 
 
 def once(journal: Journal, stage: str, compute: Callable[[], State], *generators: Generator) -> State:

@@ -14,11 +14,15 @@ class Last:
         return params
 
 
+TAIL = 8.0
+"""The power by which an average is over the tail of the path."""
+
+
 @dataclass(frozen=True)
 class Polynomial:
     """Weights that grow as iteration^power, so that old iterates fade (Shamir and Zhang 2013, section 4)."""
 
-    power: float = 8.0
+    power: float = TAIL
 
     def update(self, average: Array, params: Array, iteration: int) -> Array:
         weight = (self.power + 1) / (iteration + self.power)

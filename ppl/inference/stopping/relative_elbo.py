@@ -57,7 +57,8 @@ class RelativeElbo:
         if state.seen:
             deltas = (*deltas, _relative_change(state.previous, checkpoint.elbo))[-self.window :]
         seen = state.seen + 1
-        suspect = state.suspect + 1 if _seems_to_diverge(seen, deltas) else 0
+        diverges = seen > FEWEST_CHECKPOINTS and max(fmean(deltas), median(deltas)) > DIVERGING_CHANGE
+        suspect = state.suspect + 1 if diverges else 0
         state = RelativeElboState(seen, checkpoint.elbo, deltas, suspect)
         return state, self._read(state) if deltas else Reading()
 
@@ -73,10 +74,6 @@ class RelativeElbo:
             reason = f"the ELBO changed by more than half its value at {self.window} checkpoints in a row"
             return Reading(mean, middle, note, Outcome(Ending.DIVERGED, reason))
         return Reading(mean, middle, note)
-
-
-def _seems_to_diverge(seen: int, deltas: tuple[float, ...]) -> bool:
-    return seen > FEWEST_CHECKPOINTS and max(fmean(deltas), median(deltas)) > DIVERGING_CHANGE
 
 
 def _relative_change(previous: float, elbo: float) -> float:
