@@ -56,7 +56,10 @@ def records(tree):
         for node in tree.body
         if isinstance(node, ast.ClassDef)
         and f"{node.name}()" in made
-        and any("frozen=True" in ast.unparse(decorator) for decorator in node.decorator_list)
+        and any(
+            "frozen=True" in ast.unparse(of) or ast.unparse(of) == "NamedTuple"
+            for of in (*node.decorator_list, *node.bases)
+        )
         and (found := [field for field in node.body if isinstance(field, ast.AnnAssign)])
         and all(field.value is not None and is_number(field.value) for field in found)
     }

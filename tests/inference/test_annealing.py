@@ -203,7 +203,7 @@ def test_where_one_half_is_given_up_the_other_goes_no_further(monkeypatch):
 
 def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):
     """With steps so long, and a bound so high, that most are."""
-    monkeypatch.setattr(hamiltonian, "HMC", replace(hamiltonian.HMC, refused_log_chance=-0.2))
+    monkeypatch.setattr(hamiltonian, "HMC", hamiltonian.HMC._replace(refused_log_chance=-0.2))
     flow = Flow(LogGamma(), None, 1.0)
     u = np.log(rng().gamma(0.7, size=(20_000, 1)))
     before = particles = particles_at(LogGamma(), None, u)
@@ -401,7 +401,7 @@ def test_temperatures_rise_and_are_given_up_where_there_would_be_too_many(monkey
     second = [p.iteration for p in rises].index(1, 1)
     for each in (betas[:second], betas[second:]):
         assert len(each) > 3 and each == sorted(each) and each[-1] == 1
-    monkeypatch.setattr(annealing, "ANNEALING", replace(annealing.ANNEALING, most_temperatures=12))
+    monkeypatch.setattr(annealing, "ANNEALING", annealing.ANNEALING._replace(most_temperatures=12))
     found = anneal(far, standard(1), rng(), points=64)
     assert 10 <= found.temperatures <= 12 and not found.reached
 
@@ -436,7 +436,7 @@ def test_where_temperatures_are_given_up_no_more_moves_are_made_than_must():
 @pytest.mark.parametrize("moves, rounds", [(47, 4), (48, 8), (95, 8), (96, 16), (ANNEALING.most_moves, 64)])
 def test_a_stage_begins_where_moves_are_left_for_all_of_it(monkeypatch, moves, rounds):
     """Stages of either half are of 1, 1, 2, 4, 8 ... rounds of 6 moves; here nothing settles."""
-    monkeypatch.setattr(annealing, "ANNEALING", replace(annealing.ANNEALING, stationary_drift=-1.0))
+    monkeypatch.setattr(annealing, "ANNEALING", annealing.ANNEALING._replace(stationary_drift=-1.0))
     seen = []
     target = GaussianTarget(np.zeros(1), np.eye(1))
     anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64, moves=moves)

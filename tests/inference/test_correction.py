@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from toy_targets import Gaussian as GaussianTarget
@@ -189,7 +187,7 @@ def test_weights_worth_half_of_few_draws_are_enough(monkeypatch, carried):
     q, weighted = proposals(1.1)
     assert weighted.weights.ess > len(weighted.u) / 2
     monkeypatch.setattr(
-        correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=2 * len(weighted.u))
+        correction, "CORRECTION", correction.CORRECTION._replace(enough_ess=2 * len(weighted.u))
     )
     assert correct(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
 
@@ -198,11 +196,11 @@ def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
     q, weighted = proposals(2.0)
     assert weighted.weights.ess < len(weighted.u) / 2
     monkeypatch.setattr(
-        correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=weighted.weights.ess)
+        correction, "CORRECTION", correction.CORRECTION._replace(enough_ess=weighted.weights.ess)
     )
     assert correct(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
     monkeypatch.setattr(
-        correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=weighted.weights.ess + 1)
+        correction, "CORRECTION", correction.CORRECTION._replace(enough_ess=weighted.weights.ess + 1)
     )
     assert correct(correlated(3), Settings(), q, weighted, rng()).made is OF_MIXTURE
 
@@ -273,8 +271,8 @@ def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, 
     monkeypatch.setattr(correction, "from_mixture", lambda *_: None)
     for sd, made in ((1.1, RESAMPLED), (0.6, OF_Q)):
         q, weighted = proposals(sd)
-        monkeypatch.setattr(correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=10**6))
-        monkeypatch.setattr(correction, "CORRECTION", replace(correction.CORRECTION, enough_share=1.1))
+        monkeypatch.setattr(correction, "CORRECTION", correction.CORRECTION._replace(enough_ess=10**6))
+        monkeypatch.setattr(correction, "CORRECTION", correction.CORRECTION._replace(enough_share=1.1))
         corrected = correct(correlated(3), Settings(), q, weighted, rng())
         assert corrected.made is made and corrected.interrupted is interrupted
 

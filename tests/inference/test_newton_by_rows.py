@@ -53,7 +53,7 @@ def test_the_mode_and_its_covariance_are_found():
 def test_a_sample_of_rows_gives_the_curvature_and_all_rows_the_mode(monkeypatch):
     target = simulated(rows=20_000)
     mode, covariance = exact(target)
-    monkeypatch.setattr(newton_by_rows, "NEWTON_BY_ROWS", replace(NEWTON_BY_ROWS, rows=2_000))
+    monkeypatch.setattr(newton_by_rows, "NEWTON_BY_ROWS", NEWTON_BY_ROWS._replace(rows=2_000))
     q, _ = newton(target, mode + 0.1, np.full(target.dim, 0.02), rng())
     assert_near(q, mode, covariance, NEWTON_BY_ROWS.near, 0.15)
 

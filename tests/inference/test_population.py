@@ -1,7 +1,5 @@
 """Population Monte Carlo: mixtures of Student's t fitted to weighted draws."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -87,7 +85,7 @@ def test_draws_of_a_mixture_are_worth_all_of_their_number_under_its_density():
 
 
 def test_every_step_of_em_makes_the_draws_likelier(monkeypatch):
-    monkeypatch.setattr(module, "POPULATION", replace(POPULATION, prior_draws=0.0))
+    monkeypatch.setattr(module, "POPULATION", POPULATION._replace(prior_draws=0.0))
     truth = two()
     u = truth.draws(2000, rng())
     weights = np.full(2000, 1 / 2000)

@@ -298,7 +298,7 @@ BOUNDS = [
 def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, record, bound, factor):
     owner = correction if record == "CORRECTION" else findings
     before, bounds = sentences(), getattr(owner, record)
-    monkeypatch.setattr(owner, record, replace(bounds, **{bound: getattr(bounds, bound) * factor}))
+    monkeypatch.setattr(owner, record, bounds._replace(**{bound: getattr(bounds, bound) * factor}))
     assert sentences() != before
 
 

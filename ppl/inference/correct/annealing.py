@@ -29,8 +29,7 @@ from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.late import linalg, special
 
 
-@dataclass(frozen=True)
-class AnnealingLimits:
+class AnnealingLimits(NamedTuple):
     """How far annealing goes, and when its points count as draws of the posterior."""
 
     points: int = 1024

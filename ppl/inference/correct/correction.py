@@ -35,8 +35,7 @@ from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
 
 
-@dataclass(frozen=True)
-class CorrectionLimits:
+class CorrectionLimits(NamedTuple):
     """When weighted draws will do, and how much work annealing may be."""
 
     proposals: int = 8192

@@ -15,8 +15,7 @@ from ppl.inference.numerics.triangular import diagonal_of, times, transposed_tim
 from ppl.inference.objective.target import Array, Target, gradients, log_density_gradients
 
 
-@dataclass(frozen=True)
-class HMCLimits:
+class HMCLimits(NamedTuple):
     """The trajectories of an HMC move."""
 
     leapfrog_steps: int = 6

@@ -21,8 +21,7 @@ from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.late import special
 
 
-@dataclass(frozen=True)
-class PopulationLimits:
+class PopulationLimits(NamedTuple):
     """How mixtures are fitted, and when draws of one will do."""
 
     most_dimensions: int = 10

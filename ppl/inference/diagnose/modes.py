@@ -9,6 +9,7 @@ to begin annealing from.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +25,7 @@ from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, log_densities
 
 
-@dataclass(frozen=True)
-class ModeSearchLimits:
+class ModeSearchLimits(NamedTuple):
     """Where other modes are looked for, and what counts as one. Lengths are in sds of q."""
 
     paths: int = 4

@@ -14,8 +14,7 @@ def are_alike(ess: float, n: int) -> bool:
     return ess >= ALIKE_SHARE * n
 
 
-@dataclass(frozen=True)
-class PsisLimits:
+class PsisLimits(NamedTuple):
     """What the tail of importance ratios must have for its shape to be fitted."""
 
     fewest_tail_draws: int = 5

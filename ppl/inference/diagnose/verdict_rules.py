@@ -6,7 +6,6 @@ and what to try next.  Every bound of the verdict stands here, with what it boun
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from ppl.inference.diagnose.verdict import Verdict
 
 
-@dataclass(frozen=True)
-class VerdictBounds:
+class VerdictBounds(NamedTuple):
     """What a fit must have to be good, or usable."""
 
     good_khat: float = 0.5

@@ -6,6 +6,7 @@ Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from ppl.inference.objective.target import Array, Target
 from ppl.late import optimize
 
 
-@dataclass(frozen=True)
-class PathLimits:
+class PathLimits(NamedTuple):
     """How much of an L-BFGS path is kept."""
 
     history: int = 20

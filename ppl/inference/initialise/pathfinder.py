@@ -23,8 +23,7 @@ from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.late import special
 
 
-@dataclass(frozen=True)
-class PathfinderLimits:
+class PathfinderLimits(NamedTuple):
     """How Pathfinder ranks the Gaussians of a path, and where it ends one."""
 
     elbo_draws: int = 25

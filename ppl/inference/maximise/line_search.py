@@ -9,8 +9,7 @@ import numpy as np
 from ppl.inference.objective.target import Array
 
 
-@dataclass(frozen=True)
-class WolfeLimits:
+class WolfeLimits(NamedTuple):
     """The constants of Stan's line search."""
 
     decrease: float = 1e-4

@@ -1,7 +1,8 @@
 """Stan's Newton method: the sizes of the Hessian's eigenvalues, and a step halved until it gains."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,7 @@ STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 """Offsets and weights of the central difference of fourth order."""
 
 
-@dataclass(frozen=True)
-class NewtonLimits:
+class NewtonLimits(NamedTuple):
     """The constants of Stan's Newton step."""
 
     spacing: float = 1e-3

@@ -9,6 +9,7 @@ their weights at other points; where that is too far they say only where polynom
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,7 @@ from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array
 
 
-@dataclass(frozen=True)
-class BlockTrendLimits:
+class BlockTrendLimits(NamedTuple):
     """When trends are used, and which."""
 
     degrees: tuple[int, ...] = (2, 3, 4)

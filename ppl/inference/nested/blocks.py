@@ -26,8 +26,7 @@ from ppl.inference.objective.target import (
 )
 
 
-@dataclass(frozen=True)
-class BlockModeLimits:
+class BlockModeLimits(NamedTuple):
     """How modes of blocks are found."""
 
     most_steps: int = 30

@@ -6,7 +6,7 @@ normal's.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,23 +27,20 @@ from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array
 
 
-@dataclass(frozen=True)
-class ConditionalLimits:
+class ConditionalLimits(NamedTuple):
     """How densities of blocks are approximated."""
 
     first_degree: int = 4
     """The degree of the polynomial that says where a block lies."""
 
-    degrees: Mapping[int, tuple[int, ...]] = field(
-        default_factory=lambda: {
-            1: (2, 4, 6, 8, 10, 14),
-            2: (2, 4, 6, 8),
-            3: (2, 4, 6),
-            4: (2, 3, 4),
-            5: (2, 3, 4),
-            6: (2, 3),
-        }
-    )
+    degrees: Mapping[int, tuple[int, ...]] = {
+        1: (2, 4, 6, 8, 10, 14),
+        2: (2, 4, 6, 8),
+        3: (2, 4, 6),
+        4: (2, 3, 4),
+        5: (2, 3, 4),
+        6: (2, 3),
+    }
     """The degrees of the polynomials that draws are made by, by width of a block."""
 
     same: float = 0.3

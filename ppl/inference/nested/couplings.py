@@ -5,7 +5,6 @@ of the precision that are products of two weights and nothing else are no term o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 from ppl.inference.objective.target import Array
 
 
-@dataclass(frozen=True)
-class CouplingLimits:
+class CouplingLimits(NamedTuple):
     """Which sums are looked for."""
 
     most: int = 4

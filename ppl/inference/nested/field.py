@@ -9,6 +9,7 @@ row in common come from one gradient (Curtis, Powell and Reid 1974).
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,7 @@ from ppl.inference.objective.target import (
 )
 
 
-@dataclass(frozen=True)
-class FieldModeLimits:
+class FieldModeLimits(NamedTuple):
     """How the modes of fields are found."""
 
     most_steps: int = 60

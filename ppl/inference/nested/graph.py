@@ -6,8 +6,7 @@ one stays as it is when the other is moved.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +22,7 @@ Graph = Any
 """A `csr_array` (dim, dim) of booleans: symmetric, and False on its diagonal."""
 
 
-@dataclass(frozen=True)
-class GraphLimits:
+class GraphLimits(NamedTuple):
     """How graphs are found."""
 
     few: int = 1000

@@ -14,8 +14,7 @@ from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array
 
 
-@dataclass(frozen=True)
-class ClimbLimits:
+class ClimbLimits(NamedTuple):
     """How the mode is searched."""
 
     most_steps: int = 100

@@ -1,6 +1,6 @@
 """Whether the outer coordinates, or the rest given these, have another mode than that which was found."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,8 +9,7 @@ from ppl.inference.nested.marginal import Marginal, Peak, ascended, newton
 from ppl.inference.objective.target import Array
 
 
-@dataclass(frozen=True)
-class BesideLimits:
+class BesideLimits(NamedTuple):
     """Where other modes are looked for."""
 
     outer_points: int = 4

@@ -1,6 +1,7 @@
 """What outer coordinates are drawn by: a mixture over their marginal density by Laplace's approximation."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from ppl.inference.objective.target import Array
 from ppl.late import special
 
 
-@dataclass(frozen=True)
-class OuterLimits:
+class OuterLimits(NamedTuple):
     """How mixtures are fitted."""
 
     draws: int = 512

@@ -1,9 +1,10 @@
 """Polynomials over a ball, fitted to gradients at nodes and summed over points."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev, hermite_e
@@ -12,8 +13,7 @@ from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array
 
 
-@dataclass(frozen=True)
-class PolynomialLimits:
+class PolynomialLimits(NamedTuple):
     """Where polynomials are known, and on how many points."""
 
     radii: tuple[float, ...] = (5.5, 4.7, 4.7, 4.0, 4.1, 4.2)
@@ -28,7 +28,7 @@ class PolynomialLimits:
     normal at the largest.
     """
 
-    hermite: Mapping[int, int] = field(default_factory=lambda: {4: 5, 5: 5, 6: 4})
+    hermite: Mapping[int, int] = {4: 5, 5: 5, 6: 4}
     """Gauss-Hermite nodes of each variable by width, where a grid would have too many points."""
 
     least_weight: float = 1e-6

@@ -19,8 +19,7 @@ MayBeComplete = Callable[[Indices, int], bool]
 """Whether all coordinates may meet, by the outer ones and the number of the others."""
 
 
-@dataclass(frozen=True)
-class FieldLimits:
+class FieldLimits(NamedTuple):
     """Which graphs are sparse."""
 
     hub: float = 0.55

@@ -7,6 +7,7 @@ taken on trust: the draws made by it are weighted by the density of the whole (s
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,7 @@ csgraph = LateModule("scipy.sparse.csgraph")
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class StructureLimits:
+class StructureLimits(NamedTuple):
     """What is looked for."""
 
     most_outer: int = 80

@@ -6,6 +6,7 @@ Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021); Betancourt (2017), arXi
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.objective.target import Array
 
 
-@dataclass(frozen=True)
-class ChainBounds:
+class ChainBounds(NamedTuple):
     """When chains are believed. Vehtari et al. (2021), section 4."""
 
     rhat: float = 1.01

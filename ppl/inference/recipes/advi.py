@@ -29,7 +29,7 @@ from ppl.inference.run.outcome import Ending, interrupted
 from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.advi_sequence import AdviSequence
-from ppl.inference.steps.averaging import TAIL
+from ppl.inference.steps.averaging import AVERAGED_TAIL
 from ppl.inference.steps.eta_search import FEWEST_SEARCH_DRAWS
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 
@@ -117,4 +117,4 @@ def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     stopping = stopping_of(settings, "relative-elbo")
     if settings.stop is None and _refines(settings):
         stopping = RelativeElbo.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj, gives_up=True)
-    return algorithm_of(settings, family, eta, reparameterised, AdviSequence, stopping, TAIL)
+    return algorithm_of(settings, family, eta, reparameterised, AdviSequence, stopping, AVERAGED_TAIL)

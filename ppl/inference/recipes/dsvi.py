@@ -13,7 +13,7 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.optimising import LATER_HALF, fit_by_steps, maximise_elbo
+from ppl.inference.recipes.optimising import AVERAGED_HALF, fit_by_steps, maximise_elbo
 from ppl.inference.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.context import Context
@@ -64,7 +64,7 @@ def dsvi_ard(target: Target, init: Init, context: Context) -> Result:
 def _parts(settings: Settings, family: FullRank | Diagonal, eta: float) -> Algorithm:
     """The parts of DSVI in the slots of the loop."""
     rule, stopping = partial(_rule, settings, family), stopping_of(settings, "rolling-bound")
-    return algorithm_of(settings, family, eta, reparameterised, rule, stopping, LATER_HALF)
+    return algorithm_of(settings, family, eta, reparameterised, rule, stopping, AVERAGED_HALF)
 
 
 def _rule(settings: Settings, family: FullRank | Diagonal, eta: float) -> Staged:

@@ -21,7 +21,7 @@ from ppl.inference.run.optimise import Algorithm, Run, begin, optimise
 from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.steps.eta_search import EtaSearch, search_eta
 
-LATER_HALF = 3.0
+AVERAGED_HALF = 3.0
 """The power by which an average is over the later half of the path or so."""
 NARROW_FIRST_SCALE = 0.1
 """The scale of a narrow first q: the first gradients then say where the mean should go, with little noise."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -31,8 +31,7 @@ from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
 
 
-@dataclass(frozen=True)
-class ResultLimits:
+class ResultLimits(NamedTuple):
     """How the draws at the end are made."""
 
     tries_a_draw: int = 100

@@ -7,7 +7,7 @@ from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.optimising import LATER_HALF, fit_by_steps
+from ppl.inference.recipes.optimising import AVERAGED_HALF, fit_by_steps
 from ppl.inference.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.context import Context
@@ -36,4 +36,4 @@ def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     search = StochasticSearch(variance=GRADIENT_VARIANCE, most=MOST_GRADIENT_DRAWS)
     own = replace(settings, estimator=None)  # the named stochastic search has another variance
     stopping = stopping_of(settings, "rolling-bound")
-    return algorithm_of(own, family, eta, search, RobbinsMonro, stopping, LATER_HALF)
+    return algorithm_of(own, family, eta, search, RobbinsMonro, stopping, AVERAGED_HALF)

@@ -6,7 +6,7 @@ begun at the mean and covariance that were found, and the mean of q is moved to 
 for as long as that makes the draws worth more.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -32,8 +32,7 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 
 
-@dataclass(frozen=True)
-class UpgradeLimits:
+class UpgradeLimits(NamedTuple):
     """When a family is exchanged for a larger one, and when its mean is moved."""
 
     good_khat: float = 0.5

@@ -7,6 +7,7 @@ JMLR 25; the draws are doubled as in Burroni, Domke and Sheldon (2024).
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,7 @@ from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.late import special, stats
 
 
-@dataclass(frozen=True)
-class FixedDrawsLimits:
+class FixedDrawsLimits(NamedTuple):
     """How many draws the ELBO is maximised on, and with how much work."""
 
     fewest_draws: int = 32

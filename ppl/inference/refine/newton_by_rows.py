@@ -6,7 +6,7 @@ Gaussian (van der Vaart 1998, section 10.2), whose mean noisy steps miss by seve
 a mean-field q has not.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from ppl.inference.objective.target import Array, Target
 from ppl.inference.refine.refinement import Refined
 
 
-@dataclass(frozen=True)
-class NewtonByRowsLimits:
+class NewtonByRowsLimits(NamedTuple):
     """When Newton steps are taken, and when they end."""
 
     most_dimensions: int = 300

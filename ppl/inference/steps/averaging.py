@@ -14,7 +14,7 @@ class Last:
         return params
 
 
-TAIL = 8.0
+AVERAGED_TAIL = 8.0
 """The power by which an average is over the tail of the path."""
 
 
@@ -22,7 +22,7 @@ TAIL = 8.0
 class Polynomial:
     """Weights that grow as iteration^power, so that old iterates fade (Shamir and Zhang 2013, section 4)."""
 
-    power: float = TAIL
+    power: float = AVERAGED_TAIL
 
     def update(self, average: Array, params: Array, iteration: int) -> Array:
         weight = (self.power + 1) / (iteration + self.power)
