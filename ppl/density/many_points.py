@@ -29,7 +29,6 @@ from ppl.density.tapes import Tapes
 from ppl.errors import PPLError, Rejection
 from ppl.source import Span
 from ppl.stdlib.over_draws import for_all
-from ppl.stdlib.record import Laborious
 
 Found = tuple[Floats, ...]
 """Log densities (n,), and with them gradients (n, dim) where they are wanted."""
@@ -275,7 +274,7 @@ class Sizes:
     calls: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
-        work = binding.impl.work if isinstance(binding.impl, Laborious) else None
+        work = getattr(binding.impl, "work", None)
 
         def measured(*args: Any) -> Any:
             value = f(*args)

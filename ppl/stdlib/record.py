@@ -7,13 +7,14 @@ vectors is (N, K)), a row vector has one axis like a vector, an int is a Python 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import wraps
-from typing import Any, Literal, Protocol, runtime_checkable
+from functools import partial, wraps
+from typing import Any, Literal
 
 from ppl.arrays import Namespace, Node, with_partials
 from ppl.stdlib.reals import reals
 
 Impl = Callable[..., Any]
+"""One that goes through far more numbers than it is given has a method `work(*args)`, which says how many."""
 
 LeadingAxis = Literal["elementwise", "leading", "none", "whole"]
 """How an implementation takes arguments that carry one more leading axis:
@@ -21,13 +22,6 @@ elementwise  broadcasting does it; arguments of lower rank get axes inserted aft
 leading      it works on the trailing axes and lets any leading ones through
 none         call it once for each entry of the leading axis
 whole        it is no function of the language: it is given the values with all their axes"""
-
-
-@runtime_checkable
-class Laborious(Protocol):
-    """An implementation that goes through far more numbers than it is given, and says of how many."""
-
-    def work(self, *args: Any) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -163,14 +157,10 @@ def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: Leadi
     return Function(name, meaning, overloads_of(batch, *overloads))
 
 
-def leading(name: str, meaning: str, *overloads: tuple[str, Impl]) -> Function:
-    """A function that works on trailing axes and lets any leading ones through."""
-    return function(name, meaning, *overloads, batch="leading")
-
-
-def elementwise(name: str, meaning: str, *overloads: tuple[str, Impl]) -> Function:
-    """A function of each element by itself."""
-    return function(name, meaning, *overloads, batch="elementwise")
+leading = partial(function, batch="leading")
+"""A function that works on trailing axes and lets any leading ones through."""
+elementwise = partial(function, batch="elementwise")
+"""A function of each element by itself."""
 
 
 def unary(name: str, meaning: str, impl: Impl) -> Function:

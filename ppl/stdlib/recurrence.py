@@ -4,9 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
-
-State = tuple[Array, ...]
+from ppl.arrays import Array, Namespace, State
 
 
 def states_after(

@@ -19,23 +19,13 @@ from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE, OF_HIDD
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution, Impl, Overload
-from ppl.stdlib.signatures import Callee, split_commas
+from ppl.stdlib.signatures import CLASSES, Callee, split_commas
 from ppl.stdlib.supports import SUPPORTS
 
 PAGE_WIDTH = 80
 """Columns of a page in a terminal."""
 EXAMPLE = np.array([0.5, -1.0, 0.2, 0.3, -0.4, 0.1])
 
-CLASSES: Mapping[str, str] = {
-    "reals": "int, real, array[] of either, vector or row_vector",
-    "ints": "int or array[] int",
-    "vectors": "vector, row_vector, or array[] of either",
-    "T": "a scalar or any container, the same at every T; ints count as reals",
-    "I": "an int or any array of ints",
-    "C": "a complex number or any container of them; ints and reals count as complex",
-    "E": "any type, the same at every E",
-    "R": "a scalar if all arguments are, else an array",
-}
 OF_DISTRIBUTIONS = ("density", "cdf", "rng")
 SUFFIXES: Mapping[str, str] = {
     "_lpdf": "log density: ",

@@ -19,7 +19,7 @@ meant.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -47,7 +47,16 @@ from ppl.types import (
 
 Kind = Literal["function", "density", "cdf", "rng", "jacobian"]
 
-CLASSES = ("reals", "ints", "vectors", "T", "I", "C", "E", "R")
+CLASSES: Mapping[str, str] = {
+    "reals": "int, real, array[] of either, vector or row_vector",
+    "ints": "int or array[] int",
+    "vectors": "vector, row_vector, or array[] of either",
+    "T": "a scalar or any container, the same at every T; ints count as reals",
+    "I": "an int or any array of ints",
+    "C": "a complex number or any container of them; ints and reals count as complex",
+    "E": "any type, the same at every E",
+    "R": "a scalar if all arguments are, else an array",
+}
 REALS = (INT, REAL, Array(INT), Array(REAL), VECTOR, ROW_VECTOR)
 VECTORS = (VECTOR, ROW_VECTOR, Array(VECTOR), Array(ROW_VECTOR))
 

@@ -72,9 +72,6 @@ def log_sums_of_spans(xp: Namespace, x: Array, lower: Array, upper: Array, *at: 
     return of_spans(xp, Reduction(log_sum_exp, running(log_sum_exp_pair), -np.inf), x, lower, upper, *at)
 
 
-SPANS = (sums_of_spans, products_of_spans, log_sums_of_spans)
-
-
 def of_spans(xp: Namespace, reduction: Reduction, x: Array, lower: Array, upper: Array, *at: Array) -> Array:
     """The reduction of each range; a running one where all begin or end at one index, and overlap."""
     lower, upper = np.broadcast_arrays(lower, upper)

@@ -111,7 +111,7 @@ def test_gradient_of_a_log_tail_that_underflows():
 ENDS = [
     (poisson, (2.0,), 10**9),
     (binomial, (5, 0.3), 5),
-    (beta_binomial, (5, 1.5, 0.7), 5),
+    (beta_binomial.BETA_BINOMIAL, (5, 1.5, 0.7), 5),
     (bernoulli, (0.3,), 1),
     (discrete_range, (0, 4), 4),
 ]

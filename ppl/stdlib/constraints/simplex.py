@@ -37,10 +37,6 @@ def unconstrain(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
     return contract(xp, xp.np.log(x))
 
 
-def unconstrain_rows(x: Array, shape: Shape, xp: Namespace = NUMPY) -> Array:
-    return flatten(xp, unconstrain(x, shape[1:], xp), _free_rows(shape))
-
-
 def constrain_columns(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     columns = xp.np.swapaxes(unflatten(xp, u, _free_columns(shape)), -1, -2)
     x, log_jacobian = constrain(xp, columns, shape[:1])
@@ -86,7 +82,7 @@ ROW_STOCHASTIC_MATRIX = constraint(
     meaning="a matrix whose rows are simplexes",
     free_shape=lambda shape: (math.prod(_free_rows(shape)),),
     constrain=lambda xp, u, shape: constrain(xp, unflatten(xp, u, _free_rows(shape)), shape[1:]),
-    unconstrain=unconstrain_rows,
+    unconstrain=lambda x, shape, xp=NUMPY: flatten(xp, unconstrain(x, shape[1:], xp), _free_rows(shape)),
     bad_shape=empty,
     interval=(0.0, 1.0),
     conditions=tuple(of_rows(c).named("is not stochastic") for c in WEIGHTS),

@@ -48,10 +48,6 @@ def lccdf(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Array) -> 
     return guarded(xp, _is_valid(trials, alpha, beta), xp.np.where(y < 0, 0.0, value))
 
 
-def cdf(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Array) -> Array:
-    return xp.np.exp(lcdf(xp, y, trials, alpha, beta))
-
-
 def rng(rng: np.random.Generator, trials: Any, alpha: Any, beta: Any) -> Any:
     trials, alpha, beta = np.broadcast_arrays(trials, alpha, beta)
     return rng.binomial(trials, rng.beta(alpha, beta))
@@ -63,7 +59,7 @@ BETA_BINOMIAL = Distribution(
     signatures=("ints | ints, reals, reals",),
     args=(("y", "count"), ("N", "trials"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdfs=(cdf, lcdf, lccdf),
+    cdfs=(lambda xp, *args: xp.np.exp(lcdf(xp, *args)), lcdf, lccdf),
     rng=rng,
     constants=((("y", "N"), log_coefficient),),
 )

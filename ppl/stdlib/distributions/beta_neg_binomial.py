@@ -7,7 +7,6 @@ C(y + r - 1, y) B(alpha + r, beta + y) / B(alpha, beta).
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.functions.log_sums import log_sum_exp
@@ -15,8 +14,6 @@ from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.counts import all_positive, log_sum
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
 from ppl.stdlib.special.log_probability import log1m_exp
-
-Floats = NDArray[np.float64]
 
 
 def _log_factorial(xp: Namespace, y: Array) -> Array:
@@ -80,17 +77,13 @@ FEW = 64
 """Counts of a tail whose masses are added one by one; those that still matter beyond them change slowly."""
 LOG_GREGORY = np.log([157 / 160, 793 / 720, 23 / 30, 317 / 240, 95 / 288])
 """Weights of the last of them, by which sum and integral join to fifth order: Gregory's formula."""
-
-
-def _nodes() -> tuple[Floats, Floats]:
-    """Nodes and log weights of the double exponential rule on (0, inf): Takahasi and Mori (1974)."""
-    step = 1 / 8
-    u = np.arange(-3.5, 2.01, step)  # the largest node times any count has a square that is a double
-    nodes = np.exp(0.5 * np.pi * np.sinh(u))
-    return nodes, np.log(0.5 * np.pi * step * np.cosh(u) * nodes)
-
-
-SUM_NODES, LOG_NODE_WEIGHTS = _nodes()
+NODE_STEP = 1 / 8
+"""Between the steps of the double exponential rule on (0, inf): Takahasi and Mori (1974)."""
+STEPS = np.arange(-3.5, 2.01, NODE_STEP)
+"""The largest node times any count has a square that is a double."""
+SUM_NODES = np.exp(0.5 * np.pi * np.sinh(STEPS))
+LOG_NODE_WEIGHTS = np.log(0.5 * np.pi * NODE_STEP * np.cosh(STEPS) * SUM_NODES)
+"""The nodes and weights of that rule."""
 
 
 def _log_tail(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
@@ -111,10 +104,6 @@ def _log_tail(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> A
     return log_sum_exp(xp, masses + np.concatenate([log_weights, LOG_NODE_WEIGHTS + np.log(beyond)], axis=-1))
 
 
-def cdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
-    return xp.np.exp(lcdf(xp, y, r, alpha, beta))
-
-
 def rng(rng: np.random.Generator, r: Any, alpha: Any, beta: Any) -> Any:
     r, alpha, beta = np.broadcast_arrays(r, alpha, beta)
     chance = rng.beta(alpha, beta)
@@ -127,7 +116,7 @@ BETA_NEG_BINOMIAL = Distribution(
     signatures=("ints | reals, reals, reals",),
     args=(("y", "count"), ("r", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdfs=(cdf, lcdf, lccdf),
+    cdfs=(lambda xp, *args: xp.np.exp(lcdf(xp, *args)), lcdf, lccdf),
     rng=rng,
     constants=((("y",), lambda xp, y: -_log_factorial(xp, y)),),
 )

@@ -80,9 +80,8 @@ def logit_log_density(xp: Namespace, y: Array, trials: Array, alpha: Array) -> A
 
 
 def term(xp: Namespace, times: Array, y: Array, trials: Array) -> Array:
-    return guarded(
-        xp, trials >= 0, supported(xp, _is_inside(y, trials), times * log_coefficient(xp, y, trials))
-    )
+    value = times * log_coefficient(xp, y, trials)
+    return guarded(xp, trials >= 0, supported(xp, _is_inside(y, trials), value))
 
 
 CONSTANTS = ((("y", "N"), log_coefficient),)

@@ -19,7 +19,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     whitened_square,
 )
 from ppl.stdlib.record import Distribution, guarded
-from ppl.stdlib.special.constants import LOG_TWO_PI
+from ppl.stdlib.special.constants import LOG_PI, LOG_TWO_PI
 from ppl.stdlib.special.log_gamma_ratio import log_rise
 
 
@@ -53,16 +53,12 @@ def cholesky_rng(rng: np.random.Generator, nu: Any, mu: Any, lower: Any) -> Any:
     return mu + np.matmul(lower, z[..., None])[..., 0]
 
 
-def _log_pi_term(xp: Namespace, y: Array) -> Array:
-    return -0.5 * np.shape(y)[-1] * math.log(math.pi)
-
-
 def _nu_term(xp: Namespace, nu: Array, y: Array) -> Array:
     half = 0.5 * np.shape(y)[-1]
     return log_rise(xp, 0.5 * nu, half) - half * xp.np.log(nu)
 
 
-CONSTANTS = (((), _log_pi_term, ("y",)), (("nu",), _nu_term, ("y",)))
+CONSTANTS = (((), lambda xp, y: -0.5 * np.shape(y)[-1] * LOG_PI, ("y",)), (("nu",), _nu_term, ("y",)))
 
 MULTI_STUDENT_T = Distribution(
     name="multi_student_t",

@@ -9,14 +9,14 @@ the kernel has: so neither's slope in phi hides that of their sum where phi is l
 """
 
 import math
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import Rejection
-from ppl.stdlib.record import Distribution, Parts, Relation, guarded, supported
+from ppl.stdlib.record import Distribution, Impl, Parts, Relation, guarded, supported
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import all_positive, of_counts
 from ppl.stdlib.special.log_add import expit, softplus
@@ -78,27 +78,31 @@ def kernel(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, all_positive(alpha, beta), value)
 
 
-def _through(tail: Callable[..., Any], below_zero: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """P(Y <= y) = I(phi, y + 1, phi / (mu + phi)), by (alpha, beta) and by (mu, phi)."""
+def _through(at: Impl, tail: Impl, below_zero: float) -> Impl:
+    """P(Y <= y) = I(phi, y + 1, x), where at(xp, *parameters) gives phi, x = phi / (mu + phi) and 1 - x."""
 
-    def by_rate(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
-        chance = xp.np.divide(1.0, 1.0 + beta)
-        value = tail(xp, alpha, xp.np.maximum(y, 0) + 1.0, beta * chance, chance)
-        value = xp.np.where(y >= 0, value, below_zero)
-        return guarded(xp, all_positive(alpha, beta), value)
+    def function(xp: Namespace, y: Array, *parameters: Array) -> Array:
+        phi, x, rest = at(xp, *parameters)
+        value = tail(xp, phi, xp.np.maximum(y, 0) + 1.0, x, rest)
+        return guarded(xp, all_positive(*parameters), xp.np.where(y >= 0, value, below_zero))
 
-    def by_mean(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
-        total = mu + phi
-        value = tail(xp, phi, xp.np.maximum(y, 0) + 1.0, xp.np.divide(phi, total), xp.np.divide(mu, total))
-        value = xp.np.where(y >= 0, value, below_zero)
-        return guarded(xp, all_positive(mu, phi), value)
-
-    return by_rate, by_mean
+    return function
 
 
-cdf, mean_cdf = _through(incomplete_beta.lower, 0.0)
-lcdf, mean_lcdf = _through(incomplete_beta.log_lower, -math.inf)
-lccdf, mean_lccdf = _through(incomplete_beta.log_upper, 0.0)
+def _by_rate(xp: Namespace, alpha: Array, beta: Array) -> tuple[Array, Array, Array]:
+    chance = xp.np.divide(1.0, 1.0 + beta)
+    return alpha, beta * chance, chance
+
+
+def _by_mean(xp: Namespace, mu: Array, phi: Array) -> tuple[Array, Array, Array]:
+    total = mu + phi
+    return phi, xp.np.divide(phi, total), xp.np.divide(mu, total)
+
+
+TAILS = (incomplete_beta.lower, incomplete_beta.log_lower, incomplete_beta.log_upper)
+CDFS, MEAN_CDFS = (
+    tuple(map(partial(_through, at), TAILS, (0.0, -math.inf, 0.0))) for at in (_by_rate, _by_mean)
+)
 
 
 def _counts(rng: np.random.Generator, name: str, rate: Any) -> Any:
@@ -186,7 +190,7 @@ NEG_BINOMIAL = Distribution(
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdfs=(cdf, lcdf, lccdf),
+    cdfs=CDFS,
     rng=lambda rng, alpha, beta: _counts(rng, "neg_binomial_rng", rng.gamma(alpha, np.divide(1.0, beta))),
     constants=((("y", "alpha"), log_coefficient),),
     parts=Parts(kernel, term, ("y", "alpha")),
@@ -198,7 +202,7 @@ NEG_BINOMIAL_2 = Distribution(
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("mu", "positive"), ("phi", "positive")),
     log_density=mean_log_density,
-    cdfs=(mean_cdf, mean_lcdf, mean_lccdf),
+    cdfs=MEAN_CDFS,
     rng=lambda rng, mu, phi: _counts(rng, "neg_binomial_2_rng", rng.gamma(phi, np.divide(mu, phi))),
     relations=(
         Relation(

@@ -1,6 +1,5 @@
 """Student's t distribution.  Stan Functions Reference, "Student-t distribution"."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
 from ppl.stdlib.record import Impl, continuous, guarded, validity
 from ppl.stdlib.special import incomplete_beta
-from ppl.stdlib.special.constants import HALF_LOG_PI
+from ppl.stdlib.special.constants import HALF_LOG_PI, LOG_TWO
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta, log_rise
 
 
@@ -49,7 +48,7 @@ def _beta_arguments(z: Any, nu: Any) -> tuple[Any, Any, Any, Any]:
 
 def _log_tail(xp: Namespace, z: Array, nu: Array) -> Array:
     """log P(Z < -|z|)."""
-    return incomplete_beta.log_lower(xp, *_beta_arguments(z, nu)) - math.log(2.0)
+    return incomplete_beta.log_lower(xp, *_beta_arguments(z, nu)) - LOG_TWO
 
 
 @with_vjps(no_derivative, no_derivative)

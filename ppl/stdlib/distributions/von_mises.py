@@ -105,16 +105,12 @@ def lccdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
     return lcdf(xp, -y, -mu, kappa)
 
 
-def cdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
-    return xp.np.exp(lcdf(xp, y, mu, kappa))
-
-
 VON_MISES = continuous(
     name="von_mises",
     meaning="von Mises on the circle with location mu and concentration kappa",
     args=(("y", "angle"), ("mu", "real"), ("kappa", "positive")),
     log_density=log_density,
-    cdfs=(cdf, lcdf, lccdf),
+    cdfs=(lambda xp, *args: xp.np.exp(lcdf(xp, *args)), lcdf, lccdf),
     rng=lambda rng, mu, kappa: rng.vonmises(mu, kappa),
     rng_args=(("mu", "real"), ("kappa", "nonnegative")),
     constants=(
