@@ -54,7 +54,10 @@ LOOPS = Form(
     "loops",
     "Iterations are made independent where possible; loops are still loops.",
     LOWERED,
-    passes("inline", "tuple-parts", "induction-variables", "privatise", "contractions", "counters"),
+    passes(
+        *("inline", "tuple-parts", "induction-variables", "privatise", "contractions"),
+        *("linear-recurrences", "counters"),
+    ),
     runs=False,
 )
 TIDY = passes("whole-arrays", "dead-code", "dead-stores", "zero-based", "step-invariants")

@@ -77,7 +77,10 @@ _MANY = "tests/test_many_draws.py"
 _SOLVERS = "tests/language/test_solvers.py::test_gradients_and_draws_together"
 PASSES = (
     *_tests("ir", "golden draws_plan zero_based hoist_data covariances common_subexpressions"),
-    *_tests("ir", "contractions counters definite_assignment step_invariants sizes invariant_calls"),
+    *_tests(
+        "ir",
+        "contractions linear_recurrences counters definite_assignment step_invariants sizes invariant_calls",
+    ),
     *_tests("ir", "branches_for_jax dead_code dead_stores draws_variables solver_functions"),
     "tests/ir/test_verify.py::test_every_pass_leaves_a_program_that_is_well_formed",
     *_tests("backend", "scan scan_draws loops_over_draws"),

@@ -50,6 +50,7 @@ PASSES: Mapping[str, Pass] = {
         Pass("induction-variables", "induction_variables.replace_induction_variables"),
         Pass("privatise", "privatise.privatise"),
         Pass("contractions", "contractions.contract"),
+        Pass("linear-recurrences", "linear_recurrences.by_linear_recurrences"),
         Pass("counters", "counters.distribute_counters"),
         Pass("vectorise", "vectorise_loops.vectorise_loops"),
         Pass("vectorise-with-masks", "vectorise_loops.vectorise_with_masks"),

@@ -138,6 +138,11 @@ TEXTS: Mapping[str, str] = {
         "real m = b; for (n in 1:N) { m = 0.5 * m + a[g[n]] * x[n]; y[n] ~ normal(m, s); }"),
     "a state of every step": text(
         "vector[N] h; h[1] = b; for (n in 2:N) h[n] = h[n - 1] * 0.5 + s * x[n]; y ~ normal(h, s);"),
+    "a renewal equation": text(
+        """vector[N] h; h[1] = exp(b); for (n in 2:N) { int w = min(n - 1, 4);
+             h[n] = exp(0.1 * x[n]) * dot_product(h[(n - w):(n - 1)], tail(weights, w)); }
+           y ~ normal(h, s);""",
+        transformed_data="vector[4] weights = [0.1, 0.2, 0.4, 0.3]';"),
     "sums of groups": text(
         "vector[J] t = rep_vector(0, J); for (n in 1:N) t[g[n]] += x[n] * b; target += -dot_self(t - a);"),
     "an entry of transformed parameters": text(

@@ -1,0 +1,314 @@
+"""A loop that fills a variable by sums over ranges of its earlier entries becomes a linear recurrence.
+
+`x[t] = a + b * dot_product(x[i:j], w)`, as the renewal equation of an epidemic, reads as many entries as
+there are: no state of a scan has them.  But it is linear in them.  Loops without order say how: x[t] is a,
+row t of a table has the weights w of the entries before it, and b is its scale.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+from ppl.ir import nodes as ir
+from ppl.ir.linear import int_sum, is_numbered_by, linear
+from ppl.ir.lower_expr import library_apply
+from ppl.ir.names import Fresh, fresh_names
+from ppl.ir.operators import binary
+from ppl.ir.passes.batch import Dependent
+from ppl.ir.passes.contractions import MINUS_ONE, NEGATE, ONE, TIMES
+from ppl.ir.passes.inline import rename
+from ppl.ir.passes.loop_body import outer_writes, set_once
+from ppl.ir.passes.recurrence import refuse_effects, with_indices_written_out
+from ppl.ir.passes.sums import MINUS, PLUS
+from ppl.ir.walk import (
+    assigned_names,
+    backward_slice,
+    declared_names,
+    in_branches,
+    is_invariant,
+    leaves_early,
+    mentions,
+    substituted,
+    used_names,
+    walk,
+)
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.linear_recurrence import lag_of_range, with_recurrence
+from ppl.types import INT, MATRIX, REAL, VECTOR, Array, rank
+
+DIVIDED, BY_ELEMENT = OPERATORS["/"].name, OPERATORS[".*"].name
+FIRST, NOTHING = ir.Const(1, INT), ir.Const(0.0, REAL)
+plus, minus = partial(int_sum, "+"), partial(int_sum, "-")
+
+
+@dataclass(frozen=True)
+class Range:
+    """The entries base[lower:upper], in order or `backwards`."""
+
+    base: ir.Expr
+    lower: ir.Expr
+    upper: ir.Expr
+    backwards: bool = False
+
+    @property
+    def length(self) -> ir.Expr:
+        return plus(minus(self.upper, self.lower), FIRST)
+
+    def entry(self, ahead: ir.Expr, backwards: bool) -> ir.Expr:
+        """The entry that is met together with one that many after the first of another range."""
+        at = plus(self.lower, ahead) if self.backwards == backwards else minus(self.upper, ahead)
+        return ir.Index(self.base, (ir.At(at),), REAL)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A factor, times the sum over earlier entries with their weights, 1 if none, where there are entries."""
+
+    factor: ir.Expr
+    entries: Range | None = None
+    weights: Range | None = None
+
+    def scaled(self, op: str, by: ir.Expr) -> "Term":
+        alone = op == "*" and self.factor == ONE
+        return replace(self, factor=by if alone else binary(op, self.factor, by, REAL))
+
+
+def by_linear_recurrences(p: ir.Program) -> ir.Program:
+    """A loop that fills a variable by sums over ranges of its earlier entries becomes one recurrence."""
+    change = partial(solved, fresh=fresh_names("_linear"))
+    return p.with_density(lambda body: in_branches(body, change), functions=True)
+
+
+def solved(s: ir.Stmt, fresh: Fresh) -> ir.Stmts:
+    """A loop as loops without order and a recurrence; any other statement as it is."""
+    if isinstance(s, ir.For) and not leaves_early(s.body):
+        s = replace(s, body=with_indices_written_out(s.body))
+        for k, store in enumerate(s.body):
+            if isinstance(store, ir.Update) and reads_range(s.body, store.name):
+                with suppress(Dependent):
+                    return divided(s, k, store, fresh)
+    return (s,)
+
+
+def divided(s: ir.For, k: int, store: ir.Update, fresh: Fresh) -> ir.Stmts:
+    """Loops that fill the variable and the weights, the recurrence, and the rest of the loop."""
+    before, after = s.body[:k], s.body[k + 1 :]
+    refuse_effects((*before, store))
+    name, place = store.name, place_in_order(store, s)
+    needed, value = without_locals_of(name, before, store.value)
+    terms = tuple(terms_of(value, name))
+    sums = tuple(term for term in terms if term.entries)
+    require_order(name, sums, place, (*needed, *after))
+    own = [term.factor for term in terms if not term.entries] or [NOTHING]
+    fill = replace(store, value=reduce(partial(binary, "+", t=REAL), own))
+    made = Made(s, place, needed, fresh)
+    rest = replace(s, body=(*before, *after))
+    return (*made.recurrence(fill, sums), *((rest,) if acts(rest) else ()))
+
+
+def acts(s: ir.For) -> bool:
+    """Whether anything is left of a loop when it has run."""
+    return bool(outer_writes(s)) or any(
+        isinstance(n, ir.Increment | ir.CallVoid | ir.Message) for n in walk(s)
+    )
+
+
+def reads_range(body: ir.Stmts, name: str) -> bool:
+    """Whether the statements read a range of a variable."""
+    return any(
+        isinstance(n, ir.Index)
+        and isinstance(n.base, ir.Var)
+        and n.base.name == name
+        and isinstance(n.items[0], ir.Between)
+        for n in walk(body)
+    )
+
+
+# --- What the loop does --------------------------------------------------------------------------
+
+
+def place_in_order(store: ir.Update, s: ir.For) -> ir.Expr:
+    """The index of the one entry that a step sets, each step the next."""
+    match store.path:
+        case ((ir.At(index=index) as item,),):
+            at = linear(index)
+            if (
+                at
+                and at.slope(s.variable) == 1
+                and is_numbered_by(item, s.variable, assigned_names(s.body).__contains__)
+            ):
+                return index
+    raise Dependent("entries are not filled in order")
+
+
+def without_locals_of(name: str, before: ir.Stmts, value: ir.Expr) -> tuple[ir.Stmts, ir.Expr]:
+    """The statements without the locals that the variable tells, and the value with these written out."""
+    kept: list[ir.Stmt] = []
+    once, told = set_once(before), {name}
+    for s in before:
+        told |= assigned_names((s,)) if used_names(s) & told else set()
+    for k, s in reversed([*enumerate(before)]):
+        if not used_names(s) & told:
+            kept.insert(0, s)
+        elif (
+            isinstance(s, ir.Assign)
+            and s.name in once
+            and s.declares
+            and rank(s.value.type) == 0
+            and is_invariant(s.value, before[k + 1 :])
+        ):
+            value = substituted(value, {s.name: s.value})
+        else:
+            raise Dependent(f"`{name}` is read before the statement that fills it")
+    return tuple(kept), value
+
+
+def terms_of(e: ir.Expr, name: str) -> Iterator[Term]:
+    """What the sum is of; raises Dependent where it is not linear in the variable."""
+    if name not in used_names(e):
+        yield Term(e if e.type == REAL else ir.Promote(e, REAL))
+        return
+    match e:
+        case ir.Apply(callee=ir.Callee(name=op), args=(left, right)) if op in (PLUS, MINUS):
+            yield from terms_of(left, name)
+            yield from terms_of(right if op == PLUS else binary("*", MINUS_ONE, right, REAL), name)
+        case ir.Apply(callee=ir.Callee(name=op), args=(x,)) if op == NEGATE:
+            yield from (t.scaled("*", MINUS_ONE) for t in terms_of(x, name))
+        case ir.Apply(callee=ir.Callee(name=op), args=(x, y)) if op == TIMES and rank(x.type) == 0:
+            by, of = (x, y) if name not in used_names(x) else (y, x)
+            yield from (t.scaled("*", free(by, name)) for t in terms_of(of, name))
+        case ir.Apply(callee=ir.Callee(name=op), args=(x, y)) if op == DIVIDED:
+            yield from (t.scaled("/", free(y, name)) for t in terms_of(x, name))
+        case ir.Apply(callee=ir.Callee(name="dot_product"), args=(x, y)):
+            yield product(x, y, name)
+        case ir.Apply(callee=ir.Callee(name=op), args=(x, y)) if op == TIMES:
+            yield product(x, y, name)
+        case ir.Apply(callee=ir.Callee(name="sum"), args=(ir.Apply(callee=inner, args=(x, y)),)):
+            if inner.name != BY_ELEMENT:
+                raise Dependent("not a sum of products")
+            yield product(x, y, name)
+        case ir.Apply(callee=ir.Callee(name="sum"), args=(x,)):
+            yield Term(ONE, earlier(x, name))
+        case _:
+            raise Dependent("not linear")
+
+
+def free(e: ir.Expr, name: str) -> ir.Expr:
+    """The expression, which must not read the variable."""
+    if name in used_names(e):
+        raise Dependent("not linear")
+    return e if e.type == REAL else ir.Promote(e, REAL)
+
+
+def product(x: ir.Expr, y: ir.Expr, name: str) -> Term:
+    """The sum of the products of entries of the variable and of weights."""
+    entries, weights = (x, y) if name in used_names(x) else (y, x)
+    if name in used_names(weights):
+        raise Dependent("not linear")
+    return Term(ONE, earlier(entries, name), as_range(weights))
+
+
+def earlier(e: ir.Expr, name: str) -> Range:
+    found = as_range(e)
+    if found.base != ir.Var(name, found.base.type):
+        raise Dependent("not linear")
+    return found
+
+
+def as_range(e: ir.Expr) -> Range:
+    """A list as a range of another one, or of itself."""
+    match e:
+        case ir.Apply(callee=ir.Callee(name="reverse"), args=(x,)):
+            found = as_range(x)
+            return replace(found, backwards=not found.backwards)
+        case ir.Apply(callee=ir.Callee(name="transpose"), args=(x,)) if rank(x.type) == 1:
+            return as_range(x)
+        case ir.Index(base=base, items=(ir.Between(lower=lower, upper=upper),)):
+            if lower is not None and upper is not None and rank(base.type) == 1:
+                return Range(base, lower, upper)
+    if rank(e.type) != 1:
+        raise Dependent("not a list")
+    return Range(e, FIRST, library_apply("size", [e], INT))
+
+
+def require_order(name: str, sums: tuple[Term, ...], place: ir.Expr, others: ir.Stmts) -> None:
+    """Dependent, where a step may read an entry that is not filled yet, or reads one elsewhere."""
+    for t in sums:
+        assert t.entries is not None
+        at, last = linear(place), linear(t.entries.upper)
+        ahead = at + -last if at and last else None
+        if ahead is None or ahead.terms or ahead.constant < 1:
+            raise Dependent("a step reads entries that are not filled yet")
+    if any(mentions(s, name) for s in others):
+        raise Dependent(f"`{name}` is read elsewhere in the loop")
+
+
+# --- What takes its place ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Made:
+    """The statements that take the place of a loop, whose steps need some locals."""
+
+    loop: ir.For
+    place: ir.Expr
+    locals: ir.Stmts
+    fresh: Fresh
+
+    def recurrence(self, fill: ir.Update, sums: tuple[Term, ...]) -> ir.Stmts:
+        """Loops that fill the variable, and a table of the weights; then the entries in order."""
+        base = next(t.entries.base for t in sums if t.entries)
+        x = ir.Var(fill.name, base.type)
+        last = substituted(self.place, {self.loop.variable: self.loop.upper})
+        size = library_apply("max", [last, ir.Const(0, INT)], INT)
+        lags = [ir.Var(self.fresh("lag"), Array(INT)) for _ in sums]
+        longest = (library_apply("max", [lag], INT) for lag in lags)
+        most = reduce(lambda a, b: library_apply("max", [a, b], INT), longest)
+        scale, weights = ir.Var(self.fresh("scale"), VECTOR), ir.Var(self.fresh("weights"), MATRIX)
+        callee = ir.Callee("linear_recurrence", with_recurrence, "leading")
+        return (
+            *(self.zeros(lag, size) for lag in lags),
+            self.steps(*(self.set(lag, self.lag(t)) for lag, t in zip(lags, sums, strict=True))),
+            self.zeros(weights, size, most),
+            self.zeros(scale, size),
+            self.steps(fill, self.set(scale, sums[0].factor if len(sums) == 1 else ONE)),
+            *(self.steps(self.weighed(t, weights, alone=len(sums) == 1)) for t in sums),
+            ir.Assign(x.name, ir.Apply(callee, (x, scale, weights), x.type), self.loop.span),
+        )
+
+    def zeros(self, var: ir.Var, *sizes: ir.Expr) -> ir.Assign:
+        zero = ir.Const(0, INT) if var.type == Array(INT) else NOTHING
+        name = {VECTOR: "rep_vector", MATRIX: "rep_matrix"}.get(var.type, "rep_array")
+        value = library_apply(name, [zero, *sizes], var.type)
+        return ir.Assign(var.name, value, self.loop.span, declares=True)
+
+    def steps(self, *body: ir.Stmt) -> ir.For:
+        """The loop with this body, and the locals that it needs."""
+        needed = backward_slice(self.locals, used_names(body))
+        if outer_writes(replace(self.loop, body=needed)):
+            raise Dependent("a step reads another variable that the loop fills")
+        own = {name: self.fresh(name) for name in declared_names(needed)}
+        return replace(self.loop, body=tuple(rename(s, own, {}) for s in (*needed, *body)))
+
+    def set(self, var: ir.Var, value: ir.Expr, *at: ir.Expr) -> ir.Update:
+        return ir.Update(var.name, (tuple(map(ir.At, (self.place, *at))),), value, self.loop.span)
+
+    def lag(self, t: Term) -> ir.Expr:
+        """How far back the entries begin."""
+        assert t.entries is not None
+        lag, length = minus(self.place, t.entries.lower), t.entries.length
+        callee = ir.Callee("lag_of_range", lag_of_range, "elementwise")
+        return ir.Apply(callee, (lag, length, t.weights.length if t.weights else length), INT)
+
+    def weighed(self, t: Term, weights: ir.Var, alone: bool) -> ir.For:
+        """The loop over the entries that a step reads, by how far back: their weights are its row."""
+        assert t.entries is not None
+        lag = ir.Var(self.fresh("lag"), INT)
+        ahead = minus(minus(self.place, t.entries.lower), lag)
+        value = t.weights.entry(ahead, t.entries.backwards) if t.weights else ONE
+        if not alone:
+            so_far = ir.Index(weights, (ir.At(self.place), ir.At(lag)), REAL)
+            value = binary("+", so_far, binary("*", t.factor, value, REAL), REAL)
+        nearest, furthest = (minus(self.place, end) for end in (t.entries.upper, t.entries.lower))
+        return ir.For(lag.name, nearest, furthest, (self.set(weights, value, lag),), self.loop.span)

@@ -1,0 +1,114 @@
+"""Linear recurrences: each entry is a weighted sum of those before it, and something of its own."""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
+from ppl.errors import InferenceError
+from ppl.stdlib.recurrence import states_after
+
+
+def _before(xp: Namespace, x: Array, most: int) -> Array:
+    """x[t - 1], x[t - 2], ... (..., N, most), and 0 before the first."""
+    none = np.zeros((*np.shape(x)[:-1], most))
+    padded = xp.np.concatenate([none, x], axis=-1)
+    if xp is NUMPY:  # no copies
+        return sliding_window_view(padded[..., :-1], most, axis=-1)[..., ::-1]
+    return padded[..., np.arange(np.shape(x)[-1])[:, None] + most - 1 - np.arange(most)]
+
+
+def _after(xp: Namespace, weights: Array) -> Array:
+    """The weights of an entry in those that come after it, the next first."""
+    rows, most = np.shape(weights)[-2:]
+    lags = np.arange(most)
+    none = np.zeros((*np.shape(weights)[:-2], most, most))
+    return xp.np.concatenate([weights, none], axis=-2)[..., np.arange(rows)[:, None] + lags + 1, lags]
+
+
+def _sums(xp: Namespace, weights: Array, x: Array) -> Array:
+    """What each entry gets of those before it."""
+    return xp.np.einsum("...tk,...tk->...t", weights, _before(xp, x, np.shape(weights)[-1]))
+
+
+def _read(weights: Array) -> Array:
+    """Whether an entry has a weight in a later one: others may have no value."""
+    return np.any(_after(NUMPY, weights) != 0, axis=-1)
+
+
+def _scaled_adjoint(xp: Namespace, g: Array, scale: Array, weights: Array) -> Array:
+    """The adjoint of every entry times its scale: the recurrence with its time reversed."""
+    ahead = flip(xp, _after(xp, weights), -2)
+    return flip(xp, linear_recurrence(xp, flip(xp, scale * g, -1), flip(xp, scale, -1), ahead), -1)
+
+
+def _adjoint(xp: Namespace, g: Array, scale: Array, weights: Array) -> Array:
+    """That of every entry."""
+    later = flip(xp, _scaled_adjoint(xp, g, scale, weights), -1)
+    return g + flip(xp, _sums(xp, flip(xp, _after(xp, weights), -2), later), -1)
+
+
+def _x_adjoint(xp: Namespace, g: Array, ans: Array, x: Array, scale: Array, weights: Array) -> Array:
+    return _adjoint(xp, g, scale, weights)
+
+
+def _scale_adjoint(xp: Namespace, g: Array, ans: Array, x: Array, scale: Array, weights: Array) -> Array:
+    known = xp.np.where(_read(xp.plain(weights)), ans, 0.0)
+    return _adjoint(xp, g, scale, weights) * _sums(xp, weights, known)
+
+
+def _weights_adjoint(xp: Namespace, g: Array, ans: Array, x: Array, scale: Array, weights: Array) -> Array:
+    before = _before(xp, ans, np.shape(weights)[-1])
+    return xp.np.expand_dims(_scaled_adjoint(xp, g, scale, weights), -1) * before
+
+
+@with_vjps(_x_adjoint, _scale_adjoint, _weights_adjoint)
+def linear_recurrence(xp: Namespace, x: Array, scale: Array, weights: Array) -> Array:
+    """y[t] = x[t] + scale[t] * (weights[t, 1] * y[t - 1] + weights[t, 2] * y[t - 2] + ...), y as long as x.
+
+    Shapes (..., N), (..., N) and (..., N, most).  There is no weight for entries before the first.
+    """
+    lead = np.broadcast_shapes(np.shape(x)[:-1], np.shape(scale)[:-1], np.shape(weights)[:-2])
+    if xp.scan is not None:
+        return _by_scan(xp, lead, x, scale, weights)
+    most, read, oldest_first = np.shape(weights)[-1], _read(weights), weights[..., ::-1]
+    y, known = np.empty((*lead, np.shape(x)[-1])), np.zeros((*lead, most + np.shape(x)[-1]))
+    for t in range(np.shape(x)[-1]):
+        before = known[..., t : most + t]
+        y[..., t] = x[..., t] + scale[..., t] * (oldest_first[..., t, :] * before).sum(axis=-1)
+        known[..., most + t] = np.where(read[..., t], y[..., t], 0.0)
+    return y
+
+
+def _by_scan(xp: Namespace, lead: tuple[int, ...], x: Array, scale: Array, weights: Array) -> Array:
+    """The same with the entries before, the last first, as the state of a scan."""
+    entries = (
+        *(xp.np.moveaxis(each, -1, 0) for each in (x, scale, _read(xp.plain(weights)))),
+        xp.np.moveaxis(weights, -2, 0),
+    )
+
+    def step(
+        y: Array, before: Array, x: Array, scale: Array, read: Array, weights: Array
+    ) -> tuple[Array, Array]:
+        y = xp.np.broadcast_to(x + scale * xp.np.sum(weights * before, axis=-1), lead)
+        known = xp.np.where(read, y, 0.0)
+        return y, xp.np.concatenate([known[..., None], before], axis=-1)[..., :-1]
+
+    start = np.zeros(lead), np.zeros((*lead, np.shape(weights)[-1]))
+    return xp.np.moveaxis(states_after(xp, step, start, entries)[0], 0, -1)
+
+
+def with_recurrence(xp: Namespace, x: Array, scale: Array, weights: Array) -> Array:
+    """The same for as many first entries of x as there are scales; those behind them stay."""
+    rows = np.shape(scale)[-1]
+    y = linear_recurrence(xp, x[..., :rows], scale, weights)
+    rest = x[..., rows:]
+    return xp.np.concatenate([y, xp.np.broadcast_to(rest, (*np.shape(y)[:-1], np.shape(rest)[-1]))], axis=-1)
+
+
+def lag_of_range(xp: Namespace, lag: Array, length: Array, of_weights: Array) -> Array:
+    """How far back a range begins; InferenceError unless there are as many weights as it has entries."""
+    wrong = np.flatnonzero(np.not_equal(np.maximum(length, 0), np.maximum(of_weights, 0)))
+    if wrong.size:
+        sizes = (int(np.broadcast_to(n, np.shape(lag)).flat[wrong[0]]) for n in (length, of_weights))
+        raise InferenceError("Sizes do not match: [{}] and [{}].".format(*sizes))
+    return np.where(np.asarray(length) > 0, lag, 0)
