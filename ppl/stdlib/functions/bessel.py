@@ -6,29 +6,27 @@ Mathematical Functions 10.6.1 and 10.29.1.
 
 import math
 
-from ppl.arrays import Array, Namespace, Node, with_partials
+from ppl.arrays import Array, Namespace, with_partials
 from ppl.late import special
 from ppl.stdlib.record import Function, binary, elementwise, guarded
 from ppl.stdlib.special.log_bessel import log_bessel_i
 
 
-def _bessel(name: str, below: float, above: float, least: float = -math.inf) -> Node:
-    """SciPy's f(v, x) of this name, whose derivative in x is below * f(v - 1, x) + above * f(v + 1, x).
+def _bessel(
+    name: str, meaning: str, scipys: str, below: float, above: float, least: float = -math.inf
+) -> Function:
+    """SciPy's f(v, x) by its own name; its derivative in x is below * f(v - 1, x) + above * f(v + 1, x).
 
     nan unless x is above `least`.
     """
 
     def by_argument(xp: Namespace, ans: Array, v: Array, x: Array) -> Array:
-        return below * bessel(xp, v - 1, x) + above * bessel(xp, v + 1, x)
+        return below * node(xp, v - 1, x) + above * node(xp, v + 1, x)
 
     def value(xp: Namespace, v: Array, x: Array) -> Array:
-        return guarded(xp, x > least, getattr(special, name)(v, x))
+        return guarded(xp, x > least, getattr(special, scipys)(v, x))
 
-    bessel = with_partials(None, by_argument)(value)
-    return bessel
-
-
-def _record(name: str, meaning: str, node: Node) -> Function:
+    node = with_partials(None, by_argument)(value)
     return elementwise(name, meaning, ("(I, T) => T", node))
 
 
@@ -37,17 +35,11 @@ def log_modified_bessel_first_kind(xp: Namespace, v: Array, x: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    _record("bessel_first_kind", "the Bessel function J of order v", _bessel("jv", 0.5, -0.5)),
-    _record("bessel_second_kind", "the Bessel function Y of order v", _bessel("yv", 0.5, -0.5, 0.0)),
-    _record(
-        "modified_bessel_first_kind",
-        "the modified Bessel function I of order v",
-        _bessel("iv", 0.5, 0.5),
-    ),
-    _record(
-        "modified_bessel_second_kind",
-        "the modified Bessel function K of order v",
-        _bessel("kv", -0.5, -0.5, 0.0),
+    _bessel("bessel_first_kind", "the Bessel function J of order v", "jv", 0.5, -0.5),
+    _bessel("bessel_second_kind", "the Bessel function Y of order v", "yv", 0.5, -0.5, 0.0),
+    _bessel("modified_bessel_first_kind", "the modified Bessel function I of order v", "iv", 0.5, 0.5),
+    _bessel(
+        "modified_bessel_second_kind", "the modified Bessel function K of order v", "kv", -0.5, -0.5, 0.0
     ),
     binary("log_modified_bessel_first_kind", "the log of I of real order v", log_modified_bessel_first_kind),
 )

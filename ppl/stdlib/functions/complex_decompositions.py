@@ -23,7 +23,7 @@ from ppl.stdlib.functions.checks import require
 from ppl.stdlib.functions.complex_parts import absolute, conj, made_complex
 from ppl.stdlib.functions.decompositions import reciprocal_gaps
 from ppl.stdlib.functions.products import matrix_matrix, transposed
-from ppl.stdlib.record import Function, Overload, function
+from ppl.stdlib.record import Function, Impl, Overload, function
 
 Decomposition = Callable[[Array], Array]
 
@@ -246,57 +246,52 @@ def svd(xp: Namespace, a: Array) -> tuple[Array, Array, Array]:
     return both[:rows] * turn, singular_values(xp, a), both[rows:-1] * turn
 
 
-def _of_squares(name: str, meaning: str, result: str, impl: Callable[..., object]) -> Function:
+MATRIX, VECTOR = "complex_matrix", "complex_vector"
+
+
+def _of_squares(name: str, meaning: str, result: str, impl: Impl) -> Function:
     """A function of a real or a complex square matrix."""
-    return function(
-        name, meaning, *[(f"({kind}) => {result}", impl) for kind in ("matrix", "complex_matrix")]
-    )
+    return function(name, meaning, *[(f"({kind}) => {result}", impl) for kind in ("matrix", MATRIX)])
 
 
 FUNCTIONS: tuple[Function, ...] = (
     _of_squares(
-        "eigenvalues",
-        "the eigenvalues; of a complex matrix by their lengths, ascending",
-        "complex_vector",
-        eigenvalues,
+        "eigenvalues", "the eigenvalues; of a complex matrix by their lengths, ascending", VECTOR, eigenvalues
     ),
-    _of_squares("eigenvectors", "the eigenvectors, in columns", "complex_matrix", eigenvectors),
+    _of_squares("eigenvectors", "the eigenvectors, in columns", MATRIX, eigenvectors),
     _of_squares(
-        "eigendecompose",
-        "the eigenvectors and eigenvalues",
-        "tuple(complex_matrix, complex_vector)",
-        eigendecompose,
+        "eigendecompose", "the eigenvectors and eigenvalues", f"tuple({MATRIX}, {VECTOR})", eigendecompose
     ),
     _of_squares(
         "complex_schur_decompose",
         "the unitary U and upper triangular T with A = U T U*",
-        "tuple(complex_matrix, complex_matrix)",
+        f"tuple({MATRIX}, {MATRIX})",
         complex_schur_decompose,
     ),
     _of_squares(
         "complex_schur_decompose_u",
         "the unitary U of the Schur form A = U T U*",
-        "complex_matrix",
+        MATRIX,
         lambda xp, a: complex_schur_decompose(xp, a)[0],
     ),
     _of_squares(
         "complex_schur_decompose_t",
         "the upper triangular T of the Schur form A = U T U*",
-        "complex_matrix",
+        MATRIX,
         lambda xp, a: complex_schur_decompose(xp, a)[1],
     ),
 )
 
 OVERLOADS: dict[str, tuple[Overload, ...]] = {
-    name: (Overload(f"(complex_matrix) => {result}", impl),)
+    name: (Overload(f"({MATRIX}) => {result}", impl),)
     for name, result, impl in (
-        ("eigenvalues_sym", "complex_vector", eigenvalues_sym),
-        ("eigenvectors_sym", "complex_matrix", lambda xp, a: eigendecompose_sym(xp, a)[0]),
-        ("eigendecompose_sym", "tuple(complex_matrix, complex_vector)", eigendecompose_sym),
+        ("eigenvalues_sym", VECTOR, eigenvalues_sym),
+        ("eigenvectors_sym", MATRIX, lambda xp, a: eigendecompose_sym(xp, a)[0]),
+        ("eigendecompose_sym", f"tuple({MATRIX}, {VECTOR})", eigendecompose_sym),
         ("singular_values", "vector", singular_values),
-        ("svd_U", "complex_matrix", lambda xp, a: svd(xp, a)[0]),
-        ("svd_V", "complex_matrix", lambda xp, a: svd(xp, a)[2]),
-        ("svd", "tuple(complex_matrix, vector, complex_matrix)", svd),
+        ("svd_U", MATRIX, lambda xp, a: svd(xp, a)[0]),
+        ("svd_V", MATRIX, lambda xp, a: svd(xp, a)[2]),
+        ("svd", f"tuple({MATRIX}, vector, {MATRIX})", svd),
     )
 }
 """What the functions of real matrices in decompositions.py are for complex ones: symmetric is Hermitian."""

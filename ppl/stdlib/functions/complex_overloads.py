@@ -8,19 +8,10 @@ from ppl.stdlib.record import Function, Overload, and_complex
 AS_FOR_REALS = frozenset(
     (
         *("append_col", "append_row", "block", "col", "diagonal", "head", "reverse", "row", "segment"),
-        *(
-            "sub_col",
-            "sub_row",
-            "tail",
-            "add_diag",
-            "diag_matrix",
-            "rep_matrix",
-            "rep_row_vector",
-            "rep_vector",
-        ),
-        *("diag_post_multiply", "diag_pre_multiply", "trace", "columns_dot_product", "rows_dot_product"),
-        *("cumulative_sum", "prod", "sum", "cols", "dims", "num_elements", "rows", "size"),
-        *("to_array_1d", "to_array_2d", "to_matrix", "to_row_vector", "to_vector"),
+        *("sub_col", "sub_row", "tail", "add_diag", "diag_matrix", "rep_matrix", "rep_row_vector"),
+        *("rep_vector", "diag_post_multiply", "diag_pre_multiply", "trace", "columns_dot_product"),
+        *("rows_dot_product", "cumulative_sum", "prod", "sum", "cols", "dims", "num_elements", "rows"),
+        *("size", "to_array_1d", "to_array_2d", "to_matrix", "to_row_vector", "to_vector"),
     )
 )
 """Functions whose implementations do for complex numbers as they stand."""

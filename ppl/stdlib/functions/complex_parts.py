@@ -39,12 +39,12 @@ def conj(xp: Namespace, z: Array) -> Array:
     return xp.np.conj(z)
 
 
-def _direction(xp: Namespace, z: Array, length: Array) -> Array:
-    """The conjugate of z / |z|, 0 at 0."""
-    return xp.np.conj(z) / xp.np.where(length == 0, xp.np.inf, length)
+def direction(xp: Namespace, x: Array, length: Array) -> Array:
+    """x / length, and 0 at the kink where the length is 0."""
+    return x / xp.np.where(length == 0, xp.np.inf, length)
 
 
-@with_vjps(lambda xp, g, ans, z: g * _direction(xp, z, ans))
+@with_vjps(lambda xp, g, ans, z: g * direction(xp, xp.np.conj(z), ans))
 def absolute(xp: Namespace, z: Array) -> Array:
     """|z|, whose slope at 0 is 0."""
     return xp.np.abs(z)

@@ -4,13 +4,14 @@ Stan Functions Reference 2.37, "Transform Functions".  The first two are the sam
 its log-Jacobian to the target, so that its implementation returns both.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.constraints.layout import flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.table import CONSTRAINTS
+from ppl.stdlib.functions.sizes import nested
 from ppl.stdlib.record import Function, Impl, LeadingAxis, Overload, function, guarded
 
 MAX_STRUCTURED_DIMS = 7
@@ -111,18 +112,13 @@ def _value(constrain: Map) -> Impl:
 # --- The language's constraints --------------------------------------------------------------------
 
 
-def _arrays_of(base: str) -> Iterator[str]:
-    if base == "T":  # stands for arrays already
-        return iter(["T"])
-    return (f"array[{',' * (dims - 1)}] {base}" if dims else base for dims in range(MAX_STRUCTURED_DIMS + 1))
-
-
 def _overloads(
     t: Transform, source: str, target: str, further: tuple[str, ...], impl: Impl
 ) -> list[Overload]:
+    most = 0 if source == "T" else MAX_STRUCTURED_DIMS  # T stands for arrays already
     return [
         Overload(f"({', '.join([u, *further])}) => {x}", impl, t.batch)
-        for u, x in zip(_arrays_of(source), _arrays_of(target), strict=True)
+        for u, x in zip(nested(source, most), nested(target, most), strict=True)
     ]
 
 
@@ -183,14 +179,9 @@ def functions_of(c: Constraint) -> tuple[Function, Function]:
     if c.value == "vector":
         t = replace(t, further=("int",), constrain=_sized(c))
     signature = f"({', '.join([t.free, *t.further])}) => {t.constrained}"
-    return (
-        function(
-            f"{c.keyword}_constrain",
-            CONSTRAIN.format(c.meaning),
-            (signature, _value(t.constrain)),
-            batch=t.batch,
-        ),
-        function(
-            f"{c.keyword}_jacobian", JACOBIAN.format(c.meaning), (signature, t.constrain), batch=t.batch
-        ),
+    forms = ("constrain", CONSTRAIN, _value(t.constrain)), ("jacobian", JACOBIAN, t.constrain)
+    value, jacobian = (
+        function(f"{c.keyword}_{suffix}", meaning.format(c.meaning), (signature, impl), batch=t.batch)
+        for suffix, meaning, impl in forms
     )
+    return value, jacobian

@@ -7,6 +7,7 @@ by the squared length scale, in which it is smooth at 0 (but for the exponential
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -104,17 +105,13 @@ def _overloads(
     further: str, covariance: Impl, kinds: Sequence[tuple[str, Points]] = KINDS
 ) -> Iterator[tuple[str, Impl]]:
     """A covariance of two sets of points (N, D) and (M, D), for one set and for two."""
-    for kind, points in kinds:
-        yield f"({kind}, {further}) => matrix", _of_one_set(covariance, points)
-        yield f"({kind}, {kind}, {further}) => matrix", _of_two_sets(covariance, points)
+    for (kind, points), sets in product(kinds, (1, 2)):
+        yield f"({f'{kind}, ' * sets}{further}) => matrix", _of_sets(covariance, points, sets)
 
 
-def _of_one_set(covariance: Impl, points: Points) -> Impl:
-    return lambda xp, x, *further: covariance(xp, points(x), points(x), *further)
-
-
-def _of_two_sets(covariance: Impl, points: Points) -> Impl:
-    return lambda xp, x, y, *further: covariance(xp, points(x), points(y), *further)
+def _of_sets(covariance: Impl, points: Points, sets: int) -> Impl:
+    """The covariance between the first argument and the last of so many sets."""
+    return lambda xp, *args: covariance(xp, points(args[0]), points(args[sets - 1]), *args[sets:])
 
 
 def _of_distances(kernel: Impl) -> Impl:
@@ -210,9 +207,5 @@ FUNCTIONS: tuple[Function, ...] = (
         "periodic covariance: sigma^2 exp(-2 sin^2(pi d / p) / l^2)",
         *_overloads("real, real, real", _of_distances(periodic)),
     ),
-    leading(
-        "gp_dot_prod_cov",
-        "dot product covariance: sigma^2 + x'y",
-        *_overloads("real", dot_product),
-    ),
+    leading("gp_dot_prod_cov", "dot product covariance: sigma^2 + x'y", *_overloads("real", dot_product)),
 )

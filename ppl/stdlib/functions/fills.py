@@ -68,18 +68,6 @@ def one_hot(xp: Namespace, n: int, k: int) -> Array:
     return 1.0 * (np.arange(1, n + 1) == k)
 
 
-def one_hot_int_array(xp: Namespace, n: int, k: int) -> Array:
-    return one_hot(xp, n, k).astype(int)
-
-
-def ones(xp: Namespace, n: int) -> Array:
-    return _ones("ones", n)
-
-
-def zeros(xp: Namespace, n: int) -> Array:
-    return 0.0 * _ones("zeros", n)
-
-
 def identity_matrix(xp: Namespace, n: int) -> Array:
     require_size("identity_matrix", n)
     require_room((n, n), "what `identity_matrix` gives")
@@ -100,6 +88,12 @@ def _of_reals(name: str, meaning: str, args: str, impl: Impl) -> list[Function]:
         function(f"{name}_{suffix}", f"{meaning}, as {kind}", (f"({args}) => {kind}", impl))
         for suffix, kind in REALS.items()
     ]
+
+
+def _of_ints_too(name: str, meaning: str, args: str, impl: Impl) -> list[Function]:
+    """The same and name_int_array."""
+    overload = f"({args}) => array[] int", lambda *given: impl(*given).astype(int)
+    return [*_of_reals(name, meaning, args, impl), function(f"{name}_int_array", meaning, overload)]
 
 
 FUNCTIONS = (
@@ -123,14 +117,9 @@ FUNCTIONS = (
         "n evenly spaced ints from lower to at most upper",
         ("(int, int, int) => array[] int", linspaced_int_array),
     ),
-    *_of_reals("one_hot", "n zeros with a one at k", "int, int", one_hot),
-    function(
-        "one_hot_int_array", "n zeros with a one at k", ("(int, int) => array[] int", one_hot_int_array)
-    ),
-    *_of_reals("ones", "n ones", "int", ones),
-    function("ones_int_array", "n ones", ("(int) => array[] int", lambda xp, n: ones(xp, n).astype(int))),
-    *_of_reals("zeros", "n zeros", "int", zeros),
-    function("zeros_int_array", "n zeros", ("(int) => array[] int", lambda xp, n: zeros(xp, n).astype(int))),
+    *_of_ints_too("one_hot", "n zeros with a one at k", "int, int", one_hot),
+    *_of_ints_too("ones", "n ones", "int", lambda xp, n: _ones("ones", n)),
+    *_of_ints_too("zeros", "n zeros", "int", lambda xp, n: 0.0 * _ones("zeros", n)),
     function("identity_matrix", "the n by n identity", ("(int) => matrix", identity_matrix)),
     function("uniform_simplex", "n equal shares of one", ("(int) => vector", uniform_simplex)),
 )

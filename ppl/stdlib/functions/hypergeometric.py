@@ -37,9 +37,7 @@ def _of_lists(name: str, meaning: str, impl: Impl) -> Function:
 FUNCTIONS: tuple[Function, ...] = (
     function("hypergeometric_1F0", "1F0(a; z) = (1 - z)^-a", ("(real, real) => real", hypergeometric_1f0)),
     function(
-        "hypergeometric_2F1",
-        "2F1(a, b; c; z)",
-        ("(real, real, real, real) => real", hypergeometric_2f1),
+        "hypergeometric_2F1", "2F1(a, b; c; z)", ("(real, real, real, real) => real", hypergeometric_2f1)
     ),
     _of_lists("hypergeometric_3F2", "3F2(a; b; z) of three and two parameters", pfq),
     _of_lists("hypergeometric_pFq", "pFq(a; b; z) of any number of parameters", pfq),

@@ -1,18 +1,12 @@
 """Dot products, norms and distances.  Stan Functions Reference, "Dot products and specialized products"."""
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.complex_parts import direction
 from ppl.stdlib.functions.products import inner
-from ppl.stdlib.functions.sums import LISTS, spread
+from ppl.stdlib.functions.sums import LISTS, SIDES, spread
 from ppl.stdlib.record import Function, Impl, Overload, leading
 
-SIDES = ("vector", "row_vector")
 PAIRS = tuple((a, b) for a in SIDES for b in SIDES)
-
-
-def _direction(xp: Namespace, x: Array, length: Array) -> Array:
-    """x / length, and 0 at the kink where the length is 0."""
-    length = spread(xp, length)
-    return x / xp.np.where(length == 0, xp.np.inf, length)
 
 
 @with_vjps(lambda xp, g, ans, x: 2.0 * spread(xp, g) * x)
@@ -25,7 +19,7 @@ def norm1(xp: Namespace, x: Array) -> Array:
     return xp.np.sum(xp.np.abs(x), axis=-1)
 
 
-@with_vjps(lambda xp, g, ans, x: spread(xp, g) * _direction(xp, x, ans))
+@with_vjps(lambda xp, g, ans, x: spread(xp, g) * direction(xp, x, spread(xp, ans)))
 def norm2(xp: Namespace, x: Array) -> Array:
     return xp.np.sqrt(xp.np.sum(x * x, axis=-1))
 
@@ -44,11 +38,7 @@ def _one(xp: Namespace, x: Array, y: Array) -> Array:
 
 def with_itself(impl: Impl) -> Impl:
     """A product of two containers as a function of one."""
-
-    def run(xp: Namespace, x: Array) -> Array:
-        return impl(xp, x, x)
-
-    return run
+    return lambda xp, x: impl(xp, x, x)
 
 
 def _reduction(name: str, meaning: str, kinds: tuple[str, ...], impl: Impl) -> Function:

@@ -4,7 +4,6 @@ Stan Functions Reference, "Integer-valued arithmetic operators", "Real-valued ar
 "Matrix operations".  `OPERATORS` finds the record by the symbol.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,35 +15,22 @@ from ppl.stdlib.functions.powers import power
 from ppl.stdlib.record import Function, Impl, and_complex, binary, elementwise, leading, overloads_of
 
 CONTAINERS = ("vector", "row_vector", "matrix")
-COMPLEX_TOO = ("(complex, complex) => int",)
+OF_COMPLEX = "(complex, complex) => int"
+INTS = ("(int, int) => int",)
+NUMBERS = (*INTS, "(real, real) => int")
 
 
-def _arithmetic(name: str, meaning: str, impl: Impl, on_ints: Impl) -> Function:
+def _arithmetic(name: str, meaning: str, impl: Impl, on_ints: Impl | None = None) -> Function:
     """An elementwise operator of two scalars, a scalar and a container, or two containers alike."""
-    pairs = [("(int, int) => int", on_ints), ("(real, real) => real", impl)]
+    pairs = [("(int, int) => int", on_ints or impl), ("(real, real) => real", impl)]
     for c in CONTAINERS:
         pairs += [(f"(real, {c}) => {c}", impl), (f"({c}, real) => {c}", impl), (f"({c}, {c}) => {c}", impl)]
     return and_complex(elementwise(name, meaning, *pairs))
 
 
-def _comparison(
-    name: str, meaning: str, compare: Callable[[Array, Array], Array], more: tuple[str, ...] = ()
-) -> Function:
+def _predicate(name: str, meaning: str, impl: Impl, signatures: tuple[str, ...] = NUMBERS) -> Function:
     """0 or 1; two ints are compared as ints."""
-
-    def impl(xp: Namespace, a: Array, b: Array) -> Array:
-        return 1 * compare(a, b)
-
-    signatures = ("(int, int) => int", "(real, real) => int", *more)
     return elementwise(name, meaning, *[(s, impl) for s in signatures])
-
-
-def add(xp: Namespace, a: Array, b: Array) -> Array:
-    return a + b
-
-
-def subtract(xp: Namespace, a: Array, b: Array) -> Array:
-    return a - b
 
 
 def elt_multiply(xp: Namespace, a: Array, b: Array) -> Array:
@@ -57,7 +43,8 @@ def elt_divide(xp: Namespace, a: Array, b: Array) -> Array:
 
 def int_divide(xp: Namespace, a: Array, b: Array) -> Array:
     """Division that truncates toward zero, as C does it."""
-    _refuse_zero(b)
+    if np.any(b == 0):
+        raise InferenceError("integer division by zero: the divisor must not be 0")
     quotient = a // b
     return quotient + 1 * ((quotient < 0) & (quotient * b != a))
 
@@ -65,11 +52,6 @@ def int_divide(xp: Namespace, a: Array, b: Array) -> Array:
 def modulus(xp: Namespace, a: Array, b: Array) -> Array:
     """The remainder of int_divide: it has the sign of the dividend."""
     return a - b * int_divide(xp, a, b)
-
-
-def _refuse_zero(divisor: Array) -> None:
-    if np.any(divisor == 0):
-        raise InferenceError("integer division by zero: the divisor must not be 0")
 
 
 def wrap_int(xp: Namespace, x: Array) -> Array:
@@ -87,14 +69,6 @@ def plus(xp: Namespace, x: Array) -> Array:
 
 def logical_negation(xp: Namespace, x: Array) -> Array:
     return 1 * (x == 0)
-
-
-def logical_and(xp: Namespace, a: Array, b: Array) -> Array:
-    return 1 * ((a != 0) & (b != 0))
-
-
-def logical_or(xp: Namespace, a: Array, b: Array) -> Array:
-    return 1 * ((a != 0) | (b != 0))
 
 
 SCALINGS = tuple(s for c in CONTAINERS for s in (f"(real, {c}) => {c}", f"({c}, real) => {c}"))
@@ -145,8 +119,8 @@ TRANSPOSE = and_complex(
 )
 
 OPERATORS: dict[str, Function] = {
-    "+": _arithmetic("add", "the sum", add, add),
-    "-": _arithmetic("subtract", "the difference", subtract, subtract),
+    "+": _arithmetic("add", "the sum", lambda xp, a, b: a + b),
+    "-": _arithmetic("subtract", "the difference", lambda xp, a, b: a - b),
     "*": MULTIPLY,
     "/": Function("divide", DIVIDE.meaning, DIVIDE.overloads + MDIVIDE_RIGHT.overloads),
     "%/%": elementwise("int_divide", "the quotient truncated toward zero", ("(int, int) => int", int_divide)),
@@ -159,21 +133,19 @@ OPERATORS: dict[str, Function] = {
         ("(matrix, vector) => vector", solves.solve_vector),
         ("(matrix, matrix) => matrix", solves.solve),
     ),
-    ".*": _arithmetic("elt_multiply", "the elementwise product", elt_multiply, elt_multiply),
+    ".*": _arithmetic("elt_multiply", "the elementwise product", elt_multiply),
     "./": _arithmetic("elt_divide", "the elementwise quotient", elt_divide, int_divide),
     "^": POW,
     ".^": POW,
-    "==": _comparison("logical_eq", "1 if equal", lambda a, b: a == b, COMPLEX_TOO),
-    "!=": _comparison("logical_neq", "1 if not equal", lambda a, b: a != b, COMPLEX_TOO),
-    "<": _comparison("logical_lt", "1 if less", lambda a, b: a < b),
-    "<=": _comparison("logical_lte", "1 if less or equal", lambda a, b: a <= b),
-    ">": _comparison("logical_gt", "1 if greater", lambda a, b: a > b),
-    ">=": _comparison("logical_gte", "1 if greater or equal", lambda a, b: a >= b),
-    "&&": elementwise("logical_and", "1 if neither is 0", ("(int, int) => int", logical_and)),
-    "||": elementwise("logical_or", "1 if one is not 0", ("(int, int) => int", logical_or)),
-    "unary -": elementwise(
-        "minus", "the negative", ("(I) => I", minus), ("(T) => T", minus), ("(C) => C", minus)
-    ),
+    "==": _predicate("logical_eq", "1 if equal", lambda xp, a, b: 1 * (a == b), (*NUMBERS, OF_COMPLEX)),
+    "!=": _predicate("logical_neq", "1 if not equal", lambda xp, a, b: 1 * (a != b), (*NUMBERS, OF_COMPLEX)),
+    "<": _predicate("logical_lt", "1 if less", lambda xp, a, b: 1 * (a < b)),
+    "<=": _predicate("logical_lte", "1 if less or equal", lambda xp, a, b: 1 * (a <= b)),
+    ">": _predicate("logical_gt", "1 if greater", lambda xp, a, b: 1 * (a > b)),
+    ">=": _predicate("logical_gte", "1 if greater or equal", lambda xp, a, b: 1 * (a >= b)),
+    "&&": _predicate("logical_and", "1 if neither is 0", lambda xp, a, b: 1 * ((a != 0) & (b != 0)), INTS),
+    "||": _predicate("logical_or", "1 if one is not 0", lambda xp, a, b: 1 * ((a != 0) | (b != 0)), INTS),
+    "unary -": elementwise("minus", "the negative", *[(f"({t}) => {t}", minus) for t in ("I", "T", "C")]),
     "unary +": elementwise(
         "plus",
         "the argument itself",

@@ -7,6 +7,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import inner, matrix_matrix, matrix_vector, transposed
+from ppl.stdlib.functions.sums import SIDES
 from ppl.stdlib.functions.symmetric import symmetric_or_nan
 from ppl.stdlib.record import Function, leading
 
@@ -56,22 +57,13 @@ def tcrossprod(xp: Namespace, m: Array) -> Array:
 
 FUNCTIONS: tuple[Function, ...] = (
     leading(
-        "diag_pre_multiply",
-        "diag(v) M",
-        ("(vector, matrix) => matrix", diag_pre_multiply),
-        ("(row_vector, matrix) => matrix", diag_pre_multiply),
+        "diag_pre_multiply", "diag(v) M", *[(f"({v}, matrix) => matrix", diag_pre_multiply) for v in SIDES]
     ),
     leading(
-        "diag_post_multiply",
-        "M diag(v)",
-        ("(matrix, vector) => matrix", diag_post_multiply),
-        ("(matrix, row_vector) => matrix", diag_post_multiply),
+        "diag_post_multiply", "M diag(v)", *[(f"(matrix, {v}) => matrix", diag_post_multiply) for v in SIDES]
     ),
     leading(
-        "quad_form_diag",
-        "diag(v) M diag(v)",
-        ("(matrix, vector) => matrix", quad_form_diag),
-        ("(matrix, row_vector) => matrix", quad_form_diag),
+        "quad_form_diag", "diag(v) M diag(v)", *[(f"(matrix, {v}) => matrix", quad_form_diag) for v in SIDES]
     ),
     leading(
         "quad_form",

@@ -42,9 +42,9 @@ def _dims_of_row_vectors(xp: Namespace, x: Array) -> Array:
     return np.array((*leading, 1, length), dtype=int)
 
 
-def nested(kind: str) -> list[str]:
+def nested(kind: str, most: int = MAX_DIMS) -> list[str]:
     """The type under any number of array axes, none first."""
-    return [kind, *(f"array[{',' * n}] {kind}" for n in range(MAX_DIMS))]
+    return [kind, *(f"array[{',' * n}] {kind}" for n in range(most))]
 
 
 FUNCTIONS = (

@@ -4,41 +4,34 @@ Stan Functions Reference, "Slicing and blocking functions", "Matrix concatenatio
 Vectors and matrices are cut along their last axes, arrays along the first; every part is a value of its own.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ppl.arrays import Array, Namespace, flip
 from ppl.stdlib.functions.checks import require, require_index, require_size, require_span
+from ppl.stdlib.functions.sums import SIDES
 from ppl.stdlib.record import Function, Impl, Overload, function, leading
 
 ARRAY = "array[..] E"
 
 
-def _cut(xp: Namespace, name: str, x: Array, axis: int, start: int, count: int) -> Array:
-    require_span(name, start, count, x.shape[axis])
-    at = slice(start - 1, start - 1 + count)
-    return xp.own(x[at] if axis == 0 else x[..., at])
+def _cut(name: str, span: Callable[..., tuple[int, int]]) -> Impl:
+    """The elements from a start, which counts from 1: `span(size, *ints)` gives it and how many they are."""
 
+    def cut(xp: Namespace, x: Array, axis: int, *ints: int) -> Array:
+        start, count = span(x.shape[axis], *ints)
+        require_span(name, start, count, x.shape[axis])
+        at = slice(start - 1, start - 1 + count)
+        return xp.own(x[at] if axis == 0 else x[..., at])
 
-def _head(xp: Namespace, x: Array, axis: int, n: int) -> Array:
-    return _cut(xp, "head", x, axis, 1, n)
-
-
-def _tail(xp: Namespace, x: Array, axis: int, n: int) -> Array:
-    return _cut(xp, "tail", x, axis, x.shape[axis] - n + 1, n)
+    return cut
 
 
 def length_of_tail(xp: Namespace, n: Array) -> Array:
     """How many elements each tail has; InferenceError if that is negative."""
     require_size("tail", int(np.min(n, initial=0)))
     return n
-
-
-def _segment(xp: Namespace, x: Array, axis: int, start: int, n: int) -> Array:
-    return _cut(xp, "segment", x, axis, start, n)
-
-
-def _reverse(xp: Namespace, x: Array, axis: int) -> Array:
-    return xp.own(flip(xp, x, axis))
 
 
 def block(xp: Namespace, x: Array, i: int, j: int, rows: int, cols: int) -> Array:
@@ -102,8 +95,7 @@ def _parts(name: str, meaning: str, ints: str, impl: Impl) -> Function:
     """A part of the last axis of a list, of the first of an array."""
     of_array = Overload(f"({ARRAY}{ints}) => {ARRAY}", lambda xp, x, *ints: impl(xp, x, 0, *ints))
     lists = [
-        Overload(f"({k}{ints}) => {k}", lambda xp, x, *ints: impl(xp, x, -1, *ints), "leading")
-        for k in ("vector", "row_vector")
+        Overload(f"({k}{ints}) => {k}", lambda xp, x, *ints: impl(xp, x, -1, *ints), "leading") for k in SIDES
     ]
     return Function(name, meaning, (*lists, of_array))
 
@@ -133,10 +125,12 @@ APPEND_COL = leading(
 )
 
 FUNCTIONS = (
-    _parts("head", "the first n elements", ", int", _head),
-    _parts("tail", "the last n elements", ", int", _tail),
-    _parts("segment", "n elements from the i-th on", ", int, int", _segment),
-    _parts("reverse", "the elements in reverse order", "", _reverse),
+    _parts("head", "the first n elements", ", int", _cut("head", lambda size, n: (1, n))),
+    _parts("tail", "the last n elements", ", int", _cut("tail", lambda size, n: (size - n + 1, n))),
+    _parts(
+        "segment", "n elements from the i-th on", ", int, int", _cut("segment", lambda size, i, n: (i, n))
+    ),
+    _parts("reverse", "the elements in reverse order", "", lambda xp, x, axis: xp.own(flip(xp, x, axis))),
     APPEND_ROW,
     APPEND_COL,
     function(

@@ -11,21 +11,6 @@ flat = with_partials(lambda xp, ans, x: 0.0)
 
 
 @flat
-def floor(xp: Namespace, x: Array) -> Array:
-    return xp.np.floor(1.0 * x)
-
-
-@flat
-def ceil(xp: Namespace, x: Array) -> Array:
-    return xp.np.ceil(1.0 * x)
-
-
-@flat
-def trunc(xp: Namespace, x: Array) -> Array:
-    return xp.np.trunc(1.0 * x)
-
-
-@flat
 def nearest(xp: Namespace, x: Array) -> Array:
     """The nearest integer, halves away from zero as in C (NumPy goes to the even one)."""
     whole = xp.np.trunc(1.0 * x)
@@ -39,14 +24,6 @@ def step(xp: Namespace, x: Array) -> Array:
 
 def int_step(xp: Namespace, x: Array) -> Array:
     return 1 * (x > 0)
-
-
-def is_inf(xp: Namespace, x: Array) -> Array:
-    return 1 * xp.np.isinf(x)
-
-
-def is_nan(xp: Namespace, x: Array) -> Array:
-    return 1 * xp.np.isnan(x)
 
 
 @with_partials(
@@ -81,16 +58,16 @@ def ldexp(xp: Namespace, x: Array, n: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    unary("floor", "the largest whole number that is not above x", floor),
-    unary("ceil", "the smallest whole number that is not below x", ceil),
+    unary("floor", "the largest whole number that is not above x", flat(lambda xp, x: xp.np.floor(1.0 * x))),
+    unary("ceil", "the smallest whole number that is not below x", flat(lambda xp, x: xp.np.ceil(1.0 * x))),
     unary("round", "the nearest whole number, halves away from zero", nearest),
-    unary("trunc", "x without its fraction", trunc),
+    unary("trunc", "x without its fraction", flat(lambda xp, x: xp.np.trunc(1.0 * x))),
     elementwise("step", "0 below 0, otherwise 1", ("(real) => real", step)),
     elementwise(
         "int_step", "1 above 0, otherwise 0", ("(int) => int", int_step), ("(real) => int", int_step)
     ),
-    elementwise("is_inf", "1 if x is infinite", ("(real) => int", is_inf)),
-    elementwise("is_nan", "1 if x is nan", ("(real) => int", is_nan)),
+    elementwise("is_inf", "1 if x is infinite", ("(real) => int", lambda xp, x: 1 * xp.np.isinf(x))),
+    elementwise("is_nan", "1 if x is nan", ("(real) => int", lambda xp, x: 1 * xp.np.isnan(x))),
     binary("fmax", "the larger of two, ignoring nan", fmax),
     binary("fmin", "the smaller of two, ignoring nan", fmin),
     binary("fdim", "x - y, but 0 if that is negative", fdim),

@@ -5,14 +5,14 @@ last axis and a matrix over its last two, so that any leading axes pass through.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.checks import require_some
 from ppl.stdlib.reals import as_real
 from ppl.stdlib.record import Function, Impl, Overload, function, guarded, leading
 
-LISTS = ("vector", "row_vector", "array[] real")
+SIDES = ("vector", "row_vector")
+LISTS = (*SIDES, "array[] real")
 
 
 def flat(xp: Namespace, x: Array) -> Array:
@@ -22,11 +22,7 @@ def flat(xp: Namespace, x: Array) -> Array:
 
 def over_matrix(impl: Impl) -> Impl:
     """The reduction `impl` of a list, for a matrix."""
-
-    def reduce(xp: Namespace, x: Array) -> Array:
-        return impl(xp, flat(xp, x))
-
-    return reduce
+    return lambda xp, x: impl(xp, flat(xp, x))
 
 
 def reduction(name: str, meaning: str, impl: Impl, *more: tuple[str, Impl]) -> Function:
@@ -133,11 +129,6 @@ def quantile(xp: Namespace, x: Array, p: Array) -> Array:
     return guarded(xp, known, ordered[below] + (place - below) * (ordered[above] - ordered[below]))
 
 
-def _quantiles() -> tuple[tuple[str, Any], ...]:
-    ps = (("real", "real"), ("array[] real", "array[] real"))
-    return tuple((f"({kind}, {p}) => {result}", quantile) for kind in LISTS for p, result in ps)
-
-
 FUNCTIONS = (
     reduction("sum", "the sum of the elements", total, ("(array[] int) => int", total)),
     reduction("prod", "the product of the elements", product, ("(array[] int) => int", product)),
@@ -153,7 +144,13 @@ FUNCTIONS = (
         lambda xp, a, b: xp.np.maximum(a, b),
     ),
     leading(
-        "cumulative_sum", "the running sums",
-        *[(f"({kind}) => {kind}", cumulative_sum) for kind in (*LISTS, "array[] int")]),
-    function("quantile", "the p-quantile, linear between order statistics", *_quantiles()),
-)  # fmt: skip
+        "cumulative_sum",
+        "the running sums",
+        *[(f"({x}) => {x}", cumulative_sum) for x in (*LISTS, "array[] int")],
+    ),
+    function(
+        "quantile",
+        "the p-quantile, linear between order statistics",
+        *[(f"({x}, {p}) => {p}", quantile) for x in LISTS for p in ("real", "array[] real")],
+    ),
+)

@@ -19,15 +19,11 @@ def symmetric_or_nan(xp: Namespace, a: Array) -> Array:
     return xp.np.where(gap[..., None, None] <= TOLERANCE, a, xp.np.nan)
 
 
-def _halved_diagonal(xp: Namespace, a: Array) -> Array:
-    """The lower triangle with its diagonal halved."""
-    return xp.np.tril(a) - 0.5 * a * np.eye(a.shape[-1])
-
-
 def _cholesky_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
     """I. Murray, "Differentiation of the Cholesky decomposition" (2016), equation 8, kept symmetric."""
-    inner = _halved_diagonal(xp, matrix_matrix(xp, transposed(xp, ans), g))
-    left = lower_transposed_solve(xp, ans, inner)
+    inner = matrix_matrix(xp, transposed(xp, ans), g)
+    halved_diagonal = xp.np.tril(inner) - 0.5 * inner * np.eye(inner.shape[-1])
+    left = lower_transposed_solve(xp, ans, halved_diagonal)
     s = transposed(xp, lower_transposed_solve(xp, ans, transposed(xp, left)))
     return 0.5 * (s + transposed(xp, s))
 
