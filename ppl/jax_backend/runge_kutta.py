@@ -11,7 +11,7 @@ import numpy as np
 from ppl.jax_backend.namespace import JAX
 from ppl.late import integrate
 from ppl.stdlib.solvers import runge_kutta
-from ppl.stdlib.solvers.runge_kutta import NEWTON_SLACK, NEWTON_STEPS, STABLE, Scales, estimated_error
+from ppl.stdlib.solvers.runge_kutta import NEWTON_SLACK, NEWTON_STEPS, STABLE, Scales, explicit_error
 
 Traced = Any
 RADAU = runge_kutta.Radau()
@@ -59,12 +59,9 @@ class DormandPrince:
     def step(self, at: Begin, scales: Scales) -> tuple[Traced, Traced, Traced]:
         points, k = self.stages(at, 13)
         end = points[12]
-        fifth, third = (
-            scales.norm(jnp, at.h * (weights @ k), at.y, end)
-            for weights in (integrate.DOP853.E5, integrate.DOP853.E3)
-        )
+        error = explicit_error(jnp, lambda weights: scales.norm(jnp, at.h * (weights @ k), at.y, end))
         change, distance = jnp.sum((k[12] - k[11]) ** 2), jnp.sum((end - points[11]) ** 2)
-        return end, estimated_error(jnp, fifth, third), at.h * at.h * change > STABLE**2 * distance
+        return end, error, at.h * at.h * change > STABLE**2 * distance
 
     def solved(self, at: Begin, scales: Scales) -> Any:
         """Nothing is solved for."""

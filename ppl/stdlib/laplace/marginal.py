@@ -31,13 +31,6 @@ class Rows(NamedTuple):
     index: Array
 
 
-class Marginal(NamedTuple):
-    """log p(y), (draws,), and its derivatives in the likelihood's own parameter, if it has one, m and K."""
-
-    value: Array
-    slopes: tuple[Array, ...] = ()
-
-
 def refuse(name: str, rows: Rows, m: Array, k: Array) -> None:
     """Raise Rejection where sizes do not agree; IndexError where a y_index is none of theta."""
     y, index, size = *rows, np.shape(m)[-1]
@@ -68,7 +61,7 @@ class EmbeddedLaplace:
         lead, p = problem(self.like, rows, m, k, rest)
         with np.errstate(all="ignore"):
             found = approximated(p, rows, float(tolerance), int(most_steps), bool(on_tape))
-        value, *slopes = (np.reshape(x, (*lead, *np.shape(x)[1:])) for x in (found.value, *found.slopes))
+        value, *slopes = (np.reshape(x, (*lead, *np.shape(x)[1:])) for x in found)
         return with_slopes(len(slopes))(xp, *parameters, value, *slopes) if slopes else value[()]
 
     @property
@@ -120,20 +113,20 @@ def one_by_one(xp: Namespace, f: "EmbeddedLaplace", args: tuple[Array, ...]) -> 
 
 
 def approximated(
-    p: Problem, rows: Rows, tolerance: float, most_steps: int, with_slopes: bool = False
-) -> Marginal:
-    """log p(y) of each draw; nan where no mode is found."""
+    p: Problem, rows: Rows, tolerance: float, most_steps: int, with_slopes: bool
+) -> tuple[Array, ...]:
+    """log p(y) of each draw, nan where no mode is found; and its `slopes` where they are wanted."""
     theta, a = modes(p, tolerance, most_steps)
     root = np.sqrt(p.local(theta).weight)
     log_root, inverse = factored(spread(p.k, root), with_slopes)
     seen = (theta + p.m)[:, rows.index - 1]
     log_density = np.sum(p.like.log_density(NUMPY, rows.y, seen, *p.rest), axis=-1)
     value = log_density - 0.5 * np.sum(a * theta, axis=-1) - log_root
-    return Marginal(value, slopes(p, rows, theta, a, inverse) if with_slopes else ())
+    return value, *(slopes(p, rows, theta, a, inverse) if with_slopes else ())
 
 
 def slopes(p: Problem, rows: Rows, theta: Array, a: Array, inverse: Array) -> tuple[Array, ...]:
-    """The derivatives, of B^-1.
+    """The derivatives, of B^-1, in the likelihood's own parameter, if it has one, m and K.
 
     With Sigma = (K^-1 + W)^-1, the diagonal of W Sigma is that of I - B^-1.  `through_mode` is
     (I + W K)^-1 times the derivative of the value in theta, which log |B| alone has, as theta is the mode.

@@ -5,7 +5,8 @@ take their steps together, each until its own end.  A program's own likelihood (
 another B.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -75,8 +76,7 @@ class Problem:
     rest: tuple[Array, ...] = ()
 
     def some(self, draws: Array) -> "Problem":
-        rest = tuple(r[draws] for r in self.rest)
-        return Problem(self.like, self.counts, self.k[draws], self.m[draws], rest)
+        return replace(self, k=self.k[draws], m=self.m[draws], rest=tuple(r[draws] for r in self.rest))
 
     def local(self, theta: Array) -> Local:
         return self.like.local(self.counts, theta + self.m, *self.rest)
@@ -108,9 +108,14 @@ class Point(NamedTuple):
     value: Array
     size: Array
 
+    def mapped(self, f: Callable[..., Array], *others: "Point") -> "Point":
+        """f of each array, and of those of the others."""
+        local = self.local._make(map(f, self.local, *(p.local for p in others)))
+        a, theta, value, size = map(f, *((p.a, p.theta, p.value, p.size) for p in (self, *others)))
+        return Point(a, theta, local, value, size)
+
     def some(self, draws: Array) -> "Point":
-        a, theta, local, value, size = self
-        return Point(a[draws], theta[draws], local._make(x[draws] for x in local), value[draws], size[draws])
+        return self.mapped(lambda x: x[draws])
 
 
 def at(p: Latent, a: Array) -> Point:
@@ -181,14 +186,7 @@ def replaced(whole: Point, draws: Array, by: Point) -> Point:
         x[draws] = y
         return x
 
-    local = whole.local._make(map(put, whole.local, by.local))
-    return Point(
-        put(whole.a, by.a),
-        put(whole.theta, by.theta),
-        local,
-        put(whole.value, by.value),
-        put(whole.size, by.size),
-    )
+    return whole.mapped(put, by)
 
 
 def is_small(change: Array, theta: Array) -> Array:
@@ -204,10 +202,9 @@ def times(k: Array, v: Array) -> Array:
 
 
 def is_symmetric(k: Array) -> Array:
-    mirrored = np.swapaxes(k, -1, -2)
-    if np.array_equal(k, mirrored):
+    if np.array_equal(k, k.mT):
         return np.ones(len(k), dtype=bool)
-    gap = np.abs(k - mirrored)
+    gap = np.abs(k - k.mT)
     return (gap <= SYMMETRY * np.maximum(1.0, np.abs(k))).all(axis=(-2, -1))
 
 

@@ -76,14 +76,14 @@ class OwnProblem:
             weight = np.array(weight)
             weight[convex] = concave_part(weight[convex])
             lower[convex] = cholesky(self.some(convex).inner(weight[convex]))
-        inside = solved(lower, times(transposed(self.factor), b))
+        inside = solved(lower, times(self.factor.mT, b))
         return np.asarray(b - weighted(weight, times(self.factor, inside)))
 
     def inner(self, weight: Array) -> Array:
         """B."""
         columns = weighted(weight, self.factor)
-        b = np.matmul(transposed(self.factor), columns)
-        return np.asarray(0.5 * (b + transposed(b)) + np.eye(b.shape[-1]))
+        b = np.matmul(self.factor.mT, columns)
+        return np.asarray(0.5 * (b + b.mT) + np.eye(b.shape[-1]))
 
     def begin(self) -> Point:
         """theta = 0, or where a step from the given start leads."""
@@ -112,7 +112,7 @@ class Approximation(NamedTuple):
     @property
     def sigma(self) -> Array:
         """The covariance of theta, (K^-1 + W)^-1."""
-        return np.matmul(self.factor, transposed(self.factor))
+        return np.matmul(self.factor, self.factor.mT)
 
 
 def problem(like: OwnLikelihood, k: Array, start: Array, block: int) -> OwnProblem:
@@ -151,7 +151,7 @@ def at_modes(p: OwnProblem, theta: Array, a: Array) -> Approximation:
     local = p.local(theta)
     lower = cholesky(p.inner(local.weight))
     factor = np.stack([half(own, low) for own, low in zip(p.factor, lower, strict=True)])
-    left = times(factor, times(transposed(factor), local.first - a))
+    left = times(factor, times(factor.mT, local.first - a))
     settled = np.abs(left).max(axis=-1) <= FAR_FROM_MODE * (1 + np.abs(theta).max(axis=-1))
     refuse_coupled(p, theta, local.weight)
     log_root = np.sum(np.log(np.einsum("...ii->...i", lower)), axis=-1)
@@ -193,17 +193,13 @@ def slopes(found: Approximation, s: Array) -> Slopes:
     sigma = found.sigma
     mode_shift = times(sigma, s)
     through_mode = s - weighted(found.weight, mode_shift)
-    w_sigma_w = weighted(found.weight, transposed(weighted(found.weight, sigma)))
+    w_sigma_w = weighted(found.weight, weighted(found.weight, sigma).mT)
     precision = spread_out(found.weight) - w_sigma_w
     by_k = (0.5 * found.a + through_mode)[:, :, None] * found.a[:, None, :] - 0.5 * precision
     return Slopes(by_k, mode_shift)
 
 
 # --- Matrices of each draw -----------------------------------------------------------------------
-
-
-def transposed(x: Array) -> Array:
-    return np.swapaxes(x, -1, -2)
 
 
 def weighted(weight: Array, x: Array) -> Array:
@@ -233,7 +229,7 @@ def concave_part(weight: Array) -> Array:
     """W with no eigenvalue below zero."""
     sound = np.isfinite(weight).all(axis=(-2, -1), keepdims=True)
     values, vectors = np.linalg.eigh(np.where(sound, weight, 0.0))
-    positive = np.matmul(vectors * np.maximum(values, 0.0)[..., None, :], transposed(vectors))
+    positive = np.matmul(vectors * np.maximum(values, 0.0)[..., None, :], vectors.mT)
     return np.where(sound, positive, np.nan)
 
 

@@ -7,7 +7,7 @@ fixed: the gradient is that of the numbers returned, not another approximation o
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ POINTS_AT_ONCE = 1 << 15
 """Stages whose Jacobians are held at a time on the way back."""
 
 
-@dataclass(frozen=True)
-class Round:
+class Round(NamedTuple):
     """Steps that several draws took together; `reached` is the output that each ends at, or -1."""
 
     draws: Draws
@@ -103,13 +102,8 @@ def joint(first: Trajectory, second: Trajectory) -> tuple[Floats, list[Trajector
     """The states of draws that two methods share out between them, and the steps to them, by method."""
     by_first = first.complete
     states = np.where(by_first[:, None, None], first.states, second.states)
-    return states, [replace(first, rounds=[round_of_draws(r, by_first) for r in first.rounds]), second]
-
-
-def round_of_draws(r: Round, which: Any) -> Round:
-    """The steps of some draws."""
-    k = which[r.draws]
-    return Round(r.draws[k], r.t[k], r.h[k], r.stages[k], r.reached[k])
+    rounds = [Round._make(x[by_first[r.draws]] for x in r) for r in first.rounds]
+    return states, [replace(first, rounds=rounds), second]
 
 
 def factors(xp: Any, error: Any, order: int) -> Any:
@@ -161,9 +155,7 @@ def through_steps(f: Field, path: Trajectory, g: Floats) -> tuple[Floats, list[A
     c, n = path.method.nodes, g.shape[2]
     adjoint, arguments = np.zeros((len(g), n)), []
     for part in parts_from_the_end(path.rounds, len(c)):
-        draws, t, h, stages = (
-            np.concatenate([getattr(r, name) for r in part]) for name in ("draws", "t", "h", "stages")
-        )
+        draws, t, h, stages, _ = map(np.concatenate, zip(*part, strict=True))
         steps, width = len(draws), len(c) * n
         times = (t[:, None] + h[:, None] * c).ravel()
         near = f.linearised(times, stages.reshape(-1, n), np.repeat(draws, len(c)))

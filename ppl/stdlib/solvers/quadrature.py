@@ -36,7 +36,8 @@ def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
     before, value = np.full(len(low), np.nan), np.full(len(low), np.nan)
     finished, open_, h = [], np.arange(len(low)), COARSEST
     while open_.size and h >= FINEST:
-        x, complement, weights = nodes(low[open_], high[open_], h)
+        most = np.floor(RULE_CUTOFF / h)
+        x, complement, weights = placed(np, low[open_], high[open_], h, h * np.arange(-most, most + 1))
         draws = np.repeat(open_, x.shape[1])
         found = f.values(x.ravel(), complement.reshape(-1, 1), draws).reshape(x.shape)
         # A node that is rounded to an end counts where f, by the distance, has a value there.
@@ -67,13 +68,11 @@ def at_end(f: Field, x: Floats) -> Floats:
     return np.asarray(np.where(np.isfinite(x), found, 0.0))
 
 
-def nodes(low: Floats, high: Floats, h: float) -> tuple[Floats, Floats, Floats]:
-    """x, its distance to the nearer end, and its weight, each (draws, nodes)."""
-    return placed(np, low, high, h, h * np.arange(-np.floor(RULE_CUTOFF / h), np.floor(RULE_CUTOFF / h) + 1))
-
-
 def placed(np: Any, low: Any, high: Any, h: Any, s: Any) -> tuple[Any, Any, Any]:
-    """The same for nodes at s (nodes,), with NumPy or the like of it."""
+    """x at s (nodes,), its distance to the nearer end, and its weight, each (draws, nodes).
+
+    `np` is NumPy or the like of it.
+    """
     u, slope = np.pi / 2 * np.sinh(s), h * np.pi / 2 * np.cosh(s)
     low, high = low[:, None], high[:, None]
     ends = np.isfinite(low), np.isfinite(high)

@@ -6,6 +6,7 @@ y + h sum_i b_i k_i.  Its derivative follows from the Jacobians J_i of f at the 
 the end, those of the stages are x_i = h b_i g + h sum_j a_ji J_j' x_j, and that of y is g + sum_i J_i' x_i.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -36,8 +37,12 @@ class Scales(NamedTuple):
         return xp.sqrt(xp.mean((error / (self.absolute + self.relative * size)) ** 2, axis=-1))
 
 
-def estimated_error(xp: Any, fifth: Any, third: Any) -> Any:
-    """Of the explicit method, from the errors of its formulas of orders 5 and 3 (I, section II.10)."""
+def explicit_error(xp: Any, norm: Callable[[Floats], Any]) -> Any:
+    """Of the explicit method, from its formulas of orders 5 and 3 (I, section II.10).
+
+    `norm` is the size of the error of a formula with these weights of stages.
+    """
+    fifth, third = norm(integrate.DOP853.E5), norm(integrate.DOP853.E3)
     both = xp.hypot(fifth, 0.1 * third)
     return xp.where(both > 0, fifth**2 / xp.where(both > 0, both, 1.0), fifth)
 
@@ -85,11 +90,7 @@ class DormandPrince:
             k[i] = rate(at.t + integrate.DOP853.C[i] * at.h, stages[i])
         end = y + width * (integrate.DOP853.B @ flat[:s]).reshape(y.shape)
         k[s] = rate(at.t + at.h, end)
-        fifth, third = (
-            scales.norm(np, width * (weights @ flat).reshape(y.shape), y, end)
-            for weights in (integrate.DOP853.E5, integrate.DOP853.E3)
-        )
-        error = estimated_error(np, fifth, third)
+        error = explicit_error(np, lambda e: scales.norm(np, width * (e @ flat).reshape(y.shape), y, end))
         change, distance = (
             np.linalg.norm(after - last, axis=1) for after, last in ((k[s], k[-2]), (end, stages[-1]))
         )
