@@ -59,22 +59,12 @@ def broadcast(operands: Sequence[Text], shape: tuple[int, ...]) -> list[Text]:
     return [x.scalar if x.scalar and any(wide) else x for x in operands]
 
 
-def call(name: str, *order: int) -> Writer:
-    """A function of the operands alone, in this order."""
+def template(text: str) -> Writer:
+    """The format `text` of Python: {0}, {1}, ... or {all} are operands, {name} is a parameter."""
 
     def write(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
-        chosen = [operands[k] for k in order] if order else operands
-        return f"{name}({', '.join(x.text for x in chosen)})"
-
-    return write
-
-
-def with_settings(name: str, *names: str) -> Writer:
-    """A function of the operands and of settings that JAX calls as its parameters."""
-
-    def write(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
-        settings = [f"{key}={literal(params[key])}" for key in names]
-        return f"{name}({', '.join([*(x.text for x in operands), *settings])})"
+        texts, settings = [x.text for x in operands], {key: literal(value) for key, value in params.items()}
+        return text.format(*texts, all=", ".join(texts), **settings)
 
     return write
 
@@ -154,18 +144,6 @@ def _dot(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Writt
     return f"lax.dot_general({a.text}, {b.text}, {params['dimension_numbers']})"
 
 
-def _convert(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
-    return f"lax.convert_element_type({operands[0].text}, jnp.{np.dtype(params['new_dtype']).name})"
-
-
-def _concatenate(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
-    return f"jnp.concatenate([{', '.join(x.text for x in operands)}], axis={params['dimension']})"
-
-
-def _stack(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
-    return f"jnp.stack([{', '.join(x.text for x in operands)}], axis={params['axis']})"
-
-
 def _gather(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
     """Entries along the first axis where that is all, else the general gather."""
     x, at = operands
@@ -179,18 +157,6 @@ def _gather(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Wr
     return f"lax.gather({x.text}, {at.text}, {literal(d)}, {settings})"
 
 
-def _scatter(name: str) -> Writer:
-    def write(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
-        x, at, values = operands
-        settings = ", ".join(
-            f"{key}={literal(params[key])}" for key in ("indices_are_sorted", "unique_indices", "mode")
-        )
-        d = literal(params["dimension_numbers"])
-        return f"lax.{name}({x.text}, {at.text}, {values.text}, {d}, {settings})"
-
-    return write
-
-
 def _dynamic_slice(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
     x, *starts = operands
     places = ", ".join(s.text for s in starts)
@@ -202,18 +168,14 @@ def _dynamic_update_slice(operands: Sequence[Text], params: Mapping[str, Any], o
     return f"lax.dynamic_update_slice({x.text}, {part.text}, ({', '.join(s.text for s in starts)},))"
 
 
+_LOOSE = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and": "&", "or": "|"}
 _INFIX = {
     "add": infix("+", Precedence.SUM, Precedence.SUM),
     "add_any": infix("+", Precedence.SUM, Precedence.SUM),
     "sub": infix("-", Precedence.SUM, Precedence.PRODUCT),
     "mul": infix("*", Precedence.PRODUCT, Precedence.PRODUCT),
     "div": infix("/", Precedence.PRODUCT, Precedence.UNARY),
-    **{
-        name: infix(sign, Precedence.ANY, Precedence.SUM)
-        for name, sign in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items()
-    },
-    "and": infix("&", Precedence.ANY, Precedence.SUM),
-    "or": infix("|", Precedence.ANY, Precedence.SUM),
+    **{name: infix(sign, Precedence.ANY, Precedence.SUM) for name, sign in _LOOSE.items()},
 }
 
 
@@ -236,47 +198,48 @@ _LAX = {
     **_same("erf_inv", "bessel_i0e", "bessel_i1e", "rsqrt", "rem", "nextafter"),
     **_same("complex", "conj"),
 }
+_SCATTERED = (
+    "({all}, {dimension_numbers}, indices_are_sorted={indices_are_sorted}, unique_indices={unique_indices}, "
+    "mode={mode})"
+)
+_CUMULATED = "({0}, axis={axis}, reverse={reverse})"
 _REDUCTIONS = {"sum": "sum", "max": "max", "min": "min", "prod": "prod", "and": "all", "or": "any"}
 
 WRITERS: Mapping[str, Writer] = {
     **_INFIX,
-    **{name: call(f"jnp.{numpys}") for name, numpys in _NUMPY.items()},
-    **{name: call(f"lax.{its}") for name, its in _LAX.items()},
+    **{name: template(f"jnp.{numpys}({{all}})") for name, numpys in _NUMPY.items()},
+    **{name: template(f"lax.{its}({{all}})") for name, its in _LAX.items()},
     **{f"reduce_{short}": reduction(name) for short, name in _REDUCTIONS.items()},
     "neg": lambda operands, params, out: (f"-{operands[0].within(Precedence.UNARY)}", Precedence.UNARY),
-    "logistic": call("jax.nn.sigmoid"),
-    "stop_gradient": call("lax.stop_gradient"),
-    "clamp": call("jnp.clip", 1, 0, 2),
+    "logistic": template("jax.nn.sigmoid({0})"),
+    "stop_gradient": template("lax.stop_gradient({0})"),
+    "clamp": template("jnp.clip({1}, {0}, {2})"),
     "integer_pow": _power,
     "select_n": _select,
     "broadcast_in_dim": _broadcast,
     "reshape": _reshape,
     "squeeze": _reshape,
     "expand_dims": _reshape,
-    "transpose": with_settings("lax.transpose", "permutation"),
-    "rev": with_settings("lax.rev", "dimensions"),
+    "transpose": template("lax.transpose({0}, permutation={permutation})"),
+    "rev": template("lax.rev({0}, dimensions={dimensions})"),
     "slice": _slice,
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _dynamic_update_slice,
     "dot_general": _dot,
-    "convert_element_type": _convert,
-    "concatenate": _concatenate,
-    "stack": _stack,
+    "convert_element_type": template("lax.convert_element_type({0}, {new_dtype})"),
+    "concatenate": template("jnp.concatenate([{all}], axis={dimension})"),
+    "stack": template("jnp.stack([{all}], axis={axis})"),
     "gather": _gather,
-    "scatter": _scatter("scatter"),
-    "scatter-add": _scatter("scatter_add"),
-    "pad": with_settings("lax.pad", "padding_config"),
-    **{
-        name: with_settings(f"lax.{name}", "axis", "reverse")
-        for name in ("cumsum", "cumprod", "cumlogsumexp")
-    },
+    "scatter": template(f"lax.scatter{_SCATTERED}"),
+    "scatter-add": template(f"lax.scatter_add{_SCATTERED}"),
+    "pad": template("lax.pad({all}, padding_config={padding_config})"),
+    **{name: template(f"lax.{name}{_CUMULATED}") for name in ("cumsum", "cumprod", "cumlogsumexp")},
     "argmax": _position("argmax"),
     "argmin": _position("argmin"),
-    "cholesky": lambda operands, params, out: (
-        f"lax.linalg.cholesky({operands[0].text}, symmetrize_input=False)"
-    ),
-    "triangular_solve": with_settings(
-        "lax.linalg.triangular_solve", "left_side", "lower", "transpose_a", "conjugate_a", "unit_diagonal"
+    "cholesky": template("lax.linalg.cholesky({0}, symmetrize_input=False)"),
+    "triangular_solve": template(
+        "lax.linalg.triangular_solve({all}, left_side={left_side}, lower={lower}, transpose_a={transpose_a}, "
+        "conjugate_a={conjugate_a}, unit_diagonal={unit_diagonal})"
     ),
 }
 """By the name that JAX gives an operation; what is not here is refused by that name."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import jax.scipy.special
 import numpy as np
 import scipy.special
@@ -41,6 +42,7 @@ INLINED |= {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr"}
 """Operations that are a function of their own, and the parameter that holds it."""
 RESERVED = ("u", "data", "jax", "jnp", "lax", "inf", "nan", "log_density", *keyword.kwlist, *dir(builtins))
 SAME = ("optimization_barrier", "copy", "copy_p")
+Arrays = Mapping[str, np.ndarray]
 
 
 def standalone(posterior: LogDensity) -> str:
@@ -75,36 +77,21 @@ def standalone(posterior: LogDensity) -> str:
         lines = _Lines(code, posterior.source.text.split("\n"), used, known)
         given = [Text(name, np.shape(x)) for name, x in used.items()]
         body, (answer,) = lines.function(traced, [*given, Text("u", (posterior.param_unc_num(),))], "    ")
-        _require_gradient(posterior, lambda u: _evaluated(traced, [*arguments, u])[0])
-    reads = [f'    {name} = data["{name}"]' for name in lines.data]
-    return _module(posterior, lines.data, [*reads, *body, f"    return {answer}"])
+        reads = [f'    {name} = data["{name}"]' for name in lines.data]
+        text = _definitions(posterior, lines.data, [*reads, *body, f"    return {answer}"])
+        _require_gradient(posterior, text)
+    return HEADER.format(name=posterior.source.name) + text
 
 
-def _require_gradient(posterior: LogDensity, density: Callable[[Any], Any]) -> None:
-    """NotTraceable where JAX's gradient, without derivatives of the library, is not the program's."""
+def _require_gradient(posterior: LogDensity, text: str) -> None:
+    """NotTraceable where JAX's gradient of the text is not the program's."""
     u = np.random.default_rng(0).uniform(-0.5, 0.5, posterior.param_unc_num())
     expected = posterior.log_density_gradient(u)[1]
-    found = np.asarray(jax.jit(jax.grad(density))(u))
+    names: dict[str, Any] = {"jax": jax, "jnp": jnp, "lax": jax.lax, "inf": np.inf, "nan": np.nan}
+    exec(text, names)
+    found = np.asarray(jax.jit(jax.grad(names["log_density"]))(u))
     if np.isfinite(expected).all() and not np.allclose(found, expected, rtol=1e-6, atol=1e-6):
         raise NotTraceable("JAX's derivative is not finite, or differs from the program's at a test point")
-
-
-def _evaluated(traced: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
-    """The answers of a trace as its text computes them: without derivatives of functions of its own."""
-    env = dict(zip(traced.jaxpr.constvars, traced.consts, strict=True))
-    env |= dict(zip(traced.jaxpr.invars, args, strict=True))
-    for eqn in traced.jaxpr.eqns:
-        operands = [x.val if isinstance(x, Literal) else env[x] for x in eqn.invars]
-        name = eqn.primitive.name
-        if name in INLINED:
-            found = _evaluated(eqn.params[INLINED[name]], operands)
-        elif name in SAME:
-            found = operands
-        else:
-            bound = eqn.primitive.bind(*operands, **eqn.params)
-            found = bound if eqn.primitive.multiple_results else [bound]
-        env |= dict(zip(eqn.outvars, found, strict=True))
-    return [x.val if isinstance(x, Literal) else env[x] for x in traced.jaxpr.outvars]
 
 
 def _value(node: Node, args: tuple[Any, ...]) -> Any:
@@ -139,20 +126,23 @@ def _key(k: Any) -> Any:
     return k.key if hasattr(k, "key") else k.idx + 1
 
 
-def _module(posterior: LogDensity, data: Mapping[str, np.ndarray], body: Sequence[str]) -> str:
+HEADER = '''"""The log density of {name}, by JAX alone."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+jax.config.update("jax_enable_x64", True)
+inf, nan = jnp.inf, jnp.nan
+
+'''
+
+
+def _definitions(posterior: LogDensity, data: Arrays, body: Sequence[str]) -> str:
     entries = [f'    "{name}": {_array(x)},' for name, x in data.items()]
     dim, named = posterior.param_unc_num(), [*posterior.param_unc_names()]
     free = ", ".join(named if dim < 5 else [*named[:3], "...", named[-1]])
     text = [
-        f'"""The log density of {posterior.source.name}, by JAX alone."""',
-        "",
-        "import jax",
-        "import jax.numpy as jnp",
-        "from jax import lax",
-        "",
-        'jax.config.update("jax_enable_x64", True)',
-        "inf, nan = jnp.inf, jnp.nan",
-        "",
         "data = {",
         *entries,
         "}",
@@ -206,13 +196,7 @@ Known = _Value | np.ndarray
 class _Lines:
     """The lines of functions, with the data that they read and the names that are taken."""
 
-    def __init__(
-        self,
-        code: Code,
-        program: Sequence[str],
-        data: Mapping[str, np.ndarray],
-        known: Mapping[str, np.ndarray],
-    ):
+    def __init__(self, code: Code, program: Sequence[str], data: Arrays, known: Arrays):
         self.file, self.spans = code.compiled.co_filename, code.emitted.spans
         self.emitted, self.program, self.known = code.emitted.text.split("\n"), program, known
         self.data = dict(data)
@@ -226,7 +210,10 @@ class _Lines:
         """The lines of a trace, whose arguments are called as given, and the expressions of its answers."""
         made: list[_Operation] = []
         answers = self._run(traced, [_Value(_Operation(x.shape, text=x)) for x in given], made, 0)
-        needed = self._needed(answers)
+        needed = {x.of for x in answers if isinstance(x, _Value)}
+        for operation in reversed(made):
+            if operation in needed:
+                needed.update(x.of for x in operation.operands if isinstance(x, _Value))
         made = [operation for operation in made if operation in needed]
         last = {operation.line: operation for operation in made}
         for operation in made:
@@ -246,16 +233,6 @@ class _Lines:
                 lines.insert(before, f"{indent}# {span.line}: {self.program[span.line - 1].strip()}")
                 last_line = span.line
         return lines, [self._text(x, texts).text for x in answers]
-
-    def _needed(self, answers: Sequence[Known]) -> set[_Operation]:
-        found: set[_Operation] = set()
-        waiting = [x.of for x in answers if isinstance(x, _Value)]
-        while waiting:
-            operation = waiting.pop()
-            if operation not in found:
-                found.add(operation)
-                waiting += [x.of for x in operation.operands if isinstance(x, _Value)]
-        return found
 
     def _run(
         self, traced: ClosedJaxpr, args: Sequence[Known], made: list[_Operation], line: int
