@@ -19,6 +19,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from ppl.errors import InferenceError, Rejection
+from ppl.jax_backend.arguments import Arguments, as_array, is_float
 from ppl.jax_backend.namespace import is_traced
 from ppl.jax_backend.not_traceable import NotTraceable
 
@@ -93,49 +94,6 @@ def and_then(left: Any, right: Callable[[], Any]) -> Any:
 def or_then(left: Any, right: Callable[[], Any]) -> Any:
     """As runtime.or_then."""
     return jnp.logical_or(left, right()) if is_traced(left) else left or right()
-
-
-# --- Arguments -----------------------------------------------------------------------------------
-
-
-def is_float(x: Any) -> bool:
-    return bool(jnp.issubdtype(jnp.result_type(x), jnp.inexact))
-
-
-def as_array(x: Any) -> Traced:
-    """Reals and ints of the widest kind, which those of both sides are."""
-    array = jnp.asarray(x)
-    return array if jnp.iscomplexobj(array) else array.astype(float if is_float(array) else int)
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """The arguments of a function of the program: those traced, apart; the others are in the code."""
-
-    structure: Any
-    leaves: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, args: Any) -> "Arguments":
-        leaves, structure = jax.tree_util.tree_flatten(args)
-        return cls(structure, tuple(leaves))
-
-    @property
-    def floats(self) -> list[Traced]:
-        return [x for x in self.leaves if is_traced(x) and is_float(x)]
-
-    @property
-    def others(self) -> list[Traced]:
-        return [x for x in self.leaves if is_traced(x) and not is_float(x)]
-
-    def filled(self, floats: Sequence[Traced], others: Sequence[Traced]) -> Any:
-        """The arguments with other traced ones."""
-        next_float, next_other = iter(floats), iter(others)
-        leaves = [
-            x if not is_traced(x) else next(next_float) if is_float(x) else next(next_other)
-            for x in self.leaves
-        ]
-        return jax.tree_util.tree_unflatten(self.structure, leaves)
 
 
 # --- Branches ------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import jax
@@ -69,17 +70,16 @@ def split(d: Data, names: Collection[str], baked: str) -> tuple[Shape, list[Any]
     named = {name: value for name, value in vars(d).items() if name in names}
     leaves, structure = jax.tree_util.tree_flatten(named)
     passed = [is_argument(leaf, baked) for leaf in leaves]
-    refuse_large(leaves, passed)
-    fixed = tuple(None if p else Fixed.of(leaf) for leaf, p in zip(leaves, passed, strict=True))
-    shape = Shape(structure, fixed, tuple(d.places.items()))
-    return shape, [np.asarray(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if is_passed]
+    return shape_of(d, structure, leaves, passed), [*map(np.asarray, compress(leaves, passed))]
 
 
-def refuse_large(leaves: Sequence[Any], passed: Sequence[bool]) -> None:
-    """NotTraceable where those that are compiled into the code, as not passed, are too large for that."""
-    inside = sum(np.size(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if not is_passed)
+def shape_of(d: Data, structure: Any, leaves: Sequence[Any], passed: Sequence[bool]) -> Shape:
+    """The shape of data of which some leaves are passed; NotTraceable where the others are too large."""
+    inside = sum(np.size(leaf) for leaf, p in zip(leaves, passed, strict=True) if not p)
     if inside > MOST_BAKED:
         raise NotTraceable(f"control flow depends on data: {inside} numbers would be compiled into the code")
+    fixed = tuple(None if p else Fixed.of(leaf) for leaf, p in zip(leaves, passed, strict=True))
+    return Shape(structure, fixed, tuple(d.places.items()))
 
 
 def is_argument(leaf: Any, baked: str) -> bool:

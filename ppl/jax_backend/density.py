@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -36,15 +36,10 @@ class Functions(ABC):
         """The log density at u (dim,), traced."""
 
     @cached_property
-    def gradient(self) -> Function:
-        """The log density at u (dim,) and its gradient there, as one array (1 + dim,)."""
+    def gradient(self) -> Any:
+        """The log density at u (dim,) and its gradient there, as one array (1 + dim,); see `jitted`."""
         profile = CompileProfile.FASTEST if self.profile is CompileProfile.FAST else self.profile
         return jitted(self._at_a_point, 0, 1, profile=profile)
-
-    def traced(self, *args: Any) -> None:
-        """Trace `gradient`, which says whether it can be done; the trace is kept for the first call."""
-        compiled: Any = self.gradient
-        compiled.trace(*args)
 
     @cached_property
     def values(self) -> Function:
@@ -93,13 +88,9 @@ class Functions(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Density(Functions):
-    """The log density of one emitted module; shape and arguments are those of data.split.
-
-    `traces` has one entry for every time that the emitted code was traced.
-    """
+    """The log density of one emitted module; shape and arguments are those of data.split."""
 
     code: Code
-    traces: list[Shape] = field(default_factory=list)
     profile: CompileProfile = CompileProfile.STANDARD
 
     @cached_property
@@ -114,7 +105,6 @@ class Density(Functions):
 
     def log_joint(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         """The log density at u (dim,), traced."""
-        self.traces.append(shape)
         return log_joint_of(self.code, JAX, shape.with_arguments(arguments), u, jacobian)
 
 

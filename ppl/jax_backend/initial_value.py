@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
+from ppl.jax_backend.arguments import Shared
 from ppl.jax_backend.namespace import is_traced
 from ppl.jax_backend.runge_kutta import Begin, Method
 from ppl.stdlib.solvers.initial_value import MOST_AT_LIMIT, MOST_REFUSED, factors, first_lengths
@@ -25,6 +26,10 @@ NO_STEP_TAKEN, ON_THE_WAY = -2, -1
 """In place of the output that a step ends at: none was taken, or one that ends before the next output."""
 DRAWS_A_ROUND = 64
 """Steps that are taken together: fewer do not fill the arrays, more wait for the last draws on the way."""
+
+
+Perturbed = Sequence[Traced | None]
+"""Floats that the equation gets, None in place of those that derivatives are not wanted in."""
 
 
 class Steps(NamedTuple):
@@ -67,14 +72,14 @@ class Problem(NamedTuple):
     times: Traced
     scales: Scales
     most: Traced
-    shared: tuple[Traced, ...]
+    shared: Shared
 
 
 @dataclass(frozen=True)
 class Solver:
     """The explicit method, and for draws that do not come to the end by it the implicit one, less tight.
 
-    `rate(t, y, shared)` is the equation of one draw, which may try so many steps.
+    `rate(shared, t, y)` is the equation of one draw, which may try so many steps.
     """
 
     rate: Callable[..., Traced]
@@ -86,12 +91,8 @@ class Solver:
     def forward(self, problem: Problem) -> tuple[Traced, Traced, Steps]:
         """The states (draws, outputs, n), which draws took the implicit method, and the steps."""
         draws, n = problem.start.shape
-        nothing = Steps(
-            jnp.zeros((draws, self.tries)),
-            jnp.zeros((draws, self.tries, n)),
-            jnp.zeros((draws, self.tries)),
-            jnp.full((draws, self.tries), NO_STEP_TAKEN),
-        )
+        zeros, reached = jnp.zeros((draws, self.tries)), jnp.full((draws, self.tries), NO_STEP_TAKEN)
+        nothing = Steps(zeros, jnp.zeros((draws, self.tries, n)), zeros, reached)
         tight = problem._replace(scales=Scales(*map(self.tighter, problem.scales)))
         first = self._path(self.explicit, tight, nothing, jnp.ones(draws, dtype=bool))
         left = first.now.done < problem.times.shape[1]
@@ -133,7 +134,7 @@ class Solver:
         length = jnp.minimum(now.h, next_time - now.t)
 
         def step(t: Traced, y: Traced, h: Traced, scales: Scales, shared: Traced) -> Any:
-            return method.step(Begin(partial(self._rate, shared), t, y, h), scales)
+            return method.step(Begin(partial(self.rate, shared), t, y, h), scales)
 
         end, error, at_limit = jax.vmap(step)(now.t, now.y, length, mine.scales, mine.shared)
         good = error <= 1
@@ -158,64 +159,49 @@ class Solver:
         )
 
     def _first_lengths(self, method: Method, problem: Problem) -> Traced:
-        def one(t: Traced, y: Traced, scales: Scales, shared: Traced) -> Traced:
-            return first_lengths(jnp, partial(self._rate, shared), scales, method.order, t, y)
+        def one(t: Traced, y: Traced, scales: Scales, shared: Shared) -> Traced:
+            return first_lengths(jnp, partial(self.rate, shared), scales, method.order, t, y)
 
         return jax.vmap(one)(problem.t0, problem.start, problem.scales, problem.shared)
 
-    def _rate(self, shared: Traced, t: Traced, y: Traced) -> Traced:
-        return self.rate(t, y, shared)
-
     def backward(
-        self, differentiated: Sequence[int], problem: Problem, implicit: Traced, steps: Steps, g: Traced
-    ) -> tuple[Traced, tuple[Traced, ...]]:
-        """The adjoints of the start and of the wanted arguments of the equation, from those of the states."""
-        shared = [jnp.zeros_like(problem.shared[i]) for i in differentiated]
-        adjoint = jnp.zeros(problem.start.shape)
+        self, problem: Problem, perturbed: Perturbed, implicit: Traced, steps: Steps, g: Traced
+    ) -> Any:
+        """The adjoints of the start and of what is perturbed, from those of the states."""
+        found = jax.tree_util.tree_map(jnp.zeros_like, (problem.start, perturbed))
         for method, mine in ((self.explicit, ~implicit), (self.implicit, implicit)):
-            taken = (steps.reached > NO_STEP_TAKEN) & mine[:, None]
-            adjoint, shared = self._back(
-                method, tuple(differentiated), problem, steps, taken, g, adjoint, shared
-            )
-        return adjoint, tuple(shared)
+            own = steps._replace(reached=jnp.where(mine[:, None], steps.reached, NO_STEP_TAKEN))
+            found = self._back(method, problem, perturbed, own, g, found)
+        return found
 
     def _back(
-        self,
-        method: Method,
-        differentiated: tuple[int, ...],
-        problem: Problem,
-        steps: Steps,
-        taken: Traced,
-        g: Traced,
-        adjoint: Traced,
-        shared: Sequence[Traced],
-    ) -> tuple[Traced, list[Traced]]:
-        every = jnp.arange(len(g))
+        self, method: Method, problem: Problem, perturbed: Perturbed, steps: Steps, g: Traced, after: Any
+    ) -> Any:
+        every, taken = jnp.arange(len(g)), steps.reached > NO_STEP_TAKEN
         last = jnp.max(jnp.where(taken, jnp.arange(self.tries), -1))
 
-        def pulled(a: Traced, t: Traced, y: Traced, h: Traced, scales: Scales, shared: Traced) -> Any:
-            found = method.solved(Begin(partial(self._rate, shared), t, y, h), scales)
+        def pulled(a: Traced, t: Traced, y: Traced, h: Traced, mine: tuple[Scales, Shared, Perturbed]) -> Any:
+            scales, (floats, others), perturbed = mine
+            found = method.solved(Begin(partial(self.rate, (floats, others)), t, y, h), scales)
 
-            def end(y: Traced, *chosen: Traced) -> Traced:
-                filled = list(shared)
-                for i, x in zip(differentiated, chosen, strict=True):
-                    filled[i] = x
-                return method.end(Begin(partial(self._rate, filled), t, y, h), found)
+            def end(y: Traced, perturbed: Perturbed) -> Traced:
+                chosen = [x if new is None else new for x, new in zip(floats, perturbed, strict=True)]
+                return method.end(Begin(partial(self.rate, (chosen, others)), t, y, h), found)
 
-            return jax.vjp(end, y, *(shared[i] for i in differentiated))[1](a)
+            return jax.vjp(end, y, perturbed)[1](a)
 
         def back(at: Any) -> Any:
             k, adjoint, sums = at
             t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
             here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
-            to_start, *to_shared = jax.vmap(pulled)(adjoint + here, t, y, h, problem.scales, problem.shared)
+            to_start, more = jax.vmap(pulled)(
+                adjoint + here, t, y, h, (problem.scales, problem.shared, perturbed)
+            )
             mine = jnp.take(taken, k, axis=1)
-            sums = [s + jnp.where(widened(mine, x), x, 0.0) for s, x in zip(sums, to_shared, strict=True)]
-            return k - 1, jnp.where(mine[:, None], to_start, adjoint), sums
+            sums = jax.tree_util.tree_map(lambda s, x: s + jnp.where(widened(mine, x), x, 0.0), sums, more)
+            return k - 1, selected(mine, to_start, adjoint), sums
 
-        at = (last, adjoint, list(shared))
-        _, adjoint, sums = jax.lax.while_loop(lambda at: at[0] >= 0, back, at)
-        return adjoint, sums
+        return jax.lax.while_loop(lambda at: at[0] >= 0, back, (last, *after))[1:]
 
 
 def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:

@@ -4,18 +4,19 @@ The nodes of a level are gone through some at a time, so that all levels are one
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ppl.jax_backend.shared_arguments import adjoints, continuous, in_place
+from ppl.jax_backend.arguments import Shared
 from ppl.stdlib.solvers.quadrature import COARSEST, FINEST, RULE_CUTOFF, placed
 
 Traced = Any
 Function = Callable[..., Traced]
-"""f(x, distance to the nearer end, *shared), a number."""
+"""f(shared, x, distance to the nearer end), a number."""
 
 NODES_A_ROUND = 25
 """Nodes that f is asked for at once: those of the coarsest level."""
@@ -36,29 +37,31 @@ class Nodes(NamedTuple):
     weights: Traced
 
 
-def integral(f: Function, low: Traced, high: Traced, tolerance: float, shared: Sequence[Traced]) -> Traced:
+def integral(f: Function, low: Traced, high: Traced, tolerance: float, shared: Shared) -> Traced:
     """The integral of f, nan where two levels never agreed; differentiated in all but the tolerance."""
 
-    def solved(low: Traced, high: Traced, *shared: Traced) -> tuple[Traced, Traced]:
-        return _refined(f, low, high, tolerance, shared)
-
-    def forward(low: Traced, high: Traced, *shared: Traced) -> Any:
-        value, h = solved(low, high, *shared)
+    def forward(low: Traced, high: Traced, shared: Shared) -> Any:
+        value, h = _refined(f, low, high, tolerance, shared)
         return value, (low, high, h, shared)
 
-    def backward(saved: Any, g: Traced) -> Sequence[Traced]:
-        low, high, h, shared = saved
-        at_ends = (_at_end(f, end, shared) for end in (low, high))
-        to_low, to_high = (sign * g * value for sign, value in zip((-1.0, 1.0), at_ends, strict=True))
-        return to_low, to_high, *_adjoints(f, low, high, h, shared, g)
+    def backward(saved: Any, g: Traced) -> Sequence[Any]:
+        low, high, h, (floats, others) = saved
+        to_low, to_high = (sign * g * _at_end(f, x, saved[3]) for sign, x in ((-1.0, low), (1.0, high)))
 
-    function: Any = jax.custom_vjp(lambda *args: solved(*args)[0])
+        def add(sums: Sequence[Traced], nodes: Nodes) -> Any:
+            pull = jax.vjp(lambda floats: _values(f, nodes, (floats, others)), floats)[1]
+            return jax.tree_util.tree_map(jnp.add, sums, pull(g * nodes.weights)[0])
+
+        zeros = jax.tree_util.tree_map(jnp.zeros_like, floats)
+        return to_low, to_high, (_over_nodes(f, low, high, h, saved[3], add, zeros), None)
+
+    function: Any = jax.custom_vjp(lambda *args: forward(*args)[0])
     function.defvjp(forward, backward)
-    return function(low, high, *shared)
+    return function(low, high, shared)
 
 
 def _refined(
-    f: Function, low: Traced, high: Traced, tolerance: float, shared: Sequence[Traced]
+    f: Function, low: Traced, high: Traced, tolerance: float, shared: Shared
 ) -> tuple[Traced, Traced]:
     """The integral, and the distance of the nodes it came from."""
     forwards = (low < high) | ((low == high) & jnp.isfinite(low))
@@ -80,19 +83,8 @@ def _refined(
     return jnp.where(forwards & last.done, last.value, jnp.nan), last.h
 
 
-def _adjoints(
-    f: Function, low: Traced, high: Traced, h: Traced, shared: Sequence[Traced], g: Traced
-) -> list[Traced | None]:
-    def add(sums: tuple[Traced, ...], nodes: Nodes) -> tuple[Traced, ...]:
-        found = adjoints(lambda *shared: _values(f, nodes, shared), shared, g * nodes.weights)
-        return tuple(s + part for s, part in zip(sums, found, strict=True))
-
-    zeros = tuple(jnp.zeros_like(shared[i]) for i in continuous(shared))
-    return in_place(shared, _over_nodes(f, low, high, h, shared, add, zeros))
-
-
 def _over_nodes(
-    f: Function, low: Traced, high: Traced, h: Traced, shared: Sequence[Traced], add: Any, start: Any
+    f: Function, low: Traced, high: Traced, h: Traced, shared: Shared, add: Any, start: Any
 ) -> Any:
     """`add` of the nodes at distance h, some at a time; those that do not count have no weight.
 
@@ -120,11 +112,11 @@ def _over_nodes(
     return jax.lax.while_loop(lambda at: at[0] <= most, some, (-most, start))[1]
 
 
-def _values(f: Function, nodes: Nodes, shared: Sequence[Traced]) -> Traced:
-    return jax.vmap(lambda x, complement: f(x, complement, *shared))(nodes.x, nodes.complement)
+def _values(f: Function, nodes: Nodes, shared: Shared) -> Traced:
+    return jax.vmap(partial(f, shared))(nodes.x, nodes.complement)
 
 
-def _at_end(f: Function, x: Traced, shared: Sequence[Traced]) -> Traced:
+def _at_end(f: Function, x: Traced, shared: Shared) -> Traced:
     """f at an end, 0 at an infinite one."""
     finite = jnp.isfinite(x)
-    return jnp.where(finite, f(jnp.where(finite, x, 0.0), jnp.zeros(()), *shared), 0.0)
+    return jnp.where(finite, f(shared, jnp.where(finite, x, 0.0), jnp.zeros(())), 0.0)

@@ -92,13 +92,7 @@ def jitted_iterations(
     """
 
     def run(
-        parts: Parts,
-        shape: Any,
-        jacobian: bool,
-        arguments: list[Traced],
-        place: Traced,
-        arrays: Traced,
-        ahead: Ahead,
+        parts: Parts, shape: Any, jacobian: bool, arguments: Any, place: Traced, arrays: Traced, ahead: Ahead
     ) -> Traced:
         def of_batch(u: Traced, k: Traced) -> Traced:
             return jax.vmap(partial(at_a_point, shape, jacobian, at(arguments, k)))(u)

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import jax
@@ -19,6 +20,7 @@ import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ppl.backend.emitted import Emitted
 from ppl.data import Inputs, with_arrays
 from ppl.data.shares import Partition, Rows
 from ppl.density.compiled_program import CompiledProgram
@@ -26,7 +28,7 @@ from ppl.density.data import Data
 from ppl.density.rows import ByRows
 from ppl.density.sharded import row_files
 from ppl.jax_backend.batches import BatchDensity, CompiledByRows, rows_and_rest, rows_at_once
-from ppl.jax_backend.data import Fixed, Shape, is_argument, refuse_large, split
+from ppl.jax_backend.data import Fixed, Shape, is_argument, shape_of, split
 from ppl.jax_backend.density import Density, Functions
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
@@ -197,22 +199,16 @@ def room_for(batch: int, parts: int, most: int) -> int:
 # --- Data on the devices ------------------------------------------------------------------------------
 
 
-def put(mesh: Mesh, spec: PartitionSpec, local: Sequence[Any]) -> Any:
-    """An array of the mesh from those of this process's devices."""
-    here = [mesh.devices[k] for k in own_parts(mesh)]
-    arrays = [jax.device_put(a, device) for a, device in zip(local, here, strict=True)]
-    shape = np.shape(local[0]) if spec == ALL else (mesh.size, *np.shape(local[0])[1:])
-    return jax.make_array_from_single_device_arrays(shape, NamedSharding(mesh, spec), arrays)
-
-
 def to_all(mesh: Mesh, arguments: Any) -> Any:
     """Arrays that every device has as they are."""
-    here = own_parts(mesh)
-    return jax.tree_util.tree_map(lambda x: put(mesh, ALL, [np.asarray(x)] * len(here)), arguments)
+    put = partial(jax.make_array_from_process_local_data, NamedSharding(mesh, ALL))
+    return jax.tree_util.tree_map(lambda x: put(np.asarray(x)), arguments)
 
 
-def to_each(mesh: Mesh, data: Sequence[Data], names: Collection[str], baked: str) -> tuple[Shape, list[Any]]:
-    """The data of this process's devices as one shape, equal on all, and arrays of the mesh.
+def to_each(
+    mesh: Mesh, data: Sequence[Data], emitted: Emitted, names: Collection[str], baked: str
+) -> tuple[Shape, list[Any]]:
+    """The data of these names of this process's devices as one shape, equal on all, and arrays of the mesh.
 
     Of the kinds `baked`, and of plain numbers, what is equal on all devices becomes part of the shape.
 
@@ -227,26 +223,13 @@ def to_each(mesh: Mesh, data: Sequence[Data], names: Collection[str], baked: str
         raise NotTraceable("its data give different variables on different devices")
     same_shape = alike([[digest(np.shape(x), np.asarray(x).dtype.str) for x in of] for of in leaves])
     if not same_shape.all():
-        raise OtherShape(paths[int(np.argmin(same_shape))])
+        raise NotTraceable(why_other_shape(emitted, paths[int(np.argmin(same_shape))]))
     passed = [is_argument(x, baked) for x in leaves[0]]
     inside = [[0 if p else digest(Fixed.of(x).key) for x, p in zip(of, passed, strict=True)] for of in leaves]
     passed = [p or not same for p, same in zip(passed, alike(inside), strict=True)]
-    refuse_large(leaves[0], passed)
-    fixed = tuple(None if p else Fixed.of(x) for x, p in zip(leaves[0], passed, strict=True))
-    arrays = [
-        put(mesh, EACH, [np.asarray(x)[None] for x in of])
-        for of, p in zip(zip(*leaves, strict=True), passed, strict=True)
-        if p
-    ]
-    return Shape(structure, fixed, tuple(data[0].places.items())), arrays
-
-
-class OtherShape(Exception):
-    """A variable that has another shape on another device."""
-
-    def __init__(self, name: str):
-        self.name = name
-        super().__init__(name)
+    put = partial(jax.make_array_from_process_local_data, NamedSharding(mesh, EACH))
+    arrays = [put(np.stack(of)) for of in compress(zip(*leaves, strict=True), passed)]
+    return shape_of(data[0], structure, leaves[0], passed), arrays
 
 
 def digest(*values: Any) -> int:
@@ -277,10 +260,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
     density = MeshDensity(rows, rest, mesh, profile_for(of_part, quick))
 
     def place_data(baked: str) -> tuple[Any, Any]:
-        try:
-            own_shape, own = to_each(mesh, data, rows.reads, baked)
-        except OtherShape as error:
-            raise NotTraceable(why_other_shape(rows, error.name)) from None
+        own_shape, own = to_each(mesh, data, rows.code.emitted, rows.reads, baked)
         of_left, for_left = split(left, rows.reads, baked) if left else (None, [])
         of_rest, for_rest = split(batches.rest.d, rest.reads, baked)
         return (own_shape, of_left, of_rest), (own, to_all(mesh, (for_left, for_rest)))
@@ -297,14 +277,13 @@ def batches_over_mesh(batches: ByRows, mesh: Mesh) -> CompiledByRows:
         NotTraceable: as `over_mesh`.
     """
     partition, rows, rest = partition_of(batches, mesh)
-    names = rows.code.emitted.loads
     own = [np.concatenate([partition.part(k), partition.left]) for k in own_parts(mesh)]
     data = [batches.minibatch(rows).cut for rows in own]
     density = MeshBatchDensity(rows, rest, batches.split, rows_at_once(batches), mesh, partition)
     first = np.arange(min(2, batches.n_rows))
 
     def place_data(baked: str) -> tuple[Any, Any]:
-        of_rows, own = to_each(mesh, data, names, baked)
+        of_rows, own = to_each(mesh, data, rows.code.emitted, rows.code.emitted.loads, baked)
         of_rest, for_rest = split(batches.rest.d, rest.reads, baked)
         shape = of_rows, of_rest, batches.n_rows
         return shape, density.on_rows(((own, None), (to_all(mesh, for_rest), None)), first)
@@ -333,9 +312,8 @@ def partition_of(batches: ByRows, mesh: Mesh) -> tuple[Partition, Density, Densi
     return partition, *rows_and_rest(batches)
 
 
-def why_other_shape(rows: Density, name: str) -> str:
+def why_other_shape(emitted: Emitted, name: str) -> str:
     """That what is computed of the rows has another size on each device, with the line of the program."""
-    emitted = rows.code.emitted
     lines = (k for k, line in enumerate(emitted.text.split("\n")) if line.lstrip().startswith(f"{name} = "))
     place = next((emitted.spans[k] for k in lines), None)
     where = f"line {place.line}, " if place else ""

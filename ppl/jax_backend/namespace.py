@@ -89,7 +89,7 @@ def _expit(x: Array) -> Array:
 
 
 def _put(x: Array, index: Any, value: Array) -> Array:
-    if is_traced((x, value)) or is_traced(index):
+    if is_traced((x, value, index)):
         x = jnp.asarray(x)
         return x.at[index].set(_each_last(x, index, value) if _holds_arrays(index) else value)
     out = np.array(x)
@@ -98,9 +98,7 @@ def _put(x: Array, index: Any, value: Array) -> Array:
 
 
 def _holds_arrays(index: Any) -> bool:
-    return any(
-        np.ndim(i) for i in (index if isinstance(index, tuple) else (index,)) if not isinstance(i, slice)
-    )
+    return any(map(np.ndim, index if isinstance(index, tuple) else (index,)))
 
 
 def _each_last(x: Array, index: Any, value: Array) -> Array:
@@ -287,11 +285,7 @@ OWN_SPECIAL: dict[str, Callable[..., Array]] = {
 JAX = Namespace(
     "jax",
     TracedModule(jnp, np, {"bincount": _bincount, "flip": _flip, "matmul": _matmul}),
-    TracedModule(
-        jax.scipy.special,
-        scipy.special,
-        OWN_SPECIAL,
-    ),
+    TracedModule(jax.scipy.special, scipy.special, OWN_SPECIAL),
     TracedModule(jnp.linalg, np.linalg, LINALG),
     TracedModule(
         jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular, products=1)}

@@ -194,8 +194,7 @@ def without_standard_output() -> Iterator[None]:
 
 def is_first() -> bool:
     """Whether this process is the one that writes files."""
-    first: bool = jax.process_index() == 0
-    return first
+    return bool(jax.process_index() == 0)
 
 
 def from_first(text: str | None) -> str | None:

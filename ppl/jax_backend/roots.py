@@ -4,20 +4,21 @@ As MINPACK's hybrj (More, Garbow and Hillstrom 1980, ANL-80-74), which plain Num
 scales, but for the Jacobian, which is exact at every step.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from ppl.jax_backend.arguments import Shared
 from ppl.jax_backend.namespace import JAX
-from ppl.jax_backend.shared_arguments import adjoints, in_place
 from ppl.stdlib.solvers.roots import ROOT_TOLERANCE
 
 Traced = Any
 Function = Callable[..., Traced]
-"""f(x, *shared) of n numbers with n values."""
+"""f(shared, x) of n numbers with n values."""
 
 
 @dataclass(frozen=True)
@@ -48,32 +49,27 @@ class Search(NamedTuple):
     good: Traced
 
 
-def root(f: Function, guess: Traced, shared: Sequence[Traced]) -> Traced:
-    """Where f(x, *shared) = 0 near the guess, nan where no root was found; differentiated in `shared`."""
+def root(f: Function, guess: Traced, shared: Shared) -> Traced:
+    """Where f(shared, x) = 0 near the guess, nan where no root was found; differentiated in `shared`."""
 
-    def forward(guess: Traced, *shared: Traced) -> tuple[Traced, Any]:
+    def forward(guess: Traced, shared: Shared) -> tuple[Traced, Any]:
         x = _found(f, guess, shared)
         return x, (x, shared)
 
-    def backward(saved: Any, g: Traced) -> tuple[Traced | None, ...]:
-        x, shared = saved
-        return jnp.zeros_like(g), *_adjoints(f, x, shared, g)
+    def backward(saved: Any, g: Traced) -> tuple[Traced, Any]:
+        """-df' (J')^-1 g."""
+        x, (floats, others) = saved
+        weights = -_solved(jnp.swapaxes(jax.jacrev(partial(f, (floats, others)))(x), 0, 1), g)
+        (adjoints,) = jax.vjp(lambda floats: f((floats, others), x), floats)[1](weights)
+        return jnp.zeros_like(g), (adjoints, None)
 
-    function: Any = jax.custom_vjp(lambda guess, *shared: _found(f, guess, shared))
+    function: Any = jax.custom_vjp(partial(_found, f))
     function.defvjp(forward, backward)
-    return function(guess, *shared)
+    return function(guess, shared)
 
 
-def _adjoints(f: Function, x: Traced, shared: Sequence[Traced], g: Traced) -> list[Traced | None]:
-    """-df' (J')^-1 g."""
-    weights = -_solved(jnp.swapaxes(jax.jacrev(f)(x, *shared), 0, 1), g)
-    return in_place(shared, adjoints(lambda *shared: f(x, *shared), shared, weights))
-
-
-def _found(f: Function, guess: Traced, shared: Sequence[Traced]) -> Traced:
-    def value(x: Traced) -> Traced:
-        return f(x, *shared)
-
+def _found(f: Function, guess: Traced, shared: Shared) -> Traced:
+    value = partial(f, shared)
     jacobian = jax.jacrev(value)
     scale = _scale(jacobian(guess))
     length = jnp.linalg.norm(scale * guess)

@@ -25,16 +25,7 @@ from ppl.source import Span
 
 Floats = NDArray[np.float64]
 
-UNTRACEABLE = (
-    NotTraceable,
-    PPLError,
-    jax.errors.JAXTypeError,
-    IndexError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    NotImplementedError,
-)
+UNTRACEABLE = (NotTraceable, PPLError, IndexError, TypeError, ValueError, AttributeError, NotImplementedError)
 """What tracing a program raises that does with numbers what JAX cannot."""
 
 Sizes = tuple[tuple[int, int], ...]
@@ -157,7 +148,8 @@ class CompiledTarget(OfPosterior):
             arguments = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             call = partial(self.density.iterate, parts, self.shape, self.jacobian, arguments, place)
             arrays = [np.array(a) for a in call(packed(run.state), Ahead(eta, noise, count))]
-        ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, run.state))
+        # A plain number where there is but one.
+        ahead = jax.tree_util.tree_map(lambda x: x if x.ndim else x.item(), unpacked(arrays, run.state))
         return run._replace(**ahead._asdict())
 
     def _at_each(self, function: Any, us: Floats, sizes: Sizes) -> Floats:
@@ -188,11 +180,6 @@ class CompiledTarget(OfPosterior):
     def _call(self, function: Any, u: Floats) -> Floats:
         with jax.enable_x64(True), jax.default_device(self.device):
             return np.array(function(self.shape, self.jacobian, self.arguments, np.asarray(u, dtype=float)))
-
-
-def _on_host(x: Any) -> Any:
-    """A plain number where there is but one."""
-    return x if x.ndim else x.item()
 
 
 def compiled_target(
@@ -250,7 +237,7 @@ def first_traceable(
         try:
             with jax.enable_x64(True), jax.default_device(device):
                 shape, arguments = place_data(baked)
-                density.traced(shape, jacobian, arguments, np.zeros(dim))
+                density.gradient.trace(shape, jacobian, arguments, np.zeros(dim))  # kept for the first call
             return shape, arguments
         except UNTRACEABLE as error:
             errors.append(error)

@@ -78,7 +78,7 @@ class Trace:
         try:
             with self.branches.over_rows():
                 return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*mapped)
-        except (NotTraceable, jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, ValueError):
+        except (NotTraceable, jax.errors.JAXIndexError, TypeError, ValueError):
             self._unroll(len(next(a for a, m in zip(args, lifted, strict=True) if m)))
             return JAX.np.array(results(f, lifted, args))
 

@@ -177,8 +177,7 @@ def test_a_quick_target_leaves_a_loop_of_few_iterations_uncompiled(target: Compi
     assert_same(ahead, one_by_one(parts, target.posterior, late, np.random.default_rng(6), 10))
 
 
-def test_step_sizes_share_a_compilation(target: CompiledTarget) -> None:
-    traces = target.density.traces
+def test_step_sizes_share_a_compilation(target: CompiledTarget, traces: list[object]) -> None:
     for k, eta in enumerate((0.1, 0.2, 0.3)):
         parts = algorithm(step_rule=Adam(eta), eval_elbo=7)
         run = begin(parts, parts.family.start(np.zeros(DIM)))

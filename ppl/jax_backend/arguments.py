@@ -1,0 +1,51 @@
+"""Arguments of functions of the program: what of them is traced, numbers that have derivatives apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ppl.jax_backend.namespace import is_traced
+
+Traced = Any
+Shared = tuple[Sequence[Traced], Sequence[Traced]]
+"""What a function of the program gets from its solver beside its point: floats and others."""
+
+
+def is_float(x: Any) -> bool:
+    return bool(jnp.issubdtype(jnp.result_type(x), jnp.inexact))
+
+
+def as_array(x: Any) -> Traced:
+    """Reals and ints of the widest kind, which those of both sides are."""
+    array = jnp.asarray(x)
+    return array if jnp.iscomplexobj(array) else array.astype(float if is_float(array) else int)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a function of the program: those traced, apart; the others are in the code."""
+
+    structure: Any
+    leaves: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, args: Any) -> "Arguments":
+        leaves, structure = jax.tree_util.tree_flatten(args)
+        return cls(structure, tuple(leaves))
+
+    @property
+    def floats(self) -> list[Traced]:
+        return [x for x in self.leaves if is_traced(x) and is_float(x)]
+
+    @property
+    def others(self) -> list[Traced]:
+        return [x for x in self.leaves if is_traced(x) and not is_float(x)]
+
+    def filled(self, floats: Sequence[Traced], others: Sequence[Traced]) -> Any:
+        """The arguments with other traced ones."""
+        traced = {True: iter(floats), False: iter(others)}
+        leaves = [next(traced[is_float(x)]) if is_traced(x) else x for x in self.leaves]
+        return jax.tree_util.tree_unflatten(self.structure, leaves)
