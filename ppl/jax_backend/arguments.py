@@ -7,15 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ppl.jax_backend.namespace import is_traced
+from ppl.jax_backend.namespace import is_float, is_traced
 
 Traced = Any
 Shared = tuple[Sequence[Traced], Sequence[Traced]]
 """What a function of the program gets from its solver beside its point: floats and others."""
-
-
-def is_float(x: Any) -> bool:
-    return bool(jnp.issubdtype(jnp.result_type(x), jnp.inexact))
 
 
 def as_array(x: Any) -> Traced:

@@ -88,6 +88,8 @@ class CompiledByRows:
 
     target: CompiledTarget
     batches: ByRows
+    all_rows: CompiledTarget | None = None
+    """The target of all rows where these are not evaluated as one batch."""
 
     @property
     def n_rows(self) -> int:
@@ -105,7 +107,7 @@ class CompiledByRows:
     @property
     def whole(self) -> CompiledTarget:
         """The target of all rows."""
-        return self.minibatch(np.arange(self.n_rows))
+        return self.all_rows or self.minibatch(np.arange(self.n_rows))
 
     def log_density(self, u: Floats) -> float:
         return self.whole.log_density(u)

@@ -10,7 +10,7 @@ forward with it: S' = J S + P, of the Jacobians J and P of a step in its state a
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,8 +19,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from ppl.errors import InferenceError, Rejection
-from ppl.jax_backend.arguments import Arguments, as_array, is_float
-from ppl.jax_backend.namespace import is_traced
+from ppl.jax_backend.arguments import Arguments, as_array
+from ppl.jax_backend.namespace import is_float, is_traced
 from ppl.jax_backend.not_traceable import NotTraceable
 
 Traced = Any
@@ -50,10 +50,6 @@ class Branches:
         finally:
             self.depth, self.mapped = before
 
-    def over_rows(self) -> AbstractContextManager[None]:
-        """What is traced here is mapped over rows."""
-        return self.within(self.depth, True)
-
     def inner(self, f: Function) -> Function:
         """A side of a branch, or the step of a loop: differentiated before it is mapped."""
         depth = self.depth + 1
@@ -75,7 +71,8 @@ class Branches:
         sides = replace(one, instead=other), replace(other, instead=one)
         cond = _cond if self.mapped else jax.lax.cond
         found = cond(jnp.asarray(test, bool), *sides, arguments.floats, arguments.others)
-        return next(side for side in sides if side.structure is not None).rebuilt(found)
+        structure = next(side.structure for side in sides if side.structure is not None)
+        return jax.tree_util.tree_unflatten(structure, found)
 
     def loop(self, goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tuple[Any, ...]) -> Any:
         """As runtime.loop; its first steps, as long as it is known that there are more, are in the code."""
@@ -128,10 +125,6 @@ class Side:
         _, back = jax.vjp(lambda x: [y for y in self(x, others) if is_float(y)], floats)
         return back(g)[0]  # type: ignore[no-any-return]
 
-    def rebuilt(self, leaves: Sequence[Traced]) -> Any:
-        """What the function gives, of arrays in a row."""
-        return jax.tree_util.tree_unflatten(self.structure, leaves)
-
 
 def _cond(test: Traced, then: Side, otherwise: Side, floats: Any, others: Any) -> list[Traced]:
     """What the side gives that is taken, with derivatives of that side alone."""
@@ -172,25 +165,22 @@ def _while(goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tup
         found = Arguments.of(jax.tree_util.tree_map(as_array, step(*named(x, ns, p, qs))))
         return ravel_pytree(found.floats)[0], found.others
 
-    def unfinished(x: Traced, ns: Any, p: Traced, qs: Any) -> Traced:
-        return jnp.asarray(goes_on(*named(x, ns, p, qs)), bool)
-
     def with_slopes(x: Traced, ns: Any, slopes: Traced, p: Traced, qs: Any) -> tuple[Traced, Any, Traced]:
         x, back, ns = jax.vjp(lambda x, p: after(x, ns, p, qs), x, p, has_aux=True)
         in_state, in_read = jax.vmap(back)(jnp.eye(width))
         return x, ns, (in_state @ slopes).at[:, width:].add(in_read)
 
-    def value(x: Traced, ns: Any, p: Traced, qs: Any) -> Any:
-        return jax.lax.while_loop(
-            lambda at: unfinished(at[0], at[1], p, qs), lambda at: after(at[0], at[1], p, qs), (x, ns)
-        )
+    def run(step: Function, start: tuple[Any, ...], *given: Any) -> Any:
+        def unfinished(at: tuple[Any, ...]) -> Traced:
+            return jnp.asarray(goes_on(*named(*at[:2], *given)), bool)
 
-    def forward(x: Traced, ns: Any, p: Traced, qs: Any) -> tuple[Any, Traced]:
-        x, ns, slopes = jax.lax.while_loop(
-            lambda at: unfinished(at[0], at[1], p, qs),
-            lambda at: with_slopes(at[0], at[1], at[2], p, qs),
-            (x, ns, jnp.eye(width, inputs)),
-        )
+        return jax.lax.while_loop(unfinished, lambda at: step(*at, *given), start)
+
+    def value(x: Traced, ns: Any, *given: Any) -> Any:
+        return run(after, (x, ns), *given)
+
+    def forward(x: Traced, ns: Any, *given: Any) -> tuple[Any, Traced]:
+        x, ns, slopes = run(with_slopes, (x, ns, jnp.eye(width, inputs)), *given)
         return (x, ns), slopes
 
     def backward(slopes: Traced, g: Any) -> tuple[Any, ...]:

@@ -76,14 +76,17 @@ class Functions(ABC):
         return traced_once
 
     def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
-        value, gradient = jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)
-        return jnp.concatenate([value[None], gradient])
+        return as_one(*jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u))
 
     def _of_rows(self, f: Function) -> Function:
         def rows(shape: Shape, jacobian: bool, arguments: list[Any], us: Any) -> Any:
             return jax.vmap(lambda u: f(shape, jacobian, arguments, u))(us)
 
         return jitted(rows, 0, 1, profile=self.profile)
+
+
+def as_one(value: Any, gradient: Any) -> Any:
+    return jnp.concatenate([value[None], gradient])
 
 
 @dataclass(frozen=True, eq=False)

@@ -102,7 +102,12 @@ class Solver:
     def _path(self, method: Method, problem: Problem, steps: Steps, active: Traced) -> Path:
         draws, outputs = problem.times.shape
         zeros = jnp.zeros(draws, dtype=int)
-        h = jnp.where(active, self._first_lengths(method, problem), 0.0)
+
+        def first(t: Traced, y: Traced, scales: Scales, shared: Shared) -> Traced:
+            return first_lengths(jnp, partial(self.rate, shared), scales, method.order, t, y)
+
+        lengths = jax.vmap(first)(problem.t0, problem.start, problem.scales, problem.shared)
+        h = jnp.where(active, lengths, 0.0)
         now = Now(problem.t0, problem.start, h, zeros, zeros, zeros, zeros)
         states = jnp.full((draws, outputs, problem.start.shape[1]), jnp.nan)
         steps = steps._replace(reached=jnp.where(active[:, None], NO_STEP_TAKEN, steps.reached))
@@ -157,12 +162,6 @@ class Solver:
             put((some, jnp.where(whole, now.done, outputs)), path.states, end),
             put((some, now.tried), path.steps, Steps(now.t, now.y, length, reached)),
         )
-
-    def _first_lengths(self, method: Method, problem: Problem) -> Traced:
-        def one(t: Traced, y: Traced, scales: Scales, shared: Shared) -> Traced:
-            return first_lengths(jnp, partial(self.rate, shared), scales, method.order, t, y)
-
-        return jax.vmap(one)(problem.t0, problem.start, problem.scales, problem.shared)
 
     def backward(
         self, problem: Problem, perturbed: Perturbed, implicit: Traced, steps: Steps, g: Traced

@@ -45,15 +45,15 @@ def integral(f: Function, low: Traced, high: Traced, tolerance: float, shared: S
         return value, (low, high, h, shared)
 
     def backward(saved: Any, g: Traced) -> Sequence[Any]:
-        low, high, h, (floats, others) = saved
-        to_low, to_high = (sign * g * _at_end(f, x, saved[3]) for sign, x in ((-1.0, low), (1.0, high)))
+        low, high, h, shared = saved
+        to_low, to_high = (sign * g * _at_end(f, x, shared) for sign, x in ((-1.0, low), (1.0, high)))
 
         def add(sums: Sequence[Traced], nodes: Nodes) -> Any:
-            pull = jax.vjp(lambda floats: _values(f, nodes, (floats, others)), floats)[1]
+            pull = jax.vjp(lambda floats: _values(f, nodes, (floats, shared[1])), shared[0])[1]
             return jax.tree_util.tree_map(jnp.add, sums, pull(g * nodes.weights)[0])
 
-        zeros = jax.tree_util.tree_map(jnp.zeros_like, floats)
-        return to_low, to_high, (_over_nodes(f, low, high, h, saved[3], add, zeros), None)
+        zeros = jax.tree_util.tree_map(jnp.zeros_like, shared[0])
+        return to_low, to_high, (_over_nodes(f, low, high, h, shared, add, zeros), None)
 
     function: Any = jax.custom_vjp(lambda *args: forward(*args)[0])
     function.defvjp(forward, backward)

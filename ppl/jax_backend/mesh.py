@@ -29,7 +29,7 @@ from ppl.density.rows import ByRows
 from ppl.density.sharded import row_files
 from ppl.jax_backend.batches import BatchDensity, CompiledByRows, rows_and_rest, rows_at_once
 from ppl.jax_backend.data import Fixed, Shape, is_argument, shape_of, split
-from ppl.jax_backend.density import Density, Functions
+from ppl.jax_backend.density import Density, Functions, as_one
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import CompiledTarget, first_traceable, profile_for
@@ -112,10 +112,6 @@ class OverDevices(Functions):
             on_device, mesh=self.mesh, in_specs=(EACH, ALL, ALL), out_specs=ALL, check_vma=False
         )
         return spread(own, shared, u)
-
-
-def as_one(value: Any, gradient: Any) -> Any:
-    return jnp.concatenate([value[None], gradient])
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,18 +286,7 @@ def batches_over_mesh(batches: ByRows, mesh: Mesh) -> CompiledByRows:
 
     shape, arguments = first_traceable(density, place_data, batches.dim)
     batch = CompiledTarget(batches.posterior, density, shape, arguments, batches.dim)
-    return MeshByRows(batch, batches, over_mesh(batches, mesh))
-
-
-@dataclass(frozen=True, eq=False)
-class MeshByRows(CompiledByRows):
-    """That, with all rows evaluated as they lie, not as one batch."""
-
-    all_rows: CompiledTarget
-
-    @property
-    def whole(self) -> CompiledTarget:
-        return self.all_rows
+    return CompiledByRows(batch, batches, over_mesh(batches, mesh))
 
 
 def partition_of(batches: ByRows, mesh: Mesh) -> tuple[Partition, Density, Density]:

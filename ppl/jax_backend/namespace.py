@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, State, Step, Vjp, inexact, without_share
+from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, State, Step, inexact, without_share
 from ppl.jax_backend import gamma, special
 from ppl.jax_backend.hosted import hosted
 from ppl.jax_backend.incomplete import VALUES
@@ -34,6 +34,11 @@ def is_traced(x: Any) -> bool:
     if isinstance(x, list | tuple):
         return any(map(is_traced, x))
     return isinstance(x, jax.Array)
+
+
+def is_float(x: Any) -> bool:
+    """Whether a value can have derivatives."""
+    return bool(jnp.issubdtype(jnp.result_type(x), jnp.inexact))
 
 
 class TracedModule:
@@ -144,7 +149,7 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
     traced = [i for i, a in enumerate(args) if is_traced(a)]
     if not traced:
         return NUMPY.node(node, args)
-    vjps = {i: vjp for i in traced if (vjp := _vjp_of(node, i, args[i]))}
+    vjps = {i: vjp for i in traced if i < len(node.vjps) and (vjp := node.vjps[i]) and is_float(args[i])}
 
     def whole(primals: Sequence[Array]) -> list[Array]:
         filled = list(args)
@@ -179,27 +184,17 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
     return node.reduced(JAX, function(*(args[i] for i in traced)))
 
 
-def _vjp_of(node: Node, i: int, arg: Array) -> Vjp | None:
-    """The vjp of argument i; None where it has no adjoint."""
-    continuous = jnp.issubdtype(jnp.asarray(arg).dtype, jnp.inexact)
-    return node.vjps[i] if continuous and i < len(node.vjps) else None
-
-
 def _summed_to(target: Array, adjoint: Array) -> Array:
     """The adjoint summed over the axes along which `target` was broadcast."""
     shape, found = jnp.shape(target), jnp.shape(adjoint)
     if not shape and found:
-        return _total(adjoint)
+        # A product with ones: of a plain sum XLA computes the terms anew for every sum of them.
+        return jnp.dot(jnp.ravel(adjoint), jnp.ones(adjoint.size))
     if len(found) < len(shape) or any(a < t for a, t in zip(found[::-1], shape[::-1], strict=False)):
         return jnp.broadcast_to(adjoint, shape)
     extra = len(found) - len(shape)
     narrow = [k + extra for k, size in enumerate(shape) if size == 1 and found[k + extra] != 1]
     return jnp.reshape(jnp.sum(adjoint, axis=(*range(extra), *narrow)), shape)
-
-
-def _total(x: Array) -> Array:
-    """The sum as a product with ones: of a plain sum XLA computes the terms anew for every sum of them."""
-    return jnp.dot(jnp.ravel(x), jnp.ones(x.size))
 
 
 def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:

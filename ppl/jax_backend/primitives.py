@@ -82,10 +82,8 @@ def literal(value: Any) -> str:
 
 def reduction(name: str) -> Writer:
     def write(operands: Sequence[Text], params: Mapping[str, Any], out: Any) -> Written:
-        (x,) = operands
-        axes = params["axes"]
-        every = len(axes) == len(x.shape)
-        return f"jnp.{name}({x.text}{'' if every else f', axis={axes}'})"
+        (x,), axes = operands, params["axes"]
+        return f"jnp.{name}({x.text}{'' if len(axes) == len(x.shape) else f', axis={axes}'})"
 
     return write
 

@@ -30,28 +30,21 @@ def ode(
 ) -> Traced:
     t0, y0, *shared = args
     ts, *tolerances = settings
-    start, times = jnp.asarray(y0, dtype=float), jnp.asarray(ts, dtype=float)
-    relative, absolute, most_steps = tolerances or defaults
+    first, start, times = (jnp.asarray(x, dtype=float) for x in (t0, y0, ts))
+    relative, absolute, most = (jnp.asarray(x, dtype=float) for x in tolerances or defaults)
     equation, given = equation_of(f, shared)
     outputs = times.shape[0]
     if not outputs:
         return jnp.zeros((0, *start.shape))
     tries = MOST_TRIES + MOST_TRIES_EACH * outputs
     solver = Solver(equation, DormandPrince(), Radau(), partial(tighter, jnp), tries)
-    first = jnp.asarray(t0, dtype=float)
     in_order = (times[0] > first) & jnp.all(jnp.diff(times) >= 0)
-    problem = Problem(
+    start, scales = (
         jnp.where(in_order, start, jnp.nan),
-        first,
-        times,
-        Scales(
-            jnp.asarray(relative, dtype=float),
-            jnp.broadcast_to(jnp.asarray(absolute, dtype=float), start.shape),
-        ),
-        jnp.minimum(jnp.asarray(most_steps, dtype=float) * outputs, tries),
-        given,
+        Scales(relative, jnp.broadcast_to(absolute, start.shape)),
     )
-    return solved(solver, problem)
+    most = jnp.minimum(most * outputs, tries)
+    return solved(solver, Problem(start, first, times, scales, most, given))
 
 
 def root(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
@@ -81,9 +74,6 @@ def equation_of(f: Callable[..., Any], args: Sequence[Any]) -> tuple[Callable[..
 def solved(solver: Solver, problem: Problem) -> Traced:
     """The states at the times of one draw, with the adjoints of the steps."""
 
-    def value(problem: Problem) -> Traced:
-        return one_draw(solver.forward, problem)[0]
-
     def recorded(each: Problem) -> tuple[Traced, Any]:
         problem = jax.tree_util.tree_map(lambda x: x.value, each)
         perturbed = [x.value if x.perturbed else None for x in each.shared[0]]
@@ -98,7 +88,7 @@ def solved(solver: Solver, problem: Problem) -> Traced:
         to_times = jnp.sum(g * jax.vmap(partial(solver.rate, shared))(times, states), axis=1)
         return (Problem._make((to_start, to_first, to_times, None, None, (to_floats, None))),)
 
-    function: Any = jax.custom_vjp(value)
+    function: Any = jax.custom_vjp(lambda problem: one_draw(solver.forward, problem)[0])
     function.defvjp(recorded, adjoints, symbolic_zeros=True)
     return function(problem)
 

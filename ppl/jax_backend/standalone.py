@@ -104,9 +104,7 @@ def _value(node: Node, args: tuple[Any, ...]) -> Any:
 
 ITS_OWN = ("expit", "gammaln", "digamma")
 """Special functions as JAX has them, of which ours differ in speed alone."""
-SPECIAL: dict[str, Callable[..., Any]] = {
-    name: function for name, function in OWN_SPECIAL.items() if name not in ITS_OWN
-}
+SPECIAL = {name: function for name, function in OWN_SPECIAL.items() if name not in ITS_OWN}
 PLAIN = replace(JAX, node=_value, special=TracedModule(jax.scipy.special, scipy.special, SPECIAL))
 """JAX without derivatives of the library's own."""
 

@@ -76,7 +76,7 @@ class Trace:
         # vmap hands arrays of NumPy on as they are, which functions with their own derivatives do not take.
         mapped = [jax.numpy.asarray(a) if m else a for a, m in zip(args, lifted, strict=True)]
         try:
-            with self.branches.over_rows():
+            with self.branches.within(self.branches.depth, mapped=True):
                 return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*mapped)
         except (NotTraceable, jax.errors.JAXIndexError, TypeError, ValueError):
             self._unroll(len(next(a for a, m in zip(args, lifted, strict=True) if m)))

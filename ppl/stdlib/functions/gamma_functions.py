@@ -10,7 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import InferenceError
-from ppl.stdlib.record import Function, binary, elementwise, guarded, unary
+from ppl.stdlib.record import Function, Impl, binary, elementwise, guarded, unary
 from ppl.stdlib.special import log_gamma_ratio
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
 
@@ -118,9 +118,7 @@ def _choose(n: int, k: int) -> int:
     return math.comb(n, k)
 
 
-def _factorial(
-    name: str, meaning: str, on_ints: Callable[..., Array], impl: Callable[..., Array]
-) -> Function:
+def _factorial(name: str, meaning: str, on_ints: Impl, impl: Impl) -> Function:
     return elementwise(name, meaning, ("(I, I) => I", on_ints), ("(T, I) => T", impl))
 
 

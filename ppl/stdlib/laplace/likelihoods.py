@@ -30,9 +30,8 @@ class Counts(NamedTuple):
 
 def counted(y: Array, index: Array, size: int) -> Counts:
     at = index - 1
-    return Counts(
-        np.bincount(at, minlength=size).astype(float), np.bincount(at, weights=y * 1.0, minlength=size)
-    )
+    rows = np.bincount(at, minlength=size).astype(float)
+    return Counts(rows, np.bincount(at, weights=y * 1.0, minlength=size))
 
 
 class Local(NamedTuple):
