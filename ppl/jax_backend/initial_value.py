@@ -7,7 +7,6 @@ first axis.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,13 +14,18 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
+from ppl.backend.solve import MOST_TRIES, MOST_TRIES_EACH, tighter
 from ppl.jax_backend.arguments import Shared
 from ppl.jax_backend.namespace import is_traced
-from ppl.jax_backend.runge_kutta import Begin, Method
+from ppl.jax_backend.runge_kutta import Begin, DormandPrince, Method, Radau
 from ppl.stdlib.solvers.initial_value import MOST_AT_LIMIT, MOST_REFUSED, factors, first_lengths
 from ppl.stdlib.solvers.runge_kutta import Scales
 
 Traced = Any
+Rate = Callable[[Shared, Traced, Traced], Traced]
+"""The equation of one draw: of what it gets beside t and y, t and y (n,), (n,)."""
+EXPLICIT, IMPLICIT = DormandPrince(), Radau()
+"""The method of all draws, a little tighter, and that of those which do not come to the end by it."""
 NO_STEP_TAKEN, ON_THE_WAY = -2, -1
 """In place of the output that a step ends at: none was taken, or one that ends before the next output."""
 DRAWS_A_ROUND = 64
@@ -75,132 +79,126 @@ class Problem(NamedTuple):
     shared: Shared
 
 
-@dataclass(frozen=True)
-class Solver:
-    """The explicit method, and for draws that do not come to the end by it the implicit one, less tight.
+def forward(rate: Rate, problem: Problem) -> tuple[Traced, Traced, Steps]:
+    """The states (draws, outputs, n), which draws took the implicit method, and the steps."""
+    (draws, n), outputs = problem.start.shape, problem.times.shape[1]
+    tries = MOST_TRIES + MOST_TRIES_EACH * outputs
+    zeros, reached = jnp.zeros((draws, tries)), jnp.full((draws, tries), NO_STEP_TAKEN)
+    nothing = Steps(zeros, jnp.zeros((draws, tries, n)), zeros, reached)
+    problem = problem._replace(most=jnp.minimum(problem.most, tries))
+    tight = problem._replace(scales=Scales(*map(partial(tighter, jnp), problem.scales)))
+    first = _path(rate, EXPLICIT, tight, nothing, jnp.ones(draws, dtype=bool))
+    left = first.now.done < outputs
+    second = _path(rate, IMPLICIT, problem, first.steps, left)
+    return jnp.where(left[:, None, None], second.states, first.states), left, second.steps
 
-    `rate(shared, t, y)` is the equation of one draw, which may try so many steps.
+
+def _path(rate: Rate, method: Method, problem: Problem, steps: Steps, active: Traced) -> Path:
+    draws, outputs = problem.times.shape
+    zeros = jnp.zeros(draws, dtype=int)
+
+    def first(t: Traced, y: Traced, scales: Scales, shared: Shared) -> Traced:
+        return first_lengths(jnp, partial(rate, shared), scales, method.order, t, y)
+
+    lengths = jax.vmap(first)(problem.t0, problem.start, problem.scales, problem.shared)
+    h = jnp.where(active, lengths, 0.0)
+    now = Now(problem.t0, problem.start, h, zeros, zeros, zeros, zeros)
+    states = jnp.full((draws, outputs, problem.start.shape[1]), jnp.nan)
+    steps = steps._replace(reached=jnp.where(active[:, None], NO_STEP_TAKEN, steps.reached))
+    found: Path = jax.lax.while_loop(
+        lambda path: jnp.any(_on_the_way(problem, path.now)),
+        partial(_round, rate, method, problem),
+        Path(now, states, steps),
+    )
+    return found
+
+
+def _on_the_way(problem: Problem, now: Now) -> Traced:
+    stuck = (now.at_limit >= MOST_AT_LIMIT) | (now.refused >= MOST_REFUSED) | ~(now.h > 0)
+    return (now.done < problem.times.shape[1]) & (now.tried < problem.most) & ~stuck
+
+
+def _round(rate: Rate, method: Method, problem: Problem, path: Path) -> Path:
+    """One step of the first draws on the way; where these are few, the places left count for none.
+
+    A round that has a place for every draw needs no gathers and few scatters, which take long to compile.
     """
+    draws, outputs = problem.times.shape
+    on_the_way = _on_the_way(problem, path.now)
+    has_all = draws <= DRAWS_A_ROUND
+    if has_all:
+        some, mine, now = jnp.where(on_the_way, jnp.arange(draws), draws), problem, path.now
+    else:
+        some = jnp.nonzero(on_the_way, size=DRAWS_A_ROUND, fill_value=draws)[0]
+        mine, now = jax.tree_util.tree_map(lambda x: x.at[some].get(mode="clip"), (problem, path.now))
+    next_time = jnp.take_along_axis(mine.times, now.done[:, None], axis=1, mode="clip")[:, 0]
+    length = jnp.minimum(now.h, next_time - now.t)
 
-    rate: Callable[..., Traced]
-    explicit: Method
-    implicit: Method
-    tighter: Callable[[Traced], Traced]
-    tries: int
+    def step(t: Traced, y: Traced, h: Traced, scales: Scales, shared: Traced) -> Any:
+        return method.step(Begin(partial(rate, shared), t, y, h), scales)
 
-    def forward(self, problem: Problem) -> tuple[Traced, Traced, Steps]:
-        """The states (draws, outputs, n), which draws took the implicit method, and the steps."""
-        draws, n = problem.start.shape
-        zeros, reached = jnp.zeros((draws, self.tries)), jnp.full((draws, self.tries), NO_STEP_TAKEN)
-        nothing = Steps(zeros, jnp.zeros((draws, self.tries, n)), zeros, reached)
-        tight = problem._replace(scales=Scales(*map(self.tighter, problem.scales)))
-        first = self._path(self.explicit, tight, nothing, jnp.ones(draws, dtype=bool))
-        left = first.now.done < problem.times.shape[1]
-        second = self._path(self.implicit, problem, first.steps, left)
-        return jnp.where(left[:, None, None], second.states, first.states), left, second.steps
+    end, error, at_limit = jax.vmap(step)(now.t, now.y, length, mine.scales, mine.shared)
+    good = error <= 1
+    whole = good & (length == next_time - now.t)
+    t = jnp.where(whole, next_time, jnp.where(good, now.t + length, now.t))
+    longer = length * factors(jnp, error, method.order)
+    h = jnp.where(whole, jnp.maximum(now.h, longer), longer)
+    after = Now(
+        t,
+        jnp.where(good[:, None], end, now.y),
+        jnp.where(t + h > t, h, 0.0),
+        now.done + whole,
+        now.tried + 1,
+        jnp.where(good, 0, now.refused + 1),
+        now.at_limit + (good & at_limit),
+    )
+    reached = jnp.where(whole, now.done, jnp.where(good, ON_THE_WAY, NO_STEP_TAKEN))
+    return Path(
+        selected(on_the_way, after, path.now) if has_all else put((some,), path.now, after),
+        put((some, jnp.where(whole, now.done, outputs)), path.states, end),
+        put((some, now.tried), path.steps, Steps(now.t, now.y, length, reached)),
+    )
 
-    def _path(self, method: Method, problem: Problem, steps: Steps, active: Traced) -> Path:
-        draws, outputs = problem.times.shape
-        zeros = jnp.zeros(draws, dtype=int)
 
-        def first(t: Traced, y: Traced, scales: Scales, shared: Shared) -> Traced:
-            return first_lengths(jnp, partial(self.rate, shared), scales, method.order, t, y)
+def backward(
+    rate: Rate, problem: Problem, perturbed: Perturbed, implicit: Traced, steps: Steps, g: Traced
+) -> Any:
+    """The adjoints of the start and of what is perturbed, from those of the states."""
+    found = jax.tree_util.tree_map(jnp.zeros_like, (problem.start, perturbed))
+    for method, mine in ((EXPLICIT, ~implicit), (IMPLICIT, implicit)):
+        own = steps._replace(reached=jnp.where(mine[:, None], steps.reached, NO_STEP_TAKEN))
+        found = _back(rate, method, problem, perturbed, own, g, found)
+    return found
 
-        lengths = jax.vmap(first)(problem.t0, problem.start, problem.scales, problem.shared)
-        h = jnp.where(active, lengths, 0.0)
-        now = Now(problem.t0, problem.start, h, zeros, zeros, zeros, zeros)
-        states = jnp.full((draws, outputs, problem.start.shape[1]), jnp.nan)
-        steps = steps._replace(reached=jnp.where(active[:, None], NO_STEP_TAKEN, steps.reached))
-        found: Path = jax.lax.while_loop(
-            lambda path: jnp.any(self._on_the_way(problem, path.now)),
-            partial(self._round, method, problem),
-            Path(now, states, steps),
+
+def _back(
+    rate: Rate, method: Method, problem: Problem, perturbed: Perturbed, steps: Steps, g: Traced, after: Any
+) -> Any:
+    every, taken = jnp.arange(len(g)), steps.reached > NO_STEP_TAKEN
+    last = jnp.max(jnp.where(taken, jnp.arange(taken.shape[1]), -1))
+
+    def pulled(a: Traced, t: Traced, y: Traced, h: Traced, mine: tuple[Scales, Shared, Perturbed]) -> Any:
+        scales, (floats, others), perturbed = mine
+        found = method.solved(Begin(partial(rate, (floats, others)), t, y, h), scales)
+
+        def end(y: Traced, perturbed: Perturbed) -> Traced:
+            chosen = [x if new is None else new for x, new in zip(floats, perturbed, strict=True)]
+            return method.end(Begin(partial(rate, (chosen, others)), t, y, h), found)
+
+        return jax.vjp(end, y, perturbed)[1](a)
+
+    def back(at: Any) -> Any:
+        k, adjoint, sums = at
+        t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
+        here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
+        to_start, more = jax.vmap(pulled)(
+            adjoint + here, t, y, h, (problem.scales, problem.shared, perturbed)
         )
-        return found
+        mine = jnp.take(taken, k, axis=1)
+        sums = jax.tree_util.tree_map(lambda s, x: s + jnp.where(widened(mine, x), x, 0.0), sums, more)
+        return k - 1, selected(mine, to_start, adjoint), sums
 
-    def _on_the_way(self, problem: Problem, now: Now) -> Traced:
-        stuck = (now.at_limit >= MOST_AT_LIMIT) | (now.refused >= MOST_REFUSED) | ~(now.h > 0)
-        return (now.done < problem.times.shape[1]) & (now.tried < problem.most) & ~stuck
-
-    def _round(self, method: Method, problem: Problem, path: Path) -> Path:
-        """One step of the first draws on the way; where these are few, the places left count for none.
-
-        A round that has a place for every draw needs no gathers and few scatters, which take long to compile.
-        """
-        draws, outputs = problem.times.shape
-        on_the_way = self._on_the_way(problem, path.now)
-        has_all = draws <= DRAWS_A_ROUND
-        if has_all:
-            some, mine, now = jnp.where(on_the_way, jnp.arange(draws), draws), problem, path.now
-        else:
-            some = jnp.nonzero(on_the_way, size=DRAWS_A_ROUND, fill_value=draws)[0]
-            mine, now = jax.tree_util.tree_map(lambda x: x.at[some].get(mode="clip"), (problem, path.now))
-        next_time = jnp.take_along_axis(mine.times, now.done[:, None], axis=1, mode="clip")[:, 0]
-        length = jnp.minimum(now.h, next_time - now.t)
-
-        def step(t: Traced, y: Traced, h: Traced, scales: Scales, shared: Traced) -> Any:
-            return method.step(Begin(partial(self.rate, shared), t, y, h), scales)
-
-        end, error, at_limit = jax.vmap(step)(now.t, now.y, length, mine.scales, mine.shared)
-        good = error <= 1
-        whole = good & (length == next_time - now.t)
-        t = jnp.where(whole, next_time, jnp.where(good, now.t + length, now.t))
-        longer = length * factors(jnp, error, method.order)
-        h = jnp.where(whole, jnp.maximum(now.h, longer), longer)
-        after = Now(
-            t,
-            jnp.where(good[:, None], end, now.y),
-            jnp.where(t + h > t, h, 0.0),
-            now.done + whole,
-            now.tried + 1,
-            jnp.where(good, 0, now.refused + 1),
-            now.at_limit + (good & at_limit),
-        )
-        reached = jnp.where(whole, now.done, jnp.where(good, ON_THE_WAY, NO_STEP_TAKEN))
-        return Path(
-            selected(on_the_way, after, path.now) if has_all else put((some,), path.now, after),
-            put((some, jnp.where(whole, now.done, outputs)), path.states, end),
-            put((some, now.tried), path.steps, Steps(now.t, now.y, length, reached)),
-        )
-
-    def backward(
-        self, problem: Problem, perturbed: Perturbed, implicit: Traced, steps: Steps, g: Traced
-    ) -> Any:
-        """The adjoints of the start and of what is perturbed, from those of the states."""
-        found = jax.tree_util.tree_map(jnp.zeros_like, (problem.start, perturbed))
-        for method, mine in ((self.explicit, ~implicit), (self.implicit, implicit)):
-            own = steps._replace(reached=jnp.where(mine[:, None], steps.reached, NO_STEP_TAKEN))
-            found = self._back(method, problem, perturbed, own, g, found)
-        return found
-
-    def _back(
-        self, method: Method, problem: Problem, perturbed: Perturbed, steps: Steps, g: Traced, after: Any
-    ) -> Any:
-        every, taken = jnp.arange(len(g)), steps.reached > NO_STEP_TAKEN
-        last = jnp.max(jnp.where(taken, jnp.arange(self.tries), -1))
-
-        def pulled(a: Traced, t: Traced, y: Traced, h: Traced, mine: tuple[Scales, Shared, Perturbed]) -> Any:
-            scales, (floats, others), perturbed = mine
-            found = method.solved(Begin(partial(self.rate, (floats, others)), t, y, h), scales)
-
-            def end(y: Traced, perturbed: Perturbed) -> Traced:
-                chosen = [x if new is None else new for x, new in zip(floats, perturbed, strict=True)]
-                return method.end(Begin(partial(self.rate, (chosen, others)), t, y, h), found)
-
-            return jax.vjp(end, y, perturbed)[1](a)
-
-        def back(at: Any) -> Any:
-            k, adjoint, sums = at
-            t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
-            here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
-            to_start, more = jax.vmap(pulled)(
-                adjoint + here, t, y, h, (problem.scales, problem.shared, perturbed)
-            )
-            mine = jnp.take(taken, k, axis=1)
-            sums = jax.tree_util.tree_map(lambda s, x: s + jnp.where(widened(mine, x), x, 0.0), sums, more)
-            return k - 1, selected(mine, to_start, adjoint), sums
-
-        return jax.lax.while_loop(lambda at: at[0] >= 0, back, (last, *after))[1:]
+    return jax.lax.while_loop(lambda at: at[0] >= 0, back, (last, *after))[1:]
 
 
 def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:

@@ -7,12 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ppl.backend.solve import INTEGRAL_TOLERANCE, MOST_TRIES, MOST_TRIES_EACH, ODES, ROOTS, tighter
+from ppl.backend.solve import INTEGRAL_TOLERANCE, ODES, ROOTS
 from ppl.jax_backend import integrals, roots
 from ppl.jax_backend.arguments import Arguments, Shared
-from ppl.jax_backend.initial_value import Problem, Solver, over_draws
+from ppl.jax_backend.initial_value import Problem, Rate, backward, forward, over_draws
 from ppl.jax_backend.not_traceable import NotTraceable
-from ppl.jax_backend.runge_kutta import DormandPrince, Radau
 from ppl.stdlib.solvers.runge_kutta import Scales
 
 Traced = Any
@@ -33,18 +32,12 @@ def ode(
     first, start, times = (jnp.asarray(x, dtype=float) for x in (t0, y0, ts))
     relative, absolute, most = (jnp.asarray(x, dtype=float) for x in tolerances or defaults)
     equation, given = equation_of(f, shared)
-    outputs = times.shape[0]
-    if not outputs:
+    if not times.size:
         return jnp.zeros((0, *start.shape))
-    tries = MOST_TRIES + MOST_TRIES_EACH * outputs
-    solver = Solver(equation, DormandPrince(), Radau(), partial(tighter, jnp), tries)
     in_order = (times[0] > first) & jnp.all(jnp.diff(times) >= 0)
-    start, scales = (
-        jnp.where(in_order, start, jnp.nan),
-        Scales(relative, jnp.broadcast_to(absolute, start.shape)),
-    )
-    most = jnp.minimum(most * outputs, tries)
-    return solved(solver, Problem(start, first, times, scales, most, given))
+    scales = Scales(relative, jnp.broadcast_to(absolute, start.shape))
+    start = jnp.where(in_order, start, jnp.nan)
+    return solved(equation, Problem(start, first, times, scales, most * times.size, given))
 
 
 def root(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
@@ -71,31 +64,31 @@ def equation_of(f: Callable[..., Any], args: Sequence[Any]) -> tuple[Callable[..
     return equation, (arguments.floats, arguments.others)
 
 
-def solved(solver: Solver, problem: Problem) -> Traced:
+def solved(rate: Rate, problem: Problem) -> Traced:
     """The states at the times of one draw, with the adjoints of the steps."""
 
     def recorded(each: Problem) -> tuple[Traced, Any]:
         problem = jax.tree_util.tree_map(lambda x: x.value, each)
         perturbed = [x.value if x.perturbed else None for x in each.shared[0]]
-        states, implicit, steps = one_draw(solver.forward, problem)
+        states, implicit, steps = one_draw(forward, rate, problem)
         return states, (problem, perturbed, states, implicit, steps)
 
     def adjoints(saved: Any, g: Traced) -> tuple[Problem]:
         problem, perturbed, states, implicit, steps = saved
         start, first, times, *_, shared = problem
-        to_start, to_floats = one_draw(solver.backward, problem, perturbed, implicit, steps, jnp.asarray(g))
-        to_first = -jnp.dot(to_start, solver.rate(shared, first, start))
-        to_times = jnp.sum(g * jax.vmap(partial(solver.rate, shared))(times, states), axis=1)
+        to_start, to_floats = one_draw(backward, rate, problem, perturbed, implicit, steps, jnp.asarray(g))
+        to_first = -jnp.dot(to_start, rate(shared, first, start))
+        to_times = jnp.sum(g * jax.vmap(partial(rate, shared))(times, states), axis=1)
         return (Problem._make((to_start, to_first, to_times, None, None, (to_floats, None))),)
 
-    function: Any = jax.custom_vjp(lambda problem: one_draw(solver.forward, problem)[0])
+    function: Any = jax.custom_vjp(lambda problem: one_draw(forward, rate, problem)[0])
     function.defvjp(recorded, adjoints, symbolic_zeros=True)
     return function(problem)
 
 
-def one_draw(f: Callable[..., Any], *args: Any) -> Any:
-    """f, whose arrays have the draws along their first axis, of the arrays of one."""
-    found = over_draws(f)(*jax.tree_util.tree_map(lambda a: a[None], args))
+def one_draw(f: Callable[..., Any], rate: Rate, *args: Any) -> Any:
+    """f(rate, *args), whose arrays have the draws along their first axis, of the arrays of one."""
+    found = over_draws(partial(f, rate))(*jax.tree_util.tree_map(lambda a: a[None], args))
     return jax.tree_util.tree_map(lambda x: x[0], found)
 
 

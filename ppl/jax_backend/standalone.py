@@ -331,13 +331,11 @@ class _Lines:
         fixed, carried = _constants_and_state(op.params)
         step, inner = self.names.fresh("step"), op.params["jaxpr"]
         types = [tuple(v.aval.shape) for v in inner.jaxpr.invars]
-        own = [Text(self.names.fresh("c" if k < fixed + carried else "x"), s) for k, s in enumerate(types)][
-            fixed:
-        ]
-        state, entries = own[:carried], own[carried:]
-        body, answers = self.function(inner, [*operands[:fixed], *own], indent + "    ")
-        first = [x.text for x in operands[fixed : fixed + carried]]
-        scanned = [x.text for x in operands[fixed + carried :]]
+        after = fixed + carried
+        own = [Text(self.names.fresh("c" if k < after else "x"), s) for k, s in enumerate(types)]
+        state, entries = own[fixed:after], own[after:]
+        body, answers = self.function(inner, [*operands[:fixed], *own[fixed:]], indent + "    ")
+        first, scanned = [x.text for x in operands[fixed:after]], [x.text for x in operands[after:]]
         settings = f"length={op.params['length']}, reverse={op.params['reverse']}"
         return [
             f"{indent}def {step}(state, entries):",

@@ -33,11 +33,10 @@ class Rows(NamedTuple):
 
 def refuse(name: str, rows: Rows, m: Array, k: Array) -> None:
     """Raise Rejection where sizes do not agree; IndexError where a y_index is none of theta."""
-    y, index, size = *rows, np.shape(m)[-1]
+    y, index, size, (height, width) = *rows, np.shape(m)[-1], np.shape(k)[-2:]
     if np.shape(y) != np.shape(index):
         raise Rejection(f"`{name}`: y has {len(y)} entries, y_index has {len(index)}; they must be as many.")
-    if np.shape(k)[-2:] != (size, size):
-        height, width = np.shape(k)[-2:]
+    if (height, width) != (size, size):
         raise Rejection(f"`{name}`: the covariance is {height} by {width}, the offset has {size} entries.")
     refuse_outside(index, size)
 
