@@ -83,11 +83,11 @@ def by_linear_recurrences(p: ir.Program) -> ir.Program:
 def solved(s: ir.Stmt, fresh: Fresh) -> ir.Stmts:
     """A loop as loops without order and a recurrence; any other statement as it is."""
     if isinstance(s, ir.For) and not leaves_early(s.body):
-        s = replace(s, body=with_indices_written_out(s.body))
-        for k, store in enumerate(s.body):
-            if isinstance(store, ir.Update) and reads_range(s.body, store.name):
+        loop = replace(s, body=with_indices_written_out(s.body))
+        for k, store in enumerate(loop.body):
+            if isinstance(store, ir.Update) and reads_range(loop.body, store.name):
                 with suppress(Dependent):
-                    return divided(s, k, store, fresh)
+                    return divided(loop, k, store, fresh)
     return (s,)
 
 
