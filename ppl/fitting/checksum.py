@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ppl.arrays import as_pairs
 from ppl.errors import DataError, PPLError
 from ppl.files import require_file
 
@@ -72,7 +73,8 @@ def plain(value: Any, no_number: Callable[[float], Any] = repr) -> Any:
         case list() | tuple():
             return [plain(item, no_number) for item in value]
         case np.ndarray() | np.generic():
-            return plain(value.tolist(), no_number)
+            pairs = as_pairs(np.asarray(value)) if np.iscomplexobj(value) else value
+            return plain(pairs.tolist(), no_number)
         case float() if not math.isfinite(value):
             return no_number(value)
         case Path():

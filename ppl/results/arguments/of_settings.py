@@ -3,17 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ppl.inference.run.setting import (
-    Name,
-    Positive,
-    Probability,
-    Setting,
-    Start,
-    Switch,
-    Whole,
-    Words,
-    settings_of,
-)
+from ppl.inference.run.setting import Positive, Probability, Setting, Start, Switch, Whole, Words, settings_of
 from ppl.inference.run.settings import Settings
 from ppl.results.arguments.argument import Value, bounded, either, flag, word
 
@@ -29,14 +19,14 @@ def argument_of(known: Setting) -> Value:
             return either(name, about) if known.optional else flag(name, about, known.command)
         case Words(words):
             return word(name, about, *([""] if known.optional else []), *words)
-        case Name() | Start():
-            return Value(name, about, format_value(known, known.command))
         case Probability():
             return bounded(name, about, known.command, f"0 < {name} < 1")
         case Whole() | Positive() as kind:
             default = _none(known) if known.optional else known.command
             from_zero = known.optional or kind == Whole(0)
             return bounded(name, about, default, f"0 {'<=' if from_zero else '<'} {name}")
+        case _:
+            return Value(name, about, format_value(known, known.command))
 
 
 def format_value(known: Setting, value: Any) -> Any:

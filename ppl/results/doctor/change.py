@@ -56,16 +56,8 @@ class Change:
         return text[0].upper() + text[1:]
 
     @cached_property
-    def fixes(self) -> tuple[Fix, ...]:
-        """The changes of the text, which all belong together; none with the reason in `no_fix`."""
-        return self._made[0]
-
-    @property
-    def no_fix(self) -> str:
-        return self._made[1]
-
-    @cached_property
-    def _made(self) -> tuple[tuple[Fix, ...], str]:
+    def edits(self) -> tuple[tuple[Fix, ...], str]:
+        """The changes of the text, which all belong together; where there are none, the reason."""
         try:
             return tuple(self._fixes()), ""
         except ByHand as why:
@@ -96,11 +88,11 @@ class Rescaling:
 
     subject: str
     fix: Fix | None
-    no_fix: str = "the declaration has bounds, a comment or other names"
 
     @property
-    def fixes(self) -> tuple[Fix, ...]:
-        return (self.fix,) if self.fix else ()
+    def edits(self) -> tuple[tuple[Fix, ...], str]:
+        """As those of a `Change`."""
+        return ((self.fix,), "") if self.fix else ((), "the declaration has bounds, a comment or other names")
 
 
 def written(new: Statement | Lines | str) -> str:

@@ -39,7 +39,7 @@ class Finding(Lint):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """The changes of the text, which belong together; none if the change is left to you."""
-        return self.change.fixes if self.change else ()
+        return self.change.edits[0] if self.change else ()
 
     @property
     def fixed_source(self) -> SourceText | None:
@@ -52,4 +52,4 @@ class Finding(Lint):
     @property
     def no_fix(self) -> str:
         """Why there are no `fixes`."""
-        return self.change.no_fix if self.change else NO_FIX
+        return self.change.edits[1] if self.change else NO_FIX

@@ -152,7 +152,8 @@ def dependent(some: Sequence[Parameter], others: Sequence[Parameter]) -> bool:
 
 def units(e: Evidence) -> Finding | None:
     """Parameters on scales that are far apart, in units of their multipliers."""
-    sizes_of = {x.column: float(np.abs(coordinate(x)).mean()) for x in e.parameters}
+    scaled = {x.column: x.draws if x.standardised is None else x.standardised for x in e.parameters}
+    sizes_of = {column: float(np.abs(draws).mean()) for column, draws in scaled.items()}
     scales = {column: size for column, size in sizes_of.items() if 0 < size < np.inf}
     if not scales or max(scales.values()) < LARGEST_RATIO * min(scales.values()):
         return None
@@ -170,11 +171,6 @@ def units(e: Evidence) -> Finding | None:
         reference=Reference("mean size of each parameter, log10", np.log10(scales[name]), sizes),
         change=rescaled(own, multiplier),
     )
-
-
-def coordinate(x: Parameter) -> Floats:
-    """The draws (draws,) as the declaration scales them."""
-    return x.draws if x.standardised is None else x.standardised
 
 
 def rescaled(x: Parameter, multiplier: str) -> Rescaling | None:

@@ -6,16 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from ppl.late import special, stats
-from ppl.results.doctor.advice import (
-    are_indices,
-    effect_prior,
-    plain,
-    rounded,
-    undeclared,
-    unit,
-    value_of,
-    with_term,
-)
+from ppl.results.doctor import advice
 from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
@@ -48,17 +39,17 @@ def group(o: Outcome) -> Finding | None:
 def of_groups(o: Outcome, name: str) -> Change | str:
     """An effect of each group, with a scale that they have in common."""
     s, c = o.statement, o.columns[name]
-    scale, effect = (s.fresh(f"{letter}_{plain(name)}") for letter in "su")
-    new = with_term(s, f"{effect}[{name}{s.at}]")
-    priors = (f"{scale} ~ normal(0, {rounded(unit(o))});", f"{effect} ~ normal(0, {scale});")
-    if not are_indices(c):
+    scale, effect = (s.fresh(f"{letter}_{advice.plain(name)}") for letter in "su")
+    new = advice.with_term(s, f"{effect}[{name}{s.at}]")
+    priors = (f"{scale} ~ normal(0, {advice.rounded(advice.unit(o))});", f"{effect} ~ normal(0, {scale});")
+    if not advice.are_indices(c):
         declared = "" if c.declared else f"number the groups of `{name}` from 1 and declare it in data, "
         return (
             f"Give each group an effect: {declared}declare `real<lower=0> {scale}; vector[K] {effect};` in "
             f"parameters for K groups, write `{' '.join(priors)}`, and {written(new)}."
         )
     parameters = (f"real<lower=0> {scale};", f"vector[max({name})] {effect};")
-    return Change(s, new, parameters, priors, tuple(undeclared(o, [name], grouping=True)))
+    return Change(s, new, parameters, priors, tuple(advice.undeclared(o, [name], grouping=True)))
 
 
 def predictor(o: Outcome) -> Finding | None:
@@ -71,12 +62,14 @@ def predictor(o: Outcome) -> Finding | None:
     name, s = found.name, o.statement
     message = f"The residuals of `{o.name}` change with {quoted(name)}, which the model leaves out."
     if name != ORDER:
-        of_column = coefficient(o, (name,), f"b_{plain(name)}", value_of(o, name), columns[name])
+        of_column = coefficient(
+            o, (name,), f"b_{advice.plain(name)}", advice.value_of(o, name), columns[name]
+        )
         return found.finding(message, of_column)
     return found.finding(
         message,
         "Declare `t`, the time or number of the row, in data and `real b_t;` in parameters, with a prior, "
-        f"and {written(with_term(s, f'b_t * t{s.at}'))}.",
+        f"and {written(advice.with_term(s, f'b_t * t{s.at}'))}.",
     )
 
 
@@ -85,9 +78,9 @@ def coefficient(
 ) -> Change:
     """A coefficient called `name` of a term with the values x (n,), of the columns `names`."""
     s, b = o.statement, o.statement.fresh(name)
-    data = tuple(dict.fromkeys(undeclared(o, names)))
-    prior = f"{b} ~ {effect_prior(o, x)};"
-    new = with_term(s, f"{b} * {term}")
+    data = tuple(dict.fromkeys(advice.undeclared(o, names)))
+    prior = f"{b} ~ {advice.effect_prior(o, x)};"
+    new = advice.with_term(s, f"{b} * {term}")
     return Change(s, new, (f"real {b};",), (prior,), data, alternative=alternative)
 
 
@@ -110,12 +103,12 @@ def of_states(o: Outcome) -> Change | str:
     u, rho, scale, n = (s.fresh(name) for name in ("u", "rho", "s_u", "n"))
     parameters = (f"vector[{size}] {u};", f"real<lower=-1, upper=1> {rho};", f"real<lower=0> {scale};")
     priors = (
-        f"{scale} ~ normal(0, {rounded(unit(o))});",
+        f"{scale} ~ normal(0, {advice.rounded(advice.unit(o))});",
         f"{u}[1] ~ normal(0, {scale});",
         f"for ({n} in 2 : {size}) {u}[{n}] ~ normal({rho} * {u}[{n} - 1], {scale});",
     )
     premise = "if rows are in the order of time, give each a state: "
-    made = Change(s, with_term(s, f"{u}{s.at}"), parameters, priors, premise=premise)
+    made = Change(s, advice.with_term(s, f"{u}{s.at}"), parameters, priors, premise=premise)
     return made if s.site and s.site.size else made.hint
 
 
@@ -140,12 +133,12 @@ def interaction(o: Outcome) -> Finding | None:
     if found is None:
         return None
     a, b = found.name.split(" * ")
-    term = f"({value_of(o, a)} {'*' if o.statement.at else '.*'} {value_of(o, b)})"
+    term = f"({advice.value_of(o, a)} {'*' if o.statement.at else '.*'} {advice.value_of(o, b)})"
     x = o.columns[a].values * o.columns[b].values
     return found.finding(
         f"The residuals of `{o.name}` change with the product of `{a}` and `{b}`: the effect of one depends "
         "on the other.",
-        coefficient(o, (a, b), f"b_{plain(a)}_{plain(b)}", term, x),
+        coefficient(o, (a, b), f"b_{advice.plain(a)}_{advice.plain(b)}", term, x),
     )
 
 
@@ -167,8 +160,8 @@ def curvature(o: Outcome) -> Finding | None:
             f"{LINK[0].upper()}{LINK[1:]}, or add the square of its predictor with a coefficient to "
             f"`{o.statement.text}`.",
         )
-    x, term = o.columns[bent.name].values ** 2, f"square({value_of(o, bent.name)})"
-    of_square = coefficient(o, (), f"b_{plain(bent.name)}_2", term, x, f". Or {LINK}.")
+    x, term = o.columns[bent.name].values ** 2, f"square({advice.value_of(o, bent.name)})"
+    of_square = coefficient(o, (), f"b_{advice.plain(bent.name)}_2", term, x, f". Or {LINK}.")
     return found.finding(message, of_square)
 
 

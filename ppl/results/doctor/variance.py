@@ -2,15 +2,7 @@
 
 import numpy as np
 
-from ppl.results.doctor.advice import (
-    LOCATIONS,
-    are_indices,
-    bracketed,
-    rounded,
-    undeclared,
-    value_of,
-    with_scale,
-)
+from ppl.results.doctor import advice
 from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
@@ -39,17 +31,17 @@ def changing_scale(o: Outcome, name: str) -> Change | str:
     """A scale that changes with a column or the fitted values."""
     s, v = o.statement, o.statement.fresh("v")
     if name == FITTED:
-        mean = s.args[LOCATIONS[s.distribution][0]] if s.distribution in LOCATIONS else "mu"
-        priors = (f"{v} ~ normal(0, {rounded(1 / float(o.fitted.std()))});",)
-        return Change(s, with_scale(s, f"{v} * {bracketed(mean)}"), (f"real {v};",), priors)
+        mean = s.args[advice.LOCATIONS[s.distribution][0]] if s.distribution in advice.LOCATIONS else "mu"
+        priors = (f"{v} ~ normal(0, {advice.rounded(1 / float(o.fitted.std()))});",)
+        return Change(s, advice.with_scale(s, f"{v} * {advice.bracketed(mean)}"), (f"real {v};",), priors)
     c = o.columns[name]
     grouped = c.groups is not None
-    new = with_scale(s, f"{v}[{name}{s.at}]" if grouped else f"{v} * {value_of(o, name)}")
-    data = tuple(undeclared(o, [name], grouped))
+    new = advice.with_scale(s, f"{v}[{name}{s.at}]" if grouped else f"{v} * {advice.value_of(o, name)}")
+    data = tuple(advice.undeclared(o, [name], grouped))
     if not grouped:
-        priors = (f"{v} ~ normal(0, {rounded(1 / float(c.values.std()))});",)
+        priors = (f"{v} ~ normal(0, {advice.rounded(1 / float(c.values.std()))});",)
         return Change(s, new, (f"real {v};",), priors, data)
-    if not are_indices(c):
+    if not advice.are_indices(c):
         return (
             f"Declare `vector[K] {v};` in parameters for K groups, write `{v} ~ normal(0, 1);`, and "
             f"{written(new)}."

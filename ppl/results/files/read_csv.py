@@ -76,11 +76,15 @@ class DrawsFile:
         return self._ratios() is not None and self.log_ratios is None
 
     @property
+    def settings(self) -> dict[str, str]:
+        """The comments by the last part of their names."""
+        return {name.rpartition(".")[2]: value for name, value in self.config.items()}
+
+    @property
     def _is_resampled(self) -> bool:
         """Whether CmdStan has drawn these draws of several Pathfinder paths by their weights."""
-        settings = {name.rpartition(".")[2]: value for name, value in self.config.items()}
-        resampled = settings.get("psis_resample", "0") in ("1", "true") and settings.get("num_paths") != "1"
-        return self.method == "pathfinder" and resampled
+        resample, paths = (self.settings.get(name) for name in ("psis_resample", "num_paths"))
+        return self.method == "pathfinder" and resample in ("1", "true") and paths != "1"
 
     def _ratios(self) -> Floats | None:
         for target, approximation in RATIOS:

@@ -141,8 +141,5 @@ def _texts(meta: Mapping[str, Any]) -> About:
     return {name: str(text) for name, text in meta.items() if name.startswith(PREFIX)}
 
 
-READERS: Mapping[str, Callable[[Path], tuple[Read, About]]] = {
-    ".npz": _npz,
-    ".nc": _netcdf,
-    ".parquet": _parquet,
-}
+Reader = Callable[[Path], tuple[Read, About]]
+READERS: Mapping[str, Reader] = {".npz": _npz, ".nc": _netcdf, ".parquet": _parquet}

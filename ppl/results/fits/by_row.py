@@ -40,8 +40,8 @@ class RowsOfData:
         """By data variable, (draws, *shape of its rows)."""
         return {name: reshape(self.values, self.columns, name) for name in variables(self.columns)}
 
-    def require_rows(self) -> None:
-        """DataError where what should be rows is one number."""
+    def log_lik(self, log_ratios: Floats, where: str) -> LogLik:
+        """The rows at draws with `log_ratios` (draws,); DataError where what should be rows is one number."""
         for name, span in self.tied.items():
             raise DataError(
                 f"`{name}` has no rows to leave out: line {span.line} has one density of several entries of "
@@ -49,6 +49,7 @@ class RowsOfData:
                 "in generated quantities, the log likelihood of each row given the others.",
                 name,
             )
+        return of_values(tuple(map(bracketed, self.columns)), self.values, log_ratios, POINTWISE, where)
 
 
 def log_likelihood(posterior: LogDensity, us: Floats) -> RowsOfData:
@@ -103,10 +104,7 @@ def in_files(posterior: LogDensity, files: Sequence[DrawsFile]) -> LogLik:
     """
     ratios, notes = ratios_in(files)
     us = np.concatenate([unconstrained_of(posterior, file.columns, file.draws) for file in files])
-    found = log_likelihood(posterior, us)
-    found.require_rows()
-    names, where = tuple(map(bracketed, found.columns)), str(files[0].path)
-    made = of_values(names, found.values, ratios, POINTWISE, where)
+    made = log_likelihood(posterior, us).log_lik(ratios, str(files[0].path))
     return replace(made, notes=(*made.notes, *notes))
 
 

@@ -43,20 +43,13 @@ from ppl.results.files import stan_csv
 from ppl.results.files.columns import Floats, bracketed, missing_of, variables
 from ppl.results.files.config import as_json
 from ppl.results.files.provenance import Provenance
-from ppl.results.fits import saved
+from ppl.results.fits import saved, updating
 from ppl.results.fits.chains import Chains, sample_from
 from ppl.results.fits.log_evidence import evidence_of, no_evidence
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
-from ppl.results.fits.updating import (
-    draws_for_site,
-    earlier_from_json,
-    updated,
-    with_coverage,
-    with_unchanged,
-)
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.summary import Summary, as_html, summarise
 
@@ -505,12 +498,12 @@ class Fit(VariablesOfDraws):
         """
         if not self.result.family.scales(self.result.params).all():
             raise InferenceError(f'A fit by algorithm = "{self.settings.algorithm}" has no q to update.')
-        enough = draws_for_site(self.posterior.param_unc_num())
+        enough = updating.draws_for_site(self.posterior.param_unc_num())
         draws = self if len(self.draws_u) >= enough else self.more(enough)
         with threads_of_fit(self.posterior):
-            new = updated(self.posterior, draws.draws_u, data)
+            new = updating.updated(self.posterior, draws.draws_u, data)
             if self.level is Level.GOOD:
-                new = with_coverage(new, self.posterior, draws.draws_u)
+                new = updating.with_coverage(new, self.posterior, draws.draws_u)
         fit = variational(new, **{"seed": self.settings.seed, **keywords})
         if fit.level is Level.POOR:
             warn_caller(fit.judgement, PoorFitWarning)
@@ -683,8 +676,8 @@ def load_fit(
     record = saved.read(path)
     with damage_reported(path):
         missing = missing_of(record["unconstrained"], model.data_schema)
-        earlier = earlier_from_json(record)
-    posterior = model.condition(with_unchanged(model, earlier, data), missing=missing)
+        earlier = updating.earlier_from_json(record)
+    posterior = model.condition(updating.with_unchanged(model, earlier, data), missing=missing)
     with damage_reported(path):
         refuse_mismatch(path, record, posterior)
         if earlier:

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ppl.arrays import as_pairs
 from ppl.files import beside, write_whole
+from ppl.fitting.checksum import plain
 from ppl.names import Sized, unflatten
 from ppl.results.files.columns import Floats
 
@@ -36,19 +35,8 @@ def save_warm_start(
     _, first = np.unique(rows, axis=0, return_index=True)  # chains that start together tell nothing
     for number, k in enumerate(np.sort(first)[:CHAINS_STARTED], 1):
         written.append(beside(base, f"inits_{number}"))
-        write_whole(written[-1], [json.dumps(_plain(unflatten(declared, rows[k]))) + "\n"])
+        write_whole(written[-1], [json.dumps(plain(unflatten(declared, rows[k]))) + "\n"])
     return written
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case dict():
-            return {name: _plain(item) for name, item in value.items()}
-        case list():
-            return [_plain(item) for item in value]
-        case _:
-            array = np.asarray(value)
-            return (as_pairs(array) if np.iscomplexobj(array) else array).tolist()
 
 
 def metric_json(inverse_metric: Floats, stepsize: float) -> str:

@@ -30,7 +30,7 @@ from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes, predictive
 from ppl.results.fits.new_rows import Given, in_frame, predicted
-from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws, of_values
+from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
 from ppl.results.report.loo import Loo, loo_of
 
 if TYPE_CHECKING:
@@ -299,9 +299,7 @@ class VariablesOfDraws(ABC):
         where, log_ratios = self.posterior.source.name, self._log_ratios
         if name != POINTWISE or name in variables(self.column_names):
             return of_draws(self.column_names, self.draws(), log_ratios, name, where)
-        self._by_row.require_rows()
-        names = tuple(map(bracketed, self._by_row.columns))
-        return of_values(names, self._by_row.values, log_ratios, name, where)
+        return self._by_row.log_lik(log_ratios, where)
 
     @checks
     def loo(self, log_lik: str = POINTWISE) -> Loo:

@@ -14,7 +14,7 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import Floats
 from ppl.results.files.provenance import worst_of
 from ppl.results.files.read_csv import DrawsFile
-from ppl.results.report.stansummary import worst_khats
+from ppl.results.report.stansummary import runs_of, worst_khats
 
 if TYPE_CHECKING:
     from ppl.inference.diagnose.verdict import Verdict
@@ -73,22 +73,15 @@ def of_chains(files: Sequence[DrawsFile]) -> Judged | None:
     """What chains of the No-U-Turn sampler say of themselves; None where not all files are such chains."""
     if not all({"divergent__", "treedepth__"} <= {*file.internal} for file in files):
         return None
-    shortest = min(len(file.draws) for file in files)
     names = files[0].parameters
-    depths = _set(files[0], ".max_depth")
-    deltas = _set(files[0], ".delta")
-
-    def of(name: str) -> Floats:
-        return np.stack([file.internal[name][:shortest] for file in files])
-
-    draws = np.stack([file.only(names).draws[:shortest] for file in files])
-    depth = int(depths[0]) if depths else 10**9
-    return judged(names, draws, of("divergent__"), of("treedepth__"), depth, *deltas[:1])
-
-
-def _set(file: DrawsFile, ending: str) -> list[float]:
-    """The settings in the header of a file whose name ends so."""
-    return [float(value) for key, value in file.config.items() if key.endswith(ending)]
+    draws = runs_of([file.only(names) for file in files])
+    settings = files[0].settings
+    divergent, depths = (
+        np.stack([file.internal[name][: draws.shape[1]] for file in files])
+        for name in ("divergent__", "treedepth__")
+    )
+    delta = [float(settings["delta"])] if "delta" in settings else []
+    return judged(names, draws, divergent, depths, int(float(settings.get("max_depth", 1e9))), *delta)
 
 
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
@@ -143,8 +136,7 @@ def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]
     """A sentence on what the runs do not agree on."""
     if len(files) < 2:
         return
-    shortest = min(len(file.draws) for file in files)
-    together = np.stack([file.draws[:shortest] for file in files])
+    together = runs_of(files)
     at = {name: files[0].columns.index(name) for name in names}
     found = {name: float(np.nan_to_num(rhat(together[:, :, k]))) for name, k in at.items()}
     disagreeing = sorted((name for name in names if found[name] > MOST_RHAT), key=lambda name: -found[name])

@@ -36,10 +36,6 @@ class Line:
     name: str
     figures: tuple[float, ...]
 
-    def pairs(self, names: Sequence[str]) -> Iterator[tuple[str, float]]:
-        """Each heading with its figure."""
-        return zip(names, self.figures, strict=True)
-
 
 def headings(quantiles: Sequence[float], files: Sequence[DrawsFile]) -> tuple[str, ...]:
     """The names of a line's figures; k_hat and the count of draws that are nan where there are any."""
@@ -57,8 +53,7 @@ def stansummary(
     Runs are compared on as many draws as the shortest has; k-hat is that of the worst run. MCSE is at least
     the standard error that the files give of their fits.
     """
-    shortest = min(len(file.draws) for file in files)
-    runs = np.stack([file.draws[:shortest] for file in files])
+    runs = runs_of(files)
     pooled = np.concatenate([file.draws for file in files])
     khats, missing, of_fits = worst_khats(files), np.isnan(pooled).sum(axis=0), errors_of_fits(files)
 
@@ -73,6 +68,12 @@ def stansummary(
             Line(name, (*_figures(runs[:, :, k], pooled[:, k], quantiles, of_fits.get(name, 0.0)), *last(k)))
             for k, name in enumerate(files[0].columns)
         )
+
+
+def runs_of(files: Sequence[DrawsFile]) -> Floats:
+    """The draws (runs, draws, columns) of each file, as many as the shortest has."""
+    shortest = min(len(file.draws) for file in files)
+    return np.stack([file.draws[:shortest] for file in files])
 
 
 def errors_of_fits(files: Sequence[DrawsFile]) -> dict[str, float]:
@@ -121,8 +122,8 @@ def as_text(lines: Sequence[Line], names: Sequence[str], digits: int | None, wid
 
 def figure_texts(line: Line, names: Sequence[str], digits: int | None = None) -> Iterator[str]:
     """The figures as the table shows them, with so many digits or those that the MCSE leaves known."""
-    mcse = dict(line.pairs(names))["MCSE"]
-    for heading, value in line.pairs(names):
+    figures = dict(zip(names, line.figures, strict=True))
+    for heading, value in figures.items():
         if heading in DECIMALS and math.isfinite(value):
             yield f"{value:.{DECIMALS[heading]}f}"
         elif digits:
@@ -130,7 +131,7 @@ def figure_texts(line: Line, names: Sequence[str], digits: int | None = None) ->
         elif heading == "MCSE":
             yield short(value, 2)
         else:
-            yield known_digits(value, mcse * OF_NORMAL.get(heading, QUANTILE_OF_NORMAL))
+            yield known_digits(value, figures["MCSE"] * OF_NORMAL.get(heading, QUANTILE_OF_NORMAL))
 
 
 def quantiles_of(percentiles: str) -> tuple[float, ...]:
