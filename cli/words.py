@@ -10,8 +10,7 @@ from typer.core import TyperOption
 
 from ppl.cli.group import Command
 from ppl.cli.settings import option_name
-from ppl.results.arguments.of_settings import SETTINGS
-from ppl.results.arguments.settings_in_words import ONE_TO_ONE
+from ppl.results.arguments.of_settings import ONE_TO_ONE, SETTINGS
 
 OPTIONS = {
     **{path: option_name(SETTINGS[name]) for path, name in ONE_TO_ONE.items()},

@@ -9,7 +9,7 @@ from ppl.cmdstan.methods.variational import settings_of
 from ppl.inference.recipes import RECIPES
 from ppl.inference.run.setting import settings_of as settings_of_record
 from ppl.inference.run.settings import Settings
-from ppl.results.arguments.settings_in_words import given_of
+from ppl.results.arguments.of_settings import given_of
 from ppl.results.arguments.tree import PPL, leaves
 from ppl.results.files.config import Config
 from ppl.results.files.stan_csv import cell, csv_lines, diagnostic_lines

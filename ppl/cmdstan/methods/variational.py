@@ -8,8 +8,7 @@ from ppl.cmdstan.job import Job
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
-from ppl.results.arguments.of_settings import SETTINGS, parse_value
-from ppl.results.arguments.settings_in_words import ONE_TO_ONE, in_cmdstans_words
+from ppl.results.arguments.of_settings import ONE_TO_ONE, SETTINGS, in_cmdstans_words, parse_value
 from ppl.results.arguments.tree import Values
 from ppl.results.files.stan_csv import as_sample, elapsed, eta_lines
 from ppl.results.fits.fit import Fit, variational

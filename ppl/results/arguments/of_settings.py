@@ -68,3 +68,24 @@ def radius_or_path(text: str) -> float | str:
 def _none(known: Setting) -> Any:
     """What stands for None."""
     return {Whole: 0, Positive: 0.0}.get(type(known.kind), "")
+
+
+# --- A run in CmdStan's words ---
+
+ONE_TO_ONE = {known.path: name for name, known in SETTINGS.items() if name != "eta"}
+"""The settings that one argument says; `eta` needs two, since its search has a switch of its own."""
+
+
+def given_of(settings: Settings, eta: float) -> dict[str, Any]:
+    """The arguments of a run; `eta` stands where it was given, its default 1 where it was searched for."""
+    return {
+        "method": "variational",
+        **{path: format_value(SETTINGS[name], getattr(settings, name)) for path, name in ONE_TO_ONE.items()},
+        "variational.eta": 1.0 if settings.eta is None else float(eta),
+        "variational.adapt.engaged": settings.eta is None,
+    }
+
+
+def in_cmdstans_words(settings: Settings, family: str) -> dict[str, str]:
+    """The family that `auto` came to, where CmdStan's clients look for an algorithm: they know no `auto`."""
+    return {"variational.algorithm": family} if settings.algorithm == "auto" else {}

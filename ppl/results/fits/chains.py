@@ -31,8 +31,7 @@ from ppl.results.arguments.tree import Values
 from ppl.results.files.columns import Floats
 from ppl.results.files.stan_csv import OF_NUTS, chain_lines
 from ppl.results.fits.variables import VariablesOfDraws
-from ppl.results.report.chain_summary import ChainSummary, summary_of_chains
-from ppl.results.report.summary import as_html
+from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains
 
 ARVIZ_STATS = ("lp", "acceptance_rate", "step_size", "tree_depth", "n_steps", "diverging", "energy")
 """ArviZ's names of the statistics of NUTS, in the order of `OF_NUTS`, and the types that it looks for."""

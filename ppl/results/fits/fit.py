@@ -37,7 +37,7 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
-from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
+from ppl.results.arguments.of_settings import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
 from ppl.results.files.columns import Floats, bracketed, missing_of, variables

@@ -1,4 +1,4 @@
-"""Mean, sd and quantiles of every column of draws, and how many draws of it are nan."""
+"""Mean, sd and quantiles of every column of draws, how many are nan, and of chains how they agree."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,7 @@ from ppl import html
 from ppl.errors import UnknownName
 from ppl.extras import extra
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
+from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.inference.diagnose.level import Level
 from ppl.results.files.columns import Floats, in_columns
 from ppl.results.files.tables import at_the_point, text_table
@@ -211,3 +212,61 @@ def known_digits(value: float, se: float) -> str:
         return f"{0:.{max(0, -place)}f}" if place > -MOST_FIGURE_DIGITS else "0"
     size = math.floor(math.log10(abs(rounded)))
     return short(rounded, min(max(1, size - place + 1), MOST_FIGURE_DIGITS))
+
+
+# --- Chains ---
+
+OF_CHAINS = (
+    *("mcse_mean" if name == "se" else name for name in HEADINGS),
+    "ESS_bulk",
+    "ESS_tail",
+    "R_hat",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRow(Row):
+    """One column's summary over all chains, with how they agree. Vehtari et al. (2021).
+
+    `se`, `se_q5`, `se_q50` and `se_q95` are Monte Carlo standard errors, ArviZ's `mcse_mean` and so on.
+    """
+
+    ess_bulk: float
+    ess_tail: float
+    r_hat: float
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The figures as a table shows them: of what never varies the value alone."""
+        of_chains = (short(self.ess_bulk), short(self.ess_tail), f"{self.r_hat:.3f}")
+        return (*super().texts, *("" if self.constant else text for text in of_chains))
+
+
+@dataclass(frozen=True, repr=False)
+class ChainSummary(Summary):
+    """The rows of a summary table of chains, in the order of the columns or by name."""
+
+    rows: tuple[ChainRow, ...]
+    headings: tuple[str, ...] = OF_CHAINS
+
+    def __iter__(self) -> Iterator[ChainRow]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> ChainRow:
+        return self.rows[self.place(name)]
+
+
+def summary_of_chains(columns: Sequence[str], draws: Floats) -> ChainSummary:
+    """The summary of draws (chains, draws, columns)."""
+    pooled = summarise(columns, draws.reshape(-1, len(columns)))
+    with np.errstate(all="ignore"):
+        rows = tuple(_chain_row(row, draws[:, :, k]) for k, row in enumerate(pooled))
+    return ChainSummary(rows)
+
+
+def _chain_row(row: Row, draws: Floats) -> ChainRow:
+    of_quantiles = (mcse_quantile(draws, p) for p in SUMMARY_QUANTILES)
+    errors = dict(zip(("se", "se_q5", "se_q50", "se_q95"), (mcse_mean(draws), *of_quantiles), strict=True))
+    return ChainRow(
+        **vars(row) | errors, ess_bulk=ess_bulk(draws), ess_tail=ess_tail(draws), r_hat=rhat(draws)
+    )
