@@ -48,8 +48,7 @@ def compare(
     from ppl.cli.fits import read_run
     from ppl.cli.output import screen_width, wrapped
     from ppl.inference.diagnose.level import Level
-    from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
-    from ppl.results.report.compare import Comparison
+    from ppl.results.report.compare import Comparison, EvidenceComparison, by_evidence
     from ppl.results.report.compare import compare as compared
     from ppl.results.report.loo import loo_of
     from ppl.results.report.machine import document, of_comparison

@@ -7,24 +7,23 @@ from pathlib import Path
 import numpy as np
 
 from ppl.inference.diagnose.level import Level
+from ppl.results.doctor import structure
 from ppl.results.doctor.change import written
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.dependence import dependence
 from ppl.results.doctor.evidence import Evidence, Outcome
 from ppl.results.doctor.finding import Finding
-from ppl.results.doctor.parameters import conflict, narrowest, uninformed, units
-from ppl.results.doctor.prior import prior_predictive
+from ppl.results.doctor.parameters import conflict, narrowest, prior_predictive, uninformed, units
 from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
-from ppl.results.doctor.structure import autocorrelation, curvature, group, interaction, predictor
-from ppl.results.doctor.variance import unequal_variance
 from ppl.results.report import plots
 
 FALSE_ALARMS = 0.01
 """The probability that a model that is right has a finding, over all checks (Bonferroni's bound)."""
 
 OF_OUTCOMES: tuple[Callable[[Outcome], Finding | None], ...] = (
-    *(prior_predictive, group, predictor, autocorrelation, interaction, curvature, unequal_variance),
+    *(prior_predictive, structure.group, structure.predictor, structure.autocorrelation),
+    *(structure.interaction, structure.curvature, structure.unequal_variance),
     *(zeros, dispersion, outliers, family, loo_pit, repeated, influential),
 )
 """The checks of each observed variable."""

@@ -1,4 +1,4 @@
-"""What the data say of each parameter, against its prior, and the scales of parameters."""
+"""The prior against the data, what these say of each parameter, and the scales of parameters."""
 
 import math
 from collections.abc import Sequence
@@ -10,11 +10,12 @@ from ppl.frontend.density_lints import literal, parameters, redeclaration
 from ppl.frontend.non_centred import CONTAINERS
 from ppl.results.doctor.advice import SYMMETRIC, rounded, rounded_up, with_argument
 from ppl.results.doctor.change import Change, Rescaling
-from ppl.results.doctor.evidence import Evidence, Parameter, Prior
+from ppl.results.doctor.evidence import Evidence, Outcome, Parameter, Prior
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.power_scaling import sensitivity
+from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Statement
-from ppl.results.doctor.tails import upper_tail
+from ppl.results.doctor.tails import farthest, upper_tail
 from ppl.results.files.columns import Floats
 
 SENSITIVE = 0.05
@@ -31,6 +32,36 @@ MISTAKE = (
     " if the data are more reliable than the prior; otherwise look for a mistake in the data or in the "
     "statement that reads it."
 )
+
+
+def prior_predictive(o: Outcome) -> Finding | None:
+    """Data simulated from the prior that are far from the data, or much narrower.
+
+    Gelman et al. (2020), Bayesian workflow, section 2.4.
+    """
+    if o.prior is None:
+        return None
+    centre = float(np.median(o.prior))
+    tried: list[Candidate] = [
+        ("far from", lambda rows: np.abs(np.median(rows, axis=1) - centre)),
+        ("much narrower than", half_width),
+    ]
+    found = farthest("PPL020", o, tried, (o.y, o.prior), f"|median of `{o.name}`| or half width: {{}}")
+    assert found is not None
+    low, high = (f"{q:.3g}" for q in np.quantile(o.prior, (0.05, 0.95)))
+    own = " to ".join(f"{q:.3g}" for q in np.quantile(o.y, (0.05, 0.95)))
+    return found.finding(
+        f"Data simulated from the prior are {found.name} `{o.name}`: 90% of them lie between {low} and "
+        f"{high}, 90% of `{o.name}` between {own}.",
+        f"Widen or move the priors of the parameters in `{o.statement.text}`, until data such as these are "
+        "plausible under them.",
+    )
+
+
+def half_width(rows: Floats) -> Floats:
+    """Half the width of the middle 80% (n,) of rows (n, rows)."""
+    low, high = np.quantile(rows, (0.1, 0.9), axis=1)
+    return np.asarray((high - low) / 2)
 
 
 def conflict(e: Evidence) -> Finding | None:

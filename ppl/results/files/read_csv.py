@@ -154,14 +154,9 @@ def _numbers(path: Path, header: list[str], cells: list[list[str]]) -> Floats:
         if len(row) != len(header):
             raise DataError(f"{path}: row {number} has {len(row)} cells, but the header {len(header)}.")
         for name, cell in zip(header, row, strict=True):
-            if not _is_number(cell):
-                raise DataError(f"{path}: row {number} has {cell!r} under {name}; expected a number.")
+            try:
+                float(cell)
+            except ValueError:
+                why = f"row {number} has {cell!r} under {name}; expected a number"
+                raise DataError(f"{path}: {why}.") from None
     return np.array(cells, dtype=float).reshape(len(cells), len(header))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

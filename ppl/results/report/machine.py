@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ppl.fitting.checksum import plain
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import Level
-from ppl.results.report.by_evidence import EvidenceComparison
-from ppl.results.report.compare import Comparison
+from ppl.results.report.compare import Comparison, EvidenceComparison
 from ppl.results.report.loo import Loo
 
 if TYPE_CHECKING:

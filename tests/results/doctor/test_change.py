@@ -61,7 +61,8 @@ def changed(advice, text, **more):
     """The text after the change, or why there is none."""
     source, site = site_of(text, **more)
     change = advice(replace(statement_of(site.node), site=site))
-    return with_fixes(source.text, change.fixes) if change.fixes else change.no_fix
+    fixes, no_fix = change.edits
+    return with_fixes(source.text, fixes) if fixes else no_fix
 
 
 def test_comments_and_layout_stay():
@@ -107,7 +108,7 @@ def test_a_prior_is_widened_where_it_stands(prior, means, expected):
     source, site = site_of(text % prior)
     statement = replace(statement_of(site.node), site=replace(site, is_prior=True))
     change = widened(statement, [np.array([mean]) for mean in means])
-    assert (change and with_fixes(source.text, change.fixes)) == (expected and text % expected)
+    assert (change and with_fixes(source.text, change.edits[0])) == (expected and text % expected)
     assert expected is None or change.hint.startswith("Write `y_0 ~ ")
 
 

@@ -16,13 +16,18 @@ from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.dependence import dependence
 from ppl.results.doctor.doctor import FALSE_ALARMS, OF_ALL, OF_OUTCOMES, TIERS, examine
 from ppl.results.doctor.evidence import Column, Evidence, Geometry, Parameter, Prior
-from ppl.results.doctor.parameters import conflict, uninformed, units
-from ppl.results.doctor.prior import prior_predictive
+from ppl.results.doctor.parameters import conflict, prior_predictive, uninformed, units
 from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
 from ppl.results.doctor.statement import Statement
-from ppl.results.doctor.structure import autocorrelation, curvature, group, interaction, predictor
-from ppl.results.doctor.variance import unequal_variance
+from ppl.results.doctor.structure import (
+    autocorrelation,
+    curvature,
+    group,
+    interaction,
+    predictor,
+    unequal_variance,
+)
 from ppl.source import SourceText
 
 spec = importlib.util.spec_from_file_location("made", Path(__file__).with_name("made.py"))
