@@ -6,11 +6,12 @@ parameters alone is a prior, and left out.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
+from typing import NamedTuple
 
 from ppl.frontend import ast
 from ppl.frontend.calls import DENSITIES, left_and_args, outcome_of
@@ -38,28 +39,23 @@ class Around:
     branches: tuple[ast.If, ...] = ()
 
 
-@dataclass(frozen=True)
-class Observed:
+class Observed(NamedTuple):
     """What an expression observes: the places of its densities' outcomes; what else it says of data."""
 
     places: tuple[Place, ...] = ()
     bounds: tuple[Place, ...] = ()
     """Outcomes of cumulative distribution functions alone: a censored row, or the bound itself."""
-    literal: bool = False
-    """Whether there is a density, or a probability, of a constant."""
-    prior: bool = False
-    """Whether there is a density of parameters."""
-    data: str = ""
+    literals: int = 0
+    """How many densities, or probabilities, are of constants."""
+    priors: int = 0
+    """How many densities are of parameters."""
+    data: tuple[str, ...] = ()
     """Data that are read outside of densities."""
 
-    def __add__(self, other: "Observed") -> "Observed":
-        return Observed(
-            (*self.places, *other.places),
-            (*self.bounds, *other.bounds),
-            self.literal or other.literal,
-            self.prior or other.prior,
-            self.data or other.data,
-        )
+
+def together(found: Iterable[Observed]) -> Observed:
+    """What several expressions observe."""
+    return reduce(lambda a, b: Observed(*map(add, a, b)), found, Observed())
 
 
 @dataclass
@@ -163,15 +159,14 @@ class Reader(ABC):
     def place(self, seen: Observed, around: Around, span: Span) -> Place | None:
         """The rows that a term observes; None for a prior."""
         places = seen.places or tuple(p for p in seen.bounds if p.name in self.outcomes)
-        if not places and (seen.bounds or seen.literal or seen.data):
+        if not places and (seen.bounds or seen.literals or seen.data):
             places = self.beside(around)
             if not places and seen.bounds and not around.branches:
                 places = seen.bounds
         if not places:
-            if seen.bounds or seen.data:
-                named = seen.data or seen.bounds[0].name
-                raise unread(f"this term reads `{named}` and has no density of one row", span)
-            if seen.literal and not seen.prior:
+            if named := (*seen.data, *(p.name for p in seen.bounds)):
+                raise unread(f"this term reads `{named[0]}` and has no density of one row", span)
+            if seen.literals and not seen.priors:
                 raise unread("the outcome is a constant, and no row of data", span)
             return None
         if len(names := sorted({p.name for p in places})) > 1:
@@ -205,7 +200,7 @@ class Reader(ABC):
             return Observed((found,))
         if self.flow.reads_data(left):
             raise unread(f"`{text_of(left)}` is not an entry of one data variable", span)
-        return Observed(literal=not any(True for _ in variables(left)))
+        return Observed(literals=not any(True for _ in variables(left)))
 
     def observed(self, e: ast.Expr, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]) -> Observed:
         """What entry `at` of an expression inside loops observes; definitions of `seen` are being read."""
@@ -213,36 +208,32 @@ class Reader(ABC):
             case ast.Call(name=name, args=(left, *_)) if name.endswith((*DENSITIES, *CUMULATIVE)):
                 if self.flow.depends(left):
                     self.refuse_mixed(left)
-                    return Observed(prior=True)
+                    return Observed(priors=1)
                 out = self.outcome(left, e.span)
-                return replace(out, places=(), bounds=out.places) if name.endswith(CUMULATIVE) else out
+                return out._replace(places=(), bounds=out.places) if name.endswith(CUMULATIVE) else out
             case ast.Variable() if e in self.facts.symbols:
                 if (symbol := self.facts.symbols[e]) in self.flow.definitions:
                     return self.defined(symbol, within, at, seen)
-                return Observed(data=e.name if self.places.is_data(e) else "")
+                return Observed(data=(e.name,) * self.places.is_data(e))
             case ast.Indexed(base=base, indices=indices):
                 own = self.observed(base, within, composed(self.facts, indices, at), seen)
                 read = filter(self.places.is_data, variables(indices))
-                return own + Observed(data=next((v.name for v in read if self.facts.types[v] != INT), ""))
+                data = tuple(v.name for v in read if self.facts.types[v] != INT)
+                return together([own, Observed(data=data)])
             case ast.Call(name=name) if name in SIZES:
                 return Observed()
             case _:
-                return reduce(add, (self.observed(part, within, (), seen) for part in parts(e)), Observed())
+                return together(self.observed(part, within, (), seen) for part in parts(e))
 
     def defined(
         self, symbol: Symbol, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]
     ) -> Observed:
         """What a variable observes: what its definitions do, their loops' variables put in terms of `at`."""
-        out = Observed()
-        if symbol in seen:
-            return out
-        for d in self.flow.definitions[symbol]:
-            own = self.observed(d.value, d.loops, (), seen | {symbol})
-            move = Move.of(d, within, at)
-            out += replace(
-                own, places=tuple(map(move.place, own.places)), bounds=tuple(map(move.place, own.bounds))
-            )
-        return out
+        out: list[Observed] = []
+        for d in self.flow.definitions[symbol] if symbol not in seen else ():
+            own, move = self.observed(d.value, d.loops, (), seen | {symbol}), Move.of(d, within, at).place
+            out.append(own._replace(places=(*map(move, own.places),), bounds=(*map(move, own.bounds),)))
+        return together(out)
 
     def refuse_mixed(self, left: ast.Expr) -> None:
         """A density of what is computed of data and of parameters: prior or likelihood?"""

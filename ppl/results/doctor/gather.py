@@ -25,6 +25,7 @@ from ppl.results.fits.by_row import again, continuous
 from ppl.types import INT, element_type
 
 ByVariable = Mapping[str, Floats]
+Compute = Callable[[], ByVariable]
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,7 @@ class Simulated:
 
 
 def gather(
-    posterior: LogDensity,
-    us: Floats,
-    log_ratios: Floats,
-    log_lik: Callable[[], ByVariable],
-    predictive: Callable[[], ByVariable],
-    seed: int,
+    posterior: LogDensity, us: Floats, log_ratios: Floats, log_lik: Compute, predictive: Compute, seed: int
 ) -> Evidence:
     """The evidence at draws `us` (draws, dim) with `log_ratios` (draws,) of p to q.
 

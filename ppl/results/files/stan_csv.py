@@ -18,6 +18,8 @@ from ppl.results.files.config import Config, comment_lines
 if TYPE_CHECKING:
     from ppl.inference.nuts.chain import Chain
 
+Texts = Iterable[str]
+
 LEADING = ("lp__", "log_p__", "log_g__")
 """Columns before the variables."""
 
@@ -46,15 +48,11 @@ def line(values: Iterable[float]) -> str:
 
 
 def file_lines(
-    config: Config,
-    header: Iterable[str],
-    rows: Iterable[Iterable[float]],
-    adaptation: Iterable[str] = (),
-    closing: Iterable[str] = (),
+    config: Config, head: Texts, rows: Iterable[Iterable[float]], adaptation: Texts = (), closing: Texts = ()
 ) -> Iterator[str]:
-    """The whole file."""
+    """The whole file, with the names `head` of the columns."""
     yield from comment_lines(config)
-    yield ",".join(header) + "\n"
+    yield ",".join(head) + "\n"
     yield from adaptation
     yield from map(line, rows)
     yield from closing
@@ -64,22 +62,16 @@ def file_lines(
 
 
 def csv_lines(
-    config: Config,
-    columns: Sequence[str],
-    eta: float,
-    mean: Floats,
-    log_p: Floats,
-    log_g: Floats,
-    rows: Floats,
+    config: Config, columns: Sequence[str], eta: float, mean: Floats, *draws: Floats
 ) -> Iterator[str]:
     """The file of method `variational` (`stan::services::experimental::advi`).
 
-    `mean` is the constrained image of the unconstrained mean, the first row; `rows` are the draws.
+    `mean` is the constrained image of the unconstrained mean, the first row. `draws` are log p (draws,),
+    log g and the variables (draws, columns).
     """
-    draws = (chain((0, p, g), row.tolist()) for p, g, row in zip(log_p, log_g, rows, strict=True))
-    return file_lines(
-        config, (*LEADING, *columns), chain([chain((0, 0, 0), mean.tolist())], draws), eta_lines(eta)
-    )
+    rows = (chain((0, p, g), row.tolist()) for p, g, row in zip(*draws, strict=True))
+    first = chain((0, 0, 0), mean.tolist())
+    return file_lines(config, (*LEADING, *columns), chain([first], rows), eta_lines(eta))
 
 
 def eta_lines(eta: float) -> Iterator[str]:
@@ -111,16 +103,14 @@ def as_sample(config: Config, draws: int) -> Config:
     )
 
 
-def sample_lines(
-    config: Config, columns: Sequence[str], log_p: Floats, log_g: Floats, rows: Floats
-) -> Iterator[str]:
-    """The draws of a fit, whose configuration is `config`, for readers that know no other method.
+def sample_lines(config: Config, columns: Sequence[str], *draws: Floats) -> Iterator[str]:
+    """The draws of a fit, with its `config` and `draws` as in `csv_lines`, for readers of this method alone.
 
     There is no mean row and no adaptation; `lp__` has the log density, `log_g__` is for importance weights.
     """
-    draws = (chain((p, p, g), row.tolist()) for p, g, row in zip(log_p, log_g, rows, strict=True))
-    sample = as_sample(config, len(rows))
-    return file_lines(sample, (*LEADING, *columns), draws, closing=elapsed(*NO_TIMES))
+    rows = (chain((p, p, g), row.tolist()) for p, g, row in zip(*draws, strict=True))
+    sample = as_sample(config, len(draws[0]))
+    return file_lines(sample, (*LEADING, *columns), rows, closing=elapsed(*NO_TIMES))
 
 
 def chain_lines(config: Config, columns: Sequence[str], own: "Chain", rows: Floats) -> Iterator[str]:
