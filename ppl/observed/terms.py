@@ -141,12 +141,10 @@ class Reader(ABC):
             case ast.Call(name=name) if name.endswith(DENSITIES):
                 return self.density(value, around)
         refuse_target(value)
-        at: Exprs = ()
-        heads = []
-        if axes and isinstance(value, ast.Variable):
-            lengths = Entries(self.facts, self.names).lengths(value, axes)
-            heads = [(self.names.fresh("k"), integer(1, value.span), n) for n in lengths]
-            at = tuple(variable(name, value.span) for name, _, _ in heads)
+        by_entry = axes if isinstance(value, ast.Variable) else 0
+        lengths = Entries(self.facts, self.names).lengths(value, by_entry) if by_entry else ()
+        heads = [(self.names.fresh("k"), integer(1, value.span), n) for n in lengths]
+        at = tuple(variable(name, value.span) for name, _, _ in heads)
         seen = self.observed(value, around.loops, at, frozenset())
         place = self.place(seen, around, value.span)
         if place is None:
