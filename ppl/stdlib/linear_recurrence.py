@@ -105,10 +105,17 @@ def with_recurrence(xp: Namespace, x: Array, scale: Array, weights: Array) -> Ar
     return xp.np.concatenate([y, xp.np.broadcast_to(rest, (*np.shape(y)[:-1], np.shape(rest)[-1]))], axis=-1)
 
 
-def lag_of_range(xp: Namespace, lag: Array, length: Array, of_weights: Array) -> Array:
-    """How far back a range begins; InferenceError unless there are as many weights as it has entries."""
-    wrong = np.flatnonzero(np.not_equal(np.maximum(length, 0), np.maximum(of_weights, 0)))
-    if wrong.size:
-        sizes = (int(np.broadcast_to(n, np.shape(lag)).flat[wrong[0]]) for n in (length, of_weights))
-        raise InferenceError("Sizes do not match: [{}] and [{}].".format(*sizes))
-    return np.where(np.asarray(length) > 0, lag, 0)
+def lag_of_range(xp: Namespace, place: Array, lower: Array, upper: Array, weights: Array) -> Array:
+    """How far before an entry the range of earlier ones begins that it reads, with so many weights.
+
+    Raises:
+        IndexError: a range that has entries begins before 1.
+        InferenceError: there are not as many weights as entries.
+    """
+    lower, upper, weights = np.broadcast_arrays(lower, upper, weights)
+    length = np.asarray(np.maximum(upper - lower + 1, 0))
+    for i in np.flatnonzero((length > 0) & (lower < 1)):
+        raise IndexError(f"The range {lower.flat[i]}:{upper.flat[i]} begins before 1.")
+    for i in np.flatnonzero(length != np.maximum(weights, 0)):
+        raise InferenceError(f"Sizes do not match: [{length.flat[i]}] and [{weights.flat[i]}].")
+    return np.where(length > 0, place - lower, 0)

@@ -66,6 +66,14 @@ OTHER = {
         target += 0.1 * x[t - 1]; }""",
     "another state": """real m = 0;
         for (t in 2:N) { m = 0.5 * m + z[t]; x[t] = m + 0.2 * sum(x[1:(t - 1)]); }""",
+    "an entry that was there": """x = v; for (t in 2:N) { real old = x[t];
+        x[t] = 0.3 * sum(x[1:(t - 1)]) + z[t]; target += old * s; }""",
+    "a local that is used later": """for (t in 2:N) { real c = sum(x[1:(t - 1)]);
+        x[t] = 0.3 * c + z[t]; target += 0.1 * c; }""",
+    "a range that something else reads": """vector[N] e; for (t in 2:N) { x[t] = z[t];
+        e[t] = sum(x[1:(t - 1)]); target += e[t]; }""",
+    "ints": """array[N] int f; f[1] = 1; for (t in 2:N) f[t] = sum(f[1:(t - 1)]);
+        x = z * f[N];""",
     "backwards in time": "x[N] = s; for (i in 1:(N - 1)) x[N - i] = z[i] + 0.3 * sum(x[(N - i + 1):N]);",
 }
 
@@ -106,6 +114,12 @@ def test_other_loops_stay(name: str) -> None:
 def test_without_entries_the_loop_does_nothing() -> None:
     text = HEADER % LINEAR["backwards"]
     assert_law(text, data(1), point(1))
+
+
+def test_a_range_that_begins_before_the_first_entry_is_refused() -> None:
+    text = HEADER % "for (t in 2:N) x[t] = z[t] + 0.1 * sum(x[(t - 2):(t - 1)]);"
+    with pytest.raises(InferenceError, match=r"The range 0:1 begins before 1"):
+        posterior(text, data()).log_density(point())
 
 
 def test_lists_of_different_lengths_are_refused() -> None:

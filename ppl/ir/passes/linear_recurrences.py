@@ -99,19 +99,19 @@ def divided(s: ir.For, k: int, store: ir.Update, fresh: Fresh) -> ir.Stmts:
     needed, value = without_locals_of(name, before, store.value)
     terms = tuple(terms_of(value, name))
     sums = tuple(term for term in terms if term.entries)
-    require_order(name, sums, place, (*needed, *after))
+    rest = (*needed, *after)
+    dropped = declared_names(before) - declared_names(needed)
+    if not sums or any(mentions(each, told) for each in rest for told in (name, *dropped)):
+        raise Dependent("the loop reads the variable elsewhere")
+    require_earlier(sums, place)
     own = [term.factor for term in terms if not term.entries] or [NOTHING]
     fill = replace(store, value=reduce(partial(binary, "+", t=REAL), own))
-    made = Made(s, place, needed, fresh)
-    rest = replace(s, body=(*before, *after))
-    return (*made.recurrence(fill, sums), *((rest,) if acts(rest) else ()))
-
-
-def acts(s: ir.For) -> bool:
-    """Whether anything is left of a loop when it has run."""
-    return bool(outer_writes(s)) or any(
-        isinstance(n, ir.Increment | ir.CallVoid | ir.Message) for n in walk(s)
+    made = Made(s, place, needed, fresh).recurrence(fill, sums)
+    loop = replace(s, body=rest)
+    acts = outer_writes(loop) or any(
+        isinstance(n, ir.Increment | ir.CallVoid | ir.Message) for n in walk(rest)
     )
+    return (*made, loop) if acts else made
 
 
 def reads_range(body: ir.Stmts, name: str) -> bool:
@@ -130,14 +130,11 @@ def reads_range(body: ir.Stmts, name: str) -> bool:
 
 def place_in_order(store: ir.Update, s: ir.For) -> ir.Expr:
     """The index of the one entry that a step sets, each step the next."""
-    match store.path:
-        case ((ir.At(index=index) as item,),):
+    match store:
+        case ir.Update(path=((ir.At(index=index) as item,),), value=value) if value.type == REAL:
             at = linear(index)
-            if (
-                at
-                and at.slope(s.variable) == 1
-                and is_numbered_by(item, s.variable, assigned_names(s.body).__contains__)
-            ):
+            in_order = is_numbered_by(item, s.variable, assigned_names(s.body).__contains__)
+            if in_order and at and at.slope(s.variable) == 1:
                 return index
     raise Dependent("entries are not filled in order")
 
@@ -232,16 +229,14 @@ def as_range(e: ir.Expr) -> Range:
     return Range(e, FIRST, library_apply("size", [e], INT))
 
 
-def require_order(name: str, sums: tuple[Term, ...], place: ir.Expr, others: ir.Stmts) -> None:
-    """Dependent, where a step may read an entry that is not filled yet, or reads one elsewhere."""
+def require_earlier(sums: tuple[Term, ...], place: ir.Expr) -> None:
+    """Dependent, where a step may read an entry that is not filled yet."""
     for t in sums:
         assert t.entries is not None
         at, last = linear(place), linear(t.entries.upper)
         ahead = at + -last if at and last else None
         if ahead is None or ahead.terms or ahead.constant < 1:
             raise Dependent("a step reads entries that are not filled yet")
-    if any(mentions(s, name) for s in others):
-        raise Dependent(f"`{name}` is read elsewhere in the loop")
 
 
 # --- What takes its place ------------------------------------------------------------------------
@@ -297,9 +292,10 @@ class Made:
     def lag(self, t: Term) -> ir.Expr:
         """How far back the entries begin."""
         assert t.entries is not None
-        lag, length = minus(self.place, t.entries.lower), t.entries.length
         callee = ir.Callee("lag_of_range", lag_of_range, "elementwise")
-        return ir.Apply(callee, (lag, length, t.weights.length if t.weights else length), INT)
+        lower, upper = t.entries.lower, t.entries.upper
+        weights = t.weights.length if t.weights else t.entries.length
+        return ir.Apply(callee, (self.place, lower, upper, weights), INT)
 
     def weighed(self, t: Term, weights: ir.Var, alone: bool) -> ir.For:
         """The loop over the entries that a step reads, by how far back: their weights are its row."""
