@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-Topics = Mapping[str, tuple[str, ...]]
-
 DRAWS = (
     *("draws", "draws_pd", "draws_xr", "draws_u"),
     *("column_names", "stan_variable", "stan_variables", "method_variables"),
@@ -11,7 +9,7 @@ DRAWS = (
 PREDICTIONS = ("log_lik", "loo", "predictive", "predict", "doctor")
 OF_DISCRETE = ("probabilities", "most_probable")
 
-MEMBERS: Mapping[str, Topics] = {
+MEMBERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "Model": {
         "Data": ("condition", "data_schema"),
         "Checks before a fit": ("prior_predictive", "sbc"),

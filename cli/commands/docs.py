@@ -90,19 +90,16 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         text: str = command.get_help(typer.Context(command, context.parent, name))
         return f"{text.rstrip()}\n\n{stages(name == 'sample')}" if name in ("variational", "sample") else text
 
-    entry = reference().__getitem__
+    entry, callees = reference().__getitem__, standard().callees.items()
     guides = {name: page.text.rstrip() for name, page in written().items() if name != "index"}
     return {
         "Commands": (list(commands), command_page),
         "Constraints": ([c.keyword for c in CONSTRAINTS], entry),
         "Distributions": ([d.name for d in DISTRIBUTIONS], entry),
-        "Functions": ([name for name, c in standard().callees.items() if c.kind == "function"], entry),
+        "Functions": ([name for name, c in callees if c.kind == "function"], entry),
         "Functions of functions": (list(HIGHER_ORDER), higher_order_page),
         "Embedded Laplace approximation": ([*STATEMENTS, *LAPLACE], laplace_page),
-        "Functions of distributions": (
-            [n for n, c in standard().callees.items() if c.kind != "function"],
-            entry,
-        ),
+        "Functions of distributions": ([name for name, c in callees if c.kind != "function"], entry),
         "Messages": (list(pages()), lambda code: page_text(pages()[code])),
         "Guides": (list(guides), guides.__getitem__),
         "Terms": (["glossary", *GLOSSARY], term_page),

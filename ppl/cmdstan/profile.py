@@ -83,7 +83,7 @@ class Clock:
         return adjoints if blocks else vjp
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profiled(Model):
     """A model whose `profile` blocks keep time by `clock`."""
 

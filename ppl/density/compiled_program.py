@@ -59,12 +59,10 @@ class CompiledProgram:
     keeps_time: ClassVar[bool] = False
     """Whether each run is timed, block by block, which JAX's compiled code is not."""
     compilation: Compilation
-    modules: dict[tuple[str, str], Module] = field(
-        init=False, default_factory=dict, repr=False, compare=False
-    )
-    unavailable: set[str] = field(init=False, default_factory=set, repr=False, compare=False)
+    modules: dict[tuple[str, str], Module] = field(init=False, default_factory=dict, compare=False)
+    unavailable: set[str] = field(init=False, default_factory=set, compare=False)
     """Names of forms for many draws that the program does not have."""
-    jax_cache: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
+    jax_cache: dict[str, Any] = field(init=False, default_factory=dict, compare=False)
     """What ppl/jax_backend makes of the program, once."""
 
     def __repr__(self) -> str:

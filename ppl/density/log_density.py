@@ -75,16 +75,14 @@ class LogDensity:
     """
 
     model: CompiledProgram
-    d: Data = field(repr=False)
-    data: Mapping[str, Any] = field(repr=False)
-    earlier: "Earlier | None" = field(default=None, repr=False)
+    d: Data
+    data: Mapping[str, Any]
+    earlier: "Earlier | None" = None
     """What an earlier fit knows, in place of the prior; then the data are those of new rows."""
-    targets: dict[Any, Any] = field(init=False, default_factory=dict, repr=False)
+    targets: dict[Any, Any] = field(init=False, default_factory=dict)
     """The targets by JAX, once made: by Jacobian, device and fast compilation, or by rows and device."""
-    log_joints: "dict[tuple[bool, bool], LogJoint | UpdatedJoint]" = field(
-        init=False, default_factory=dict, repr=False
-    )
-    eliminations: "dict[str, LogDensity]" = field(init=False, default_factory=dict, repr=False)
+    log_joints: "dict[tuple[bool, bool], LogJoint | UpdatedJoint]" = field(init=False, default_factory=dict)
+    eliminations: "dict[str, LogDensity]" = field(init=False, default_factory=dict)
     """Posteriors in which another thing becomes of the discrete parameters, by elimination."""
 
     @property
