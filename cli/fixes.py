@@ -61,6 +61,5 @@ def difference(before: SourceText, after: SourceText) -> str:
     """The unified diff from one text to another, which `patch` reads; "" where they are the same."""
     lines = (each.text.splitlines(keepends=True) for each in (before, after))
     found = difflib.unified_diff(*lines, before.name, after.name)
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found
-    )
+    whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
+    return "".join(whole)

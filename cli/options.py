@@ -19,7 +19,7 @@ DRAWS = (*CSV, ".npz", ".nc", ".parquet")
 """The suffixes of draws (results.files.formats), which say the format."""
 
 
-def held_to(good: Callable[[Any], bool], complaint: str) -> Callable[[Any], Any]:
+def checking(good: Callable[[Any], bool], complaint: str) -> Callable[[Any], Any]:
     """The callback of an option whose value, where there is one, must be good."""
 
     def check(value: Any) -> Any:
@@ -32,27 +32,27 @@ def held_to(good: Callable[[Any], bool], complaint: str) -> Callable[[Any], Any]
 
 def whole(least: int, text: str, *names: str, **more: Any) -> Any:
     """An option that takes an integer of at least `least`."""
-    check = held_to(lambda n: n >= least, f"{{}} is too small; expected an integer of at least {least}.")
+    check = checking(lambda n: n >= least, f"{{}} is too small; expected an integer of at least {least}.")
     return typer.Option(*names, metavar="N", callback=check, help=text, **more)
 
 
 def positive(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a finite number above 0."""
     complaint = "{:g} is out of range; expected a finite number above 0."
-    check = held_to(lambda x: 0 < x < float("inf"), complaint)
+    check = checking(lambda x: 0 < x < float("inf"), complaint)
     return typer.Option(*names, metavar="X", callback=check, help=text, **more)
 
 
 def probability(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a number between 0 and 1, neither of them."""
-    check = held_to(lambda p: 0 < p < 1, "{:g} is out of range; expected a number above 0 and below 1.")
+    check = checking(lambda p: 0 < p < 1, "{:g} is out of range; expected a number above 0 and below 1.")
     return typer.Option(*names, metavar="P", callback=check, help=text, **more)
 
 
 def address(text: str) -> Any:
     """An option that takes HOST:PORT."""
     complaint = "'{}' is not HOST:PORT, such as node1:9000."
-    check = held_to(lambda word: word.rpartition(":")[2].isdecimal(), complaint)
+    check = checking(lambda word: word.rpartition(":")[2].isdecimal(), complaint)
     return typer.Option(metavar="HOST:PORT", callback=check, help=text, hidden=True)
 
 

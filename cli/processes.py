@@ -2,22 +2,19 @@
 
 import os
 import sys
-from typing import NamedTuple
 
 import typer
 
 from ppl.jax_backend.launched import launched
 
 
-class Joined(NamedTuple):
-    """Whether a process is one of several, and whether it writes the files."""
+def joined(
+    hosts: int | None, coordinator: str | None, processes: int | None, process: int | None
+) -> tuple[bool, bool]:
+    """Join the processes of the run, if there are others: those given, or those that a launcher started.
 
-    together: bool
-    first: bool
-
-
-def joined(hosts: int | None, coordinator: str | None, processes: int | None, process: int | None) -> Joined:
-    """Join the processes of the run, if there are others: those given, or those that a launcher started."""
+    Returns whether this process is one of several, and whether it writes the files.
+    """
     by_hand = (coordinator, processes, process)
     given = by_hand != (None, None, None)
     if given and (hosts is not None or None in by_hand):
@@ -30,12 +27,12 @@ def joined(hosts: int | None, coordinator: str | None, processes: int | None, pr
     if not given:
         found = launched(os.environ) if hosts is None else None
         if found is None and hosts in (None, 1):
-            return Joined(together=False, first=True)
+            return False, True
         processes, process, coordinator = found or (hosts, None, None)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # XLA's log, before it is imported: no warnings
     from ppl.jax_backend.joining import join
 
-    return Joined(together=True, first=join(coordinator, processes, process))
+    return True, join(coordinator, processes, process)
 
 
 def end_together(together: bool) -> None:

@@ -213,25 +213,20 @@ class LogDensity:
         """
         if self.model.compilation.sharded:
             raise InferenceError(NOT_ALL_ROWS)
-        key = propto, jacobian
-        if key not in self.log_joints:
-            forms = UNNORMALISED if propto else TARGET
-            self.log_joints[key] = (
-                LogJoint(self.model, forms, self.prepared, jacobian, self.batch_width, self.sizes)
-                if self.earlier is None
-                else self._updated(self.earlier, jacobian)
-            )
-        return self.log_joints[key]
-
-    def _updated(self, earlier: "Earlier", jacobian: bool) -> "UpdatedJoint":
-        from ppl.density.updated import UpdatedJoint
-
-        if not jacobian:
+        if self.earlier is not None and not jacobian:
             raise InferenceError(
                 "An updated fit has a density of the unconstrained parameters only, so the mode of the "
                 "constrained parameters is unavailable. Omit jacobian = False and algorithm = 'optimize'."
             )
-        return UpdatedJoint(self, earlier)
+        key, forms = (propto, jacobian), UNNORMALISED if propto else TARGET
+        if key not in self.log_joints and self.earlier is not None:
+            from ppl.density.updated import UpdatedJoint
+
+            self.log_joints[key] = UpdatedJoint(self, self.earlier)
+        elif key not in self.log_joints:
+            width, sizes = self.batch_width, self.sizes
+            self.log_joints[key] = LogJoint(self.model, forms, self.prepared, jacobian, width, sizes)
+        return self.log_joints[key]
 
     def log_density(self, u: ArrayLike, propto: bool = False, jacobian: bool = True) -> float:
         """The log density, in nats, at `u` (param_unc_num(),); -inf at a point that the program rejects.

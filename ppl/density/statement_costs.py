@@ -86,13 +86,13 @@ class LineClock:
     def watching(self) -> Iterator[None]:
         """While it lasts; another tracer, as a debugger's, waits."""
         before, self.since = sys.gettrace(), perf_counter()
-        sys.settrace(self.heard)
+        sys.settrace(self.trace)
         try:
             yield
         finally:
             sys.settrace(before)
 
-    def heard(self, frame: FrameType, event: str, arg: Any) -> Any:
+    def trace(self, frame: FrameType, event: str, arg: Any) -> Any:
         """What Python calls for each new function, and of those of the file for each line and at the end.
 
         The time since the last event is put down to the line that was run.
@@ -108,7 +108,7 @@ class LineClock:
             case "line":
                 self.lines[-1] = frame.f_lineno
         self.since = perf_counter()
-        return self.heard
+        return self.trace
 
 
 def cost_lines(posterior: LogDensity) -> Iterator[str]:

@@ -41,12 +41,12 @@ def more_draws(
     require_memory(posterior, options)
     streams = LaterStreams(options.seed)
     with threads_of_fit(posterior):
-        target, start = target_of(posterior, settings), old.path.start
-        fresh = (
-            nested(target, start, Context(options, Streams(int(streams.draws.integers(1 << 62))), listen))
-            if old.verdict.made is DrawSource.NESTED
-            else result_of(target, old.family, old.params, old.path, Context(options, streams, listen))
-        )
+        target = target_of(posterior, settings)
+        if old.verdict.made is DrawSource.NESTED:
+            own = Streams(int(streams.draws.integers(1 << 62)))
+            fresh = nested(target, old.path.start, Context(options, own, listen))
+        else:
+            fresh = result_of(target, old.family, old.params, old.path, Context(options, streams, listen))
         fresh = with_spread(fresh, old.verdict.spread)
         return draws_of(posterior, options, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 

@@ -18,11 +18,8 @@ def refuse_nan_data(posterior: LogDensity) -> None:
         DataError: data hold nan, and the log density is nan wherever it is looked at; names the first entry
             of each variable.
     """
-    found = nan_entries(posterior)
-    if not found:
-        return
-    dim = posterior.param_unc_num()
-    if all(np.isnan(posterior.log_density(np.full(dim, x))) for x in NAN_LOOKED_FOR_AT):
+    found, dim = nan_entries(posterior), posterior.param_unc_num()
+    if found and all(np.isnan(posterior.log_density(np.full(dim, x))) for x in NAN_LOOKED_FOR_AT):
         raise DataError(sentence(found), next(iter(found)), "PPL971")
 
 
@@ -41,10 +38,5 @@ def nan_entries(posterior: LogDensity) -> dict[str, tuple[str, int]]:
 
 
 def sentence(found: dict[str, tuple[str, int]]) -> str:
-    named = [
-        f"{first}{f' and {count - 1} more of {name}' * (count > 1)}" for name, (first, count) in found.items()
-    ]
-    return (
-        f"data: {'; '.join(named)}: not a number (nan), and so is the log density, for any parameters"
-        f"{TO_MODEL}."
-    )
+    named = "; ".join(first + f" and {n - 1} more of {name}" * (n > 1) for name, (first, n) in found.items())
+    return f"data: {named}: not a number (nan), and so is the log density, for any parameters{TO_MODEL}."

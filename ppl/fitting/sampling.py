@@ -99,8 +99,8 @@ def sample_chains(
         us = [chain.draws.u for chain in left]
         tables = [tabulate(posterior, u, settings.seed, key=k, listen=listen) for k, u in enumerate(us, 1)]
         stopped = len(left) < settings.num_chains or _is_short(left[0], settings)
-        kept = f"Interrupted: {len(left)} chains of {len(us[0])} draws are kept."
-        notes = (*sentences(posterior.model, posterior.d), *note_of(target), *([kept] if stopped else []))
+        note = f"Interrupted: {len(left)} chains of {len(us[0])} draws are kept."
+        notes = (*sentences(posterior.model, posterior.d), *note_of(target), *([note] if stopped else []))
         return ChainDraws(tuple(left), tuple(tables), stopped, (*notes, *failures(*tables)), backend)
 
 
