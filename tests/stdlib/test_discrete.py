@@ -94,31 +94,31 @@ def test_beta_binomial_at_large_arguments(args, value):
 
 
 def test_logs_of_tails_that_underflow():
-    assert poisson.lcdf(NUMPY, 3, 1000.0) == pytest.approx(-981.06549213528388, rel=1e-13)
-    assert poisson.lccdf(NUMPY, 300, 0.001) == pytest.approx(-3499.8482958721764, rel=1e-13)
-    assert binomial.lccdf(NUMPY, 39, 40, 0.1) == pytest.approx(-92.103403719761827, rel=1e-13)
-    assert binomial.lccdf(NUMPY, 1499, 2000, 0.001) == pytest.approx(-9241.3451280040909, rel=1e-13)
+    assert poisson.POISSON.lcdf(NUMPY, 3, 1000.0) == pytest.approx(-981.06549213528388, rel=1e-13)
+    assert poisson.POISSON.lccdf(NUMPY, 300, 0.001) == pytest.approx(-3499.8482958721764, rel=1e-13)
+    assert binomial.BINOMIAL.lccdf(NUMPY, 39, 40, 0.1) == pytest.approx(-92.103403719761827, rel=1e-13)
+    assert binomial.BINOMIAL.lccdf(NUMPY, 1499, 2000, 0.001) == pytest.approx(-9241.3451280040909, rel=1e-13)
 
 
 def test_gradient_of_a_log_tail_that_underflows():
     """P(Y <= 3) is nearly the mass at 3, whose log has slope 3 / lambda - 1."""
-    _, slope = value_and_grad(lambda rate: poisson.lcdf(AUTOGRAD, 3, rate), 1e4)
-    ratio = np.exp(poisson.log_density(NUMPY, 3, 1e4) - poisson.lcdf(NUMPY, 3, 1e4))
+    _, slope = value_and_grad(lambda rate: poisson.POISSON.lcdf(AUTOGRAD, 3, rate), 1e4)
+    ratio = np.exp(poisson.log_density(NUMPY, 3, 1e4) - poisson.POISSON.lcdf(NUMPY, 3, 1e4))
     assert slope == pytest.approx(-ratio, rel=1e-9)
     assert slope == pytest.approx(3.0 / 1e4 - 1.0, rel=1e-6)
 
 
 ENDS = [
-    (poisson, (2.0,), 10**9),
-    (binomial, (5, 0.3), 5),
+    (poisson.POISSON, (2.0,), 10**9),
+    (binomial.BINOMIAL, (5, 0.3), 5),
     (beta_binomial.BETA_BINOMIAL, (5, 1.5, 0.7), 5),
-    (bernoulli, (0.3,), 1),
-    (discrete_range, (0, 4), 4),
+    (bernoulli.BERNOULLI, (0.3,), 1),
+    (discrete_range.DISCRETE_RANGE, (0, 4), 4),
 ]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("family, parameters, most", ENDS, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize("family, parameters, most", ENDS, ids=lambda x: getattr(x, "name", ""))
 def test_cumulative_functions_are_exact_beyond_the_ends(family, parameters, most):
     assert family.lcdf(NUMPY, most, *parameters) == 0.0
     assert family.lccdf(NUMPY, -1, *parameters) == 0.0

@@ -3,15 +3,15 @@
 Stan Functions Reference, "Beta distribution" and "Beta proportion distribution".
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.cumulative import AT_ENDS
 from ppl.stdlib.record import continuous, guarded, supported
-from ppl.stdlib.special import incomplete_beta
+from ppl.stdlib.special.incomplete_beta import BELOW
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta
 
 
@@ -39,9 +39,7 @@ def _through(tail: Callable[..., Any], at_zero: float, at_one: float) -> Callabl
     return function
 
 
-cdf = _through(incomplete_beta.lower, 0.0, 1.0)
-lcdf = _through(incomplete_beta.log_lower, -math.inf, 0.0)
-lccdf = _through(incomplete_beta.log_upper, 0.0, -math.inf)
+CDFS = tuple(map(_through, BELOW, *AT_ENDS))
 
 
 def _by_proportion(of_shapes: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,7 +51,7 @@ BETA = continuous(
     meaning="beta with shapes alpha and beta",
     args=(("y", "unit_interval"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdfs=(cdf, lcdf, lccdf),
+    cdfs=CDFS,
     rng=lambda rng, alpha, beta: rng.beta(alpha, beta),
     constants=(
         (("alpha",), lambda xp, alpha: -xp.special.gammaln(alpha)),
@@ -69,7 +67,7 @@ BETA_PROPORTION = continuous(
     meaning="beta with mean mu and precision kappa",
     args=(("y", "unit_interval"), ("mu", "open_unit"), ("kappa", "positive")),
     log_density=_by_proportion(log_density),
-    cdfs=(None, _by_proportion(lcdf), _by_proportion(lccdf)),
+    cdfs=(None, *map(_by_proportion, CDFS[1:])),
     rng=lambda rng, mu, kappa: rng.beta(np.multiply(mu, kappa), np.multiply(np.subtract(1.0, mu), kappa)),
     constants=(
         (("kappa",), lambda xp, kappa: xp.special.gammaln(kappa)),

@@ -3,14 +3,14 @@
 Stan Functions Reference, "Binomial distribution" and "Binomial distribution, logit parameterization".
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.cumulative import AT_ENDS
 from ppl.stdlib.record import Distribution, Parts, guarded, supported
-from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import per
+from ppl.stdlib.special.incomplete_beta import ABOVE
 from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_gamma_ratio import log_choose
 
@@ -51,9 +51,7 @@ def _through(tail: Callable[..., Any], below: float, above: float) -> Callable[.
     return function
 
 
-cdf = _through(incomplete_beta.upper, 0.0, 1.0)
-lcdf = _through(incomplete_beta.log_upper, -math.inf, 0.0)
-lccdf = _through(incomplete_beta.log_lower, 0.0, -math.inf)
+CDFS = tuple(map(_through, ABOVE, *AT_ENDS))
 
 
 @with_partials(None, None, _score)
@@ -92,7 +90,7 @@ BINOMIAL = Distribution(
     signatures=("ints | ints, reals",),
     args=(("y", "count"), ("N", "trials"), ("theta", "unit_interval")),
     log_density=log_density,
-    cdfs=(cdf, lcdf, lccdf),
+    cdfs=CDFS,
     rng=lambda rng, trials, theta: rng.binomial(trials, theta),
     constants=CONSTANTS,
     parts=Parts(kernel, term, ("y", "N")),

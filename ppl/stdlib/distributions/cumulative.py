@@ -1,6 +1,7 @@
 """(cdf, lcdf, lccdf) of a family, from those of a standard variable or from one of them; terms they share."""
 
 import math
+from functools import partial
 from typing import Any
 
 from ppl.arrays import Array, Namespace
@@ -23,18 +24,26 @@ def location_scale(*standard: Impl) -> tuple[Impl, ...]:
     return tuple(map(scaled, standard))
 
 
-def above_zero(valid: Impl, of: Impl, *tails: Impl) -> tuple[Impl, ...]:
+AT_ENDS = (0.0, -math.inf, 0.0), (1.0, 0.0, -math.inf)
+"""The three below the support, and above it."""
+
+
+def above_zero(valid: Impl, of: Impl, *tails: Impl, inside: Impl = lambda y: y > 0) -> tuple[Impl, ...]:
     """Functions of (y, *args) that are `of(xp, tail, y, *args)` for y > 0, where `valid(*args)`."""
 
-    def through(tail: Impl, at_zero: float) -> Impl:
+    def through(tail: Impl, below: float) -> Impl:
         def function(xp: Namespace, y: Array, *args: Any) -> Array:
-            inside = y > 0
-            value = of(xp, tail, xp.np.where(inside, y, 1.0), *args)
-            return guarded(xp, valid(*args), xp.np.where(inside, value, at_zero))
+            within = inside(y)
+            value = of(xp, tail, xp.np.where(within, y, 1.0), *args)
+            return guarded(xp, valid(*args), xp.np.where(within, value, below))
 
         return function
 
-    return tuple(map(through, tails, (0.0, -math.inf, 0.0)))
+    return tuple(map(through, tails, AT_ENDS[0]))
+
+
+from_zero = partial(above_zero, inside=lambda y: y >= 0)
+"""The same for y >= 0."""
 
 
 def of_survival(lccdf: Impl) -> tuple[Impl, ...]:

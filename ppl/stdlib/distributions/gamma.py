@@ -10,8 +10,8 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
 from ppl.stdlib.record import Constant, Impl, continuous, guarded, supported
-from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
+from ppl.stdlib.special.incomplete_gamma import BELOW
 
 
 @with_partials(
@@ -25,13 +25,7 @@ def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, y > 0, value))
 
 
-CDFS = above_zero(
-    positive,
-    lambda xp, tail, y, alpha, beta: tail(xp, alpha, beta * y),
-    incomplete_gamma.lower,
-    incomplete_gamma.log_lower,
-    incomplete_gamma.log_upper,
-)
+CDFS = above_zero(positive, lambda xp, tail, y, alpha, beta: tail(xp, alpha, beta * y), *BELOW)
 
 
 def _chi_square(of_gamma: Impl) -> Impl:

@@ -8,17 +8,16 @@ In two parts the term of y and phi is log C(y + phi - 1, y) less (phi + y) log(p
 the kernel has: so neither's slope in phi hides that of their sum where phi is large.
 """
 
-import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import Rejection
+from ppl.stdlib.distributions.cumulative import from_zero
 from ppl.stdlib.record import Distribution, Impl, Parts, Relation, guarded, supported
-from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import all_positive, of_counts
+from ppl.stdlib.special.incomplete_beta import BELOW
 from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
 from ppl.stdlib.special.polynomial import polynomial
@@ -78,31 +77,15 @@ def kernel(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, all_positive(alpha, beta), value)
 
 
-def _through(at: Impl, tail: Impl, below_zero: float) -> Impl:
-    """P(Y <= y) = I(phi, y + 1, x), where at(xp, *parameters) gives phi, x = phi / (mu + phi) and 1 - x."""
-
-    def function(xp: Namespace, y: Array, *parameters: Array) -> Array:
-        phi, x, rest = at(xp, *parameters)
-        value = tail(xp, phi, xp.np.maximum(y, 0) + 1.0, x, rest)
-        return guarded(xp, all_positive(*parameters), xp.np.where(y >= 0, value, below_zero))
-
-    return function
-
-
-def _by_rate(xp: Namespace, alpha: Array, beta: Array) -> tuple[Array, Array, Array]:
+def _by_rate(xp: Namespace, tail: Impl, y: Array, alpha: Array, beta: Array) -> Array:
+    """P(Y <= y) = I(phi, y + 1, phi / (mu + phi)), of phi = alpha and mu = alpha / beta."""
     chance = xp.np.divide(1.0, 1.0 + beta)
-    return alpha, beta * chance, chance
+    return tail(xp, alpha, y + 1.0, beta * chance, chance)
 
 
-def _by_mean(xp: Namespace, mu: Array, phi: Array) -> tuple[Array, Array, Array]:
+def _by_mean(xp: Namespace, tail: Impl, y: Array, mu: Array, phi: Array) -> Array:
     total = mu + phi
-    return phi, xp.np.divide(phi, total), xp.np.divide(mu, total)
-
-
-TAILS = (incomplete_beta.lower, incomplete_beta.log_lower, incomplete_beta.log_upper)
-CDFS, MEAN_CDFS = (
-    tuple(map(partial(_through, at), TAILS, (0.0, -math.inf, 0.0))) for at in (_by_rate, _by_mean)
-)
+    return tail(xp, phi, y + 1.0, xp.np.divide(phi, total), xp.np.divide(mu, total))
 
 
 def _counts(rng: np.random.Generator, name: str, rate: Any) -> Any:
@@ -190,7 +173,7 @@ NEG_BINOMIAL = Distribution(
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
-    cdfs=CDFS,
+    cdfs=from_zero(all_positive, _by_rate, *BELOW),
     rng=lambda rng, alpha, beta: _counts(rng, "neg_binomial_rng", rng.gamma(alpha, np.divide(1.0, beta))),
     constants=((("y", "alpha"), log_coefficient),),
     parts=Parts(kernel, term, ("y", "alpha")),
@@ -202,7 +185,7 @@ NEG_BINOMIAL_2 = Distribution(
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("mu", "positive"), ("phi", "positive")),
     log_density=mean_log_density,
-    cdfs=MEAN_CDFS,
+    cdfs=from_zero(all_positive, _by_mean, *BELOW),
     rng=lambda rng, mu, phi: _counts(rng, "neg_binomial_2_rng", rng.gamma(phi, np.divide(mu, phi))),
     relations=(
         Relation(

@@ -3,16 +3,13 @@
 Stan Functions Reference, "Poisson distribution" and "Poisson distribution, log parameterization".
 """
 
-import math
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Distribution, Parts, guarded, supported
-from ppl.stdlib.special import incomplete_gamma
+from ppl.stdlib.distributions.cumulative import from_zero
+from ppl.stdlib.record import Distribution, Parts, supported
 from ppl.stdlib.special.counts import log_factorial
+from ppl.stdlib.special.incomplete_gamma import ABOVE
 
 LARGEST_RATE = np.finfo(float).max
 """In place of an infinite rate, whose logarithm times no count is nan."""
@@ -41,19 +38,8 @@ def log_density(xp: Namespace, y: Array, lam: Array) -> Array:
     return supported(xp, y >= 0, kernel(xp, y, lam) - log_factorial(xp, y))
 
 
-def _through(tail: Callable[..., Any], below_zero: float) -> Callable[..., Any]:
-    """`tail` of the waiting time for y + 1 arrivals, which is gamma: P(Y <= y) = Q(y + 1, lambda)."""
-
-    def function(xp: Namespace, y: Array, lam: Array) -> Array:
-        value = tail(xp, xp.np.maximum(y, 0) + 1.0, lam)
-        return guarded(xp, lam >= 0, xp.np.where(y >= 0, value, below_zero))
-
-    return function
-
-
-cdf = _through(incomplete_gamma.upper, 0.0)
-lcdf = _through(incomplete_gamma.log_upper, -math.inf)
-lccdf = _through(incomplete_gamma.log_lower, 0.0)
+CDFS = from_zero(lambda lam: lam >= 0, lambda xp, tail, y, lam: tail(xp, y + 1.0, lam), *ABOVE)
+"""By the waiting time for y + 1 arrivals, which is gamma: P(Y <= y) = Q(y + 1, lambda)."""
 
 
 @with_partials(None, lambda xp, ans, y, alpha: y - xp.np.exp(alpha))
@@ -79,7 +65,7 @@ POISSON = Distribution(
     signatures=("ints | reals",),
     args=(("y", "count"), ("lambda", "nonnegative")),
     log_density=log_density,
-    cdfs=(cdf, lcdf, lccdf),
+    cdfs=CDFS,
     rng=lambda rng, lam: rng.poisson(lam),
     rng_args=(("lambda", "poisson_rate"),),
     constants=CONSTANTS,

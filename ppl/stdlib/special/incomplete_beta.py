@@ -142,3 +142,7 @@ def log_lower(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 def log_upper(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
     """log(1 - I(a, b, x)), also where it underflows."""
     return _log_value(b, a, y, x)
+
+
+BELOW, ABOVE = (lower, log_lower, log_upper), (upper, log_upper, log_lower)
+"""The share below x, its log and that of the rest; the same of the share above x."""

@@ -141,3 +141,7 @@ def log_lower(xp: Namespace, a: Array, x: Array) -> Array:
 def log_upper(xp: Namespace, a: Array, x: Array) -> Array:
     """log Q(a, x), also where Q underflows."""
     return _log_value(xp.special.gammaincc(a, x), xp.special.gammainc(a, x), a, x, False)
+
+
+BELOW, ABOVE = (lower, log_lower, log_upper), (upper, log_upper, log_lower)
+"""The share below x, its log and that of the rest; the same of the share above x."""
