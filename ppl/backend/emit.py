@@ -69,7 +69,8 @@ def emitted_density(w: Writer, p: ir.Program) -> Emitted:
 
 def emitted(w: Writer, p: ir.Program) -> Emitted:
     """What was written, from its first line to its last."""
-    return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings), at_points=p.at_points)
+    text = "\n".join(w.lines).strip("\n") + "\n"
+    return Emitted(text, tuple(w.spans), dict(w.bindings), at_points=p.at_points)
 
 
 def emit_functions(w: Writer, p: ir.Program) -> None:

@@ -32,10 +32,13 @@ def branch(w: Writer, s: ir.If, body: Body) -> None:
     partly_set = {name for name in changed if not all(sets(side, name) for side in sides)}
     names = sorted(read_names(w, sides) | partly_set)
     returns = any(isinstance(n, ir.Return) for n in walk(sides))
-    functions = [
-        function(w, hint, names, changed, sums, side, body)
-        for hint, side in (("then", s.then), ("otherwise", s.otherwise))
-    ]
+    functions = []
+    for hint, side in (("then", s.then), ("otherwise", s.otherwise)):
+        functions.append(w.temporary(hint))
+        with w.block(f"def {functions[-1]}({', '.join(map(python_name, names))}):"):
+            inside(w, sums, side, body)
+            if not any(isinstance(n, ir.Return) for n in walk(side)):
+                w.line(f"return {tuple_text([*map(python_name, changed), *totals_of(sums)])}")
     call = f"lib.branch({', '.join([condition(w, s.condition), *functions, *map(python_name, names)])})"
     if returns:
         value = [w.temporary()] if any(isinstance(n, ir.Return) and n.value for n in walk(sides)) else []
@@ -71,24 +74,6 @@ def give_back(w: Writer, values: Sequence[str]) -> None:
         w.line(f"return {values[0]}" if values else "return")
     else:
         w.line(f"return {tuple_text([*values, *totals_of(w.sums)])}")
-
-
-def function(
-    w: Writer,
-    hint: str,
-    names: Sequence[str],
-    changed: Sequence[str],
-    sums: tuple[str, ...],
-    side: Sequence[ir.Stmt],
-    body: Body,
-) -> str:
-    """Write one side; its name."""
-    name = w.temporary(hint)
-    with w.block(f"def {name}({', '.join(map(python_name, names))}):"):
-        inside(w, sums, side, body)
-        if not any(isinstance(n, ir.Return) for n in walk(tuple(side))):
-            w.line(f"return {tuple_text([*map(python_name, changed), *totals_of(sums)])}")
-    return name
 
 
 def inside(w: Writer, sums: tuple[str, ...], side: Sequence[ir.Stmt], body: Body) -> None:

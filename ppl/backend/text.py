@@ -141,7 +141,3 @@ class Writer:
         """A name of a value or a function inside the function being written."""
         self.temporaries += 1
         return f"{hint}_{self.temporaries}__"
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines) + "\n"

@@ -274,13 +274,8 @@ def lower_own_laplace(
         start, tolerance, most_steps, block, *_ = tail
         settings = [promote(x, REAL) for x in (tolerance, most_steps, block)] + [start]
     draws = LAPLACE[name].draws
-    solved = ir.Solve(
-        name,
-        c.functions[function],
-        tuple(promote(a, t) for a, t in zip(arguments, function.args, strict=True)),
-        tuple(settings),
-        MATRIX if draws else REAL,
-    )
+    begin = tuple(promote(a, t) for a, t in zip(arguments, function.args, strict=True))
+    solved = ir.Solve(name, c.functions[function], begin, tuple(settings), MATRIX if draws else REAL)
     return ir.Apply(laplace_callee(name), (solved,), VECTOR) if draws else solved
 
 
@@ -290,15 +285,11 @@ def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:
     args = [lower_expr(c, a) for a in e.args[1:]]
     leads, shared = len(solver.leads), len(called.function.args) - len(solver.own)
     arguments = [*(args[i] for i in solver.start), *args[leads : leads + shared]]
-    settings = [*(args[i] for i in solver.settings), *args[leads + shared :]]
-    return ir.Solve(
-        e.name,
-        c.functions[called.function],
-        tuple(promote(a, t) for a, t in zip(arguments, called.function.args, strict=False)),
-        tuple(promote(a, array_of(REAL, array_dims(a.type))) for a in settings),
-        c.facts.types[e],
-        points=len(solver.own),
-    )
+    start = tuple(promote(a, t) for a, t in zip(arguments, called.function.args, strict=False))
+    given = [*(args[i] for i in solver.settings), *args[leads + shared :]]
+    settings = tuple(promote(a, array_of(REAL, array_dims(a.type))) for a in given)
+    function, t, points = c.functions[called.function], c.facts.types[e], len(solver.own)
+    return ir.Solve(e.name, function, start, settings, t, points)
 
 
 def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr], drops: bool = False) -> ir.CallUser:

@@ -73,10 +73,7 @@ def draws_lines(p: ir.Program) -> list[str]:
     if made.parts:
         out += ["Run only for the draws, or rows of a function, that take the branch:"]
         out += dict.fromkeys(f"  {statement_line(span)}" for span in made.parts)
-    if made.draw_by_draw:
-        out += ["Statements that run draw by draw:"]
-        out += dict.fromkeys(f"  {statement_line(span)}  ({reason})" for span, reason in made.draw_by_draw)
-    return out
+    return out + draw_by_draw(made.draw_by_draw)
 
 
 def values_lines(p: ir.Program) -> list[str]:
@@ -89,11 +86,14 @@ def values_lines(p: ir.Program) -> list[str]:
         _, notes = lifted_variables(p)
     except DrawByDraw as why:
         return [f"Transformed parameters and generated quantities are computed draw by draw: {why}."]
-    out = ["Transformed parameters and generated quantities are computed for all draws at once."]
-    if notes:
-        out += ["Statements that run draw by draw:"]
-        out += [f"  {statement_line(note.span)}  ({note.reason})" for note in notes]
-    return out
+    at_once = "Transformed parameters and generated quantities are computed for all draws at once."
+    return [at_once, *draw_by_draw([(note.span, note.reason) for note in notes])]
+
+
+def draw_by_draw(statements: Sequence[tuple[Span, str]]) -> list[str]:
+    """Statements that run draw by draw, each with its reason."""
+    lines = dict.fromkeys(f"  {statement_line(span)}  ({reason})" for span, reason in statements)
+    return ["Statements that run draw by draw:", *lines] if lines else []
 
 
 def split_lines(p: ir.Program) -> list[list[str]]:

@@ -11,10 +11,10 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.walk import (
     assigned_names,
-    declared_names,
     implicit_arguments_of,
     jumps,
     parts_of,
+    set_outside,
     walk,
     walk_statements,
 )
@@ -83,11 +83,6 @@ def left_out(body: Sequence[ir.Stmt], names: set[str]) -> Sequence[ir.Stmt]:
         if jumps(s) and any(isinstance(n, ir.If) and varies(n.condition, names) for n in walk_statements(s)):
             return body if any(jumps(later, "break") for later in body) else body[k:]
     return ()
-
-
-def set_outside(body: Sequence[ir.Stmt]) -> set[str]:
-    """The variables that statements set and do not declare."""
-    return assigned_names(body) - declared_names(tuple(body))
 
 
 def assignments(s: ir.Stmt) -> list[tuple[str, Any]]:

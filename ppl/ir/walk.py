@@ -169,7 +169,7 @@ def backward_slice(
     names, out = {*needed}, []
     for s in reversed(body):
         if criterion(s) or assigned_names((s,)) & names:
-            names |= used_names(s) | (assigned_names((s,)) - declared_names(s))
+            names |= used_names(s) | set_outside((s,))
             out.append(s)
     return tuple(reversed(out))
 
@@ -192,18 +192,17 @@ def names_after(body: Sequence[ir.Stmt]) -> set[str]:
             case ir.Profile(body=inner):
                 names |= names_after(inner)
             case ir.If(then=then, otherwise=otherwise):
-                names |= names_after_block((*then, *otherwise))
+                names |= set_outside((*then, *otherwise))
             case ir.For(body=inner) | ir.While(body=inner):
-                names |= names_after_block(inner)
+                names |= set_outside(inner)
             case _:
                 names |= {*set_by(s)}
     return names
 
 
-def names_after_block(body: Sequence[ir.Stmt]) -> set[str]:
-    """Variables that a block sets and does not declare."""
-    names = names_after(body)
-    return names - declared_names(tuple(body)) if names else names
+def set_outside(body: Sequence[ir.Stmt]) -> set[str]:
+    """Variables that statements set, wholly or in part, and do not declare."""
+    return assigned_names(body) - declared_names(tuple(body))
 
 
 def single_assignments(body: Sequence[ir.Stmt]) -> list[ir.Assign]:

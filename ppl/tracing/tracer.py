@@ -66,24 +66,18 @@ def refuse(*args: Any, **keywords: Any) -> NoReturn:
     raise Untraceable("the program looks at the value of a parameter")
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class Tracer(Traced):
     """A number or array that depends on the point; `parents` are those that it has a derivative in."""
 
-    __slots__ = ("number", "operation", "parents", "trace", "value")
+    trace: Trace
+    number: int
+    value: Array
+    operation: Operation | None
+    parents: "tuple[Tracer, ...]"
     __array_ufunc__: ClassVar[None] = None  # NumPy's arrays leave arithmetic with a tracer to it
     __array__ = __bool__ = __complex__ = __float__ = __index__ = __int__ = refuse
     __hash__ = object.__hash__
-
-    def __init__(
-        self,
-        trace: Trace,
-        number: int,
-        value: Array,
-        operation: Operation | None,
-        parents: "tuple[Tracer, ...]",
-    ):
-        self.trace, self.number, self.value = trace, number, value
-        self.operation, self.parents = operation, parents
 
     shape = property(lambda self: np.shape(self.value))
     ndim = property(lambda self: np.ndim(self.value))

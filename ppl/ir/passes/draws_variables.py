@@ -115,15 +115,9 @@ def one_by_one(c: Lifting, s: ir.Stmt) -> None:
     types = {n.name: n.type for n in walk(s) if isinstance(n, ir.Var)} | dict(c.draws.types)
     if any(is_tuple(types[name]) for name in own):
         raise DrawByDraw("a tuple is not an array, so one draw cannot be selected")
-    begin = (
-        ir.Assign(
-            mine,
-            ir.Gather(ir.Var(name, over_axes(types[name], ir.DRAW)), (draw,), (), types[name]),
-            s.span,
-            True,
-        )
-        for name, mine in own.items()
-    )
+    every = {name: ir.Var(name, over_axes(types[name], ir.DRAW)) for name in own}
+    values = {name: ir.Gather(every[name], (draw,), (), types[name]) for name in own}
+    begin = (ir.Assign(mine, values[name], s.span, declares=True) for name, mine in own.items())
     end = (ir.Update(name, (at,), ir.Var(own[name], types[name]), s.span) for name in changed)
     made = c.draws.functions.vectorise.statements((rename(s, own, {}),))
     c.out.append(ir.For(draw.name, ir.Const(1, INT), count_of(DRAW), (*begin, *made, *end), s.span))

@@ -56,10 +56,8 @@ class Inline(Rewriter):
     def statement(self, s: ir.Stmt) -> ir.Stmts:
         """The statement after the statements of every function it calls for certain."""
         match s:
-            case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
-                return (
-                    replace(s, body=self.statements(body)),
-                )  # a call in a condition is made anew each time
+            case ir.For() | ir.While() | ir.Profile():  # a call in a condition is made anew each time
+                return (replace(s, body=self.statements(s.body)),)
             case ir.If(then=then, otherwise=otherwise):
                 before: list[ir.Stmt] = []
                 condition = self.expression(s.condition, s.span, before)

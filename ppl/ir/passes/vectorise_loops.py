@@ -87,11 +87,9 @@ class Vectorise(Rewriter):
 
     def inside(self, f: ir.Function) -> "Vectorise":
         """The same, of a function whose arguments may differ from point to point."""
-        unknown = unknown_names(f.body, f.args)
-        masks = self.options.unknown is not None
-        return replace(
-            self, unknown=unknown, options=replace(self.options, unknown=unknown if masks else None)
-        )
+        unknown, options = unknown_names(f.body, f.args), self.options
+        options = options if options.unknown is None else replace(options, unknown=unknown)
+        return replace(self, unknown=unknown, options=options)
 
     def ended_early(self, s: ir.For) -> ir.Stmts | None:
         """The loop as arrays if data decide where it ends early, else None."""
@@ -177,12 +175,6 @@ def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Not
     plain = Vectorise({f.name: f for f in p.functions}, unknown, scans=False)
     options = replace(plain.options, unknown=unknown if masks else None)  # the same names, and notes
     v = replace(plain, scans=True, options=options)
-    out = replace(
-        p,
-        functions=v.of_functions(p.functions),
-        transformed_data=plain.statements(p.transformed_data),
-        transformed_parameters=v.statements(p.transformed_parameters),
-        model=v.statements(p.model),
-        generated_quantities=plain.statements(p.generated_quantities),
-    )
-    return out, v.notes
+    functions, data = v.of_functions(p.functions), plain.statements(p.transformed_data)
+    out = replace(p, functions=functions, transformed_data=data).with_density(v.statements)
+    return replace(out, generated_quantities=plain.statements(p.generated_quantities)), v.notes
