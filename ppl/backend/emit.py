@@ -32,9 +32,9 @@ from ppl.types import is_complex
 def emit(p: ir.Program) -> Emitted:
     """The module of a program."""
     w = Writer()
-    asked = emit_read_data, emit_transform_data, emit_prepare, emit_layout, emit_log_joint, emit_variants
-    of_draws = emit_constrained, emit_unconstrained, emit_generated, emit_shapes
-    for write in (emit_functions, *asked, *of_draws):
+    density = emit_read_data, emit_transform_data, emit_prepare, emit_layout, emit_log_joint, emit_variants
+    variables = emit_constrained, emit_unconstrained, emit_generated, emit_shapes
+    for write in (emit_functions, *density, *variables):
         write(w, p)
     return emitted_density(w, p)
 

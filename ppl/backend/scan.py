@@ -18,6 +18,7 @@ from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Adjoints, Array, Joint, Namespace, combs, is_traced, pullback
 
+Arrays = Sequence[Array]
 Step = Callable[..., tuple[Array, ...]]
 WIDEST_STATE = 24
 """Numbers of state above which the tape goes through the steps: their Jacobians would cost more."""
@@ -48,9 +49,7 @@ class Scan:
         """The index of all that stands before the steps."""
         return (slice(None),) * self.outer
 
-    def run(
-        self, lib: Any, start: Sequence[Array], entries: Sequence[Array], fixed: Sequence[Array]
-    ) -> list[tuple[Array, ...]]:
+    def run(self, lib: Any, start: Arrays, entries: Arrays, fixed: Arrays) -> list[tuple[Array, ...]]:
         """Each state after every step."""
         states, state = [], tuple(start)
         over = self.over or (False,) * len(entries)
@@ -73,9 +72,9 @@ def scan(
     plain: Callable[[], Any],
     step: Step,
     batch: Step,
-    start: tuple[Array, ...],
-    entries: tuple[Array, ...],
-    fixed: tuple[Array, ...],
+    start: Arrays,
+    entries: Arrays,
+    fixed: Arrays,
     over: tuple[bool, ...] = (),
 ) -> tuple[Array, ...]:
     """Every state after each step, one array a state with the steps along its first axis, or after the draws.
@@ -95,12 +94,12 @@ def scan(
     return tuple(split(xp, packed_scan(xp.joint_vjp, s, start, entries, fixed), shapes))
 
 
-def side_by_side(s: Scan, each: Sequence[Array]) -> Array:
+def side_by_side(s: Scan, each: Arrays) -> Array:
     """Plain states of all steps; of numbers NumPy makes an array fastest by itself."""
     return np.stack(each, axis=1) if s.outer else np.array(each)
 
 
-def fits_in_jacobians(s: Scan, start: Sequence[Array], entries: Sequence[Array]) -> bool:
+def fits_in_jacobians(s: Scan, start: Arrays, entries: Arrays) -> bool:
     """Whether the Jacobians of the steps are small enough to be worth their while, and there are any."""
     width = sum(math.prod(np.shape(a)[s.outer :]) for a in start)
     if not s.outer or width == 0:
@@ -128,15 +127,13 @@ def split(xp: Namespace, whole: Array, shapes: Sequence[tuple[int, ...]]) -> lis
     return out
 
 
-def packed(s: Scan, xp: Namespace, states: Sequence[Array]) -> Array:
+def packed(s: Scan, xp: Namespace, states: Arrays) -> Array:
     """States side by side, (..., steps, width)."""
     parts = [xp.np.reshape(x, (*np.shape(x)[: s.outer + 1], -1)) for x in states]
     return xp.np.concatenate(parts, axis=s.outer + 1)
 
 
-def packed_scan(
-    joint: Joint, s: Scan, start: tuple[Array, ...], entries: tuple[Array, ...], fixed: tuple[Array, ...]
-) -> Array:
+def packed_scan(joint: Joint, s: Scan, start: Arrays, entries: Arrays, fixed: Arrays) -> Array:
     """All states as one array, one entry of the tape."""
     first, last = len(start), len(start) + len(entries)
 
@@ -161,9 +158,7 @@ def packed_scan(
     return joint(forward, (*start, *entries, *fixed))
 
 
-def pull_back(
-    s: Scan, inputs: Sequence[Array], differentiated: Sequence[int]
-) -> Callable[[Array], list[Array]]:
+def pull_back(s: Scan, inputs: Arrays, differentiated: Sequence[int]) -> Callable[[Array], list[Array]]:
     """The adjoints of some arguments of all steps at once, as a function of that of the states."""
 
     def steps(traced: list[Array]) -> Array:
@@ -175,7 +170,7 @@ def pull_back(
     return pullback(steps, [inputs[i] for i in differentiated])[1]
 
 
-def step_jacobians(s: Scan, inputs: Sequence[Array], after: Sequence[Array]) -> Array:
+def step_jacobians(s: Scan, inputs: Arrays, after: Arrays) -> Array:
     """(steps, ..., width, width): what each number of the state after a step owes to each before it."""
     pull = pull_back(s, inputs, range(len(after)))
     lead = after[0].shape[: s.outer + 1]

@@ -64,12 +64,12 @@ TIDY = passes("whole-arrays", "dead-code", "dead-stores", "zero-based", "step-in
 """What follows once loops are operations on arrays."""
 
 
-def lifted(name: str, meaning: str, lift: Pass, **flags: bool) -> Form:
+def array_form(name: str, meaning: str, lift: Pass, **flags: bool) -> Form:
     """A form in which loops are operations on arrays, as a pass makes them."""
     return Form(name, meaning, LOOPS, (*passes("solver-functions"), lift, *TIDY), **flags)
 
 
-ARRAYS = lifted("arrays", "Loops are operations on arrays.", PASSES["vectorise"], runs=False)
+ARRAYS = array_form("arrays", "Loops are operations on arrays.", PASSES["vectorise"], runs=False)
 VALUES = Form(
     "values",
     "The log density at a point, the data, the layout, and the variables of one draw, in NumPy.",
@@ -88,7 +88,7 @@ GRADIENT = Form(
     KERNELS,
     passes("fuse-regressions"),
 )
-MASKED = lifted(
+MASKED = array_form(
     "masked",
     "Loops are operations on arrays; branches on parameters are computed for all entries.",
     PASSES["vectorise-with-masks"],
@@ -106,7 +106,7 @@ PROPTO = Form(
 )
 
 
-POINTS_ARRAYS = lifted(
+POINTS_ARRAYS = array_form(
     "points-arrays",
     "Loops, and the draws around them, are operations on arrays.",
     PASSES["draws-axis"],
@@ -127,7 +127,7 @@ def points_of(form: Form) -> Form:
 
 
 POINTS_KERNELS, POINTS_PROPTO = points_of(KERNELS), points_of(PROPTO)
-DRAWS = lifted(
+DRAWS = array_form(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
     PASSES["variables-of-draws"],
@@ -142,7 +142,7 @@ def points_given(shared: tuple[str, ...]) -> Form:
     """
     names, lift = ",".join(shared), PASSES["draws-axis"].of(shared)
     given = f"given:{names}"
-    arrays = lifted(f"points-arrays-{given}", POINTS_ARRAYS.meaning, lift, over_draws=True, runs=False)
+    arrays = array_form(f"points-arrays-{given}", POINTS_ARRAYS.meaning, lift, over_draws=True, runs=False)
     meaning = f"The form {KERNELS.name} at many points with the same {names}."
     return replace(POINTS_KERNELS, name=f"points-{given}", meaning=meaning, base=arrays)
 

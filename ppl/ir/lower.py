@@ -17,7 +17,8 @@ from ppl.types import INT, NAMED, REAL, Tuple, Type, array_of, element_type, is_
 
 def lower(program: ast.Program, facts: Facts) -> ir.Program:
     """The resolved program."""
-    c = Lowering(facts, data_if=dict.fromkeys(data_names(program), frozenset()))
+    data = (s for s in (*program.data, *program.transformed_data) if isinstance(s, ast.Declaration))
+    c = Lowering(facts, data_if={s.name: frozenset() for s in data})
     name_functions(c, program.functions)
     found = ir.Program(
         functions=tuple(lower_function(c, f) for f in program.functions if f.body is not None),
@@ -32,11 +33,6 @@ def lower(program: ast.Program, facts: Facts) -> ir.Program:
         generated_names=tuple(declared_names(c, program.generated_quantities)),
     )
     return replace(found, transformed_data=(*found.transformed_data, *size_checks(found)))
-
-
-def data_names(program: ast.Program) -> list[str]:
-    known = (*program.data, *program.transformed_data)
-    return [s.name for s in known if isinstance(s, ast.Declaration)]
 
 
 def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> ir.Stmts:

@@ -520,6 +520,11 @@ class Program:
         outputs = (self.transformed_data_names, self.transformed_parameter_names, self.generated_names)
         return frozenset(d.name for names in outputs for d in names)
 
+    @property
+    def without_generated(self) -> "Program":
+        """The program without generated quantities."""
+        return replace(self, generated_quantities=(), generated_names=())
+
     def with_functions(self, change: Change) -> "Program":
         """The program with each body of a function changed."""
         return replace(self, functions=tuple(replace(f, body=change(f.body)) for f in self.functions))

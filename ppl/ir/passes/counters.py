@@ -25,6 +25,7 @@ from ppl.ir.walk import EXPRESSIONS, assigned_names, declared_names, used_names,
 from ppl.types import INT, array_of
 
 Loops = tuple[ir.For, ...]
+Halves = tuple[ir.Stmts, ir.Stmts]
 
 
 class Indivisible(Exception):
@@ -93,9 +94,7 @@ class Division:
             raise Indivisible
         return needed
 
-    def block(
-        self, body: Sequence[ir.Stmt], needed: frozenset[str], loops: Loops
-    ) -> tuple[ir.Stmts, ir.Stmts]:
+    def block(self, body: Sequence[ir.Stmt], needed: frozenset[str], loops: Loops) -> Halves:
         """The statements of the counters, with those that keep what is read of them, and the rest."""
         alone: list[ir.Stmt] = []
         rest: list[ir.Stmt] = []

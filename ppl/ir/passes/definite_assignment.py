@@ -169,11 +169,8 @@ class Definition:
         """The row of which the loop sets every entry, from the first to the last."""
         updates = [x for x in s.body if isinstance(x, ir.Update) and x.name == self.name]
         every = s.lower == ir.Const(1, INT) and self.shape[1:] == (s.upper,) and not leaves_early(s.body)
-        if len(updates) != 1 or not every:
-            return None
-        [update] = updates
-        match update.path:
-            case ((ir.At(index=row), ir.At(index=ir.Var(name=entry))),) if entry == s.variable:
+        match updates:
+            case [ir.Update(path=((ir.At(row), ir.At(ir.Var(entry))),))] if every and entry == s.variable:
                 return row if row.type == INT and is_invariant(row, (s,)) else None
             case _:
                 return None

@@ -56,17 +56,9 @@ def lifted_density(p: ir.Program, shared: Collection[str] = ()) -> "tuple[ir.Pro
         model = c.aside(lambda: run(c, root_of(c), after))
     except (Dependent, NotInlinable, OneAxis) as why:
         raise DrawByDraw(str(why)) from None
-    plain = made.vectorise
-    lifted = replace(
-        p,
-        functions=(*plain.of_functions(p.functions), *made.lifted.values()),
-        parameters=parameters,
-        transformed_parameters=transformed,
-        model=model,
-        generated_quantities=(),
-        generated_names=(),
-    )
-    return lifted, made
+    functions = (*made.vectorise.of_functions(p.functions), *made.lifted.values())
+    lifted = replace(p.without_generated, functions=functions, parameters=parameters)
+    return replace(lifted, transformed_parameters=transformed, model=model), made
 
 
 # --- What is known -------------------------------------------------------------------------------

@@ -46,15 +46,9 @@ def lifted_variables(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     names |= {d.name for d in p.transformed_parameter_names}
     body = left_together(made, p.generated_quantities, names)
     generated = block(lifting(made, body, names, p.types), body, p.generated_names, notes)
-    lifted = replace(
-        p,
-        functions=(*made.vectorise.of_functions(p.functions), *made.lifted.values()),
-        parameters=parameters,
-        transformed_parameters=transformed,
-        model=(),
-        generated_quantities=generated,
-    )
-    return lifted, notes
+    functions = (*made.vectorise.of_functions(p.functions), *made.lifted.values())
+    lifted = replace(p, functions=functions, parameters=parameters, model=())
+    return replace(lifted, transformed_parameters=transformed, generated_quantities=generated), notes
 
 
 def refuse(p: ir.Program) -> None:

@@ -17,6 +17,7 @@ from ppl.source import Span
 from ppl.types import INT, array_of, is_tuple, rank
 
 Loops = tuple[ir.For, ...]
+Halves = tuple[ir.Stmts, ir.Stmts]
 Names = frozenset[str]
 Ranges = tuple[tuple[str, ir.Expr, ir.Expr], ...]
 ONE = ir.Const(1, INT)
@@ -39,7 +40,7 @@ class Fission:
     stale: set[str] = field(default_factory=set)
     """What the step reads before it is set again: only its last value is known from before the scan."""
 
-    def divide(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmts, ir.Stmts]:
+    def divide(self, body: Sequence[ir.Stmt]) -> Halves:
         """What may run before the scan, and the step."""
         self.moving |= assigned_names(body)
         while True:
@@ -79,9 +80,7 @@ class Fission:
 
     # --- Statements ---
 
-    def block(
-        self, body: Sequence[ir.Stmt], loops: Loops, later: Names = frozenset()
-    ) -> tuple[ir.Stmts, ir.Stmts]:
+    def block(self, body: Sequence[ir.Stmt], loops: Loops, later: Names = frozenset()) -> Halves:
         """The statements divided; `later` are the names that are set again after all of them."""
         before: list[ir.Stmt] = []
         step: list[tuple[ir.Stmt, Names]] = []

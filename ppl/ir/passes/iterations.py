@@ -256,12 +256,9 @@ def bounds_of(d: ir.Declared) -> tuple[ir.Expr, ...]:
 
 def declared(c: Lifting, b: Batch, d: ir.Declared, axes: tuple[str, ...]) -> ir.Declared:
     """A declaration along these axes, with the values of its bounds there."""
-    return replace(
-        d,
-        type=over_axes(d.type, *axes),
-        arguments=tuple(spread(b, lift(c, b, a), axes) for a in d.arguments),
-        items=tuple(declared(c, b, item, axes) for item in d.items),
-    )
+    arguments = tuple(spread(b, lift(c, b, a), axes) for a in d.arguments)
+    items = tuple(declared(c, b, item, axes) for item in d.items)
+    return replace(d, type=over_axes(d.type, *axes), arguments=arguments, items=items)
 
 
 def message_part(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:

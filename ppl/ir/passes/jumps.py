@@ -66,11 +66,9 @@ def returning_last(body: ir.Stmts) -> ir.Stmts:
         rest = body[k + 1 :]
         match s:
             case ir.If(then=then, otherwise=otherwise) if rest and any(map(is_end, walk(s))):
-                sides = [
-                    returning_last(side if ends_in(side, is_end) else (*side, *rest))
-                    for side in (then, otherwise)
-                ]
-                return (*body[:k], replace(s, then=sides[0], otherwise=sides[1]))
+                ends = [side if ends_in(side, is_end) else (*side, *rest) for side in (then, otherwise)]
+                then, otherwise = map(returning_last, ends)
+                return (*body[:k], replace(s, then=then, otherwise=otherwise))
             case ir.If(then=then, otherwise=otherwise) if has_return(s):
                 return (*body[:k], replace(s, then=returning_last(then), otherwise=returning_last(otherwise)))
     return body

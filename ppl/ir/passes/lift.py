@@ -50,6 +50,9 @@ DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
 SHARDS = "shards__"
 LANES = "lanes__"
 """The axis of all entries along several axes, one after the other."""
+Items = Sequence[ir.IndexItem]
+Branches = Sequence[tuple[Impl, ir.Var, ir.Expr]]
+"""Values, each with the test that decides where it is taken and the function that finds these entries."""
 
 
 def lift(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
@@ -342,10 +345,8 @@ def lift_shards(c: Lifting, b: Batch, e: ir.CallUser, args: Sequence[ir.Expr]) -
     shared, first, *_ = args
     of_one = first_entry(first, entry(first.type)) if any_axes(first) else first
     count = helper(batching.batch_size, (of_one,), INT)
-    shards = {
-        **b.indices,
-        SHARDS: c.index_set("shard", batching.loop_range, (ir.Const(1, INT), count), SHARDS),
-    }
+    shard = c.index_set("shard", batching.loop_range, (ir.Const(1, INT), count), SHARDS)
+    shards = {**b.indices, SHARDS: shard}
     of_shard = (
         replace(a, type=over_axes(indexed_type(entry(a.type), (False,)), *axes_of(a.type), SHARDS))
         for a in args[1:]
@@ -482,9 +483,7 @@ def select_shared(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     return ir.Var(name, t)
 
 
-def merged(
-    c: Lifting, b: Batch, t: Type, test: ir.Var, branches: Sequence[tuple[Impl, ir.Var, ir.Expr]]
-) -> ir.Expr:
+def merged(c: Lifting, b: Batch, t: Type, test: ir.Var, branches: Branches) -> ir.Expr:
     """A choice between containers, whose size is known where a side is evaluated."""
     (axis,) = axes_of(test.type)
     sides = [ir.Var(c.fresh("side"), over_axes(t, axis)) for _ in branches]
@@ -523,12 +522,7 @@ def is_constant(e: ir.Expr) -> bool:
 
 
 def in_branches(
-    c: Lifting,
-    b: Batch,
-    e: ir.Select | ir.Logical,
-    start: ir.Expr,
-    branches: Sequence[tuple[Impl, ir.Var, ir.Expr]],
-    masked: bool,
+    c: Lifting, b: Batch, e: ir.Select | ir.Logical, start: ir.Expr, branches: Branches, masked: bool
 ) -> ir.Var:
     """A local that starts as `start` and is set by each branch for the entries that take it."""
     name = c.fresh("chosen")
@@ -663,7 +657,7 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
     return e.base if owner is None else local(b, e.base, owner)
 
 
-def mirrored(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]) -> bool:
+def mirrored(b: Batch, one: Items, other: Items) -> bool:
     """Whether two entries of a loop over a triangle are x[i, j] and x[j, i], or one is the diagonal x[i, i].
 
     They meet only at i = j, which is within one iteration.
@@ -678,13 +672,11 @@ def mirrored(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem
     return False
 
 
-def replaced(swap: dict[ir.At, ir.At], items: Sequence[ir.IndexItem]) -> tuple[ir.IndexItem, ...]:
+def replaced(swap: dict[ir.At, ir.At], items: Items) -> tuple[ir.IndexItem, ...]:
     return tuple(swap.get(item, item) if isinstance(item, ir.At) else item for item in items)
 
 
-def differ_by_constant(
-    c: Lifting, b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]
-) -> bool:
+def differ_by_constant(c: Lifting, b: Batch, one: Items, other: Items) -> bool:
     """Whether an index that is the same in every iteration differs by a constant: x[t, j], x[t - 1, k].
 
     It may be the variable of a loop around the batch, not of one inside.
@@ -713,9 +705,7 @@ def distinguishes(c: Lifting, b: Batch, owner: Batch | None, item: ir.IndexItem,
     return is_numbered_by(item, v, changes)
 
 
-def require_own_entry(
-    c: Lifting, b: Batch, name: str, written: Sequence[ir.IndexItem], read: Sequence[ir.IndexItem]
-) -> None:
+def require_own_entry(c: Lifting, b: Batch, name: str, written: Items, read: Items) -> None:
     """Both must index by the same loop variables at the same places."""
     owner = b.owner(name)
     for v in b.own_places(owner):
@@ -724,7 +714,7 @@ def require_own_entry(
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
 
 
-def lift_items(c: Lifting, b: Batch, items: Sequence[ir.IndexItem]) -> tuple[ir.IndexItem, ...]:
+def lift_items(c: Lifting, b: Batch, items: Items) -> tuple[ir.IndexItem, ...]:
     out: list[ir.IndexItem] = []
     for item in items:
         match item:
@@ -741,7 +731,7 @@ def lift_items(c: Lifting, b: Batch, items: Sequence[ir.IndexItem]) -> tuple[ir.
     return tuple(out)
 
 
-def index_values(items: Sequence[ir.IndexItem]) -> list[ir.Expr]:
+def index_values(items: Items) -> list[ir.Expr]:
     """Those that pick one entry, or several."""
     return [i.index for i in items if isinstance(i, ir.At)]
 

@@ -77,13 +77,7 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
     touched = depends_on(body, named | counted_by(body, size))
     rows, rest = (pick(body, touched, of_rows) for of_rows in (True, False))
     total = f"{size}_total__"
-    common = replace(
-        p,
-        transformed_parameters=(),
-        transformed_parameter_names=(),
-        generated_quantities=(),
-        generated_names=(),
-    )
+    common = replace(p.without_generated, transformed_parameters=(), transformed_parameter_names=())
     cut = tuple(with_total(s, size, total) for s in backward_slice(rows, (), has_effect))
     return RowSplit(
         size,

@@ -12,7 +12,7 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import count_of, spread_over
-from ppl.ir.walk import rewrite, used_names, walk, with_blocks
+from ppl.ir.walk import changing_names, rewrite, used_names, walk, with_blocks
 from ppl.stdlib import batching
 from ppl.types import INT, array_of, axes_of, entry, over_axes
 
@@ -52,9 +52,7 @@ class Definitions:
         """Of statements, and of variables that are there when they run."""
         nodes = list(walk(tuple(body)))
         declared = [n for n in nodes if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.shape)]
-        sets = Counter(n.name for n in nodes if isinstance(n, ir.Setter))
-        once = Counter(n.name for n in declared)
-        changing = {name for name, count in sets.items() if count > 1}
+        once, changing = Counter(n.name for n in declared), changing_names(body)
         sizes = {
             n.name: n.shape
             for n in declared
