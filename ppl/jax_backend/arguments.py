@@ -1,8 +1,7 @@
 """Arguments of functions of the program: what of them is traced, numbers that have derivatives apart."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,8 +19,7 @@ def as_array(x: Any) -> Traced:
     return array if jnp.iscomplexobj(array) else array.astype(float if is_float(array) else int)
 
 
-@dataclass(frozen=True)
-class Arguments:
+class Arguments(NamedTuple):
     """The arguments of a function of the program: those traced, apart; the others are in the code."""
 
     structure: Any

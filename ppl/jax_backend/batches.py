@@ -1,7 +1,7 @@
 """A posterior seen a few rows at a time, the rows gathered by compiled code; see density/rows.py."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ppl.backend.text import python_name
 from ppl.density.rows import ByRows
+from ppl.inference.objective.target import Forwarding, Target
 from ppl.inference.run.fused_steps import Place
 from ppl.inference.run.optimise import Algorithm, Run
 from ppl.ir.forms import for_jax, rest_of
@@ -80,13 +81,13 @@ class BatchDensity(Functions):
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledByRows:
+class CompiledByRows(Forwarding):
     """A compiled target that splits by rows (inference.subsampling.Subsampled).
 
-    `target` is that of any batch of the minibatch.ByRows; it is asked for on the rows that are wanted.
+    `batch` is the target of any batch of the minibatch.ByRows; it is asked for on the rows that are wanted.
     """
 
-    target: CompiledTarget
+    batch: CompiledTarget
     batches: ByRows
     all_rows: CompiledTarget | None = None
     """The target of all rows where these are not evaluated as one batch."""
@@ -96,47 +97,28 @@ class CompiledByRows:
         return int(self.batches.n_rows)
 
     @property
-    def dim(self) -> int:
-        return self.target.dim
-
-    @property
     def width(self) -> int:
         """How many numbers an evaluation works through, about."""
         return int(self.batches.width)
 
-    @property
-    def whole(self) -> CompiledTarget:
-        """The target of all rows."""
+    @cached_property
+    def target(self) -> Target:  # type: ignore[override]
+        """That of all rows."""
         return self.all_rows or self.minibatch(np.arange(self.n_rows))
-
-    def log_density(self, u: Floats) -> float:
-        return self.whole.log_density(u)
-
-    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        return self.whole.log_density_gradient(u)
-
-    def log_densities(self, us: Floats) -> Floats:
-        return self.whole.log_densities(us)
-
-    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        return self.whole.log_density_gradients(us)
-
-    def explain(self, u: Floats) -> str:
-        return self.target.explain(u)
 
     def minibatch(self, rows: Rows) -> CompiledTarget:
         """The target in which only these rows count."""
-        target = self.target
-        with jax.enable_x64(True), jax.default_device(target.device):
-            arguments = target.density.on_rows(target.arguments, rows)
+        batch = self.batch
+        with jax.enable_x64(True), jax.default_device(batch.device):
+            arguments = batch.density.on_rows(batch.arguments, rows)
         width = self.batches.width_of(min(len(rows), rows_at_once(self.batches)))
-        return replace(target, arguments=arguments, width=width)
+        return replace(batch, arguments=arguments, width=width)
 
     def fused_steps(
         self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
     ) -> Run | None:
         """The run `count` iterations on, each on its own rows; see `fused_steps.FusedSteps`."""
-        return self.target.fused_steps(algorithm, run, noise, count, place, rows)
+        return self.batch.fused_steps(algorithm, run, noise, count, place, rows)
 
 
 def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:

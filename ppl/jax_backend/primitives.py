@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ class Precedence(IntEnum):
     ANY = 9
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """An expression of a value of this shape; `scalar` is one of which it is so many copies."""
 
     text: str

@@ -13,8 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -27,8 +26,7 @@ from ppl.jax_backend.addresses import await_coordinator, listen_on_reachable_add
 from ppl.jax_backend.launched import launched
 
 
-@dataclass(frozen=True)
-class Times:
+class Times(NamedTuple):
     """Seconds that processes wait for each other."""
 
     coordinator: int = 25

@@ -5,7 +5,6 @@ scales, but for the Jacobian, which is exact at every step.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,8 +20,7 @@ Function = Callable[..., Traced]
 """f(shared, x) of n numbers with n values."""
 
 
-@dataclass(frozen=True)
-class RootLimits:
+class RootLimits(NamedTuple):
     """When a search ends."""
 
     most_steps: int = 400

@@ -1,7 +1,6 @@
 """One step of a Runge-Kutta method in compiled code, of one draw; see stdlib/solvers/runge_kutta.py."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -31,11 +30,10 @@ class Begin(NamedTuple):
         return self.rate(self.t, self.y), jax.jacrev(self.rate, argnums=1)(self.t, self.y)
 
 
-@dataclass(frozen=True)
 class DormandPrince:
     """The explicit method of order 8."""
 
-    order: int = 8
+    order = 8
 
     def stages(self, at: Begin, count: int) -> tuple[Traced, Traced]:
         """The points Y and rates k (count, n); the 13th is the end of the step.
@@ -70,11 +68,10 @@ class DormandPrince:
         return at.y + at.h * (integrate.DOP853.B @ self.stages(at, 12)[1])
 
 
-@dataclass(frozen=True)
 class Radau:
     """The implicit method."""
 
-    order: int = RADAU.order
+    order = RADAU.order
 
     def step(self, at: Begin, scales: Scales) -> tuple[Traced, Traced, Traced]:
         f, jacobian = at.slopes()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -42,8 +42,7 @@ fill up.
 """
 
 
-@dataclass(frozen=True)
-class TargetLimits:
+class TargetLimits(NamedTuple):
     """When compiling a loop pays."""
 
     interpreted_iterations: int = 2_000

@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,8 +20,7 @@ from ppl.jax_backend.solve import solve
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 
-@dataclass(frozen=True)
-class TraceLimits:
+class TraceLimits(NamedTuple):
     """How much code a trace may become."""
 
     most_steps: int = 256

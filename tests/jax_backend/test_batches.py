@@ -86,8 +86,8 @@ def test_a_leap_takes_each_step_on_its_own_rows(plain: ByRows, compiled: Compile
 
 @pytest.mark.parametrize("at_once", [5, 9, 23])
 def test_rows_a_few_after_the_other(plain: ByRows, compiled: CompiledByRows, at_once: int) -> None:
-    density = replace(compiled.target.density, at_once=at_once)
-    few = replace(compiled, target=replace(compiled.target, density=density))
+    density = replace(compiled.batch.density, at_once=at_once)
+    few = replace(compiled, batch=replace(compiled.batch, density=density))
     rows, us = np.random.default_rng(2).integers(0, plain.n_rows, 23), np.ones((3, plain.dim)) / 3
     expected, gradients = plain.minibatch(rows).log_density_gradients(us)
     np.testing.assert_allclose(few.minibatch(rows).log_densities(us), expected, rtol=1e-10)

@@ -5,7 +5,7 @@ its log-Jacobian to the target, so that its implementation returns both.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.constraints.layout import flatten, unflatten
@@ -20,8 +20,7 @@ MAX_STRUCTURED_DIMS = 7
 Map = Callable[..., tuple[Array, Array]]  # (xp, u, *arguments) -> (x, log-Jacobian)
 
 
-@dataclass(frozen=True)
-class Transform:
+class Transform(NamedTuple):
     """The map of a constraint between these types, without array axes, and `further` arguments."""
 
     free: str
@@ -177,7 +176,7 @@ def functions_of(c: Constraint) -> tuple[Function, Function]:
         raise ValueError(f"the constraint `{c.keyword}`: only one of reals may have arguments")
     t = transform(c)
     if c.value == "vector":
-        t = replace(t, further=("int",), constrain=_sized(c))
+        t = t._replace(further=("int",), constrain=_sized(c))
     signature = f"({', '.join([t.free, *t.further])}) => {t.constrained}"
     forms = ("constrain", CONSTRAIN, _value(t.constrain)), ("jacobian", JACOBIAN, t.constrain)
     value, jacobian = (

@@ -16,8 +16,7 @@ from ppl.stdlib.distributions.quadratic_form import SYMMETRY
 from ppl.stdlib.laplace.likelihoods import Counts, Likelihood, Local
 
 
-@dataclass(frozen=True)
-class NewtonBounds:
+class NewtonBounds(NamedTuple):
     """When Newton's iteration for the mode ends."""
 
     most_steps: int = 100

@@ -125,8 +125,7 @@ def first_lengths(
     return xp.fmin(100 * h, longer)
 
 
-@dataclass(frozen=True)
-class Adjoints:
+class Adjoints(NamedTuple):
     """Of the start (draws, n), of t0 (draws,), of the times (draws, outputs), and of each argument of f."""
 
     start: Floats

@@ -5,8 +5,7 @@ rule in s, halved until two answers agree.  The integrand gets x and its distanc
 or high - x; nan when an end is infinite), which stays exact where x itself is rounded to that end.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +17,7 @@ COARSEST, FINEST = 0.5, 2.0**-9
 """The first distance of nodes in s, and the last it is halved to."""
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """The integral of each draw (draws,), nan where two answers never agreed, and the nodes it came from."""
 
     low: Floats

@@ -7,7 +7,6 @@ the end, those of the stages are x_i = h b_i g + h sum_j a_ji J_j' x_j, and that
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -47,8 +46,7 @@ def explicit_error(xp: Any, norm: Callable[[Floats], Any]) -> Any:
     return xp.where(both > 0, fifth**2 / xp.where(both > 0, both, 1.0), fifth)
 
 
-@dataclass(frozen=True)
-class Begin:
+class Begin(NamedTuple):
     """Where m steps begin: t (m,), y (m, n), their lengths h (m,), and the draws that take them (m,)."""
 
     t: Floats
@@ -57,8 +55,7 @@ class Begin:
     draws: Draws
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """Where m steps end (m, n), their stages Y (m, s, n), and their errors (m,): 1 is just allowed.
 
     `at_limit` (m,) says which were about as long as the method is stable for, a sign of stiffness.
@@ -70,11 +67,10 @@ class Step:
     at_limit: Any = False
 
 
-@dataclass(frozen=True)
 class DormandPrince:
     """The explicit method of order 8, its coefficients and error those of SciPy (I, section II.10)."""
 
-    order: int = 8
+    order = 8
 
     @property
     def nodes(self) -> Floats:
@@ -108,11 +104,10 @@ class DormandPrince:
         return x
 
 
-@dataclass(frozen=True)
 class Radau:
     """The implicit method Radau IIA of s stages and order 2s - 1, for stiff equations (II, section IV.8)."""
 
-    s: int = 5
+    s = 5
 
     @property
     def order(self) -> int:
