@@ -200,8 +200,8 @@ def marginal(solver: str, function: SolverFunction, args: Values, settings: Valu
             sigma = own.blocks_of(found.sigma, found.weight.shape[-1])
             with np.errstate(all="ignore"):
                 third = like.third(found.theta, np.arange(len(k)), sigma)
-                slopes = own.slopes(found, third.by_theta())
-                return (g[:, None, None] * slopes.by_k,), third.pull(g, slopes.mode_shift)
+                by_k, mode_shift = own.slopes(found, third.by_theta())
+                return (g[:, None, None] * by_k,), third.pull(g, mode_shift)
 
         return found.value, pull
 

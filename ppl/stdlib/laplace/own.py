@@ -177,15 +177,10 @@ def refuse_coupled(p: OwnProblem, theta: Array, weight: Array) -> None:
         )
 
 
-class Slopes(NamedTuple):
-    """The derivatives in K, (draws, n, n), and what moves the mode of each draw, (draws, n)."""
+def slopes(found: Approximation, s: Array) -> tuple[Array, Array]:
+    """The derivatives in K, (draws, n, n), and what moves the mode of each draw, (draws, n).
 
-    by_k: Array
-    mode_shift: Array
-
-
-def slopes(found: Approximation, s: Array) -> Slopes:
-    """The derivatives through the mode theta = K a, where that of log |B| alone is not zero.
+    Through the mode theta = K a, where the derivative of log |B| alone is not zero.
 
     With P = (I + W K)^-1 W = W - W Sigma W and s the derivative of - log |B| / 2 in theta, (draws, n),
     d value = (a / 2 + (I + W K)^-1 s)' dK a - tr(P dK) / 2, and what moves f's gradient moves theta by Sigma.
@@ -196,7 +191,7 @@ def slopes(found: Approximation, s: Array) -> Slopes:
     w_sigma_w = weighted(found.weight, weighted(found.weight, sigma).mT)
     precision = spread_out(found.weight) - w_sigma_w
     by_k = (0.5 * found.a + through_mode)[:, :, None] * found.a[:, None, :] - 0.5 * precision
-    return Slopes(by_k, mode_shift)
+    return by_k, mode_shift
 
 
 # --- Matrices of each draw -----------------------------------------------------------------------
