@@ -4,7 +4,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
-from ppl.errors import InferenceError
 from ppl.stdlib.recurrence import states_after
 
 
@@ -99,23 +98,32 @@ def _by_scan(xp: Namespace, lead: tuple[int, ...], x: Array, scale: Array, weigh
 
 def with_recurrence(xp: Namespace, x: Array, scale: Array, weights: Array) -> Array:
     """The same for as many first entries of x as there are scales; those behind them stay."""
-    rows = np.shape(scale)[-1]
-    y = linear_recurrence(xp, x[..., :rows], scale, weights)
+    rows = min(np.shape(scale)[-1], np.shape(x)[-1])
+    y = linear_recurrence(xp, x[..., :rows], scale[..., :rows], weights[..., :rows, :])
     rest = x[..., rows:]
     return xp.np.concatenate([y, xp.np.broadcast_to(rest, (*np.shape(y)[:-1], np.shape(rest)[-1]))], axis=-1)
 
 
-def lag_of_range(xp: Namespace, place: Array, lower: Array, upper: Array, weights: Array) -> Array:
-    """How far before an entry the range of earlier ones begins that it reads, with so many weights.
+def weights_before(
+    xp: Namespace, w: Array, lower: Array, upper: Array, first: Array, last: Array, backwards: int
+) -> Array:
+    """The weights of those before each entry, (..., N, most): w[first:last] are those of lower:upper.
 
     Raises:
-        IndexError: a range that has entries begins before 1.
-        InferenceError: there are not as many weights as entries.
+        IndexError: a range that has entries begins before 1, or lies outside `w`.
+        ValueError: there are not as many weights as entries.
     """
-    lower, upper, weights = np.broadcast_arrays(lower, upper, weights)
-    length = np.asarray(np.maximum(upper - lower + 1, 0))
-    for i in np.flatnonzero((length > 0) & (lower < 1)):
-        raise IndexError(f"The range {lower.flat[i]}:{upper.flat[i]} begins before 1.")
-    for i in np.flatnonzero(length != np.maximum(weights, 0)):
-        raise InferenceError(f"Sizes do not match: [{length.flat[i]}] and [{weights.flat[i]}].")
-    return np.where(length > 0, place - lower, 0)
+    length = np.maximum(upper - lower + 1, 0)
+    for i in np.flatnonzero(length != np.maximum(last - first + 1, 0)):
+        raise ValueError(f"Sizes do not match: [{length[i]}] and [{max(last[i] - first[i] + 1, 0)}].")
+    used, size = length > 0, np.shape(w)[-1]
+    for a, b, most in ((lower, upper, len(lower)), (first, last, size)):
+        for i in np.flatnonzero(used & ((a < 1) | (b > most))):
+            raise IndexError(f"The range {a[i]}:{b[i]} lies outside 1:{most}.")
+    place = np.arange(1, len(lower) + 1)
+    entry = place[:, None] - np.arange(1, np.max((place - lower)[used], initial=0) + 1)
+    ahead = entry - lower[:, None]
+    at = last[:, None] - ahead if backwards else first[:, None] + ahead
+    inside = (ahead >= 0) & (entry <= upper[:, None])
+    padded = xp.np.concatenate([w, np.zeros((*np.shape(w)[:-1], 1))], axis=-1)
+    return padded[..., np.where(inside, at - 1, size)]

@@ -21,7 +21,7 @@ functions {
     return o;
   }
 }
-data { int<lower=1> N; int<lower=1> S; vector[N] w; vector[N] y; array[N] int<lower=1> back; }
+data { int<lower=1> N; int<lower=1> S; vector[N] w; matrix[N, N] W; vector[N] y; array[N] int<lower=1> back; }
 transformed data { vector[N] reversed = reverse(w); }
 parameters { vector[N] z; real<lower=0> s; vector[N] v; }
 model {
@@ -45,17 +45,19 @@ LINEAR = {
     "weights that are parameters": "for (t in 2:N) x[t] = tail(v, t - 1)' * x[1:(t - 1)];",
     "a row times a column": "for (t in 2:N) x[t] = x[1:(t - 1)]' * v[2:t] - s;",
     "sums": "for (t in 3:N) x[t] = sum(x[(t - 2):(t - 1)]) * 0.4 + z[t]; x[2] = s;",
-    "several": """x[2] = 1; for (t in 3:N)
-        x[t] = 0.3 * sum(x[1:(t - 2)]) - z[t] * dot_product(x[2:(t - 1)], v[2:(t - 1)]) + s;""",
     "a range that data tell": "for (t in 2:N) x[t] = 0.5 * sum(x[max(1, t - back[t]):(t - 1)]) + z[t];",
     "nothing at first": "for (t in 1:N) x[t] = z[t] + 0.5 * sum(x[1:(t - 1)]);",
     "entries left as they are": """x = z;
         for (t in 2:(N - 2)) x[t] = dot_product(x[1:(t - 1)], v[1:(t - 1)]);""",
     "something else in the loop": """vector[N] e; for (t in 2:N) { real a = z[t] * 2;
         x[t] = a + 0.5 * sum(x[1:(t - 1)]); e[t] = a; target += e[t] * s; }""",
+    "no entries, behind the last": "x = z; for (t in (N + 2):(N + 1)) x[t] = sum(x[1:(t - 1)]);",
     "a function": "x = renewal(exp(z), w, s);",
 }
 OTHER = {
+    "several": """x[2] = 1; for (t in 3:N)
+        x[t] = 0.3 * sum(x[1:(t - 2)]) - z[t] * dot_product(x[2:(t - 1)], v[2:(t - 1)]) + s;""",
+    "weights that change": "for (t in 2:N) x[t] = dot_product(x[1:(t - 1)], W[t, 1:(t - 1)]);",
     "a product of two": "for (t in 2:N) x[t] = z[t] + 0.1 * dot_self(x[1:(t - 1)]);",
     "a function of a sum": "for (t in 2:N) x[t] = tanh(sum(x[1:(t - 1)])) + z[t];",
     "a factor with the variable": "for (t in 2:N) x[t] = (1 - x[t - 1]) * sum(x[1:(t - 1)]) * 0.1 + z[t];",
@@ -81,7 +83,7 @@ OTHER = {
 def data(N: int = 7) -> dict:
     rng = np.random.default_rng(4)
     w, y = rng.uniform(0.1, 0.5, N), rng.normal(size=N)
-    return {"N": N, "S": 3, "w": w, "y": y, "back": 1 + np.arange(N) % 3}
+    return {"N": N, "S": 3, "w": w, "W": np.outer(w, w), "y": y, "back": 1 + np.arange(N) % 3}
 
 
 def point(N: int = 7) -> np.ndarray:
@@ -91,7 +93,7 @@ def point(N: int = 7) -> np.ndarray:
 def recurrences(text: str) -> int:
     program = verified_form(LOOPS, lowered(text))
     nodes = walk((program.model, tuple(f.body for f in program.functions)))
-    return sum(isinstance(n, ir.Apply) and n.callee.name == "linear_recurrence" for n in nodes)
+    return sum(isinstance(n, ir.Apply) and n.callee.name == "with_recurrence" for n in nodes)
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -118,7 +120,7 @@ def test_without_entries_the_loop_does_nothing() -> None:
 
 def test_a_range_that_begins_before_the_first_entry_is_refused() -> None:
     text = HEADER % "for (t in 2:N) x[t] = z[t] + 0.1 * sum(x[(t - 2):(t - 1)]);"
-    with pytest.raises(InferenceError, match=r"The range 0:1 begins before 1"):
+    with pytest.raises(InferenceError, match=r"The range 0:1 lies outside 1:7"):
         posterior(text, data()).log_density(point())
 
 

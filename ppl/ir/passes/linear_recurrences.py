@@ -2,7 +2,7 @@
 
 `x[t] = a + b * dot_product(x[i:j], w)`, as the renewal equation of an epidemic, reads as many entries as
 there are: no state of a scan has them.  But it is linear in them.  Loops without order say how: x[t] is a,
-row t of a table has the weights w of the entries before it, and b is its scale.
+its scale is b, and row t of a table has the weights w of the entries before it.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 
 from ppl.ir import nodes as ir
-from ppl.ir.linear import int_sum, is_numbered_by, linear
+from ppl.ir.linear import is_numbered_by, linear
 from ppl.ir.lower_expr import library_apply
 from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.operators import binary
@@ -34,12 +34,12 @@ from ppl.ir.walk import (
     walk,
 )
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.stdlib.linear_recurrence import lag_of_range, with_recurrence
-from ppl.types import INT, MATRIX, REAL, VECTOR, Array, rank
+from ppl.stdlib.linear_recurrence import weights_before, with_recurrence
+from ppl.stdlib.record import Impl, LeadingAxis
+from ppl.types import INT, MATRIX, REAL, VECTOR, Array, Type, rank
 
 DIVIDED, BY_ELEMENT = OPERATORS["/"].name, OPERATORS[".*"].name
 FIRST, NOTHING = ir.Const(1, INT), ir.Const(0.0, REAL)
-plus, minus = partial(int_sum, "+"), partial(int_sum, "-")
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,10 @@ class Range:
     upper: ir.Expr
     backwards: bool = False
 
-    @property
-    def length(self) -> ir.Expr:
-        return plus(minus(self.upper, self.lower), FIRST)
-
-    def entry(self, ahead: ir.Expr, backwards: bool) -> ir.Expr:
-        """The entry that is met together with one that many after the first of another range."""
-        at = plus(self.lower, ahead) if self.backwards == backwards else minus(self.upper, ahead)
-        return ir.Index(self.base, (ir.At(at),), REAL)
-
 
 @dataclass(frozen=True)
 class Term:
-    """A factor, times the sum over earlier entries with their weights, 1 if none, where there are entries."""
+    """A factor, times the sum over earlier entries with their weights where there are entries."""
 
     factor: ir.Expr
     entries: Range | None = None
@@ -98,15 +89,16 @@ def divided(s: ir.For, k: int, store: ir.Update, fresh: Fresh) -> ir.Stmts:
     name, place = store.name, place_in_order(store, s)
     needed, value = without_locals_of(name, before, store.value)
     terms = tuple(terms_of(value, name))
-    sums = tuple(term for term in terms if term.entries)
+    sums = [term for term in terms if term.entries]
     rest = (*needed, *after)
     dropped = declared_names(before) - declared_names(needed)
-    if not sums or any(mentions(each, told) for each in rest for told in (name, *dropped)):
+    if len(sums) != 1 or any(mentions(each, told) for each in rest for told in (name, *dropped)):
         raise Dependent("the loop reads the variable elsewhere")
-    require_earlier(sums, place)
+    require_earlier(sums[0], place)
+    require_same_weights(sums[0], s)
     own = [term.factor for term in terms if not term.entries] or [NOTHING]
     fill = replace(store, value=reduce(partial(binary, "+", t=REAL), own))
-    made = Made(s, place, needed, fresh).recurrence(fill, sums)
+    made = Made(s, place, needed, fresh).recurrence(fill, sums[0])
     loop = replace(s, body=rest)
     acts = outer_writes(loop) or any(
         isinstance(n, ir.Increment | ir.CallVoid | ir.Message) for n in walk(rest)
@@ -186,7 +178,9 @@ def terms_of(e: ir.Expr, name: str) -> Iterator[Term]:
                 raise Dependent("not a sum of products")
             yield product(x, y, name)
         case ir.Apply(callee=ir.Callee(name="sum"), args=(x,)):
-            yield Term(ONE, earlier(x, name))
+            found = earlier(x, name)
+            ones = library_apply("rep_vector", [ONE, library_apply("size", [found.base], INT)], VECTOR)
+            yield Term(ONE, found, replace(found, base=ones))
         case _:
             raise Dependent("not linear")
 
@@ -229,14 +223,20 @@ def as_range(e: ir.Expr) -> Range:
     return Range(e, FIRST, library_apply("size", [e], INT))
 
 
-def require_earlier(sums: tuple[Term, ...], place: ir.Expr) -> None:
+def require_earlier(t: Term, place: ir.Expr) -> None:
     """Dependent, where a step may read an entry that is not filled yet."""
-    for t in sums:
-        assert t.entries is not None
-        at, last = linear(place), linear(t.entries.upper)
-        ahead = at + -last if at and last else None
-        if ahead is None or ahead.terms or ahead.constant < 1:
-            raise Dependent("a step reads entries that are not filled yet")
+    assert t.entries is not None
+    at, last = linear(place), linear(t.entries.upper)
+    ahead = at + -last if at and last else None
+    if ahead is None or ahead.terms or ahead.constant < 1:
+        raise Dependent("a step reads entries that are not filled yet")
+
+
+def require_same_weights(t: Term, s: ir.For) -> None:
+    """Dependent, where the list that weights are a range of is not the same in every step."""
+    assert t.weights is not None
+    if s.variable in used_names(t.weights.base) or not is_invariant(t.weights.base, s.body):
+        raise Dependent("the weights change from one step to the next")
 
 
 # --- What takes its place ------------------------------------------------------------------------
@@ -251,32 +251,31 @@ class Made:
     locals: ir.Stmts
     fresh: Fresh
 
-    def recurrence(self, fill: ir.Update, sums: tuple[Term, ...]) -> ir.Stmts:
-        """Loops that fill the variable, and a table of the weights; then the entries in order."""
-        base = next(t.entries.base for t in sums if t.entries)
-        x = ir.Var(fill.name, base.type)
-        last = substituted(self.place, {self.loop.variable: self.loop.upper})
-        size = library_apply("max", [last, ir.Const(0, INT)], INT)
-        lags = [ir.Var(self.fresh("lag"), Array(INT)) for _ in sums]
-        longest = (library_apply("max", [lag], INT) for lag in lags)
-        most = reduce(lambda a, b: library_apply("max", [a, b], INT), longest)
-        scale, weights = ir.Var(self.fresh("scale"), VECTOR), ir.Var(self.fresh("weights"), MATRIX)
-        callee = ir.Callee("linear_recurrence", with_recurrence, "leading")
+    def recurrence(self, fill: ir.Update, t: Term) -> ir.Stmts:
+        """Loops that fill the variable, the scale, and the ends of ranges; then the entries in order."""
+        assert t.entries is not None and t.weights is not None
+        ends = (t.entries.lower, t.entries.upper, t.weights.lower, t.weights.upper)
+        starts = (FIRST, ir.Const(0, INT)) * 2  # no entries where the loop does not come
+        tables = [ir.Var(self.fresh("end"), Array(INT)) for _ in ends]
+        scale = ir.Var(self.fresh("scale"), VECTOR)
+        backwards = ir.Const(int(t.entries.backwards != t.weights.backwards), INT)
+        weights = called(weights_before, "whole", MATRIX, t.weights.base, *tables, backwards)
+        x = ir.Var(fill.name, t.entries.base.type)
         return (
-            *(self.zeros(lag, size) for lag in lags),
-            self.steps(*(self.set(lag, self.lag(t)) for lag, t in zip(lags, sums, strict=True))),
-            self.zeros(weights, size, most),
-            self.zeros(scale, size),
-            self.steps(fill, self.set(scale, sums[0].factor if len(sums) == 1 else ONE)),
-            *(self.steps(self.weighed(t, weights, alone=len(sums) == 1)) for t in sums),
-            ir.Assign(x.name, ir.Apply(callee, (x, scale, weights), x.type), self.loop.span),
+            *(self.declared(each, start) for each, start in zip(tables, starts, strict=True)),
+            self.declared(scale, NOTHING),
+            self.steps(*map(self.set, tables, ends)),
+            self.steps(fill, self.set(scale, t.factor)),
+            ir.Assign(x.name, called(with_recurrence, "leading", x.type, x, scale, weights), fill.span),
         )
 
-    def zeros(self, var: ir.Var, *sizes: ir.Expr) -> ir.Assign:
-        zero = ir.Const(0, INT) if var.type == Array(INT) else NOTHING
-        name = {VECTOR: "rep_vector", MATRIX: "rep_matrix"}.get(var.type, "rep_array")
-        value = library_apply(name, [zero, *sizes], var.type)
-        return ir.Assign(var.name, value, self.loop.span, declares=True)
+    def declared(self, var: ir.Var, value: ir.Expr) -> ir.Assign:
+        """A list of the value for each entry up to the last that the loop fills."""
+        last = substituted(self.place, {self.loop.variable: self.loop.upper})
+        size = library_apply("max", [last, ir.Const(0, INT)], INT)
+        name = "rep_vector" if var.type == VECTOR else "rep_array"
+        whole = library_apply(name, [value, size], var.type)
+        return ir.Assign(var.name, whole, self.loop.span, declares=True)
 
     def steps(self, *body: ir.Stmt) -> ir.For:
         """The loop with this body, and the locals that it needs."""
@@ -286,25 +285,9 @@ class Made:
         own = {name: self.fresh(name) for name in declared_names(needed)}
         return replace(self.loop, body=tuple(rename(s, own, {}) for s in (*needed, *body)))
 
-    def set(self, var: ir.Var, value: ir.Expr, *at: ir.Expr) -> ir.Update:
-        return ir.Update(var.name, (tuple(map(ir.At, (self.place, *at))),), value, self.loop.span)
+    def set(self, var: ir.Var, value: ir.Expr) -> ir.Update:
+        return ir.Update(var.name, ((ir.At(self.place),),), value, self.loop.span)
 
-    def lag(self, t: Term) -> ir.Expr:
-        """How far back the entries begin."""
-        assert t.entries is not None
-        callee = ir.Callee("lag_of_range", lag_of_range, "elementwise")
-        lower, upper = t.entries.lower, t.entries.upper
-        weights = t.weights.length if t.weights else t.entries.length
-        return ir.Apply(callee, (self.place, lower, upper, weights), INT)
 
-    def weighed(self, t: Term, weights: ir.Var, alone: bool) -> ir.For:
-        """The loop over the entries that a step reads, by how far back: their weights are its row."""
-        assert t.entries is not None
-        lag = ir.Var(self.fresh("lag"), INT)
-        ahead = minus(minus(self.place, t.entries.lower), lag)
-        value = t.weights.entry(ahead, t.entries.backwards) if t.weights else ONE
-        if not alone:
-            so_far = ir.Index(weights, (ir.At(self.place), ir.At(lag)), REAL)
-            value = binary("+", so_far, binary("*", t.factor, value, REAL), REAL)
-        nearest, furthest = (minus(self.place, end) for end in (t.entries.upper, t.entries.lower))
-        return ir.For(lag.name, nearest, furthest, (self.set(weights, value, lag),), self.loop.span)
+def called(impl: Impl, batch: LeadingAxis, t: Type, *args: ir.Expr) -> ir.Apply:
+    return ir.Apply(ir.Callee(impl.__name__, impl, batch), args, t)
