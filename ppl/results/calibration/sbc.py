@@ -43,7 +43,6 @@ ALPHA = 0.05
 """The p-value, over all columns, below which ranks are said not to be uniform."""
 
 KILLED = "The process of some simulations ended with status {} (-9: out of memory)."
-HEADINGS = ("p", "mean rank", "ranks")
 
 
 Ranks = tuple[int, ...] | str
@@ -124,7 +123,7 @@ class Calibration:
             (name, f"{u.p:.3f}", f"{u.mean:.3f}", u.shape or "uniform")
             for name, u in self.uniformity().items()
         ]
-        return text_table(("", *HEADINGS), rows, width)
+        return text_table(("", "p", "mean rank", "ranks"), rows, width)
 
     def save_csv(self, path: str | Path) -> None:
         """Write the ranks, one row per simulation.

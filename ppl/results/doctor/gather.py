@@ -94,11 +94,8 @@ def gather(
         name: outcome_of(posterior, name, values[some], of_rows.get(name), log_ratios[some], simulated)
         for name, values in replicated.items()
     }
-    notes += [
-        f"`{name}` not examined: few rows, or few replications of its shape."
-        for name, o in made.items()
-        if o is None
-    ]
+    few = "not examined: few rows, or few replications of its shape."
+    notes += [f"`{name}` {few}" for name, o in made.items() if o is None]
     total = np.sum([v.reshape(len(some), -1).sum(axis=1) for v in of_rows.values()], axis=0)
     return Evidence(
         tuple(o for o in made.values() if o is not None),

@@ -97,10 +97,9 @@ def as_sample(config: Config, draws: int) -> Config:
     One iteration of warmup is claimed, which is not saved, because CmdStanPy refuses files without.
     """
     others = {path: value for path, value in config.arguments.items() if not path.startswith("variational.")}
-    sample = {"method": "sample", "sample.num_samples": draws, "sample.num_warmup": 1}
-    return replace(
-        config, arguments={**others, **sample, "sample.algorithm": "fixed_param", "ppl.format": "sample"}
-    )
+    fixed = {"method": "sample", "sample.algorithm": "fixed_param", "ppl.format": "sample"}
+    counts = {"sample.num_samples": draws, "sample.num_warmup": 1}
+    return replace(config, arguments={**others, **fixed, **counts})
 
 
 def sample_lines(config: Config, columns: Sequence[str], *draws: Floats) -> Iterator[str]:

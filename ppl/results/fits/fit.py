@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -215,12 +216,8 @@ class Fit(VariablesOfDraws):
     def _judgement(self) -> str:
         """The same by options of the command line, as files have it."""
         settings = self.settings
-        known = {
-            "--correct": settings.corrects,
-            "--anneal": settings.anneal is not None,
-            "--runs": settings.runs > 1,
-        }
-        in_force = [option for option, in_use in known.items() if in_use]
+        in_use = (settings.corrects, settings.anneal is not None, settings.runs > 1)
+        in_force = [*compress(("--correct", "--anneal", "--runs"), in_use)]
         return self.verdict.sentence(self.posterior.param_unc_names(), in_force)
 
     @property

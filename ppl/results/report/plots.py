@@ -140,8 +140,7 @@ def marginals(draws: Draws, reference: Draws | None, wide: bool = True) -> "Figu
         if reference and name in reference.columns:
             marginal(axes, reference.column(name), OTHER, "reference", filled=False)
             interval(axes, reference.column(name), OTHER, 0.14)
-        axes.set(title=name, yticks=[], ylim=(0, None))
-        axes.spines["left"].set_visible(False)
+        without_heights(axes, title=name, ylim=(0, None))
         axes.locator_params(axis="x", nbins=4)
     if reference and all_axes[0].get_legend_handles_labels()[0]:
         legend(all_axes[0])
@@ -267,8 +266,7 @@ def ppc(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
         marginal(axes, finite, FITTED, "y_rep", filled=True)
         axes.axvline(observed, color=OTHER, linewidth=2)
         share = (finite >= observed).sum() / max(len(finite), 1)
-        axes.set(title=f"{name}: P(y_rep ≥ y) = {share:.2f}", yticks=[], ylim=(0, None), xlabel=name)
-        axes.spines["left"].set_visible(False)
+        without_heights(axes, title=f"{name}: P(y_rep ≥ y) = {share:.2f}", ylim=(0, None), xlabel=name)
         axes.locator_params(axis="x", nbins=4)
     return figure
 
@@ -280,8 +278,7 @@ def statistic(label: str, observed: float, values: Floats) -> "Figure":
     finite = values[np.isfinite(values)]
     axes.hist(finite, bins="auto" if varies(finite) else 1, color=FITTED, alpha=0.45)
     axes.axvline(observed, color=OTHER, linewidth=2)
-    axes.set(xlabel=label, yticks=[])
-    axes.spines["left"].set_visible(False)
+    without_heights(axes, xlabel=label)
     return figure
 
 
@@ -307,6 +304,12 @@ def rank_histograms(ranks: NDArray[Any], columns: Sequence[str], draws: int) -> 
         axes.set(title=columns[k], xlim=(edges[0], edges[-1]))
     around(figure, f"rank among {draws} draws", "simulations")
     return figure
+
+
+def without_heights(axes: "Axes", **texts: Any) -> None:
+    """Axes of which the form of a density matters, not its height."""
+    axes.set(yticks=[], **texts)
+    axes.spines["left"].set_visible(False)
 
 
 def legend(axes: "Axes") -> None:
@@ -364,8 +367,7 @@ def overlay(axes: "Axes", y: Floats, y_rep: Floats) -> None:
         finite = replication[np.isfinite(replication)]
         line(axes, finite, FITTED, 0.6, 0.35, "y_rep" if k == 0 else "")
     line(axes, y, OTHER, 2.0, 1.0, "y")
-    axes.set(yticks=[], xlabel="y", ylabel="density", title="y_rep against y")
-    axes.spines["left"].set_visible(False)
+    without_heights(axes, xlabel="y", ylabel="density", title="y_rep against y")
 
 
 def line(axes: "Axes", values: Floats, colour: str, width: float, alpha: float, label: str) -> None:
@@ -412,13 +414,12 @@ def svg(figure: "Figure") -> str:
 
 def save(figure: "Figure", path: Path) -> None:
     """Writes the figure as SVG, PDF or PNG, by the suffix of `path`; the same bytes every time."""
-    match path.suffix:
-        case ".svg":
-            path.write_text(svg(figure), encoding="utf-8")
-        case ".pdf":
-            _save(figure, path, format="pdf", metadata={"CreationDate": None})
-        case _:
-            _save(figure, path, format="png", dpi=150)
+    if path.suffix == ".svg":
+        path.write_text(svg(figure), encoding="utf-8")
+    elif path.suffix == ".pdf":
+        _save(figure, path, format="pdf", metadata={"CreationDate": None})
+    else:
+        _save(figure, path, format="png", dpi=150)
 
 
 def _save(figure: "Figure", where: Any, **options: Any) -> None:

@@ -125,8 +125,7 @@ def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
         return
     khats = dict(zip(files[0].columns, found, strict=True))
     threshold = khat_threshold(len(files[0].draws))
-    ordered = sorted(names, key=lambda name: -khats.get(name, 0.0))
-    bad = [name for name in ordered if khats.get(name, 0.0) > threshold]
+    bad = sorted((name for name in names if khats.get(name, 0.0) > threshold), key=lambda name: -khats[name])
     if bad:
         which = first_few([f"{name} ({khats[name]:.2f})" for name in bad])
         yield f"Means with a k-hat above {threshold:.2f}: {which}."
