@@ -27,7 +27,7 @@ from ppl.inference.run.settings import SampleSettings, SbcSettings, Settings
 from ppl.names import column_names
 from ppl.results.calibration.simulations import Simulations
 from ppl.results.files.columns import Floats
-from ppl.results.files.tables import text_table
+from ppl.results.files.tables import TABLE_WIDTH, text_table
 from ppl.results.fits.chains import sample_with
 from ppl.results.fits.fit import fit_with_journal
 
@@ -117,7 +117,7 @@ class Calibration:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def lines(self, width: int = 100) -> Iterator[str]:
+    def lines(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of a table: p-value, mean rank and shape of each column."""
         rows = [
             (name, f"{u.p:.3f}", f"{u.mean:.3f}", u.shape or "uniform")

@@ -1,6 +1,5 @@
 """What to write in the program: its own statement with something more in it."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from ppl.results.doctor.evidence import Column, Outcome
@@ -82,12 +81,6 @@ def effect_prior(o: Outcome, x: Floats) -> str:
 def rounded(x: float) -> str:
     """The number to one significant digit, as a program has it."""
     return f"{float(f'{x:.1g}'):g}"
-
-
-def rounded_up(x: float) -> float:
-    """The smallest number of one significant digit that is not below a positive x."""
-    unit = 10.0 ** math.floor(math.log10(x))
-    return math.ceil(x / unit) * unit
 
 
 def plain(name: str) -> str:

@@ -80,8 +80,7 @@ class Examination:
         """
         paths = [Path(folder) / f"{f.code}.svg" for f in self.findings]
         for path, f in zip(paths, self.findings, strict=True):
-            reference = f.reference
-            plots.save(plots.statistic(reference.label, reference.observed, reference.replicated), path)
+            plots.save(plots.statistic(*f.reference), path)
         return paths
 
     @property

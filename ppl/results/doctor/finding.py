@@ -1,6 +1,7 @@
 """A finding: what is wrong between model and data, where, and what to write."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ppl.errors import Fix
 from ppl.frontend.lints import Lint
@@ -10,8 +11,7 @@ from ppl.results.files.columns import Floats
 from ppl.source import SourceText
 
 
-@dataclass(frozen=True, eq=False)
-class Reference:
+class Reference(NamedTuple):
     """What a picture shows: a distribution (n,), most often of a statistic over replications, and a value."""
 
     label: str

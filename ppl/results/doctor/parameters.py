@@ -8,7 +8,7 @@ import numpy as np
 from ppl.frontend import ast
 from ppl.frontend.density_lints import literal, parameters, redeclaration
 from ppl.frontend.non_centred import CONTAINERS
-from ppl.results.doctor.advice import SYMMETRIC, rounded, rounded_up, with_argument
+from ppl.results.doctor.advice import SYMMETRIC, rounded, with_argument
 from ppl.results.doctor.change import Change, Rescaling
 from ppl.results.doctor.evidence import Evidence, Outcome, Parameter, Prior
 from ppl.results.doctor.finding import Finding, Reference
@@ -132,7 +132,8 @@ def widened(s: Statement, draws: Sequence[Floats]) -> Change | None:
     distance = max((abs(float(x.mean()) - location) for x in draws), default=0.0)
     if not (np.isfinite(numbers).all() and distance > scale):
         return None
-    wide = rounded_up(distance)
+    digit = 10.0 ** math.floor(math.log10(distance))
+    wide = math.ceil(distance / digit) * digit  # of one significant digit, and not below the distance
     new = with_argument(s, len(s.args) - 1, rounded(1 / wide) if of_rate else f"{wide:g}")
     return Change(s, new, alternative=MISTAKE)
 

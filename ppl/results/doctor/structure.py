@@ -62,10 +62,8 @@ def predictor(o: Outcome) -> Finding | None:
     name, s = found.name, o.statement
     message = f"The residuals of `{o.name}` change with {quoted(name)}, which the model leaves out."
     if name != ORDER:
-        of_column = coefficient(
-            o, (name,), f"b_{advice.plain(name)}", advice.value_of(o, name), columns[name]
-        )
-        return found.finding(message, of_column)
+        b, term = f"b_{advice.plain(name)}", advice.value_of(o, name)
+        return found.finding(message, coefficient(o, (name,), b, term, columns[name]))
     return found.finding(
         message,
         "Declare `t`, the time or number of the row, in data and `real b_t;` in parameters, with a prior, "

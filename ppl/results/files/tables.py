@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 GAP = "  "
+TABLE_WIDTH = 100
+"""Characters of a line, where the terminal does not say."""
 PLAIN = re.compile(r"-?\d+(\.\d*)?")
 """A number without an exponent."""
 

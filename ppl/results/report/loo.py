@@ -16,7 +16,7 @@ from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import khat_threshold, psis
 from ppl.late import special
 from ppl.results.files.columns import Floats
-from ppl.results.files.tables import text_table
+from ppl.results.files.tables import TABLE_WIDTH, text_table
 from ppl.results.report.log_lik import LogLik
 
 MOST_ROWS = 10
@@ -143,7 +143,7 @@ def table(loo: Loo) -> Iterator[str]:
     """The lines of a table of the ELPD and the effective number of parameters."""
     rows = [("elpd_loo", loo.elpd, loo.se), ("p_loo", loo.p_loo, loo.p_loo_se)]
     texts = [(name, f"{value:.2f}", f"{se:.2f}") for name, value, se in rows]
-    return text_table(("", "estimate", "SE"), texts, 100)
+    return text_table(("", "estimate", "SE"), texts, TABLE_WIDTH)
 
 
 def csv_lines(loo: Loo) -> Iterator[str]:

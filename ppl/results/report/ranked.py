@@ -7,10 +7,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 
 from ppl import html
 from ppl.errors import UnknownName
-from ppl.results.files.tables import text_table
-
-TABLE_WIDTH = 100
-"""Columns of the table, where the terminal does not say."""
+from ppl.results.files.tables import TABLE_WIDTH, text_table
 
 
 class Named(Protocol):

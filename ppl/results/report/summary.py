@@ -14,7 +14,7 @@ from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources, err
 from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.inference.diagnose.level import Level
 from ppl.results.files.columns import Floats, in_columns
-from ppl.results.files.tables import at_the_point, text_table
+from ppl.results.files.tables import TABLE_WIDTH, at_the_point, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 SUMMARY_QUANTILES = (0.05, 0.5, 0.95)
 """Quantiles of each column."""
-TEXT_WIDTH = 100
-"""Columns of the text, where the terminal does not say."""
 MOST_FIGURE_DIGITS = 6
 """Significant digits of a figure at most."""
 
@@ -164,7 +162,7 @@ def _row(name: str, draws: Floats, by: ErrorSources) -> Row:
 
 
 def as_text(
-    summary: Summary, width: int = TEXT_WIDTH, limit: int | None = None, rest: str = ""
+    summary: Summary, width: int = TABLE_WIDTH, limit: int | None = None, rest: str = ""
 ) -> Iterator[str]:
     """The lines of a table of at most `limit` rows; the last counts those left out and ends with `rest`.
 
