@@ -159,9 +159,8 @@ class Annealed:
 
     def without_points(self) -> "Annealed":
         """What is known of the points, without them: they are several times as many as the draws."""
-        return replace(
-            self, u=self.u[:0].copy(), log_p=self.log_p[:0].copy(), particles=self.particles[:0].copy()
-        )
+        u, log_p = self.u[:0].copy(), self.log_p[:0].copy()
+        return replace(self, u=u, log_p=log_p, particles=self.particles[:0].copy())
 
 
 class Points(NamedTuple):
@@ -379,11 +378,9 @@ def _equilibrate(
         autocorrelation, last = largest_autocorrelation(came, particles.u, modes), drift
         if before.size:
             drift = significant_change(before, after, monitored(particles, centre, sds).std(axis=0))
-        equilibrated = (
-            rounds >= ANNEALING.stationary_rounds
-            and autocorrelation < max(ANNEALING.stationary_autocorrelation, noise)
-            and drift < ANNEALING.stationary_drift
-        )
+        forgotten = autocorrelation < max(ANNEALING.stationary_autocorrelation, noise)
+        long_enough = rounds >= ANNEALING.stationary_rounds
+        equilibrated = long_enough and forgotten and drift < ANNEALING.stationary_drift
         tells = rounds >= ANNEALING.rounds_to_tell
         hopeless = tells and will_not_equilibrate(autocorrelation, last, drift, rounds)
         spent = kernel.left < ANNEALING.moves_a_round * rounds
@@ -414,10 +411,8 @@ def will_not_equilibrate(autocorrelation: float, last: float, drift: float, roun
     of the drift is left in the next (`last` and `drift` are those of two stages). Where neither stage could
     tell it from noise nothing is known.
     """
-    return (
-        autocorrelation ** (sum(ANNEALING.stages) / rounds) > ANNEALING.hopeless_autocorrelation
-        or drift >= last >= ANNEALING.hopeless_drift
-    )
+    expected = autocorrelation ** (sum(ANNEALING.stages) / rounds)
+    return expected > ANNEALING.hopeless_autocorrelation or drift >= last >= ANNEALING.hopeless_drift
 
 
 def monitored(points: Points | Particles, centre: Array, sds: Array) -> Array:

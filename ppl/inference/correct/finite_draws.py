@@ -85,12 +85,8 @@ def _finite_draws(
         value[bad], gradient[bad] = evaluate(target, u[bad])
         bad = bad[_not_finite(value[bad], gradient[bad])]
     if bad.size:
-        reason = blame(target, u[bad[0]])
-        raise InferenceError(
-            f"{bad.size} of {n} draws from the approximation have no finite log density or gradient, "
-            f"{tries} times in a row.\n{reason}",
-            "PPL971",
-        )
+        draws = f"{bad.size} of {n} draws from the approximation have no finite log density or gradient"
+        raise InferenceError(f"{draws}, {tries} times in a row.\n{blame(target, u[bad[0]])}", "PPL971")
     return Draws(z, u, value, gradient, dropped)
 
 

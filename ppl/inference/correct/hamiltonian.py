@@ -68,13 +68,8 @@ class Particles(NamedTuple):
         """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)
         or their diagonals."""
         change = float(np.log(diagonal_of(factor)).sum())
-        return Particles(
-            u=times(inverse, self.u),
-            log_p=self.log_p + change,
-            slope_p=transposed_times(factor, self.slope_p),
-            log_q=self.log_q + change,
-            slope_q=transposed_times(factor, self.slope_q),
-        )
+        slope_p, slope_q = (transposed_times(factor, slope) for slope in (self.slope_p, self.slope_q))
+        return Particles(times(inverse, self.u), self.log_p + change, slope_p, self.log_q + change, slope_q)
 
     def put(self, places: NDArray[np.intp], by: "Particles") -> None:
         """Those of `by` at the places, in place of these points."""

@@ -230,9 +230,8 @@ def is_narrow_peak(gaussian: Gaussian, scaled: Scaled, q: Proposal, rng: np.rand
 def is_seen_by_chance(peak: Proposal, q: Proposal) -> bool:
     """Whether what lies under a peak has mass, and few draws of q."""
     both = q, peak
-    of_q, of_peak = (
-        np.concatenate([np.log(len(one.u)) + one.log_density(batch.u) for batch in both]) for one in both
-    )
+    u = np.concatenate([batch.u for batch in both])
+    of_q, of_peak = (np.log(len(one.u)) + one.log_density(u) for one in both)
     inside = of_peak > of_q
     weights = np.concatenate(log_weights(both))
     share = np.exp(np.logaddexp.reduce(weights[inside], initial=-np.inf) - np.logaddexp.reduce(weights))

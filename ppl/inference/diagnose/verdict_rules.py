@@ -245,9 +245,8 @@ def starts_disagree(v: "Verdict", name: Name) -> Iterator[Finding]:
             worst = named(large, name)
             level = Level.POOR if v.annealed.rhat >= max(VERDICT.usable_rhat, most) else Level.USABLE
             words = "disagree" if level is Level.POOR else "disagree slightly"
-            why = (
-                f"two annealings, from q and overdispersed, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
-            )
+            disagree = f"{words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
+            why = f"two annealings, from q and overdispersed, {disagree}"
             yield Finding(level, why, (reparameterise(worst), RUNS))
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from ppl.errors import InferenceError
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
@@ -53,11 +52,5 @@ def _own(kind: Any) -> list[str]:
 
 
 def family_of(name: str, dim: int, rank: int | None = None) -> Family:
-    """The family of that name over R^dim, of that rank where it has one.
-
-    Raises:
-        InferenceError: there is no family of that name.
-    """
-    if name not in FAMILIES:
-        raise InferenceError(f"algorithm = {name!r} is unknown; expected one of {', '.join(FAMILIES)}.")
+    """The family of that name over R^dim, of that rank where it has one."""
     return LowRank(dim, rank) if name == "lowrank" and rank else FAMILIES[name](dim)

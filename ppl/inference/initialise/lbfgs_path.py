@@ -184,14 +184,8 @@ def lbfgs_path(target: Target, start: Array, watch: Watch = unwatched) -> list[P
         path.append(next_point(path[-1], np.copy(u), *found))
         watch(path[-1])
 
-    optimize.minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": most_steps, "maxcor": LBFGS_PATH.history, "ftol": 1e-10, "gtol": 1e-6},
-        callback=reached,
-    )
+    how = {"maxiter": most_steps, "maxcor": LBFGS_PATH.history, "ftol": 1e-10, "gtol": 1e-6}
+    optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=how, callback=reached)
     return path[1:]
 
 

@@ -60,9 +60,8 @@ def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
         if np.isfinite(value) and np.isfinite(gradient).all():
             return u
     where = f"{tries} random starting points" if tries > 1 else "the given starting point"
-    raise InferenceError(
-        f"The log density or its gradient is not finite at {where}.\n{blame(target, u)}", "PPL971"
-    )
+    why = f"The log density or its gradient is not finite at {where}.\n{blame(target, u)}"
+    raise InferenceError(why, "PPL971")
 
 
 def _box(dim: int, init: float | Array) -> tuple[Array, Array]:

@@ -179,7 +179,7 @@ class Blocks:
 
     def factors(self, outer: Array, latent: Array) -> Array:
         """Cholesky factors (n, g, w, w) of the precisions at values of the blocks."""
-        return positive_factors(self.precisions(outer, latent, self.gradients(outer, latent)))
+        return repaired_factors(self.precisions(outer, latent, self.gradients(outer, latent)))[0]
 
     def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
         """Points (n, g, w) so many sds from modes, from which others may be found."""
@@ -273,13 +273,10 @@ def half_log_dets(factors: Array) -> Array:
     return np.asarray(np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=(1, 2)))
 
 
-def positive_factors(precisions: Array) -> Array:
-    """Lower Cholesky factors (n, g, w, w) of symmetric matrices whose eigenvalues are made positive."""
-    return repaired_factors(precisions)[0]
-
-
 def repaired_factors(precisions: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """The same, and of which rows (n,) all were positive."""
+    """Lower Cholesky factors (n, g, w, w) of symmetric matrices whose eigenvalues are made positive, and of
+    which rows (n,) all were.
+    """
     sensible = np.abs(precisions) < BLOCK_MODES.largest_curvature  # not where nan
     clean = np.where(sensible, precisions, np.eye(precisions.shape[-1]))
     least = BLOCK_MODES.widest_sd**-2

@@ -17,7 +17,7 @@ from ppl.inference.nested.blocks import (
     Modes,
     cholesky,
     inverses,
-    positive_factors,
+    repaired_factors,
     solve_lower,
     solve_upper,
     times,
@@ -189,7 +189,7 @@ def totals_of(basis: Polynomials, heights: Array) -> Totals:
     sums = basis.cell_powers.T @ ratios.reshape(len(ratios), -1)
     total, moments = sums[0].reshape(shape), (sums[1:] / sums[0]).T
     means, squares = moments[:, :w].reshape(*shape, w), moments[:, w:].reshape(*shape, w, w)
-    factors = positive_factors(squares - means[..., :, None] * means[..., None, :])
+    factors, _ = repaired_factors(squares - means[..., :, None] * means[..., None, :])
     inverse = inverses(factors)
     lengths = squared_distances(basis, means, inverse.swapaxes(-1, -2) @ inverse)
     bounds = np.log((ratios * student_inverse(lengths, w)).max(axis=0)) + peaks

@@ -180,8 +180,7 @@ def responses_alone(
 
 def steps_of(dim: int, rng: np.random.Generator) -> Array:
     """How far coordinates are moved, (dim,), to either side."""
-    least = GRAPH.nearest
-    return np.asarray(rng.uniform(least, 8 * least, dim) * rng.choice([-1.0, 1.0], dim))
+    return np.asarray(rng.uniform(GRAPH.nearest, 8 * GRAPH.nearest, dim) * rng.choice([-1.0, 1.0], dim))
 
 
 def changes(

@@ -4,7 +4,7 @@ Hoffman and Gelman (2014), JMLR 15, with the draws of Betancourt (2017), arXiv:1
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -119,10 +119,8 @@ def run_chains(
         InferenceError: a statement of the program cannot be computed at a point; names it.
     """
     failed: list[PPLError] = []
-    samplers = [
-        _begun(start, settings, seed, partial(made, k), failed)
-        for k, (start, seed) in enumerate(zip(starts, seeds, strict=True))
-    ]
+    chains = enumerate(zip(starts, seeds, strict=True))
+    samplers = [_begun(start, settings, seed, partial(made, k), failed) for k, (start, seed) in chains]
     traces, stopped = [], False
     try:
         for sampler in samplers:
@@ -166,12 +164,9 @@ def _chain_of(trace: Any) -> Chain | None:
         return None
     metrics = _inverse_metrics(trace)
     n_warmup = len(metrics) - trace["posterior"].sizes["draw"]
-    return Chain(
-        _draws(trace, "warmup_", metrics[:n_warmup]),
-        _draws(trace, "", metrics[n_warmup:]),
-        metrics[-1],
-        float(np.asarray(trace["sample_stats"]["step_size_bar"])[0, -1]),
-    )
+    warmup, draws = _draws(trace, "warmup_", metrics[:n_warmup]), _draws(trace, "", metrics[n_warmup:])
+    stepsize = float(np.asarray(trace["sample_stats"]["step_size_bar"])[0, -1])
+    return Chain(warmup, draws, metrics[-1], stepsize)
 
 
 def _samples_scaled(trace: Any) -> bool:
@@ -206,9 +201,7 @@ def _in_u(start: Start, chain: Chain | None) -> Chain | None:
 
     factor = own.factor
     metric = factor**2 * chain.inverse_metric if factor.ndim == 1 else factor**2 @ chain.inverse_metric
-    return replace(
-        chain, warmup=to_own_u(chain.warmup), draws=to_own_u(chain.draws), inverse_metric=np.asarray(metric)
-    )
+    return Chain(to_own_u(chain.warmup), to_own_u(chain.draws), np.asarray(metric), chain.stepsize)
 
 
 def _draws(trace: Any, phase: str, metrics: Array) -> Draws:
@@ -243,16 +236,12 @@ def _compiled(start: Start, made: Callable[[int], None], failed: list[PPLError])
         made(count)
         return {"u": np.copy(u)}
 
-    make_expand: Callable[..., Any] = lambda seed1, seed2, chain: expand  # noqa: E731
-    return from_pyfunc(
-        target.dim,
+    makers: tuple[Any, ...] = (
         lambda: log_density_gradient,
-        make_expand,
-        [np.dtype(np.float64)],
-        [(target.dim,)],
-        ["u"],
-        make_initial_point_fn=lambda seed: first,
+        lambda seed1, seed2, chain: expand,
     )
+    values = ([np.dtype(np.float64)], [(target.dim,)], ["u"])
+    return from_pyfunc(target.dim, *makers, *values, make_initial_point_fn=lambda seed: first)
 
 
 NUDGE = 1e-4

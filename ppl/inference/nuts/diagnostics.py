@@ -65,7 +65,7 @@ class Judged:
     def findings(self) -> Iterator[tuple[Level, str]]:
         """What is found against the draws, each with its weight and what to do."""
         total = self.chains * self.draws
-        if self.draws and not self.known.any():
+        if self.draws and not np.isfinite(self.rhats).any():
             yield Level.UNKNOWN, "R-hat takes four draws a chain, finite and not all the same"
         if (rhat := self.worst(self.rhats)) > CHAINS.rhat:
             words = (
@@ -88,10 +88,6 @@ class Judged:
                 "for example with non-centred effects"
             )
             yield Level.POOR if share > CHAINS.divergent_share else Level.USABLE, words
-
-    @property
-    def known(self) -> Array:
-        return np.isfinite(self.rhats)
 
     @staticmethod
     def worst(figures: Array) -> float:

@@ -73,15 +73,10 @@ def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, 
 def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
     """What the loop and the third stage find."""
     settings = context.settings
-    loop = run_loop(
-        partial(_parts, settings, start.family),
-        start,
-        context,
-        etas_of(settings, "advi", start.scaled),
-        # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
-        min_draws=1 if settings.refine else FEWEST_SEARCH_DRAWS,
-        allow_no_step=_refines(settings),
-    )
+    parts, etas = partial(_parts, settings, start.family), etas_of(settings, "advi", start.scaled)
+    # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
+    fewest = 1 if settings.refine else FEWEST_SEARCH_DRAWS
+    loop = run_loop(parts, start, context, etas, fewest, allow_no_step=_refines(settings))
     q = once(context.journal, "end", lambda: _end(target, start, loop, context), context.streams.refine)
     return q, loop.path(start, q.outcome, (start.note, loop.note, *q.notes), q.at_maximum)
 

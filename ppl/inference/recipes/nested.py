@@ -131,9 +131,8 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
 
     structure = structure_of(target, starts[0], rng)
     if structure is None:
-        raise Refused(
-            "given a few parameters, the others neither form independent blocks nor depend on few others each"
-        )
+        neither = "neither form independent blocks nor depend on few others each"
+        raise Refused(f"given a few parameters, the others {neither}")
     tell(0)
     inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
@@ -160,9 +159,8 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     if draws.lost > MOST_LOST:
         raise Refused(f"{draws.lost:.0%} of the posterior could not be drawn by blocks")
     if (unsure := float(np.exp(draws.weights.log_weights)[draws.unsure].sum())) > MOST_UNSURE:
-        raise Refused(
-            f"for {unsure:.0%} of the posterior no Gaussian approximates the others given a few parameters"
-        )
+        others = "the others given a few parameters"
+        raise Refused(f"for {unsure:.0%} of the posterior no Gaussian approximates {others}")
     found = Found(starts[0], *of_positive_weight(draws))
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
     if not (enough and is_reliable(draws.weights)):
