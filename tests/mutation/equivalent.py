@@ -37,7 +37,7 @@ _FORGOTTEN = "autocorrelation < max(ANNEALING.stationary_autocorrelation, noise)
 _SETTLED = "drift < ANNEALING.stationary_drift"
 _REFINING = "ppl/inference/correct/correction.py"
 _MOST_WORK = "CORRECTION.most_work"
-_ALL = "width * CORRECTION.evaluations_a_point * CORRECTION.fewest_points"
+_ALL = "work * CORRECTION.fewest_points"
 _LOOPING = "isinstance(n, ir.For) or (isinstance(n, ir.CallUser) and n.name in known) for n in walk(f.body)"
 _NEST = "def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:"
 _NORMALISERS = "ppl/ir/passes/split_normalisers.py"
@@ -72,8 +72,12 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_ANNEALING, _RATIOS, "particles.log_p > -np.inf -> particles.log_p >= -np.inf"): EDGE,
     (_ANNEALING, "kernel.reference = None", "kernel.reference = None -> pass"): WORK,
     (_ANNEALING, "rounds, before = 0, np.zeros(0)", "0 -> 1"): LATER,
-    (_ANNEALING, _FORGOTTEN, f"{_FORGOTTEN} -> {_FORGOTTEN.replace('<', '<=')}"): EDGE,
-    (_ANNEALING, f"and {_SETTLED}", f"{_SETTLED} -> {_SETTLED.replace('<', '<=')}"): EDGE,
+    (_ANNEALING, f"forgotten = {_FORGOTTEN}", f"{_FORGOTTEN} -> {_FORGOTTEN.replace('<', '<=')}"): EDGE,
+    (
+        _ANNEALING,
+        f"equilibrated = long_enough and forgotten and {_SETTLED}",
+        f"{_SETTLED} -> {_SETTLED.replace('<', '<=')}",
+    ): EDGE,
     (_REFINING, "proposals: int = 8192", "8192 -> 8193"): WORK,
     (_REFINING, "enough_ess: int = 2000", "2000 -> 2001"): WORK,
     (_REFINING, "evaluations_a_point: int = 600", "600 -> 601"): WORK,
