@@ -75,14 +75,14 @@ def test_a_verdict_looks_at_the_pool_a_part_at_a_time():
     some = proposals()
     drawn = Corrected(some.u, some.log_p, DrawSource.RESAMPLED)
     elbo = elbo_of(some.log_p, 0.0, 0)
-    assert copies(lambda: verdict_of(some, elbo, 0, DONE, None, drawn)) < 0.1
+    assert copies(lambda: verdict_of(some, elbo, DONE, None, drawn)) < 0.1
 
 
 def test_a_verdict_does_not_keep_the_points_of_an_annealing():
     some = proposals()
     annealed = Annealed(some.u, some.log_p, 1, 0.0, 0.0, 0.0)
     drawn = Corrected(some.u[:10], some.log_p[:10], DrawSource.ANNEALED, annealed)
-    judged = verdict_of(some, elbo_of(some.log_p, 0.0, 0), 0, DONE, None, drawn)
+    judged = verdict_of(some, elbo_of(some.log_p, 0.0, 0), DONE, None, drawn)
     assert judged.tails.size == DIM and not judged.annealed.u.size and judged.annealed.u.base is None
 
 

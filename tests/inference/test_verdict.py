@@ -30,7 +30,7 @@ def judged(q_sd=1.0, q_mean=0.0, n=4000, shift=0.0, outcome=DONE, trend=None):
 def of_draws(proposals, outcome=DONE, trend=None, made=DrawSource.OF_Q, annealed=None):
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, 0)
     return verdict_of(
-        proposals, elbo, 0, outcome, trend, Corrected(proposals.u, proposals.log_p, made, annealed)
+        proposals, elbo, outcome, trend, Corrected(proposals.u, proposals.log_p, made, annealed)
     )
 
 

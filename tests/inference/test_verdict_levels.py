@@ -56,9 +56,7 @@ PLAIN = Verdict(
     ess=3000.0,
     khats=np.array([0.1, 0.2, 0.3, 0.3, 0.3]),
     shifts=np.zeros(5),
-    elbo=-10.0,
     elbo_se=0.1,
-    dropped=0,
     outcome=Outcome(Ending.CONVERGED, "it is there"),
 )
 
@@ -586,10 +584,10 @@ def test_a_verdict_takes_its_numbers_from_the_pool():
     u = proposals.u
     drawn = Corrected(u, proposals.log_p, DrawSource.OF_Q, modes=found)
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, 2)
-    judged = verdict_of(proposals, elbo, 2, PLAIN.outcome, Trend(1.0, 2.0), drawn)
-    assert judged.n == 4000 and judged.dropped == 2 and judged.modes == found
+    judged = verdict_of(proposals, elbo, PLAIN.outcome, Trend(1.0, 2.0), drawn)
+    assert judged.n == 4000 and judged.modes == found
     assert judged.trend == Trend(1.0, 2.0) and judged.outcome is PLAIN.outcome
-    assert judged.elbo == pytest.approx((proposals.log_p - proposals.log_q).mean())
+    assert judged.elbo_se == elbo.se
     assert judged.annealed is None and not judged.tails.size and not judged.stuck
     # For N(0, 1) / N(0, s^2) the ratio has tail shape 1 - s^2.
     assert judged.khat > 0.6 and (judged.khats >= judged.khat).all()
@@ -603,7 +601,7 @@ def test_tails_are_those_of_the_annealed_draws():
     found = Annealed(u, np.zeros(4000), 1, 0.0, 0.0, 0.0)
     drawn = Corrected(u[:1000], proposals.log_p[:1000], DrawSource.ANNEALED, found)
     judged = verdict_of(
-        proposals, elbo_of(proposals.log_p - proposals.log_q, 0.0, 0), 0, PLAIN.outcome, None, drawn
+        proposals, elbo_of(proposals.log_p - proposals.log_q, 0.0, 0), PLAIN.outcome, None, drawn
     )
     assert judged.tails[0] == pytest.approx(1, abs=0.3) and judged.tails[1] < 0.2
 
@@ -612,7 +610,7 @@ def test_a_coordinate_without_spread_does_not_move_and_one_with_it_tells():
     u = np.column_stack([np.ones(1000), stats.norm.rvs(size=1000, random_state=1)])
     proposals = WeightedDraws(u, np.zeros(1000), np.zeros(1000), Psis(np.full(1000, -math.log(1000)), 0.1))
     drawn = Corrected(u, proposals.log_p, DrawSource.OF_Q)
-    judged = verdict_of(proposals, elbo_of(np.zeros(1000), 0.0, 0), 0, PLAIN.outcome, None, drawn)
+    judged = verdict_of(proposals, elbo_of(np.zeros(1000), 0.0, 0), PLAIN.outcome, None, drawn)
     assert judged.khat == 0.1 and judged.shifts[0] == 0 and abs(judged.shifts[1]) < 1e-12
     assert judged.stuck == (0,) and judged.level is POOR
 
@@ -620,4 +618,4 @@ def test_a_coordinate_without_spread_does_not_move_and_one_with_it_tells():
 def test_where_one_draw_is_written_the_pool_tells_what_is_stuck():
     proposals = weighted_draws()
     drawn = Corrected(proposals.u[:1], proposals.log_p[:1], DrawSource.OF_Q)
-    assert not verdict_of(proposals, elbo_of(proposals.log_p, 0.0, 0), 0, PLAIN.outcome, None, drawn).stuck
+    assert not verdict_of(proposals, elbo_of(proposals.log_p, 0.0, 0), PLAIN.outcome, None, drawn).stuck

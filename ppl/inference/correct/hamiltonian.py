@@ -130,16 +130,12 @@ class Flow:
         return slope + (1 - self.beta) * self.reference.log_density_gradients(u)[1]
 
 
-class Move(NamedTuple):
-    """Points after a move, the share that a first trajectory moved, and the share that diverged twice."""
-
-    particles: Particles
-    accepted: float
-    divergent: float
-
-
-def move(flow: Flow, particles: Particles, step: float, rng: np.random.Generator) -> Move:
+def move(
+    flow: Flow, particles: Particles, step: float, rng: np.random.Generator
+) -> tuple[Particles, float, float]:
     """Every point moved along a trajectory, or left where that is refused.
+
+    Also the share that a first trajectory moved, and the share that diverged twice.
 
     Where it was as good as sure to be refused, a shorter step is tried: the delayed rejection of Modi,
     Barnett and Carpenter (2024), "Delayed rejection Hamiltonian Monte Carlo for sampling multiscale
@@ -157,7 +153,7 @@ def move(flow: Flow, particles: Particles, step: float, rng: np.random.Generator
         some = (particles.at(refused), momentum[refused], steps[refused], loss[refused])
         again, divergent = _shorter(flow, *some, rng)
         new.put(refused, again)
-    return Move(new, float(chance.mean()), divergent / n)
+    return new, float(chance.mean()), divergent / n
 
 
 def _shorter(

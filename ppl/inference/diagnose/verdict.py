@@ -45,9 +45,7 @@ class Verdict:
     ess: float
     khats: Array
     shifts: Array
-    elbo: float
     elbo_se: float
-    dropped: int
     outcome: Outcome
     trend: Trend | None = None
     spread: Spread | None = None
@@ -174,12 +172,7 @@ class Verdict:
 
 
 def verdict_of(
-    proposals: WeightedDraws,
-    elbo: Elbo,
-    dropped: int,
-    outcome: Outcome,
-    trend: Trend | None,
-    corrected: Corrected,
+    proposals: WeightedDraws, elbo: Elbo, outcome: Outcome, trend: Trend | None, corrected: Corrected
 ) -> Verdict:
     """Judge a fit by weighted draws of q, and by how its own draws were made of them."""
     u, smoothed = proposals.u, proposals.weights
@@ -195,9 +188,7 @@ def verdict_of(
         ess=smoothed.ess,
         khats=khats,
         shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
-        elbo=elbo.value,
         elbo_se=elbo.se,
-        dropped=dropped,
         outcome=outcome,
         trend=trend,
         made=corrected.made,

@@ -19,12 +19,11 @@ LBFGS_HISTORY = 20
 
 
 class Top(NamedTuple):
-    """Where an ascent ended (dim,), the log density there, the largest slope left, and steps taken."""
+    """Where an ascent ended (dim,), the log density there, and the largest slope left."""
 
     u: Array
     value: float
     slope: float
-    steps: int
 
 
 def ascend(density: LogDensity, start: Array, most_steps: int, slope: float) -> Top:
@@ -42,5 +41,4 @@ def ascend(density: LogDensity, start: Array, most_steps: int, slope: float) -> 
 
     options = {"maxiter": most_steps, "ftol": 0.0, "gtol": slope, "maxcor": LBFGS_HISTORY}
     found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-    left = float(np.abs(found.jac).max(initial=0.0))
-    return Top(found.x, origin - float(found.fun), left, int(found.nit))
+    return Top(found.x, origin - float(found.fun), float(np.abs(found.jac).max(initial=0.0)))

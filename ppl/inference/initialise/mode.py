@@ -10,7 +10,7 @@ from ppl.inference.maximise.methods import maximise
 from ppl.inference.maximise.rules import STANS, Rules
 from ppl.inference.objective.target import Array, Forwarding, Target
 from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.inference.run.progress import Listener, Progress
 
 SAME_HEIGHT = 1e-9
 """Modes no further apart in nats are the same, found anew; which is higher is for rounding to say."""
@@ -47,11 +47,7 @@ class Remembered(Forwarding):
 
 
 def find_mode(
-    target: Target,
-    points: Sequence[Array],
-    listen: Listener = silent,
-    method: str = "lbfgs",
-    rules: Rules = STANS,
+    target: Target, points: Sequence[Array], listen: Listener, method: str = "lbfgs", rules: Rules = STANS
 ) -> Mode:
     """The highest of the modes above `points`, (dim,) each; the log density is finite there.
 

@@ -254,7 +254,7 @@ def result_with(
         log_g=log_g,
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
-        verdict=verdict_of(proposals, elbo, dropped, path.outcome, rise, corrected),
+        verdict=verdict_of(proposals, elbo, path.outcome, rise, corrected),
         evidence=corrected.evidence or (None if corrected.made in OWN_EVIDENCE else of_q),
         errors=corrected.errors,
     )

@@ -17,13 +17,12 @@ Objective = Callable[[Array], tuple[float, Array]]
 
 
 class Maximum(NamedTuple):
-    """The params (size,), the gradients of the target it took, the ELBO there, and how it ended: by itself,
-    out of gradients, or by Ctrl-C.
+    """The params (size,), the gradients of the target it took, and how it ended: by itself, out of
+    gradients, or by Ctrl-C.
     """
 
     params: Array
     gradients: int
-    elbo: float
     end: Ending
 
 
@@ -85,7 +84,7 @@ def maximise(
     watched = WatchedObjective(objective, begin, most, lambda lowest: report(-lowest - value))
     point, end = _descend(watched, begin)
     found = point if metric is None else _from_metric(point, metric)
-    return Maximum(found, len(z) * (watched.calls + 1), -min(watched.lowest, 0.0) - value, end)
+    return Maximum(found, len(z) * (watched.calls + 1), end)
 
 
 def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, Ending]:

@@ -55,12 +55,21 @@ def search_eta(
     total = len(etas) * iterations
     listen(Progress(Phase.STEP_SIZE, 0, total, float(at_start.mean())))
     terms: dict[float, Array] = {}
+
+    def end_of(eta: float) -> Array:
+        """The params a few iterations on."""
+        algorithm = with_eta(eta)
+        algorithm = replace(algorithm, grad_samples=max(min_draws, algorithm.grad_samples))
+        run, rng = begin(algorithm, params), np.random.default_rng(path_seed)
+        for ahead in onward(algorithm, target, run, rng, iterations):
+            run = ahead
+        return run.params
+
     for k, eta in enumerate(etas, start=1):
         if _is_past_the_best(eta, terms):
             continue
         try:
-            end = _follow(with_eta(eta), target, params, iterations, path_seed, min_draws)
-            terms[eta] = _elbo_terms(with_eta(eta), seen, end, score_seed)
+            terms[eta] = _elbo_terms(with_eta(eta), seen, end_of(eta), score_seed)
         except InferenceError:
             terms[eta] = np.full_like(at_start, -np.inf)
         elbo = float(terms[eta].mean())
@@ -72,22 +81,6 @@ def _is_past_the_best(eta: float, tried: Mapping[float, Array]) -> bool:
     """Whether the two largest etas below this one, both tried, say that larger is worse."""
     below = sorted(other for other in tried if other < eta)[-2:]
     return len(below) == 2 and bool(tried[below[1]].mean() < tried[below[0]].mean())
-
-
-def _follow(
-    algorithm: Algorithm,
-    target: Target,
-    params: Array,
-    iterations: int,
-    seed: np.random.SeedSequence,
-    min_draws: int,
-) -> Array:
-    """The params a few iterations on."""
-    algorithm = replace(algorithm, grad_samples=max(min_draws, algorithm.grad_samples))
-    run, rng = begin(algorithm, params), np.random.default_rng(seed)
-    for ahead in onward(algorithm, target, run, rng, iterations):
-        run = ahead
-    return run.params
 
 
 def _elbo_terms(algorithm: Algorithm, target: Target, params: Array, seed: np.random.SeedSequence) -> Array:

@@ -115,7 +115,7 @@ def of_densities(file: DrawsFile, ratios: Floats) -> "Verdict":
     proposals = weighted_draws_of(u, ratios, np.zeros_like(ratios))
     elbo = elbo_of(ratios, 0.0, int((~finite).sum()))
     drawn = Corrected(u, ratios, DrawSource.OF_Q)
-    return verdict_of(proposals, elbo, elbo.dropped, Outcome(Ending.COMPLETED, "not told"), None, drawn)
+    return verdict_of(proposals, elbo, Outcome(Ending.COMPLETED, "not told"), None, drawn)
 
 
 def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
