@@ -396,10 +396,7 @@ class Emit:
             *code("int t = n - s;", span, t=s.at[s.chain_axis], n=last, s=back),
             *loops(self.heads(), steps, span),
         )
-        return (
-            *end,
-            *loops([(s.left, integer(1, span), plus(last, -1))], body, span),
-        )
+        return (*end, *loops([(s.left, integer(1, span), plus(last, -1))], body, span))
 
     def entry(self, time: ast.Expr | None) -> Exprs:
         s = self.step

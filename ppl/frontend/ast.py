@@ -5,48 +5,51 @@ table keyed by the node (see check.py).  Every node has a span.  A grammar rule 
 class `ForEach`: the builder looks classes up by that law, so grammar and tree cannot drift apart.
 """
 
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Union
+from dataclasses import Field, dataclass, field
+from typing import Any, ClassVar, Literal, Union, dataclass_transform
 
 from ppl.source import Span
 
 
-@dataclass(frozen=True, eq=False)
-class Node:
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
+class Record:
+    """Makes each class below it a frozen dataclass that is compared by identity."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
+
+
+class Node(Record):
     span: Span = field(repr=False)
 
 
 # --- Expressions ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class IntLiteral(Node):
     value: int
 
 
-@dataclass(frozen=True, eq=False)
 class RealLiteral(Node):
     text: str
 
 
-@dataclass(frozen=True, eq=False)
 class ImaginaryLiteral(Node):
     text: str
 
 
-@dataclass(frozen=True, eq=False)
 class StringLiteral(Node):
     """Only print, reject, fatal_error and profile take one."""
 
     value: str
 
 
-@dataclass(frozen=True, eq=False)
 class Variable(Node):
     name: str
 
 
-@dataclass(frozen=True, eq=False)
 class Call(Node):
     """`f(a, b)`, or `f(a | b, c)` when `bar`."""
 
@@ -55,7 +58,6 @@ class Call(Node):
     bar: bool = False
 
 
-@dataclass(frozen=True, eq=False)
 class Binary(Node):
     """`op` as written: + - * / %/% % \\ .* ./ ^ .^ == != < <= > >= && ||"""
 
@@ -64,25 +66,21 @@ class Binary(Node):
     right: "Expr"
 
 
-@dataclass(frozen=True, eq=False)
 class Unary(Node):
     op: Literal["-", "+", "!"]
     operand: "Expr"
 
 
-@dataclass(frozen=True, eq=False)
 class Transpose(Node):
     operand: "Expr"
 
 
-@dataclass(frozen=True, eq=False)
 class Ternary(Node):
     condition: "Expr"
     then: "Expr"
     otherwise: "Expr"
 
 
-@dataclass(frozen=True, eq=False)
 class Indexed(Node):
     """`base[i, j]`; `x[i][j]` is an Indexed of an Indexed."""
 
@@ -90,7 +88,6 @@ class Indexed(Node):
     indices: tuple["Index", ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Projection(Node):
     """`t.2`: an item of a tuple, 1-based."""
 
@@ -98,53 +95,35 @@ class Projection(Node):
     item: int
 
 
-@dataclass(frozen=True, eq=False)
 class ArrayLiteral(Node):
     items: tuple["Expr", ...]
 
 
-@dataclass(frozen=True, eq=False)
 class RowVectorLiteral(Node):
     """`[a, b]`: a row vector of reals, or a matrix of row vectors."""
 
     items: tuple["Expr", ...]
 
 
-@dataclass(frozen=True, eq=False)
 class TupleLiteral(Node):
     items: tuple["Expr", ...]
 
 
 Expr = Union[
-    IntLiteral,
-    RealLiteral,
-    ImaginaryLiteral,
-    StringLiteral,
-    Variable,
-    Call,
-    Binary,
-    Unary,
-    Transpose,
-    Ternary,
-    Indexed,
-    Projection,
-    ArrayLiteral,
-    RowVectorLiteral,
-    TupleLiteral,
-]
+    IntLiteral, RealLiteral, ImaginaryLiteral, StringLiteral, Variable, Call, Binary, Unary, Transpose,
+    Ternary, Indexed, Projection, ArrayLiteral, RowVectorLiteral, TupleLiteral,
+]  # fmt: skip
 
 
 # --- Indices -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class SingleIndex(Node):
     """`x[e]`; an array-valued `e` picks several entries."""
 
     value: Expr
 
 
-@dataclass(frozen=True, eq=False)
 class RangeIndex(Node):
     """`x[a:b]`, `x[a:]`, `x[:b]`, `x[:]` and the empty index of `x[, j]`."""
 
@@ -158,14 +137,12 @@ Index = Union[SingleIndex, RangeIndex]
 # --- Types as written ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Bounds(Node):
     """`<lower=a, upper=b>` or `<offset=m, multiplier=s>`; names and values in the order written."""
 
     items: tuple[tuple[str, Expr], ...]
 
 
-@dataclass(frozen=True, eq=False)
 class SizedType(Node):
     """`array[dims] keyword<bounds>[sizes]`; `keyword` is int, real, vector, simplex, cov_matrix, ..."""
 
@@ -175,7 +152,6 @@ class SizedType(Node):
     dims: tuple[Expr, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
 class SizedTuple(Node):
     """`array[dims] tuple(...)`, which has no bounds and sizes of its own."""
 
@@ -199,7 +175,6 @@ def all_sizes(t: DeclaredType) -> tuple[Expr, ...]:
     return (*t.dims, *t.sizes)
 
 
-@dataclass(frozen=True, eq=False)
 class UnsizedType(Node):
     """A type in a function's signature: `array[,] vector`; `items` only for `tuple(...)`."""
 
@@ -211,7 +186,6 @@ class UnsizedType(Node):
 # --- Statements ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Declaration(Node):
     """One name; `real x = 1, y;` is two of these."""
 
@@ -221,7 +195,6 @@ class Declaration(Node):
     value: Expr | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class Assignment(Node):
     """`target op value` with op one of = += -= *= /= .*= ./=; a tuple target destructures."""
 
@@ -230,13 +203,11 @@ class Assignment(Node):
     value: Expr
 
 
-@dataclass(frozen=True, eq=False)
 class Truncation(Node):
     lower: Expr | None
     upper: Expr | None
 
 
-@dataclass(frozen=True, eq=False)
 class Tilde(Node):
     """`left ~ distribution(args) T[lower, upper];`"""
 
@@ -247,22 +218,18 @@ class Tilde(Node):
     truncation: Truncation | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class TargetIncrement(Node):
     value: Expr
 
 
-@dataclass(frozen=True, eq=False)
 class JacobianIncrement(Node):
     value: Expr
 
 
-@dataclass(frozen=True, eq=False)
 class CallStatement(Node):
     call: Call
 
 
-@dataclass(frozen=True, eq=False)
 class For(Node):
     variable: str
     lower: Expr
@@ -271,7 +238,6 @@ class For(Node):
     name_span: Span = field(repr=False)
 
 
-@dataclass(frozen=True, eq=False)
 class ForEach(Node):
     variable: str
     iterable: Expr
@@ -279,56 +245,46 @@ class ForEach(Node):
     name_span: Span = field(repr=False)
 
 
-@dataclass(frozen=True, eq=False)
 class While(Node):
     condition: Expr
     body: "Statement"
 
 
-@dataclass(frozen=True, eq=False)
 class If(Node):
     condition: Expr
     then: "Statement"
     otherwise: "Statement | None" = None
 
 
-@dataclass(frozen=True, eq=False)
 class Block(Node):
     statements: tuple["Statement", ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Profile(Node):
     name: str
     statements: tuple["Statement", ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Return(Node):
     value: Expr | None
 
 
-@dataclass(frozen=True, eq=False)
 class Break(Node):
     pass
 
 
-@dataclass(frozen=True, eq=False)
 class Continue(Node):
     pass
 
 
-@dataclass(frozen=True, eq=False)
 class Skip(Node):
     """A lone `;`."""
 
 
-@dataclass(frozen=True, eq=False)
 class Print(Node):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Reject(Node):
     """`reject(...)`, or `fatal_error(...)` when `fatal`."""
 
@@ -337,31 +293,14 @@ class Reject(Node):
 
 
 Statement = Union[
-    Declaration,
-    Assignment,
-    Tilde,
-    TargetIncrement,
-    JacobianIncrement,
-    CallStatement,
-    For,
-    ForEach,
-    While,
-    If,
-    Block,
-    Profile,
-    Return,
-    Break,
-    Continue,
-    Skip,
-    Print,
-    Reject,
-]
+    Declaration, Assignment, Tilde, TargetIncrement, JacobianIncrement, CallStatement, For, ForEach,
+    While, If, Block, Profile, Return, Break, Continue, Skip, Print, Reject,
+]  # fmt: skip
 
 
 # --- Program -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
 class Argument(Node):
     type: UnsizedType
     name: str
@@ -369,7 +308,6 @@ class Argument(Node):
     data_only: bool = False
 
 
-@dataclass(frozen=True, eq=False)
 class FunctionDef(Node):
     """`body` is None for a forward declaration."""
 
@@ -380,7 +318,6 @@ class FunctionDef(Node):
     body: Block | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class Program(Node):
     """A block that was not written is empty."""
 

@@ -5,7 +5,7 @@ field `name_span` is where the name among them stands. Only rules whose shape di
 method here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -16,22 +16,17 @@ from lark.tree import Meta
 from ppl.errors import Fix, ModelError
 from ppl.frontend import ast
 from ppl.frontend.nesting import nested_too_deep
+from ppl.frontend.walk import STATEMENTS
 from ppl.source import Span
 
 LARGEST_LITERAL = 2**31 - 1
 """The largest int that a program may write: Stan's have 32 bits."""
-STATEMENTS = frozenset(
-    """
-    declaration assignment call_statement tilde target_increment jacobian_increment for for_each while if
-    return print reject profile block
-    """.split()
-)
 PARTS = frozenset({"arguments", "definition", "dims", "arglist"})
 """Rules that are part of a node: the tuple of their children."""
 BLOCKS = frozenset(f.name for f in fields(ast.Program))
 """Rules of blocks: the tuple of their statements, less the word that begins the block."""
-LISTS = frozenset({"block", "print", "array_literal", "row_vector_literal", "tuple_literal"})
-"""Rules whose node has one field, the tuple of all children."""
+LISTS = frozenset({"block", "print", "profile", "array_literal", "row_vector_literal", "tuple_literal"})
+"""Rules whose node has as its last field the tuple of all further children."""
 # Calls that the grammar would take for a function of that name, what is written today, and the same as a fix.
 REMOVED = {
     "increment_log_prob": ("Write `target += value;`.", "target += {}"),
@@ -59,11 +54,14 @@ class Builder:
                 children.append(self.build(child) if isinstance(child, Tree) else child)
             return self.built(str(tree.data), tree.meta, children)
         except (ModelError, RecursionError) as error:
-            if tree.data not in STATEMENTS:
+            if getattr(ast, class_name(tree.data), None) not in STATEMENTS:
                 raise
             span = self.span(tree.meta)
             self.errors.append(error if isinstance(error, ModelError) else nested_too_deep(span))
-            self.lost.update(words(tree))
+            parts = tree.iter_subtrees()
+            self.lost.update(
+                str(child) for part in parts for child in part.children if isinstance(child, Token)
+            )
             return ast.Skip(span)
 
     def built(self, rule: str, meta: Meta, children: Sequence[Any]) -> Any:
@@ -75,13 +73,14 @@ class Builder:
         method = getattr(self, f"_{rule}", None)
         if method is not None:
             return method(meta, *children)
-        kind, span = getattr(ast, class_name(rule)), self.span(meta)
+        kind = getattr(ast, class_name(rule))
+        own = own_fields(kind)
         if rule in LISTS:
-            return kind(span, flat(children))
-        values = dict(zip(own_fields(kind), map(plain, children), strict=False))
+            children = [*children[: len(own) - 1], flat(children[len(own) - 1 :])]
+        values = dict(zip(own, map(plain, children), strict=False))
         if "name_span" in kind.__annotations__:
             values["name_span"] = self.span(next(child for child in children if isinstance(child, Token)))
-        return kind(span, **values)
+        return kind(self.span(meta), **values)
 
     def span(self, at: Meta | Token) -> Span:
         """Where a tree or token stands; an empty program stands at its start."""
@@ -121,40 +120,27 @@ class Builder:
 
     def _assignment(self, meta: Meta, target: ast.Expr, op: Token, value: ast.Expr) -> ast.Assignment:
         if not is_assignable(target, self.span(meta)):
-            raise ModelError(
+            text = (
                 f"The left side of `{op}` is not a variable; expected a name, with or without indices, and "
-                "no parentheses around it.",
-                target.span,
-                "Write `name = value;` or `name[index] = value;`; to compare, use `==`.",
-                "PPL139",
+                "no parentheses around it."
             )
+            hint = "Write `name = value;` or `name[index] = value;`; to compare, use `==`."
+            raise ModelError(text, target.span, hint, "PPL139")
         return ast.Assignment(self.span(meta), target, str(op), value)
 
     def _call_statement(self, meta: Meta, call: ast.Expr) -> ast.CallStatement:
         if isinstance(call, ast.Call):
             return ast.CallStatement(self.span(meta), call)
         if isinstance(call, ast.Binary) and call.op == "<" and is_negated(call.right):
-            at = self.arrow(call)
-            fix = Fix(at, "=") if at.text == "<-" else None
+            minus = call.right.span  # the grammar took `t <- x` for `t < -x`
+            arrow = Span(minus.source, minus.line, minus.column - 1, minus.line, minus.column + 1)
+            fix = Fix(arrow, "=") if arrow.text == "<-" else None
             raise ModelError("`<-` no longer assigns.", call.span, "Write `name = value;`.", "PPL137", fix)
-        raise ModelError(
-            "An expression is not a statement; expected `=`, `~` or a call.", call.span, None, "PPL140"
-        )
-
-    @staticmethod
-    def arrow(e: ast.Binary) -> Span:
-        """Where the `<-` of `t <- x` stands, which the grammar took for `t < -x`."""
-        minus = e.right.span
-        return Span(minus.source, minus.line, minus.column - 1, minus.line, minus.column + 1)
+        text = "An expression is not a statement; expected `=`, `~` or a call."
+        raise ModelError(text, call.span, None, "PPL140")
 
     def _target_increment(self, meta: Meta, _: Token, value: ast.Expr) -> ast.TargetIncrement:
         return ast.TargetIncrement(self.span(meta), value)
-
-    def _jacobian_increment(self, meta: Meta, _: Token, value: ast.Expr) -> ast.JacobianIncrement:
-        return ast.JacobianIncrement(self.span(meta), value)
-
-    def _profile(self, meta: Meta, name: Token, *items: Any) -> ast.Profile:
-        return ast.Profile(self.span(meta), unquoted(name), flat(items))
 
     def _reject(self, meta: Meta, word: Token, *args: Any) -> ast.Reject:
         return ast.Reject(self.span(meta), args, fatal=word == "fatal_error")
@@ -164,16 +150,10 @@ class Builder:
     def _int_literal(self, meta: Meta, digits: Token) -> ast.IntLiteral:
         number = digits.replace("_", "")
         if len(number.lstrip("0")) > 10 or int(number) > LARGEST_LITERAL:
-            raise ModelError(
-                f"The integer is larger than {LARGEST_LITERAL}, the largest int.",
-                self.span(digits),
-                "Write a real number: add a decimal point.",
-                "PPL111",
-            )
+            text = f"The integer is larger than {LARGEST_LITERAL}, the largest int."
+            hint = "Write a real number: add a decimal point."
+            raise ModelError(text, self.span(digits), hint, "PPL111")
         return ast.IntLiteral(self.span(meta), int(number))
-
-    def _string_literal(self, meta: Meta, text: Token) -> ast.StringLiteral:
-        return ast.StringLiteral(self.span(meta), unquoted(text))
 
     def _binary(self, meta: Meta, left: ast.Expr, op: Token, right: ast.Expr) -> ast.Binary:
         return ast.Binary(self.span(meta), str(op), left, right)
@@ -181,13 +161,8 @@ class Builder:
     def _call(self, meta: Meta, name: Token, *parts: Any) -> ast.Call:
         if name in REMOVED:
             raise self.removed(meta, name, parts)
-        match parts:
-            case (first, Token(), rest):
-                return ast.Call(self.span(meta), str(name), (first, *rest), bar=True)
-            case (args,):
-                return ast.Call(self.span(meta), str(name), args)
-            case _:
-                return ast.Call(self.span(meta), str(name), ())
+        *first, args = [part for part in parts if not isinstance(part, Token)] or [()]
+        return ast.Call(self.span(meta), str(name), (*first, *args), bar=bool(first))
 
     def removed(self, meta: Meta, name: Token, parts: Any) -> ModelError:
         hint, now = REMOVED[name]
@@ -207,12 +182,6 @@ class Builder:
         return ast.Projection(self.span(meta), base, int(item[1:]))
 
 
-def words(tree: Tree[Token]) -> Iterator[str]:
-    """Every token of a tree, in no order."""
-    for part in tree.iter_subtrees():
-        yield from (str(child) for child in part.children if isinstance(child, Token))
-
-
 def class_name(rule: str) -> str:
     """The class that a rule builds: `for_each` -> `ForEach`."""
     return "".join(word.capitalize() for word in rule.split("_"))
@@ -225,11 +194,10 @@ def own_fields(kind: type) -> tuple[str, ...]:
 
 
 def plain(child: Any) -> Any:
-    return str(child) if isinstance(child, Token) else child
-
-
-def unquoted(text: Token) -> str:
-    return str(text[1:-1])
+    """The text of a token, of a string without its quotes."""
+    if not isinstance(child, Token):
+        return child
+    return str(child[1:-1] if child.type == "STRING" else child)
 
 
 def flat(items: Any) -> tuple[ast.Statement, ...]:

@@ -12,9 +12,8 @@ from ppl.types import Type
 
 
 def call_arguments(name: str, found: Sequence[Type], why: Misfit) -> Message:
-    return Message(
-        "PPL501", f"`{name}` cannot be called with ({commas(found)}): {why.detail}", why.signatures
-    )
+    text = f"`{name}` cannot be called with ({commas(found)}): {why.detail}"
+    return Message("PPL501", text, why.signatures)
 
 
 def returns_nothing(name: str) -> Message:
@@ -22,10 +21,8 @@ def returns_nothing(name: str) -> Message:
 
 
 def returns_something(name: str, t: Type) -> Message:
-    return Message(
-        "PPL503", f"`{name}` returns a value of type {t}; a call used as a statement must return void.",
-        f"Assign it: `{t} result = {name}(...);`.",
-    )  # fmt: skip
+    text = f"`{name}` returns a value of type {t}; a call used as a statement must return void."
+    return Message("PPL503", text, f"Assign it: `{t} result = {name}(...);`.")
 
 
 def needs_bar(name: str) -> Message:
@@ -43,17 +40,13 @@ def needs_data(name: str, position: int) -> Message:
 
 
 def target_not_here(what: str) -> Message:
-    return Message(
-        "PPL507",
-        f"{what} changes the target, which only the model block and functions ending in _lp may do.",
-    )
+    text = f"{what} changes the target, which only the model block and functions ending in _lp may do."
+    return Message("PPL507", text)
 
 
 def jacobian_not_here() -> Message:
-    return Message(
-        "PPL508",
-        "`jacobian +=` belongs in transformed parameters or a function ending in _jacobian.",
-    )
+    text = "`jacobian +=` belongs in transformed parameters or a function ending in _jacobian."
+    return Message("PPL508", text)
 
 
 def rng_not_here(name: str) -> Message:
@@ -66,18 +59,13 @@ def rng_not_here(name: str) -> Message:
 
 def unnormalised_not_here(name: str) -> Message:
     base = name.replace("_lup", "_lp")
-    return Message(
-        "PPL510",
-        f"`{name}` drops constants (lupdf, lupmf), allowed only in the model block and in densities.",
-        f"Use `{base}` here.",
-        base,
-    )
+    text = f"`{name}` drops constants (lupdf, lupmf), allowed only in the model block and in densities."
+    return Message("PPL510", text, f"Use `{base}` here.", base)
 
 
 def higher_order_arguments(name: str, found: Sequence[Type], expected: str) -> Message:
-    return Message(
-        "PPL511", f"After its function, `{name}` cannot take ({commas(found)}).", f"Write it as `{expected}`."
-    )
+    text = f"After its function, `{name}` cannot take ({commas(found)})."
+    return Message("PPL511", text, f"Write it as `{expected}`.")
 
 
 def higher_order_function(name: str, function: str, expected: Sequence[Type], returns: Type) -> Message:
@@ -131,21 +119,16 @@ def function_is_no_distribution(name: str) -> Message:
 
 
 def suffix_in_tilde(name: str, base: str) -> Message:
-    return Message(
-        "PPL602",
-        f"`~` is followed by the name of the distribution, without the suffix of `{name}`.",
-        f"Write `~ {base}(...)`.",
-        base,
-    )
+    text = f"`~` is followed by the name of the distribution, without the suffix of `{name}`."
+    return Message("PPL602", text, f"Write `~ {base}(...)`.", base)
 
 
 def distribution_called(name: str) -> Message:
-    return Message(
-        "PPL204",
-        f"`{name}` is a distribution, not a function.",
+    hint = (
         f"To use this density write `~`: `x ~ {name}(...);`. A draw is `{name}_rng(...)`, in "
-        "transformed data or generated quantities.",
+        "transformed data or generated quantities."
     )
+    return Message("PPL204", f"`{name}` is a distribution, not a function.", hint)
 
 
 def wrong_suffix(name: str, right: str, kind: str) -> Message:
@@ -169,10 +152,8 @@ def distribution_arguments(
 
 
 def no_truncation(name: str) -> Message:
-    return Message(
-        "PPL606",
-        f"`{name}` cannot be truncated: truncation needs its cumulative distribution functions.",
-    )
+    text = f"`{name}` cannot be truncated: truncation needs its cumulative distribution functions."
+    return Message("PPL606", text)
 
 
 def truncation_bound(t: Type) -> Message:

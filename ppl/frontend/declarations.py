@@ -14,18 +14,7 @@ from ppl.frontend.walk import variables, walk
 from ppl.source import Span
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.signatures import promotes
-from ppl.types import (
-    INT,
-    NAMED,
-    REAL,
-    VOID,
-    Array,
-    Tuple,
-    Type,
-    array_of,
-    core,
-    element_type,
-)
+from ppl.types import INT, NAMED, REAL, VOID, Array, Tuple, Type, array_of, core, element_type
 
 CONSTRAINED: Mapping[str, Type] = {
     c.keyword: NAMED[c.value] for c in CONSTRAINTS if c.value and c.value != "real"

@@ -121,12 +121,8 @@ class Reader:
     ) -> None:
         """Count a file that is included, and refuse it where there is no end of them."""
         if any(included.name == outer.name for outer in within):
-            raise ModelError(
-                f"`{shortened(name)}` includes itself.",
-                at,
-                "Remove the include of the file from itself.",
-                "PPL181",
-            )
+            hint = "Remove the include of the file from itself."
+            raise ModelError(f"`{shortened(name)}` includes itself.", at, hint, "PPL181")
         self.files += 1
         self.characters += len(included.text)
         for found, most, what in (
@@ -135,9 +131,8 @@ class Reader:
             (self.characters, INCLUDE_LIMITS.characters, "characters of included text"),
         ):
             if found > most:
-                raise ModelError(
-                    f"The program has more than {most} {what}.", at, "Include each file once.", "PPL184"
-                )
+                text = f"The program has more than {most} {what}."
+                raise ModelError(text, at, "Include each file once.", "PPL184")
 
     def read(self, name: str, at: Span) -> SourceText:
         """The included file."""
@@ -156,18 +151,13 @@ class Reader:
         searched, short_name = ", ".join(map(str, folders)), shortened(name)
         if len(inside) < len(files):
             may = ", ".join(f"`{folder}`" for folder in self.folders)
-            raise ModelError(
-                f"`{short_name}` lies outside the folders that includes may read: {may}.",
-                at,
-                "Copy the file into one of them.",
-                "PPL183",
-            )
-        raise ModelError(
-            f"There is no file `{short_name}` to include" + (f"; looked in {searched}." if searched else "."),
-            at,
-            None if searched else "A program given as text has no folder of its own: give include paths.",
-            "PPL180",
+            text = f"`{short_name}` lies outside the folders that includes may read: {may}."
+            raise ModelError(text, at, "Copy the file into one of them.", "PPL183")
+        text = f"There is no file `{short_name}` to include" + (
+            f"; looked in {searched}." if searched else "."
         )
+        hint = None if searched else "A program given as text has no folder of its own: give include paths."
+        raise ModelError(text, at, hint, "PPL180")
 
     def may_read(self, file: Path) -> bool:
         """Whether a file lies in one of the folders, or below it."""

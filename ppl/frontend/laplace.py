@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from textwrap import fill
 
 from ppl.frontend import ast, call_messages, messages
-from ppl.frontend.calls import (
-    check_bar,
-    check_suffix_place,
-    names_a_function,
-    refuse_parameters,
-)
+from ppl.frontend.calls import check_bar, check_suffix_place, names_a_function, refuse_parameters
 from ppl.frontend.facts import Check, UserMatch
 from ppl.frontend.higher_order import described, near, pure_function
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood

@@ -28,122 +28,81 @@ class Lint:
 
 
 def no_prior(name: str, span: Span) -> Lint:
-    return Lint(
-        span,
-        "PPL001",
-        f"The parameter `{name}` has no prior: its prior is flat over every value that its bounds allow.",
-        f"Write for instance `{name} ~ normal(0, 1);`, on the scale of plausible values.",
-        likely=False,
-    )
+    text = f"The parameter `{name}` has no prior: its prior is flat over every value that its bounds allow."
+    hint = f"Write for instance `{name} ~ normal(0, 1);`, on the scale of plausible values."
+    return Lint(span, "PPL001", text, hint, likely=False)
 
 
 def unused(name: str, what: str, span: Span) -> Lint:
-    return Lint(
-        span,
-        "PPL002",
-        f"The {what} `{name}` is declared and never used.",
-        "Remove it, or check the spelling where it is used.",
-    )
+    text = f"The {what} `{name}` is declared and never used."
+    return Lint(span, "PPL002", text, "Remove it, or check the spelling where it is used.")
 
 
 def unused_data(name: str, span: Span) -> Lint:
-    return Lint(
-        span, "PPL003", f"The data variable `{name}` is read and never used.", "Remove it.", likely=False
-    )
+    text = f"The data variable `{name}` is read and never used."
+    return Lint(span, "PPL003", text, "Remove it.", likely=False)
 
 
 def never_assigned(name: str, span: Span) -> Lint:
-    return Lint(
-        span,
-        "PPL011",
-        f"`{name}` is declared but no statement gives it a value, so every use of it gives nan.",
-        "Assign to it, or declare it in data or parameters if its value comes from there.",
-    )
+    text = f"`{name}` is declared but no statement gives it a value, so every use of it gives nan."
+    hint = "Assign to it, or declare it in data or parameters if its value comes from there."
+    return Lint(span, "PPL011", text, hint)
 
 
 def nothing_between(name: str, lower: str, upper: str, span: Span) -> Lint:
-    return Lint(
-        span,
-        "PPL012",
-        f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}.",
-        "The lower bound must be below the upper one; check whether they are exchanged.",
-    )
+    text = f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}."
+    hint = "The lower bound must be below the upper one; check whether they are exchanged."
+    return Lint(span, "PPL012", text, hint)
 
 
 def needs_jacobian(left: str, likely: bool, span: Span) -> Lint:
-    return Lint(
-        span,
-        "PPL004",
-        f"The left side `{left}` is a nonlinear function of parameters, and no Jacobian is added.",
+    text = f"The left side `{left}` is a nonlinear function of parameters, and no Jacobian is added."
+    hint = (
         "Give the prior to the parameter itself, or add the log of the absolute derivative: in transformed "
-        "parameters `jacobian += ...;`.",
-        likely=likely,
+        "parameters `jacobian += ...;`."
     )
+    return Lint(span, "PPL004", text, hint, likely=likely)
 
 
 def integer_division(text: str, real: str, span: Span) -> Lint:
-    return Lint(
-        span,
-        "PPL005",
-        f"`{text}` divides an int by an int and drops the remainder.",
-        f"For a real result write `{real}`. If you want integer division, write `%/%`.",
-        fix=Fix(span, real),
-    )
+    message = f"`{text}` divides an int by an int and drops the remainder."
+    hint = f"For a real result write `{real}`. If you want integer division, write `%/%`."
+    return Lint(span, "PPL005", message, hint, fix=Fix(span, real))
 
 
 def bounds_contradict(
     name: str, distribution: str, support: str, declare: str, span: Span, fix: Fix | None = None
 ) -> Lint:
-    return Lint(
-        span,
-        "PPL006",
-        f"`{distribution}` has density on {support} only, but the declaration of `{name}` allows more.",
-        f"Declare it `{declare}`.",
-        fix=fix,
-    )
+    text = f"`{distribution}` has density on {support} only, but the declaration of `{name}` allows more."
+    return Lint(span, "PPL006", text, f"Declare it `{declare}`.", fix=fix)
 
 
 def variance_for_scale(text: str, distribution: str, root: str, span: Span) -> Lint:
-    return Lint(
-        span,
-        "PPL007",
-        f"`{text}` looks like a variance, but `{distribution}` takes a standard deviation.",
-        f"Write `{root}`.",
-        fix=Fix(span, root),
-    )
+    message = f"`{text}` looks like a variance, but `{distribution}` takes a standard deviation."
+    return Lint(span, "PPL007", message, f"Write `{root}`.", fix=Fix(span, root))
 
 
 def undeclared_hard_bounds(name: str, declare: str, span: Span, fix: Fix | None) -> Lint:
-    return Lint(
-        span,
-        "PPL008",
+    text = (
         f"The density of `{name}` is zero outside the bounds of its uniform prior, but the declaration of "
-        f"`{name}` does not have these bounds.",
-        f"Declare it `{declare}`; the prior can then be omitted.",
-        fix=fix,
+        f"`{name}` does not have these bounds."
     )
+    return Lint(span, "PPL008", text, f"Declare it `{declare}`; the prior can then be omitted.", fix=fix)
 
 
 def funnel(name: str, scale: str, declare: str, span: Span, fix: Fix | None) -> Lint:
-    return Lint(
-        span,
-        "PPL009",
+    text = (
         f"The entries of `{name}` and their scale `{scale}` are both estimated: with few data their "
-        "posterior is a funnel, which no Gaussian approximates.",
-        f"Declare it non-centred: `{declare}`.",
-        likely=False,
-        fix=fix,
+        "posterior is a funnel, which no Gaussian approximates."
     )
+    return Lint(span, "PPL009", text, f"Declare it non-centred: `{declare}`.", likely=False, fix=fix)
 
 
 def argument_unconstrained(
     name: str, argument: str, distribution: str, must_be: str, bounds: str, span: Span, fix: Fix | None
 ) -> Lint:
-    return Lint(
-        span,
-        "PPL010",
+    text = (
         f"The argument {argument} of `{distribution}` must be {must_be}, but the declaration of `{name}` "
-        "allows other values.",
-        f"Declare it with `<{bounds}>`.",
-        fix=fix,
+        "allows other values."
     )
+    return Lint(span, "PPL010", text, f"Declare it with `<{bounds}>`.", fix=fix)

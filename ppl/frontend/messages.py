@@ -52,25 +52,18 @@ def undeclared(name: str, near: str | None, assigned: bool) -> Message:
 
 
 def declared_later(name: str, block: str, line: int) -> Message:
-    return Message(
-        "PPL202",
-        f"`{name}` is not visible here: it is declared in {block}, on line {line}.",
-        "A block sees what is declared above it.",
-    )
+    text = f"`{name}` is not visible here: it is declared in {block}, on line {line}."
+    return Message("PPL202", text, "A block sees what is declared above it.")
 
 
 def declared_below(name: str, line: int) -> Message:
-    return Message(
-        "PPL202",
-        f"`{name}` is not visible here: it is declared further down, on line {line}.",
-        "Declare it before it is used.",
-    )
+    text = f"`{name}` is not visible here: it is declared further down, on line {line}."
+    return Message("PPL202", text, "Declare it before it is used.")
 
 
 def redeclared(name: str, line: int) -> Message:
-    return Message(
-        "PPL203", f"`{name}` is already declared, on line {line}.", "Choose another name for one of the two."
-    )
+    text = f"`{name}` is already declared, on line {line}."
+    return Message("PPL203", text, "Choose another name for one of the two.")
 
 
 def unknown_function(name: str, near: str | None) -> Message:
@@ -91,10 +84,7 @@ def function_as_value(name: str) -> Message:
 
 
 def unsupported(what: str) -> Message:
-    return Message(
-        "PPL207",
-        f"{what} is part of Stan's language, but not supported by ppl yet.",
-    )
+    return Message("PPL207", f"{what} is part of Stan's language, but not supported by ppl yet.")
 
 
 # --- Assignment ----------------------------------------------------------------------------------
@@ -118,19 +108,13 @@ def assigned_twice(name: str) -> Message:
 
 
 def read_while_assigned(name: str) -> Message:
-    return Message(
-        "PPL304",
-        f"An index on the left side reads `{name}`, which this statement assigns.",
-        "Compute the index before, in another variable.",
-    )
+    text = f"An index on the left side reads `{name}`, which this statement assigns."
+    return Message("PPL304", text, "Compute the index before, in another variable.")
 
 
 def entry_of_several() -> Message:
-    return Message(
-        "PPL305",
-        "An entry of several entries cannot be assigned to.",
-        "Write all indices in one pair of brackets: `x[1:2, 3]`, not `x[1:2][3]`.",
-    )
+    text = "An entry of several entries cannot be assigned to."
+    return Message("PPL305", text, "Write all indices in one pair of brackets: `x[1:2, 3]`, not `x[1:2][3]`.")
 
 
 def conversion(expected: Type, found: Type) -> str | None:
@@ -182,9 +166,8 @@ def loop_bound(side: str, t: Type) -> Message:
 
 
 def not_iterable(t: Type) -> Message:
-    return Message(
-        "PPL405", f"A for-each loop runs over an array, a vector, a row_vector or a matrix, not over {t}."
-    )
+    text = f"A for-each loop runs over an array, a vector, a row_vector or a matrix, not over {t}."
+    return Message("PPL405", text)
 
 
 def index_type(t: Type) -> Message:
@@ -203,11 +186,8 @@ def array_items(first: Type, other: Type) -> Message:
 
 
 def row_vector_items(t: Type) -> Message:
-    return Message(
-        "PPL409",
-        f"`[...]` builds a row_vector from scalars, or a matrix from row_vectors, not from {t}.",
-        "Transpose a vector with `'`, or build an array with `{...}`.",
-    )
+    text = f"`[...]` builds a row_vector from scalars, or a matrix from row_vectors, not from {t}."
+    return Message("PPL409", text, "Transpose a vector with `'`, or build an array with `{...}`.")
 
 
 def not_a_tuple(t: Type) -> Message:
@@ -223,19 +203,14 @@ def size_type(t: Type) -> Message:
 
 
 def size_not_data() -> Message:
-    return Message(
-        "PPL415",
-        "A size depends on parameters, but sizes must be computable from the data (non-data size).",
-        "Write the size itself: `N` where `theta` is declared `vector[N] theta`, not `size(theta)`.",
-    )
+    text = "A size depends on parameters, but sizes must be computable from the data (non-data size)."
+    hint = "Write the size itself: `N` where `theta` is declared `vector[N] theta`, not `size(theta)`."
+    return Message("PPL415", text, hint)
 
 
 def size_at_random() -> Message:
-    return Message(
-        "PPL416",
-        "The size of a block's own variable cannot be drawn at random (rng).",
-        "Declare the variable inside braces, as a local one, or give the size as data.",
-    )
+    hint = "Declare the variable inside braces, as a local one, or give the size as data."
+    return Message("PPL416", "The size of a block's own variable cannot be drawn at random (rng).", hint)
 
 
 # --- Declarations --------------------------------------------------------------------------------
@@ -253,11 +228,9 @@ def int_parameter(name: str, block: str, rewrite: str) -> Message:
 
 
 def complex_bounds(keyword: str) -> Message:
-    return Message(
-        "PPL709",
-        f"A {keyword} has no constraints: it takes no bounds, offset or multiplier.",
-        "Declare its real and imaginary parts with them, and join these with `to_complex(x, y)`.",
-    )
+    text = f"A {keyword} has no constraints: it takes no bounds, offset or multiplier."
+    hint = "Declare its real and imaginary parts with them, and join these with `to_complex(x, y)`."
+    return Message("PPL709", text, hint)
 
 
 def bound_type(which: str, expected: str, found: Type) -> Message:
@@ -283,11 +256,8 @@ def declared_otherwise(name: str, line: int, data: bool) -> Message:
 
 
 def not_overloadable(name: str) -> Message:
-    return Message(
-        "PPL802",
-        f"`{name}` is a library function that cannot be overloaded.",
-        "Choose another name.",
-    )
+    text = f"`{name}` is a library function that cannot be overloaded."
+    return Message("PPL802", text, "Choose another name.")
 
 
 def never_defined(name: str) -> Message:
@@ -303,11 +273,8 @@ def return_type(expected: Type, found: Type) -> Message:
 
 
 def return_in_void() -> Message:
-    return Message(
-        "PPL806",
-        "A void function cannot return a value.",
-        "Write the type of the value in place of `void`, or `return;` alone.",
-    )
+    text = "A void function cannot return a value."
+    return Message("PPL806", text, "Write the type of the value in place of `void`, or `return;` alone.")
 
 
 def return_outside() -> Message:
@@ -319,10 +286,8 @@ def bare_return(t: Type) -> Message:
 
 
 def density_returns(name: str, found: Type) -> Message:
-    return Message(
-        "PPL809",
-        f"`{name}` ends as a density (_lpdf, _lpmf, _cdf, ...), so it must return real, not {found}.",
-    )
+    text = f"`{name}` ends as a density (_lpdf, _lpmf, _cdf, ...), so it must return real, not {found}."
+    return Message("PPL809", text)
 
 
 def density_variate(name: str, expected: str, found: Type) -> Message:
@@ -339,11 +304,8 @@ def unnormalised_definition(name: str) -> Message:
 
 
 def unnormalised_variable(name: str) -> Message:
-    return Message(
-        "PPL813",
-        f"A variable cannot be called `{name}`: this ending is that of densities without constants.",
-        "Choose another name.",
-    )
+    text = f"A variable cannot be called `{name}`: this ending is that of densities without constants."
+    return Message("PPL813", text, "Choose another name.")
 
 
 def outside_loop(word: str) -> Message:

@@ -27,9 +27,6 @@ def too_deep(program: ast.Program) -> ModelError:
 
 
 def nested_too_deep(span: Span) -> ModelError:
-    return ModelError(
-        "The program is nested too deeply here, or a sum or product has too many terms.",
-        span,
-        "Split it: assign parts of it to variables of their own, or write a loop.",
-        "PPL190",
-    )
+    text = "The program is nested too deeply here, or a sum or product has too many terms."
+    hint = "Split it: assign parts of it to variables of their own, or write a loop."
+    return ModelError(text, span, hint, "PPL190")

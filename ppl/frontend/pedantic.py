@@ -3,14 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from ppl.frontend import ast
-from ppl.frontend.density_lints import (
-    arguments,
-    empty_bounds,
-    jacobians,
-    supports,
-    uniform_bounds,
-    variances,
-)
+from ppl.frontend.density_lints import arguments, empty_bounds, jacobians, supports, uniform_bounds, variances
 from ppl.frontend.facts import Facts
 from ppl.frontend.lints import Lint
 from ppl.frontend.non_centred import funnels

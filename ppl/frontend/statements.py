@@ -4,20 +4,9 @@ from collections.abc import Sequence
 
 from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.assignments import check_assignment
-from ppl.frontend.calls import (
-    density_names,
-    require_target,
-    resolve_call,
-    resolve_tilde,
-    resolve_truncation,
-)
+from ppl.frontend.calls import density_names, require_target, resolve_call, resolve_tilde, resolve_truncation
 from ppl.frontend.declarations import assignable, check_declaration, refuse_name
-from ppl.frontend.expressions import (
-    check_arguments,
-    check_condition,
-    check_each,
-    check_expr,
-)
+from ppl.frontend.expressions import check_arguments, check_condition, check_each, check_expr
 from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.laplace import LAPLACE, covariance_called
 from ppl.frontend.scope import Level, Symbol

@@ -20,7 +20,7 @@ GROUPS = {
     },
     "a statement": {
         "_FOR", "_IF", "_WHILE", "_RETURN", "_BREAK", "_CONTINUE", "_PRINT", "REJECT", "FATAL_ERROR",
-        "_PROFILE", "JACOBIAN",
+        "_PROFILE", "_JACOBIAN",
     },
     "a type": {
         "INT", "REAL", "COMPLEX", "VECTOR", "COMPLEX_VECTOR", "MATRIX", "COMPLEX_MATRIX", "TUPLE", "_ARRAY",

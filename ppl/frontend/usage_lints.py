@@ -5,14 +5,7 @@ from collections.abc import Iterable, Iterator
 from ppl.frontend import ast
 from ppl.frontend.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, suffix_of
 from ppl.frontend.facts import Facts
-from ppl.frontend.lints import (
-    Lint,
-    integer_division,
-    never_assigned,
-    no_prior,
-    unused,
-    unused_data,
-)
+from ppl.frontend.lints import Lint, integer_division, never_assigned, no_prior, unused, unused_data
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Symbol
 from ppl.frontend.walk import assigned_variables, base, statements, variables, walk
