@@ -131,15 +131,7 @@ def children(e: ast.Expr) -> Sequence[ast.Expr]:
 
 def own_index_parts(e: ast.Indexed) -> Sequence[ast.Expr]:
     """The expressions between the brackets."""
-    return tuple(part for index in e.indices for part in index_parts(index))
-
-
-def index_parts(index: ast.Index) -> Sequence[ast.Expr]:
-    match index:
-        case ast.SingleIndex(value=value):
-            return (value,)
-        case ast.RangeIndex(lower=lower, upper=upper):
-            return tuple(bound for bound in (lower, upper) if bound is not None)
+    return tuple(part for index in e.indices for part in parts(index))
 
 
 # --- Variables -----------------------------------------------------------------------------------
@@ -226,7 +218,7 @@ def index_keeps_axis(c: Check, index: ast.Index) -> bool:
                 raise c.refuse(messages.index_type(t), value.span)
             return t != INT
         case ast.RangeIndex():
-            for bound in index_parts(index):
+            for bound in parts(index):
                 if (t := check_expr(c, bound)) != INT:
                     raise c.refuse(messages.index_type(t), bound.span)
             return True

@@ -1,6 +1,6 @@
 """Every node below a node, in the order of the text."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, get_args
@@ -16,7 +16,7 @@ PARTS = MappingProxyType(
 )
 """The fields of each kind of node that may hold nodes, the last one first."""
 
-STATEMENTS = frozenset(get_args(ast.Statement))
+EXPRESSIONS, STATEMENTS = frozenset(get_args(ast.Expr)), frozenset(get_args(ast.Statement))
 NESTING = frozenset(
     {ast.Program, ast.FunctionDef, ast.For, ast.ForEach, ast.While, ast.If, ast.Block, ast.Profile}
 )
@@ -50,28 +50,21 @@ def nodes_in(
             stack.extend(reversed(item))
 
 
+def parts(node: ast.Node, kinds: Container[type] = EXPRESSIONS) -> tuple[Any, ...]:
+    """The nodes of some kinds directly inside a node: of an expression its operands, without indices."""
+    values = [getattr(node, name) for name in reversed(PARTS[type(node)])]
+    inside = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
+    return tuple(part for part in inside if type(part) in kinds)
+
+
 def children(s: ast.Statement) -> tuple[ast.Statement, ...]:
     """The statements directly inside a statement."""
-    match s:
-        case ast.For(body=body) | ast.ForEach(body=body) | ast.While(body=body):
-            return (body,)
-        case ast.If(then=then, otherwise=otherwise):
-            return (then,) if otherwise is None else (then, otherwise)
-        case ast.Block(statements=inner) | ast.Profile(statements=inner):
-            return inner
-        case _:
-            return ()
+    return parts(s, STATEMENTS)
 
 
 def heads(s: ast.Statement) -> tuple[ast.Expr, ...]:
     """What decides whether, how often, or with which values the statements inside one run."""
-    match s:
-        case ast.If(condition=e) | ast.While(condition=e) | ast.ForEach(iterable=e):
-            return (e,)
-        case ast.For(lower=lower, upper=upper):
-            return (lower, upper)
-        case _:
-            return ()
+    return parts(s) if type(s) in NESTING else ()
 
 
 def single_targets(e: ast.Expr) -> Iterator[ast.Expr]:
@@ -97,22 +90,3 @@ def assigned_variables(target: ast.Expr) -> Iterator[ast.Variable]:
 
 def variables(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Variable]:
     return (node for node in walk(root) if isinstance(node, ast.Variable))
-
-
-def parts(e: ast.Expr) -> Sequence[ast.Expr]:
-    """The expressions directly inside one, less its indices."""
-    match e:
-        case ast.Call(args=items) | ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
-            return items
-        case ast.TupleLiteral(items=items):
-            return items
-        case ast.Binary(left=left, right=right):
-            return (left, right)
-        case ast.Unary(operand=operand) | ast.Transpose(operand=operand):
-            return (operand,)
-        case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case ast.Indexed(base=base) | ast.Projection(base=base):
-            return (base,)
-        case _:
-            return ()
