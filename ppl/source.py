@@ -56,6 +56,10 @@ class Span:
         """From the end of this to the start of another that follows in the same file."""
         return Span(self.source, self.end_line, self.end_column, end.line, end.column)
 
+    def on_line_of(self, whole: "Span") -> "Span":
+        """This, or the whole that it is part of where that begins on an earlier line."""
+        return self if self.line == whole.line else whole
+
     def describe(self) -> str:
         """`file:line:column` and the line itself with carets under the span."""
         return f"{self.place}\n{self.excerpt()}"

@@ -1,16 +1,14 @@
 """Assignments: what may stand on the left, and what may be put there.  Reference manual, "Statements"."""
 
-from collections.abc import Iterator
 from functools import partial
 
 from ppl.frontend import ast, messages
 from ppl.frontend.calls import operator
 from ppl.frontend.declarations import assignable
-from ppl.frontend.expressions import check_expr, find, finished, own_index_parts
+from ppl.frontend.expressions import check_expr, find, finished
 from ppl.frontend.facts import Check
 from ppl.frontend.scope import Symbol
-from ppl.frontend.walk import single_targets, variables
-from ppl.source import Span
+from ppl.frontend.walk import base, single_targets, variables
 from ppl.types import INT, Tuple, Type, rank
 
 ENTRYWISE = (".*=", "./=")
@@ -26,7 +24,8 @@ def check_assignment(c: Check, s: ast.Assignment) -> None:
     left, right = finished(c, [partial(check_left, c, s.target), partial(check_expr, c, s.value)])
     if s.op == "=":
         if not assignable(left, right):
-            raise c.refuse(messages.assigned_type(left, right), on_first_line(s.value, s), s.value.span)
+            span = s.value.span.on_line_of(s.span)
+            raise c.refuse(messages.assigned_type(left, right), span, s.value.span)
         return
     found = operator(s.op[:-1], [left, right])
     solves = s.op == "/=" and rank(right) > 0  # which Stan has as an operator, not as an assignment
@@ -34,11 +33,6 @@ def check_assignment(c: Check, s: ast.Assignment) -> None:
     if found is None or solves or of_scalars or not assignable(left, found.returns):
         raise c.refuse(messages.assigned_type(left, right, s.op), s.span)
     c.facts.calls[s] = found
-
-
-def on_first_line(e: ast.Expr, s: ast.Statement | ast.Expr) -> Span:
-    """The place of an expression, or of what it stands in where that begins on an earlier line."""
-    return e.span if e.span.line == s.span.line else s.span
 
 
 # --- The left side -------------------------------------------------------------------------------
@@ -53,8 +47,9 @@ def check_left(c: Check, e: ast.Expr) -> Type:
         if any(overlap(each, other) for other in paths[:k]):
             raise c.refuse(messages.assigned_twice(".".join(map(str, each))), e.span)
     written = {name for name, *_ in paths}
-    for read in (v for target in targets for v in read_by(target) if v.name in written):
-        raise c.refuse(messages.read_while_assigned(read.name), on_first_line(read, e))
+    for read in (v for target in targets for v in variables(target) if v is not base(target)):
+        if read.name in written:
+            raise c.refuse(messages.read_while_assigned(read.name), read.span.on_line_of(e.span))
     return t
 
 
@@ -64,13 +59,13 @@ def check_target(c: Check, e: ast.Expr) -> Type:
         case ast.Variable():
             refuse_read_only(c, find(c, e.name, e, assigned=True), e)
             return check_expr(c, e)
-        case ast.Indexed(base=base):
-            check_target(c, base)
+        case ast.Indexed(base=inner):
+            check_target(c, inner)
             t = check_expr(c, e)
             refuse_entry_of_several(c, e)
             return t
-        case ast.Projection(base=base):
-            check_target(c, base)
+        case ast.Projection(base=inner):
+            check_target(c, inner)
             return check_expr(c, e)
         case ast.TupleLiteral(items=items):
             t = Tuple(tuple(check_target(c, item) for item in items))
@@ -84,13 +79,10 @@ def refuse_entry_of_several(c: Check, e: ast.Indexed) -> None:
     """`x[1:2][1]` is an entry of a copy."""
     inner = e.base
     while isinstance(inner, ast.Indexed):
-        if any(takes_several(c, index) for index in inner.indices):
-            raise c.refuse(messages.entry_of_several(), e.span)
+        for index in inner.indices:
+            if not isinstance(index, ast.SingleIndex) or c.facts.types[index.value] != INT:
+                raise c.refuse(messages.entry_of_several(), e.span)
         inner = inner.base
-
-
-def takes_several(c: Check, index: ast.Index) -> bool:
-    return not isinstance(index, ast.SingleIndex) or c.facts.types[index.value] != INT
 
 
 def refuse_read_only(c: Check, symbol: Symbol, e: ast.Variable) -> None:
@@ -110,10 +102,10 @@ Path = tuple[str | int, ...]
 def path(e: ast.Expr) -> Path:
     """The variable and the items of tuples that lead to what is written; not the entries."""
     match e:
-        case ast.Indexed(base=base):
-            return path(base)
-        case ast.Projection(base=base, item=item):
-            return (*path(base), item)
+        case ast.Indexed(base=inner):
+            return path(inner)
+        case ast.Projection(base=inner, item=item):
+            return (*path(inner), item)
         case ast.Variable(name=name):
             return (name,)
         case _:
@@ -123,11 +115,3 @@ def path(e: ast.Expr) -> Path:
 def overlap(a: Path, b: Path) -> bool:
     """Whether one is the other, or holds it."""
     return all(x == y for x, y in zip(a, b, strict=False))
-
-
-def read_by(e: ast.Expr) -> Iterator[ast.Variable]:
-    """The variables in the indices of a target."""
-    while isinstance(e, ast.Indexed | ast.Projection):
-        if isinstance(e, ast.Indexed):
-            yield from variables(own_index_parts(e))
-        e = e.base

@@ -7,9 +7,10 @@ from ppl.errors import ModelError
 from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.facts import AlreadyReported, Called, Check, UserMatch
 from ppl.frontend.messages import Message
-from ppl.frontend.overloads import Misfit, as_pattern, call, library_call, misfit, tilde
+from ppl.frontend.overloads import Misfit, as_pattern, call, misfit, pattern_text, tilde
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Level, UserFunction
+from ppl.frontend.walk import parts
 from ppl.source import Span
 from ppl.spelling import nearest
 from ppl.stdlib.functions.operators import OPERATORS
@@ -45,6 +46,11 @@ def suffix_of(name: str) -> str:
     last = name.rpartition("_")[2]
     known = (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES, "rng", "lp", "jacobian")
     return last if last in known and last != name else ""
+
+
+def is_conditional(name: str) -> bool:
+    """Whether a name ends as those of densities and cumulative distributions, which take a bar."""
+    return suffix_of(name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
 
 
 def normalised(name: str) -> str:
@@ -126,7 +132,7 @@ def name_of(e: ast.Call | ast.Variable) -> Span:
 
 def find_overload(c: Check, name: str, args: Sequence[Type]) -> Called | None:
     """The program's own functions come first where they fit exactly, then the library."""
-    user = best_user_function(c.scope.functions.get(normalised(name), []), args)
+    user = next(iter(cheapest(c.scope.functions.get(normalised(name), []), args)), None)
     if user is not None and list(user.args) == list(args):
         return UserMatch(user, user.returns)
     return c.facts.library.overload(name, tuple(args)) or (UserMatch(user, user.returns) if user else None)
@@ -153,11 +159,6 @@ def is_promotion(pattern: Pattern, actual: Type) -> bool:
     return pattern.base != "T" and bool(match_pattern(pattern, actual, {}))
 
 
-def best_user_function(candidates: Sequence[UserFunction], args: Sequence[Type]) -> UserFunction | None:
-    fits = cheapest(candidates, args)
-    return fits[0] if fits else None
-
-
 def cheapest(candidates: Sequence[UserFunction], args: Sequence[Type]) -> list[UserFunction]:
     """The definitions that fit with the fewest promotions."""
     costs = [(cost, f) for f in candidates if (cost := promotion_cost(f.args, args)) is not None]
@@ -173,23 +174,15 @@ def promotion_cost(expected: Sequence[Type], found: Sequence[Type]) -> int | Non
 
 
 def check_bar(c: Check, e: ast.Call) -> None:
-    conditional = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
-    if conditional and not e.bar and len(e.args) > 1:
-        raise separated(c.refuse(call_messages.needs_bar(e.name), e.span, after_first(e)))
-    if e.bar and not conditional:
-        raise separated(c.refuse(call_messages.no_bar(e.name), e.span, after_first(e)))
-
-
-def after_first(e: ast.Call) -> Span:
-    """Where the comma or bar after the first argument stands."""
-    return e.args[0].span.to(e.args[1].span) if len(e.args) > 1 else e.span
-
-
-def separated(error: ModelError) -> ModelError:
-    """Without its fix where more than a comma or bar stands between the arguments, such as a parenthesis."""
-    if error.fix is not None and error.fix.span.text.strip() not in (",", "|"):
+    """A bar stands after the first argument of densities and cumulative distributions, and of no other."""
+    if e.bar == is_conditional(e.name) or (not e.bar and len(e.args) < 2):
+        return
+    message = call_messages.no_bar(e.name) if e.bar else call_messages.needs_bar(e.name)
+    between = e.args[0].span.to(e.args[1].span) if len(e.args) > 1 else e.span
+    error = c.refuse(message, e.span, between)
+    if between.text.strip() not in (",", "|"):  # but more, such as a parenthesis
         error.fix = None
-    return error
+    raise error
 
 
 def check_place(c: Check, e: ast.Call, called: Called) -> None:
@@ -198,8 +191,8 @@ def check_place(c: Check, e: ast.Call, called: Called) -> None:
     suffix = suffix_of(e.name)
     if suffix == "lp" and isinstance(called, UserMatch):
         require_target(c, e, f"`{e.name}`", c.context.may_call_target)
-    if suffix == "jacobian" and not c.context.may_use_jacobian:
-        raise c.refuse(call_messages.jacobian_not_here(), e.span)
+    if suffix == "jacobian":
+        require_jacobian(c, e)
 
 
 def check_suffix_place(c: Check, e: ast.Call | ast.Variable) -> None:
@@ -216,11 +209,16 @@ def require_target(c: Check, at: ast.Node, what: str, allowed: bool) -> None:
         raise c.refuse(call_messages.target_not_here(what), at.span)
 
 
+def require_jacobian(c: Check, at: ast.Node) -> None:
+    if not c.context.may_use_jacobian:
+        raise c.refuse(call_messages.jacobian_not_here(), at.span)
+
+
 def check_data_arguments(c: Check, e: ast.Call, called: Called) -> None:
     if isinstance(called, UserMatch):
-        positions = [i for i, data_only in enumerate(called.function.data_only) if data_only]
+        positions = called.function.data_positions
     else:
-        positions = list(DATA_ARGUMENTS.get(e.name, ()))
+        positions = DATA_ARGUMENTS.get(e.name, ())
     refuse_parameters(c, e, positions)
 
 
@@ -238,9 +236,10 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
     if e.name in UNSUPPORTED:
         return c.refuse(messages.unsupported(f"`{e.name}`"), e.span)
     require_function(c, e)
-    bar = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
+    bar = is_conditional(e.name)
     callee = c.facts.library.callees.get(e.name)
-    signatures = [library_call(e.name, o.signature, bar) for o in (callee.overloads if callee else ())]
+    parsed = [parse_signature(o.signature) for o in (callee.overloads if callee else ())]
+    signatures = [call(e.name, p.args, pattern_text(p.result), bar) for p in parsed]
     for f in c.scope.functions.get(normalised(e.name), []):
         signatures.append(call(e.name, [as_pattern(a) for a in f.args], str(f.returns), bar))
     found = misfit(signatures, args)
@@ -249,8 +248,7 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
 
 def blamed(whole: Span, args: Sequence[ast.Expr], found: Misfit) -> Span:
     """The argument to blame, when it stands on the line where the call begins."""
-    span = whole if found.culprit is None else args[found.culprit].span
-    return span if span.line == whole.line else whole
+    return whole if found.culprit is None else args[found.culprit].span.on_line_of(whole)
 
 
 def explain_name(c: Check, e: ast.Call) -> Message:
@@ -336,8 +334,7 @@ def operator_hint(op: str, operands: Sequence[Type]) -> str | None:
 
 def density_names(c: Check, s: ast.Tilde) -> Sequence[str]:
     """The functions that `left ~ name(args)` may stand for."""
-    suffix = suffix_of(s.distribution)
-    if suffix in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES):
+    if is_conditional(s.distribution):
         base = s.distribution.rpartition("_")[0]
         raise c.refuse(call_messages.suffix_in_tilde(s.distribution, base), s.name_span)
     names = [f"{s.distribution}_{suffix}" for suffix in ("lpmf", "lpdf")]
@@ -380,14 +377,11 @@ def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
 def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[ast.Expr, Called]:
     """The cumulative function for each bound: lccdf for a lone lower bound, else lcdf."""
     assert s.truncation is not None
-    lower, upper = s.truncation.lower, s.truncation.upper
     found: dict[ast.Expr, Called] = {}
-    for bound in (lower, upper):
-        if bound is None:
-            continue
+    for bound in parts(s.truncation):
         args = [c.facts.types[bound], *params]
         below, above = (find_overload(c, f"{s.distribution}_{suffix}", args) for suffix in ("lcdf", "lccdf"))
         if below is None or above is None:
             raise c.refuse(call_messages.no_truncation(s.distribution), s.span)
-        found[bound] = above if upper is None else below
+        found[bound] = above if s.truncation.upper is None else below
     return found

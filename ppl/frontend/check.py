@@ -14,7 +14,7 @@ from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import Parsed, read
 from ppl.frontend.scope import Block, blocks_of
 from ppl.frontend.statements import check_statements
-from ppl.source import SourceText, Span
+from ppl.source import SourceText
 from ppl.stdlib.library import Library, standard
 
 
@@ -41,11 +41,10 @@ def examine(
     """
     with without_collection():
         parsed = read(source, include_paths)
-        program = parsed.program or ast.Program(Span(source, 1, 1, 1, 1))
         try:
-            return checked(program, parsed, library)
+            return checked(parsed, library)
         except RecursionError:
-            raise too_deep(program) from None
+            raise too_deep(parsed.program) from None
 
 
 @contextmanager
@@ -62,17 +61,15 @@ def without_collection() -> Iterator[None]:
 
 def check(program: ast.Program, library: Library | None = None) -> Facts:
     """The facts of a correct program; raises ModelError as `analyse` does."""
-    c = checked(program, Parsed(program), library)
+    c = checked(Parsed(program), library)
     raise_errors(c.errors)
     return c.facts
 
 
-def checked(program: ast.Program, parsed: Parsed, library: Library | None = None) -> Check:
+def checked(parsed: Parsed, library: Library | None) -> Check:
     """The state after checking all of a program, or what could be read of it."""
-    facts = Facts(library or standard())
-    c = Check(
-        Context(Block.FUNCTIONS), program, facts=facts, lost=set(parsed.lost), errors=list(parsed.errors)
-    )
+    program, facts, errors = parsed.program, Facts(library or standard()), list(parsed.errors)
+    c = Check(Context(Block.FUNCTIONS), program, facts=facts, lost=set(parsed.lost), errors=errors)
     blocks = blocks_of(program).items()
     c.later = {
         s.name: (f"the {block.value} block", s.span.line)
@@ -82,12 +79,8 @@ def checked(program: ast.Program, parsed: Parsed, library: Library | None = None
     }
     check_functions(c, program.functions)
     for block, statements in blocks:
-        check_block(c, block, statements)
+        local = block is Block.MODEL
+        with c.within(block=block), c.frame() if local else nullcontext():
+            check_statements(c, statements, at_top=not local)
     check_likelihoods(c)
     return c
-
-
-def check_block(c: Check, block: Block, statements: Sequence[ast.Statement]) -> None:
-    local = block is Block.MODEL
-    with c.within(block=block, suffix="", returns=None), c.frame() if local else nullcontext():
-        check_statements(c, statements, at_top=not local)

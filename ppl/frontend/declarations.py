@@ -9,12 +9,12 @@ from ppl.frontend import ast, messages
 from ppl.frontend.calls import suffix_of
 from ppl.frontend.expressions import check_expr
 from ppl.frontend.facts import Check
-from ppl.frontend.scope import Block, Level, Symbol
+from ppl.frontend.scope import Block
 from ppl.frontend.walk import variables, walk
 from ppl.source import Span
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.signatures import promotes
-from ppl.types import INT, NAMED, REAL, VOID, Array, Tuple, Type, array_of, core, element_type
+from ppl.types import INT, NAMED, REAL, VOID, Array, Tuple, Type, array_of, core
 
 CONSTRAINED: Mapping[str, Type] = {
     c.keyword: NAMED[c.value] for c in CONSTRAINTS if c.value and c.value != "real"
@@ -42,15 +42,7 @@ def check_declaration(c: Check, d: ast.Declaration, at_top: bool) -> None:
             check_initial_value(c, d, t)
     finally:
         if c.scope.find(d.name) is None:
-            declare(c, d, t)
-
-
-def declare(c: Check, d: ast.Declaration, t: Type | None) -> None:
-    known = t is not None and element_type(t) == INT and c.context.block is not Block.PARAMETERS
-    level = Level.DATA if known else c.context.local_level
-    symbol = Symbol(d.name, t, level, c.context.block, "variable", d.name_span)
-    c.scope.declare(symbol)
-    c.facts.symbols[d] = symbol
+            c.declare(d, d.name, t, "variable")
 
 
 def refuse_name(c: Check, name: str, span: Span) -> None:
@@ -133,17 +125,11 @@ def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
     """A bound is a scalar, or a container of the variable's own shape."""
     found = check_expr(c, value)
     whole = array_of(NAMED[t.keyword], len(t.dims))
-    if t.keyword == "int":
-        expected = "an int" if not t.dims else f"an int or {whole}"
-        fits = found in (INT, whole)
-    else:
-        expected = "a real" if whole == REAL else f"a real or {whole}"
-        fits = found in (INT, REAL, whole)
-    if not fits:
-        raise c.refuse(
-            messages.bound_type(name + " bound" if name in ("lower", "upper") else name, expected, found),
-            value.span,
-        )
+    word, scalars = ("an int", (INT,)) if t.keyword == "int" else ("a real", (INT, REAL))
+    if found not in (*scalars, whole):
+        expected = word if whole in scalars else f"{word} or {whole}"
+        which = f"{name} bound" if name in ("lower", "upper") else name
+        raise c.refuse(messages.bound_type(which, expected, found), value.span)
 
 
 # --- Initial values ------------------------------------------------------------------------------
@@ -153,14 +139,11 @@ def check_initial_value(c: Check, d: ast.Declaration, t: Type) -> None:
     assert d.value is not None
     found = check_expr(c, d.value)
     if not assignable(t, found):
-        span = d.value.span if d.value.span.line == d.span.line else d.span
+        span = d.value.span.on_line_of(d.span)
         raise c.refuse(messages.assigned_type(t, found), span, d.value.span)
 
 
 def assignable(expected: Type, found: Type) -> bool:
-    return promotes(found, expected) is not None or is_empty_array(expected, found)
-
-
-def is_empty_array(expected: Type, found: Type) -> bool:
-    """`{}` has no element to take a type from."""
-    return isinstance(expected, Array) and found == Array(VOID)
+    """Whether a value of a type may be assigned; `{}` has no element to take a type from."""
+    is_empty_array = isinstance(expected, Array) and found == Array(VOID)
+    return is_empty_array or promotes(found, expected) is not None

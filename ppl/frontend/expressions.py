@@ -108,8 +108,7 @@ def check_arguments(c: Check, e: ast.Call) -> list[Type]:
 def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
     """An argument may be a function's name where a higher-order function wants one."""
     if isinstance(e, ast.Variable) and c.scope.find(e.name) is None and names_a_function(c, e.name):
-        from_table = messages.unsupported(f"`{function}` with a function as argument")
-        raise c.refuse(from_table, e.span)
+        raise c.refuse(messages.unsupported(f"`{function}` with a function as argument"), e.span)
     return check_expr(c, e)
 
 
@@ -119,19 +118,13 @@ def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
 def level_of(c: Check, e: ast.Expr) -> Level:
     if isinstance(e, ast.Variable):
         return c.facts.symbols[e].level
-    return max(
-        (c.facts.levels[child] for child in children(e) if child in c.facts.levels), default=Level.DATA
-    )
+    return max((c.facts.levels.get(child, Level.DATA) for child in children(e)), default=Level.DATA)
 
 
 def children(e: ast.Expr) -> Sequence[ast.Expr]:
-    """The expressions directly inside."""
-    return (*parts(e), *own_index_parts(e)) if isinstance(e, ast.Indexed) else parts(e)
-
-
-def own_index_parts(e: ast.Indexed) -> Sequence[ast.Expr]:
-    """The expressions between the brackets."""
-    return tuple(part for index in e.indices for part in parts(index))
+    """The expressions directly inside, also between the brackets of an index."""
+    indices = e.indices if isinstance(e, ast.Indexed) else ()
+    return (*parts(e), *(part for index in indices for part in parts(index)))
 
 
 # --- Variables -----------------------------------------------------------------------------------
@@ -166,12 +159,9 @@ def find(c: Check, name: str, at: ast.Node, assigned: bool = False) -> Symbol:
 def check_logical(c: Check, e: ast.Binary) -> Type:
     sides = check_each(c, (e.left, e.right))
     if any(t != INT for t in sides):
-        raise c.refuse(messages.operands(e.op, sides, logical_hint(sides)), e.span)
+        hint = messages.COMPARE if set(sides) <= {INT, REAL} else None
+        raise c.refuse(messages.operands(e.op, sides, hint), e.span)
     return INT
-
-
-def logical_hint(sides: Sequence[Type]) -> str | None:
-    return messages.COMPARE if set(sides) <= {INT, REAL} else None
 
 
 def check_condition(c: Check, where: str, e: ast.Expr) -> None:

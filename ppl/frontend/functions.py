@@ -9,7 +9,7 @@ from ppl.frontend.facts import Check
 from ppl.frontend.higher_order import NOT_OVERLOADABLE
 from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.returns import always_returns
-from ppl.frontend.scope import Block, Level, Symbol, UserFunction
+from ppl.frontend.scope import Block, UserFunction
 from ppl.frontend.statements import check_statement
 from ppl.types import INT, REAL, VOID, Type, element_type
 
@@ -108,11 +108,7 @@ def check_body(c: Check, f: ast.FunctionDef) -> None:
     function = c.facts.functions[f]
     with c.within(block=Block.FUNCTIONS, suffix=suffix_of(f.name), returns=function.returns), c.frame():
         for argument, t in zip(f.args, function.args, strict=True):
-            data = argument.data_only or element_type(t) == INT
-            level = Level.DATA if data else Level.PARAMETER
-            symbol = Symbol(argument.name, t, level, Block.FUNCTIONS, "argument", argument.name_span)
-            c.scope.declare(symbol)
-            c.facts.symbols[argument] = symbol
+            c.declare(argument, argument.name, t, "argument", argument.data_only)
         check_statement(c, f.body)
         broken = any(f.span.line <= error.line <= f.span.end_line for error in c.errors)
         if not broken and function.returns != VOID and not always_returns(f.body):

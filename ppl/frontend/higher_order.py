@@ -40,9 +40,7 @@ MAP_RECT_DATA = (3, 4)
 def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     """The type of the call; `args` are the types after the function's name."""
     expected, returns = function_wanted(e.name, args)
-    function = e.args[0]
-    if not isinstance(function, ast.Variable) or not names_a_function(c, function.name):
-        raise c.refuse(messages.unknown_function(described(function), near(c, function)), function.span)
+    function = named_function(c, e.args[0])
     if expected is None:
         raise c.refuse(call_messages.higher_order_arguments(e.name, args, call_wanted(e.name)), e.span)
     found = pure_function(c, e, function, expected, returns)
@@ -53,6 +51,15 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
         return returns
     check_data_only(c, e, found)
     return SOLVERS[e.name].result
+
+
+def named_function(c: Check, e: ast.Expr) -> ast.Variable:
+    """An argument that is the name of a function."""
+    if isinstance(e, ast.Variable) and names_a_function(c, e.name):
+        return e
+    name = e.name if isinstance(e, ast.Variable) else None
+    near = nearest(name, known_functions(c)) if name else None
+    raise c.refuse(messages.unknown_function(name or "this expression", near), e.span)
 
 
 def pure_function(
@@ -70,7 +77,7 @@ def pure_function(
 
 def data_positions(name: str, called: UserMatch) -> list[int]:
     """The arguments of a call that must be data, by position; bounds of a slice are."""
-    positions = [i for i, data_only in enumerate(called.function.data_only) if data_only]
+    positions = called.function.data_positions
     if name == "map_rect":
         return sorted({*(i + 1 for i in positions), *MAP_RECT_DATA})
     return [max(i, 1) for i in positions if i not in SLICE_BOUNDS]
@@ -143,11 +150,3 @@ def map_rect_arguments(args: Sequence[Type]) -> Sequence[Type] | None:
     if tuple(args) != MAP_RECT:
         return None
     return (args[0], *(array_of(a.element, a.dims - 1) for a in args[1:] if isinstance(a, Array)))
-
-
-def described(e: ast.Expr) -> str:
-    return e.name if isinstance(e, ast.Variable) else "this expression"
-
-
-def near(c: Check, e: ast.Expr) -> str | None:
-    return nearest(e.name, known_functions(c)) if isinstance(e, ast.Variable) else None

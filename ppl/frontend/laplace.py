@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
 
-from ppl.frontend import ast, call_messages, messages
-from ppl.frontend.calls import check_bar, check_suffix_place, names_a_function, refuse_parameters
+from ppl.frontend import ast, call_messages
+from ppl.frontend.calls import check_bar, check_suffix_place, refuse_parameters
 from ppl.frontend.facts import Check, UserMatch
-from ppl.frontend.higher_order import described, near, pure_function
+from ppl.frontend.higher_order import named_function, pure_function
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood
 from ppl.stdlib.reference import PAGE_WIDTH
 from ppl.stdlib.signatures import promotes
@@ -202,13 +202,10 @@ def given_function(
     c: Check, e: ast.Call, place: int, extra: Tuple, leads: tuple[Type, ...], returns: Type
 ) -> UserMatch:
     """The function of the program at a place of the call, of `leads` and what the tuple after it has."""
-    named = e.args[place]
-    if not isinstance(named, ast.Variable) or not names_a_function(c, named.name):
-        raise c.refuse(messages.unknown_function(described(named), near(c, named)), named.span)
-    found = pure_function(c, e, named, (*leads, *extra.items), returns)
+    found = pure_function(c, e, named_function(c, e.args[place]), (*leads, *extra.items), returns)
     arguments = e.args[place + 1]
     items = arguments.items if isinstance(arguments, ast.TupleLiteral) else (arguments,) * len(extra.items)
-    own = found.function.data_only[len(leads) :]
     call = ast.Call(e.span, found.function.name, tuple(items))
-    refuse_parameters(c, call, [k for k, data in enumerate(own) if data])
+    positions = [k - len(leads) for k in found.function.data_positions]
+    refuse_parameters(c, call, [k for k in positions if k >= 0])
     return found

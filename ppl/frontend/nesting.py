@@ -1,13 +1,12 @@
 """Programs that are nested deeper than the compiler's own recursion goes."""
 
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any
 
 from ppl.errors import ModelError
 from ppl.frontend import ast
+from ppl.frontend.walk import STATEMENTS
 from ppl.source import Span
-
-STATEMENTS = get_args(ast.Statement)
 
 
 def too_deep(program: ast.Program) -> ModelError:
@@ -19,7 +18,7 @@ def too_deep(program: ast.Program) -> ModelError:
         if isinstance(item, tuple):
             stack.extend((each, level, statement) for each in item)
         elif isinstance(item, ast.Node):
-            statement = item.span if isinstance(item, STATEMENTS) else statement
+            statement = item.span if type(item) in STATEMENTS else statement
             if level > depth:
                 depth, span = level, statement
             stack.extend((getattr(item, f.name), level + 1, statement) for f in fields(item))

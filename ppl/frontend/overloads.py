@@ -6,9 +6,8 @@ rep_vector(real, int) => vector
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
-from ppl.stdlib.signatures import Bindings, Pattern, match_pattern, parse_signature
+from ppl.stdlib.signatures import Bindings, Pattern, match_pattern
 from ppl.types import Type, array_dims, core
 
 
@@ -56,16 +55,15 @@ class PrintedSignature:
 
     def marked(self, found: Sequence[Type]) -> str:
         """The signature, and under it carets with the type that was found, where the counts agree."""
-        words = [pattern_text(p) for p in self.args]
-        text = "".join(lead + word for lead, word in zip(self.lead, words, strict=True)) + self.tail
+        words = list(zip(self.lead, map(pattern_text, self.args), strict=True))
+        text = "".join(lead + word for lead, word in words) + self.tail
         wrong = self.misfits(found) if len(self.args) == len(found) else ()
         if not wrong:
             return f"  {text}"
-        ends = list(accumulate(len(lead) + len(word) for lead, word in zip(self.lead, words, strict=True)))
-        marks = " " * len(text)
-        for k in wrong:
-            start = ends[k] - len(words[k])
-            marks = marks[:start] + "^" * len(words[k]) + marks[ends[k] :]
+        signs = ["^" if k in wrong else " " for k in range(len(words))]
+        marks = "".join(
+            " " * len(lead) + sign * len(word) for sign, (lead, word) in zip(signs, words, strict=True)
+        )
         return f"  {text}\n  {marks.rstrip()} {found[wrong[-1]]}"
 
 
@@ -76,12 +74,6 @@ class Misfit:
     detail: str
     signatures: str
     culprit: int | None = None
-
-
-def library_call(name: str, signature: str, bar: bool) -> PrintedSignature:
-    """A signature of the standard library as a call."""
-    parsed = parse_signature(signature)
-    return call(name, parsed.args, pattern_text(parsed.result), bar)
 
 
 def call(name: str, args: Sequence[Pattern], result: str, bar: bool) -> PrintedSignature:
@@ -104,14 +96,8 @@ def as_pattern(t: Type) -> Pattern:
 
 def pattern_text(pattern: Pattern) -> str:
     """The pattern as signatures are written in Stan's manual."""
-    array = (
-        ""
-        if not pattern.dims
-        else "array[..] "
-        if pattern.dims < 0
-        else f"array[{',' * (pattern.dims - 1)}] "
-    )
-    return f"{array}{pattern.base}"
+    axes = ".." if pattern.dims < 0 else "," * (pattern.dims - 1)
+    return f"array[{axes}] {pattern.base}" if pattern.dims else str(pattern.base)
 
 
 def misfit(signatures: Sequence[PrintedSignature], found: Sequence[Type], offset: int = 0) -> Misfit:

@@ -20,12 +20,12 @@ from ppl.source import SourceText
 
 @dataclass(frozen=True)
 class Parsed:
-    """What could be read of a program: None for a text that nothing could be made of.
+    """What could be read of a program: an empty one for a text that nothing could be made of.
 
     `lost` are the words in the parts that were passed over.
     """
 
-    program: ast.Program | None
+    program: ast.Program
     errors: tuple[ModelError, ...] = ()
     lost: frozenset[str] = frozenset()
 
@@ -41,7 +41,6 @@ def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.P
     """
     parsed = read(source, include_paths)
     raise_errors(parsed.errors)
-    assert parsed.program is not None
     return parsed.program
 
 
@@ -56,8 +55,7 @@ def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed
 
 def build(text: Expanded, tree: Tree[Token]) -> Parsed:
     builder = Builder(text.span)
-    program: ast.Program = builder.build(tree)
-    return Parsed(program, tuple(builder.errors), frozenset(builder.lost))
+    return Parsed(builder.build(tree), tuple(builder.errors), frozenset(builder.lost))
 
 
 def independent(errors: Sequence[ModelError]) -> tuple[ModelError, ...]:
@@ -86,4 +84,4 @@ def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
             return Parsed(built.program, independent((*errors, *built.errors)), lost | built.lost)
         except UnexpectedInput as next_error:
             error = next_error
-    return Parsed(None, tuple(errors), lost)
+    return Parsed(ast.Program(text.span(0, 0)), tuple(errors), lost)

@@ -55,6 +55,11 @@ class UserFunction:
     data_only: tuple[bool, ...]
     returns: Type
 
+    @property
+    def data_positions(self) -> tuple[int, ...]:
+        """The arguments that must be data, from 0."""
+        return tuple(k for k, data_only in enumerate(self.data_only) if data_only)
+
 
 @dataclass
 class Scope:
@@ -63,17 +68,8 @@ class Scope:
     frames: list[dict[str, Symbol]] = field(default_factory=lambda: [{}])
     functions: dict[str, list[UserFunction]] = field(default_factory=dict)
 
-    def enter(self) -> None:
-        self.frames.append({})
-
-    def leave(self) -> None:
-        self.frames.pop()
-
     def find(self, name: str) -> Symbol | None:
         return next((frame[name] for frame in reversed(self.frames) if name in frame), None)
-
-    def declare(self, symbol: Symbol) -> None:
-        self.frames[-1][symbol.name] = symbol
 
     def visible(self) -> list[str]:
         return [name for frame in self.frames for name in frame]

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from ppl.frontend import ast, call_messages, messages
+from ppl.frontend import ast, call_messages, calls, messages
 from ppl.frontend.assignments import check_assignment
-from ppl.frontend.calls import density_names, require_target, resolve_call, resolve_tilde, resolve_truncation
 from ppl.frontend.declarations import assignable, check_declaration, refuse_name
 from ppl.frontend.expressions import check_arguments, check_condition, check_each, check_expr
 from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.laplace import LAPLACE, covariance_called
-from ppl.frontend.scope import Level, Symbol
+from ppl.frontend.walk import parts
 from ppl.types import (
     INT,
     MATRIX,
@@ -20,7 +19,6 @@ from ppl.types import (
     Array,
     Type,
     array_of,
-    element_type,
     is_complex,
     is_tuple,
 )
@@ -44,10 +42,12 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
             check_assignment(c, s)
         case ast.Tilde():
             check_tilde(c, s)
-        case ast.TargetIncrement():
-            check_increment(c, s)
-        case ast.JacobianIncrement():
-            check_jacobian(c, s)
+        case ast.TargetIncrement(value=value):
+            calls.require_target(c, s, "`target +=`", c.context.may_use_target)
+            check_summand(c, value, "target +=")
+        case ast.JacobianIncrement(value=value):
+            calls.require_jacobian(c, s)
+            check_summand(c, value, "jacobian +=")
         case ast.CallStatement():
             check_call_statement(c, s)
         case ast.For():
@@ -57,7 +57,8 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
         case ast.While():
             with c.reporting():
                 check_condition(c, "while", s.condition)
-            check_body(c, s.body)
+            with c.within(in_loop=True), c.frame():
+                check_statements(c, [s.body])
         case ast.If():
             check_if(c, s)
         case ast.Block(statements=statements) | ast.Profile(statements=statements):
@@ -78,51 +79,34 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
 
 
 def check_tilde(c: Check, s: ast.Tilde) -> None:
-    require_target(c, s, "`~`", c.context.may_use_target)
+    calls.require_target(c, s, "`~`", c.context.may_use_target)
     if (name := f"{s.distribution}_lpmf") in LAPLACE and s.truncation is None:
         call = ast.Call(s.span, name, (s.left, *s.args), bar=True)
         c.facts.calls[s] = covariance_called(c, call, check_each(c, LAPLACE[name].values(call.args)))
         return
     densities: Sequence[str] = ()
     with c.reporting():
-        densities = density_names(c, s)
+        densities = calls.density_names(c, s)
     args = check_each(c, (s.left, *s.args))
     if not densities:
         raise AlreadyReported
-    resolve_tilde(c, s, densities, args)
+    calls.resolve_tilde(c, s, densities, args)
     if s.truncation is not None:
-        for bound in (s.truncation.lower, s.truncation.upper):
-            if bound is not None and (t := check_expr(c, bound)) not in (INT, REAL):
+        for bound in parts(s.truncation):
+            if (t := check_expr(c, bound)) not in (INT, REAL):
                 raise c.refuse(call_messages.truncation_bound(t), bound.span)
-        c.facts.cumulative.update(resolve_truncation(c, s, args[1:]))
-
-
-def check_increment(c: Check, s: ast.TargetIncrement) -> None:
-    require_target(c, s, "`target +=`", c.context.may_use_target)
-    check_summand(c, s.value, "target +=")
-
-
-def check_jacobian(c: Check, s: ast.JacobianIncrement) -> None:
-    if not c.context.may_use_jacobian:
-        raise c.refuse(call_messages.jacobian_not_here(), s.span)
-    check_summand(c, s.value, "jacobian +=")
+        c.facts.cumulative.update(calls.resolve_truncation(c, s, args[1:]))
 
 
 def check_summand(c: Check, e: ast.Expr, what: str) -> None:
     """Any container may be added: its entries are summed."""
     t = check_expr(c, e)
-    if is_tuple(t):
-        raise c.refuse(messages.operands(what, [t], None), e.span)
-    if is_complex(t):
-        raise c.refuse(messages.operands(what, [t], messages.REAL_PART), e.span)
+    if is_tuple(t) or is_complex(t):
+        hint = None if is_tuple(t) else messages.REAL_PART
+        raise c.refuse(messages.operands(what, [t], hint), e.span)
 
 
 # --- Control flow --------------------------------------------------------------------------------
-
-
-def check_body(c: Check, body: ast.Statement) -> None:
-    with c.within(in_loop=True), c.frame():
-        check_statements(c, [body])
 
 
 def check_if(c: Check, s: ast.If) -> None:
@@ -139,7 +123,7 @@ def check_for(c: Check, s: ast.For) -> None:
         with c.reporting():
             if (t := check_expr(c, bound)) != INT:
                 raise c.refuse(messages.loop_bound(side, t), bound.span)
-    check_loop(c, s, INT, Level.DATA)
+    check_loop(c, s, INT)
 
 
 def check_for_each(c: Check, s: ast.ForEach) -> None:
@@ -149,8 +133,7 @@ def check_for_each(c: Check, s: ast.ForEach) -> None:
         element = iterated(t)
         if element is None:
             raise c.refuse(messages.not_iterable(t), s.iterable.span)
-    known = element is not None and element_type(element) == INT
-    check_loop(c, s, element, Level.DATA if known else c.context.local_level)
+    check_loop(c, s, element)
 
 
 def iterated(t: Type) -> Type | None:
@@ -164,13 +147,11 @@ def iterated(t: Type) -> Type | None:
             return None
 
 
-def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type | None, level: Level) -> None:
+def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type | None) -> None:
     """The body; `t` is None where what the loop runs over was itself refused."""
     refuse_name(c, s.variable, s.name_span)
     with c.within(in_loop=True), c.frame():
-        symbol = Symbol(s.variable, t, level, c.context.block, "loop", s.name_span)
-        c.scope.declare(symbol)
-        c.facts.symbols[s] = symbol
+        c.declare(s, s.variable, t, "loop")
         check_statements(c, [s.body])
 
 
@@ -178,7 +159,7 @@ def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type | None, level: Level)
 
 
 def check_call_statement(c: Check, s: ast.CallStatement) -> None:
-    called = resolve_call(c, s.call, check_arguments(c, s.call))
+    called = calls.resolve_call(c, s.call, check_arguments(c, s.call))
     if called.returns != VOID:
         raise c.refuse(call_messages.returns_something(s.call.name, called.returns), s.span)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from ppl.frontend import ast
-from ppl.frontend.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, suffix_of
+from ppl.frontend.calls import is_conditional
 from ppl.frontend.facts import Facts
 from ppl.frontend.lints import Lint, integer_division, never_assigned, no_prior, unused, unused_data
 from ppl.frontend.printer import expression
@@ -55,13 +55,9 @@ def given_a_density(program: ast.Program, facts: Facts) -> Symbols:
 
 def added(value: ast.Expr, facts: Facts) -> Symbols:
     """The variables of a summand; of a density only its variate."""
-    densities = [e for e in walk(value) if isinstance(e, ast.Call) and is_density(e)]
+    densities = [e for e in walk(value) if isinstance(e, ast.Call) and is_conditional(e.name)]
     parameters = {v for e in densities for v in variables(e.args[1:])}
     return {facts.symbols[v] for v in variables(value) if v not in parameters and v in facts.symbols}
-
-
-def is_density(e: ast.Call) -> bool:
-    return suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
 
 
 def with_sources(program: ast.Program, facts: Facts, names: Symbols) -> Symbols:
