@@ -18,10 +18,8 @@ class Affine:
     atoms: Mapping[str, ast.Expr]
 
     def plus(self, other: "Affine", sign: int = 1) -> "Affine":
-        times = dict(self.times)
-        for text, k in other.times.items():
-            times[text] = times.get(text, 0) + sign * k
-        times = {text: k for text, k in times.items() if k}
+        sums = {t: self.times.get(t, 0) + sign * other.times.get(t, 0) for t in {**self.times, **other.times}}
+        times = {text: k for text, k in sums.items() if k}
         return Affine(self.constant + sign * other.constant, times, {**self.atoms, **other.atoms})
 
     @property

@@ -90,11 +90,8 @@ class Concrete:
             if mentions(s, set(self.parameters)):
                 out += self.statement(s, known)
             else:
-                out.append(substituted(s, self.literals(known, s.span)))
+                out.append(substituted(s, {name: integer(k, s.span) for name, k in known.items()}))
         return tuple(out)
-
-    def literals(self, known: Mapping[str, int], span: Span) -> dict[str, ast.Expr]:
-        return {name: integer(value, span) for name, value in known.items()}
 
     def statement(self, s: ast.Statement, known: Mapping[str, int]) -> Stmts:
         self.made += 1
@@ -102,22 +99,14 @@ class Concrete:
             why = f"more than {MOST_STATEMENTS} terms are of no form that has a sum of its own"
             raise refused.unplanned(self.parameters, why, s.span)
         match s:
-            case ast.For(variable=name, lower=lower, upper=upper, body=body):
-                bounds = self.known_bounds(lower, upper, known)
-                if bounds is None:
-                    return self.not_unrolled(s, known)
-                out: Stmts = ()
-                for k in range(bounds[0], bounds[1] + 1):
-                    out += self.scoped(self.body(inner(body), {**known, name: k}), s.span)
-                return out
+            case ast.For() | ast.ForEach():
+                return self.loop(s, known)
             case ast.If(condition=condition, then=then, otherwise=otherwise):
-                chosen = self.known_condition(condition, known)
+                chosen = self.value(condition, known)
                 if chosen is None:
                     return self.not_unrolled(s, known)
                 branch = then if chosen else otherwise
                 return self.scoped(self.body(inner(branch), known), s.span) if branch is not None else ()
-            case ast.ForEach():
-                return self.for_each(s, known)
             case ast.Block(statements=body):
                 return (replace(s, statements=self.body(body, known)),)
             case _:
@@ -126,8 +115,8 @@ class Concrete:
     def not_unrolled(self, s: ast.Statement, known: Mapping[str, int]) -> Stmts:
         return (self.replaced(with_blocks(s, partial(self.body, known=known)), known),)
 
-    def for_each(self, s: ast.ForEach, known: Mapping[str, int]) -> Stmts:
-        values = self.value(s.iterable, known)
+    def loop(self, s: ast.For | ast.ForEach, known: Mapping[str, int]) -> Stmts:
+        values = self.known_range(s, known) if isinstance(s, ast.For) else self.value(s.iterable, known)
         if values is None or np.asarray(values).dtype.kind != "i" or np.ndim(values) != 1:
             return self.not_unrolled(s, known)
         out: Stmts = ()
@@ -140,19 +129,13 @@ class Concrete:
         declares = any(isinstance(s, ast.Declaration) for s in body)
         return (ast.Block(span, body),) if declares else body
 
-    def known_bounds(
-        self, lower: ast.Expr, upper: ast.Expr, known: Mapping[str, int]
-    ) -> tuple[int, int] | None:
-        first, last = self.value(lower, known), self.value(upper, known)
-        if first is None or last is None:
-            if not mentions((lower, upper), set(self.parameters)):
-                raise NeedsData("the bounds of a loop")
-            return None
-        return int(first), int(last)
-
-    def known_condition(self, condition: ast.Expr, known: Mapping[str, int]) -> bool | None:
-        found = self.value(condition, known)
-        return None if found is None else bool(found)
+    def known_range(self, s: ast.For, known: Mapping[str, int]) -> Any:
+        first, last = self.value(s.lower, known), self.value(s.upper, known)
+        if first is not None and last is not None:
+            return np.arange(first, last + 1)
+        if not mentions((s.lower, s.upper), set(self.parameters)):
+            raise NeedsData("the bounds of a loop")
+        return None
 
     def value(self, e: ast.Expr, known: Mapping[str, int]) -> Any:
         return known_value(e, {**self.values, **known})
@@ -185,13 +168,10 @@ class Concrete:
         for k, i in enumerate(indices):
             size = self.shapes[base.name][k]
             found = self.index(i, size, known)
-            if found is None:
+            if found is None or (isinstance(found, list) and k + 1 < len(indices)):
                 rest = rewrite(indices[k:], entry)
                 return ast.Indexed(base.span, self.whole(base.name, tuple(at), base.span), rest)
             if isinstance(found, list):
-                if k + 1 < len(indices):
-                    rest = rewrite(indices[k:], entry)
-                    return ast.Indexed(base.span, self.whole(base.name, tuple(at), base.span), rest)
                 items = [self.whole(base.name, (*at, n), base.span) for n in found]
                 return ast.ArrayLiteral(base.span, tuple(items))
             at.append(found)

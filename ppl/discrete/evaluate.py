@@ -1,14 +1,17 @@
 """The values of int expressions that data tell: indices, loop bounds, conditions."""
 
 import math
-import operator
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ppl.arrays import NUMPY
+from ppl.errors import InferenceError
 from ppl.frontend import ast
+from ppl.frontend.calls import operator
+from ppl.types import INT, REAL
 
 Values = Mapping[str, Any]
 
@@ -33,14 +36,13 @@ def evaluate(e: ast.Expr, values: Values) -> Any:
                 raise NotKnown(name)
             return values[name]
         case ast.Unary(op=op, operand=operand):
-            value = evaluate(operand, values)
-            return int(not value) if op == "!" else -value if op == "-" else value
+            return applied(op, evaluate(operand, values))
         case ast.Binary(op="&&", left=left, right=right):
             return int(bool(scalar(left, values)) and bool(scalar(right, values)))
         case ast.Binary(op="||", left=left, right=right):
             return int(bool(scalar(left, values)) or bool(scalar(right, values)))
         case ast.Binary(op=op, left=left, right=right):
-            return binary(op, scalar(left, values), scalar(right, values))
+            return applied(op, scalar(left, values), scalar(right, values))
         case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
             return evaluate(then if scalar(condition, values) else otherwise, values)
         case ast.Indexed(base=base, indices=indices):
@@ -68,39 +70,20 @@ def scalar(e: ast.Expr, values: Values) -> Any:
     return value if isinstance(value, int | float) else value.item()
 
 
-def binary(op: str, a: Any, b: Any) -> Any:
-    whole = isinstance(a, int) and isinstance(b, int)
-    match op:
-        case "+" | "-" | "*":
-            return ARITHMETIC[op](a, b)
-        case "/" | "%/%" if whole and b != 0:
-            return truncated(a, b)
-        case "/" if not whole and b != 0:
-            return a / b
-        case "%" if b != 0:
-            return a - b * truncated(a, b)
-        case "^" if b >= 0:
-            return float(a) ** b
-        case "==" | "!=" | "<" | "<=" | ">" | ">=":
-            return int(COMPARE[op](a, b))
-        case _:
-            raise NotKnown(op)
-
-
-ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-COMPARE = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-def truncated(a: int, b: int) -> int:
-    """a / b as ints divide: towards zero."""
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+def applied(op: str, *operands: Any) -> Any:
+    """The value of an operator by its function in the library; not known where that is not finite."""
+    found = operator(op, [INT if isinstance(x, int) else REAL for x in operands])
+    if found is None:
+        raise NotKnown(op)
+    try:
+        with np.errstate(all="ignore"):
+            numbers = operands if found.returns == INT else map(np.float64, operands)
+            value = found.overload.impl(NUMPY, *numbers)
+    except InferenceError:  # a division by zero
+        raise NotKnown(op) from None
+    if isinstance(value, float) and not math.isfinite(value):
+        raise NotKnown(op)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def entry(base: Any, indices: tuple[ast.Index, ...], values: Values) -> Any:

@@ -1,21 +1,14 @@
 """Statements less those that nothing needs any more."""
 
+from collections.abc import Set
 from dataclasses import replace
 
 from ppl.frontend import ast
 from ppl.frontend.rewriting import Stmts, assigned, bound_in, one, rewrite, written
-from ppl.frontend.walk import children, heads, variables
+from ppl.frontend.walk import children, closure, heads, variables
 
 EFFECTS = (ast.TargetIncrement, ast.Tilde, ast.CallStatement, ast.JacobianIncrement, ast.Print, ast.Reject)
-
-
-def without_target(body: Stmts) -> Stmts:
-    """The statements that only set variables."""
-
-    def dropped(n: ast.Node) -> Stmts | None:
-        return () if isinstance(n, EFFECTS) else None
-
-    return rewrite(body, dropped)
+"""Statements that do more than set variables."""
 
 
 def live(body: Stmts, then: Stmts | None) -> Stmts:
@@ -23,42 +16,38 @@ def live(body: Stmts, then: Stmts | None) -> Stmts:
 
     Given what is to run `then`, also less those that set what is not read there.
     """
-    body = tuple(out for s in body for out in without_empty(s))
+    body = without_empty(body)
     if then is None:
         return body
-    needed = {v.name for v in variables(then)}
-    while True:
-        more = {v.name for s in body if matters(s, needed) for v in needed_by(s, needed)}
-        if more <= needed:
-            break
-        needed |= more
-    return tuple(out for s in body if matters(s, needed) for out in live_part(s, needed))
+    read = {v.name for v in variables(then)}
+    needed = closure(read, body, lambda s, found: needed_by(s, found) if matters(s, found) else ())
+    return live_parts(tuple(s for s in body if matters(s, needed)), needed)
 
 
-def matters(s: ast.Statement, needed: set[str]) -> bool:
+def matters(s: ast.Statement, needed: Set[str]) -> bool:
     """Whether a statement sets something needed that lives beyond it."""
     own = set() if isinstance(s, ast.Declaration) else bound_in(s)
     return bool((written(s) - own) & needed)
 
 
-def without_empty(s: ast.Statement) -> Stmts:
+def without_empty(body: Stmts) -> Stmts:
+    """The statements less loops, branches and blocks with nothing in them."""
+    return tuple(out for s in body for out in if_not_empty(s))
+
+
+def if_not_empty(s: ast.Statement) -> Stmts:
     match s:
         case ast.For(body=body) | ast.ForEach(body=body) | ast.While(body=body):
-            inside = without_empty(body)
+            inside = if_not_empty(body)
             return (replace(s, body=one(inside, s.span)),) if does(inside) else ()
         case ast.If(then=then, otherwise=otherwise):
-            yes = without_empty(then)
-            no = without_empty(otherwise) if otherwise is not None else ()
+            yes, no = if_not_empty(then), if_not_empty(otherwise) if otherwise is not None else ()
             if not does(yes) and not does(no):
                 return ()
-            other = one(no, s.span) if does(no) else None
-            return (ast.If(s.span, s.condition, one(yes, s.span) if yes else ast.Block(s.span, ()), other),)
-        case ast.Block(statements=inner):
-            statements = tuple(out for x in inner for out in without_empty(x))
-            return (ast.Block(s.span, statements),) if does(statements) else ()
-        case ast.Profile(statements=inner):
-            statements = tuple(out for x in inner for out in without_empty(x))
-            return (ast.Profile(s.span, s.name, statements),) if does(statements) else ()
+            return (replace(s, then=one(yes, s.span), otherwise=one(no, s.span) if does(no) else None),)
+        case ast.Block(statements=inner) | ast.Profile(statements=inner):
+            statements = without_empty(inner)
+            return (replace(s, statements=statements),) if does(statements) else ()
         case _:
             return (s,)
 
@@ -68,18 +57,17 @@ def does(body: Stmts) -> bool:
     return any(not isinstance(s, ast.Declaration) for s in body)
 
 
-def needed_by(s: ast.Statement, needed: set[str]) -> list[ast.Variable]:
-    """What the parts of a statement read that set something needed."""
+def needed_by(s: ast.Statement, needed: Set[str]) -> set[str]:
+    """The variables that the parts of a statement read that set something needed."""
     if not written(s) & needed:
-        return []
+        return set()
     inside = children(s)
-    if not inside:
-        return list(variables(s))
-    return [*(v for part in inside for v in needed_by(part, needed)), *variables(heads(s))]
+    read = {v.name for v in variables(heads(s) if inside else s)}
+    return read.union(*(needed_by(part, needed) for part in inside))
 
 
-def live_part(s: ast.Statement, needed: set[str]) -> Stmts:
-    """The statement less the parts that set nothing needed."""
+def live_parts(body: Stmts, needed: Set[str]) -> Stmts:
+    """The statements less the parts that set nothing needed."""
 
     def dropped(n: ast.Node) -> Stmts | None:
         match n:
@@ -90,5 +78,4 @@ def live_part(s: ast.Statement, needed: set[str]) -> Stmts:
             case _:
                 return None
 
-    out = rewrite((s,), dropped)
-    return tuple(x for o in out for x in without_empty(o))
+    return without_empty(rewrite(body, dropped))

@@ -27,7 +27,7 @@ from ppl.frontend.rewriting import (
     with_blocks,
     written,
 )
-from ppl.frontend.walk import children, heads, walk
+from ppl.frontend.walk import children, closure, heads, variables
 from ppl.stdlib.signatures import Match
 from ppl.types import INT, rank
 
@@ -43,13 +43,7 @@ def density_of(s: ast.Tilde, facts: Facts) -> ast.Call:
 
 def dependent_names(body: Sequence[ast.Statement], names: set[str]) -> set[str]:
     """The names, and the variables whose values depend on them."""
-    found = set(names)
-    while True:
-        before = len(found)
-        for s in body:
-            found |= depending(s, found, False)
-        if len(found) == before:
-            return found
+    return closure(names, body, lambda s, found: depending(s, found, False))
 
 
 def depending(s: ast.Statement, names: set[str], inside: bool) -> set[str]:
@@ -82,8 +76,7 @@ class Normal:
 
     def body(self, statements: Sequence[ast.Statement]) -> Stmts:
         made = tuple(out for s in statements for out in self.statement(s))
-        made = tuple(self.flat(self.marked(s)) for s in made)
-        return self.grouped(self.forwarded(made))
+        return self.grouped(self.forwarded(bottom_up(made, self.with_plain_indices)))
 
     def statement(self, s: ast.Statement) -> Stmts:
         if not self.touches(s):
@@ -110,14 +103,11 @@ class Normal:
             way = Elementwise(self.facts, self.parameters, self.names, self.touches, self.lengths)
             found = way.split(called, density.args, s.span)
         if found is None:
-            return self.target(density, s)
+            return (ast.TargetIncrement(s.span, density),)
         before, entries, variable, length = found
-        inside = self.target(replace(density, args=tuple(entries)), s)
+        inside = (ast.TargetIncrement(s.span, replace(density, args=tuple(entries))),)
         loop = code("for (n in 1:length) body();", s.span, n=variable, length=length, body=inside)
         return (ast.Block(s.span, (*before, *loop)),) if before else loop
-
-    def target(self, value: ast.Expr, s: ast.Statement) -> Stmts:
-        return (ast.TargetIncrement(s.span, value),)
 
     def increment(self, value: ast.Expr, s: ast.TargetIncrement) -> Stmts:
         """A summand a statement."""
@@ -130,42 +120,24 @@ class Normal:
                     return self.density(whole, self.facts.calls[value], s)
         if rank(self.facts.types[value]):
             value = expr("sum(e)", s.span, e=value)
-        return self.target(value, s)
+        return (ast.TargetIncrement(s.span, value),)
 
     # --- Indices ---
 
-    def flat(self, s: ast.Statement) -> ast.Statement:
-        """`z[i][j]` as `z[i, j]`."""
-
-        def joined(n: ast.Node) -> ast.Node:
-            match n:
-                case ast.Indexed(
-                    base=ast.Indexed(base=ast.Variable(name=name) as base, indices=first), indices=second
-                ) if (
-                    name in self.parameters
-                    and all(
-                        isinstance(i, ast.SingleIndex) and not isinstance(i.value, ast.ArrayLiteral)
-                        for i in first
-                    )
-                    and len(first) + len(second) <= len(self.parameters[name].dims)
-                ):
-                    return ast.Indexed(n.span, base, (*first, *second))
-                case _:
-                    return n
-
-        return bottom_up(s, joined)
-
-    def marked(self, s: ast.Statement) -> ast.Statement:
-        """Indices that pick several entries of a discrete parameter, `z[some]`, as `z[some[:]]`."""
-
-        def mark(n: ast.Node) -> ast.Node:
-            match n:
-                case ast.Indexed(base=ast.Variable(name=name), indices=indices) if name in self.parameters:
-                    return replace(n, indices=tuple(map(self.several, indices)))
-                case _:
-                    return n
-
-        return bottom_up(s, mark)
+    def with_plain_indices(self, n: ast.Node) -> ast.Node:
+        """`z[i][j]` as `z[i, j]`; indices that pick several entries, `z[some]`, as `z[some[:]]`."""
+        match n:
+            case ast.Indexed(base=ast.Variable(name=name), indices=indices) if name in self.parameters:
+                return replace(n, indices=tuple(map(self.several, indices)))
+            case ast.Indexed(base=ast.Indexed(base=ast.Variable(name=name) as base, indices=first)) if (
+                name in self.parameters
+            ):
+                literals = (
+                    isinstance(i, ast.RangeIndex) or isinstance(i.value, ast.ArrayLiteral) for i in first
+                )
+                if not any(literals) and len(first) + len(n.indices) <= len(self.parameters[name].dims):
+                    return ast.Indexed(n.span, base, (*first, *n.indices))
+        return n
 
     def several(self, i: ast.Index) -> ast.Index:
         match i:
@@ -277,7 +249,7 @@ def filling(d: ast.Declaration, body: Stmts) -> Filling | None:
                 if isinstance(i, ast.SingleIndex) and isinstance(i.value, ast.Variable)
             ]
             first = body.index(loop)
-            read = {n.name for n in walk(value) if isinstance(n, ast.Variable)} - set(heads)
+            read = {v.name for v in variables(value)} - set(heads)
             later = {name for x in body[first + 1 :] for name in written(x)}
             early = any(mentions(x, {d.name}) for x in body[:first])
             each = len(at) == len(indices) and sorted(at) == sorted(heads)

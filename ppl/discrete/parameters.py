@@ -47,10 +47,6 @@ def has_discrete(p: ast.Program) -> bool:
 
 
 def discrete_parameters(declarations: Iterable[ast.Declaration]) -> tuple[Discrete, ...]:
-    return tuple(map(as_discrete, filter(is_discrete, declarations)))
-
-
-def as_discrete(d: ast.Declaration) -> Discrete:
-    """The record of a declaration that the checker let through, which has both bounds."""
-    bounds = ast.limits(d.type)
-    return Discrete(d.name, d.type.dims, bounds["lower"], bounds["upper"], d.span)
+    """The records of the discrete ones; the checker has seen that each has both bounds."""
+    found = ((d, ast.limits(d.type)) for d in declarations if is_discrete(d))
+    return tuple(Discrete(d.name, d.type.dims, of["lower"], of["upper"], d.span) for d, of in found)

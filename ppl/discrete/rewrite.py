@@ -15,10 +15,10 @@ from ppl.discrete.affine import known
 from ppl.discrete.concrete import Concrete
 from ppl.discrete.emit import SUM, Emit, Way
 from ppl.discrete.evaluate import known_value
-from ppl.discrete.live import live, without_target
+from ppl.discrete.live import EFFECTS, live
 from ppl.discrete.normal import Normal, dependent_names
 from ppl.discrete.parameters import Discrete, discrete_parameters, is_discrete
-from ppl.discrete.steps import Cannot, Step, planned, smallest
+from ppl.discrete.steps import Cannot, Step, planned, weight
 from ppl.discrete.terms import Parameters, terms
 from ppl.discrete.transformed import divided, plain_declarations
 from ppl.discrete.whole import with_increments
@@ -121,7 +121,8 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
         own, set_back = concrete.drawn()
     span = p.span
     back = (*own, *(s for e in reversed(emits) for s in e.backward()), *set_back)
-    back = (*live(without_target(body_out), back), *back)
+    setting_variables = rewrite(body_out, lambda n: () if isinstance(n, EFFECTS) else None)
+    back = (*live(setting_variables, back), *back)
     back = with_other_names(back, names)
     discrete = tuple(d for d in p.parameters if is_discrete(d))
     program = replace(
@@ -221,8 +222,8 @@ def next_step(body: Stmts, left: Parameters, names: FreshNames) -> Step:
             reasons.append(str(why))
     if not steps:
         raise Unknown(reasons[0])
-    best = smallest(step for step, _ in steps)
-    names.taken |= next(trial for step, trial in steps if step is best).taken
+    best, trial = min(steps, key=lambda found: weight(found[0]))
+    names.taken |= trial.taken
     return best
 
 

@@ -1,7 +1,8 @@
 """One elimination: how the entries of one parameter meet each other and those of other parameters."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from ppl.discrete.affine import affine, known, plus, tidy
 from ppl.discrete.parameters import Discrete
@@ -289,16 +290,7 @@ def within(
     return plain or (chain_axis is None and not t.guarded and covers(t, here, d, None))
 
 
-def smallest(steps: Iterable[Step]) -> Step:
-    """The elimination with the smallest table, as far as the program alone tells."""
-    return min(steps, key=weight)
-
-
 def weight(s: Step) -> tuple[int, int, int]:
-    """How many values meet in a table; those of known number count by it."""
+    """How many values meet in the table of an elimination; those of known number count by it."""
     sizes = [known(e) for e in s.entries]
-    unknown = sum(n is None for n in sizes)
-    product = 1
-    for n in sizes:
-        product *= n or 1
-    return (unknown, product, -len(s.parameter.dims))
+    return (sizes.count(None), prod(n or 1 for n in sizes), -len(s.parameter.dims))

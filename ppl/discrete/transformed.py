@@ -38,8 +38,7 @@ def less(body: Stmts, names: set[str]) -> Stmts:
             case _:
                 return None
 
-    made = rewrite(body, dropped)
-    return tuple(out for s in made for out in without_empty(s))
+    return without_empty(rewrite(body, dropped))
 
 
 def plain_declarations(body: Stmts) -> Stmts:

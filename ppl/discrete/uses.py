@@ -1,6 +1,6 @@
 """Where a program uses its discrete parameters, and refuses what has no sum."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ppl.discrete import refused
 from ppl.discrete.normal import dependent_names
@@ -66,32 +66,30 @@ def check_function(n: ast.Node, dependent: set[str], facts: Facts) -> None:
         raise refused.not_here(used(n, dependent), "a function that adds to the target", n.span, hint)
 
 
+LEFT_EARLY = "a loop that is left early"
+UNSUPPORTED: Mapping[type, tuple[str, str]] = {
+    ast.Print: ("print", "Print it in generated quantities."),
+    ast.Reject: ("reject", "Write `target += negative_infinity();` for impossible values."),
+    ast.While: ("a while loop", "Write a for loop over the largest possible range, with an if inside."),
+    ast.JacobianIncrement: ("`jacobian +=`", "Add it with `target +=` in the model block."),
+    **dict.fromkeys((ast.Break, ast.Continue), (LEFT_EARLY, "Put the statements after it into an if.")),
+    ast.CallStatement: (
+        "a call of a void function", "Return the increment from a function, and add it with `target +=`."
+    ),
+}  # fmt: skip
+"""Statements that may not depend on a discrete parameter, in words, and what to write."""
+
+
 def check_statement(s: ast.Statement, dependent: set[str], under: bool) -> None:
     """`under` a branch or loop that a discrete parameter decides about."""
     touched = under or mentions(heads(s) if type(s) in NESTING else s, dependent)
-    names = used(s, dependent) or first(dependent)
-    match s:
-        case ast.Print() if touched:
-            raise refused.not_here(names, "print", s.span, "Print it in generated quantities.")
-        case ast.Reject() if touched:
-            hint = "Write `target += negative_infinity();` for impossible values."
-            raise refused.not_here(names, "reject", s.span, hint)
-        case ast.While() if touched:
-            hint = "Write a for loop over the largest possible range, with an if inside."
-            raise refused.not_here(names, "a while loop", s.span, hint)
-        case ast.JacobianIncrement() if touched:
-            raise refused.not_here(
-                names, "`jacobian +=`", s.span, "Add it with `target +=` in the model block."
-            )
-        case ast.Break() | ast.Continue() if touched:
-            hint = "Put the statements after it into an if."
-            raise refused.not_here(names, "a loop that is left early", s.span, hint)
-        case ast.CallStatement() if touched:
-            hint = "Return the increment from a function, and add it with `target +=`."
-            raise refused.not_here(names, "a call of a void function", s.span, hint)
-        case ast.For() | ast.ForEach() | ast.While() if leaves_early(s) and mentions(s, dependent):
-            hint = "Put the statements after the break or continue into an if."
-            raise refused.not_here(names, "a loop that is left early", s.span, hint)
+    found = UNSUPPORTED.get(type(s)) if touched else None
+    is_loop = isinstance(s, ast.For | ast.ForEach | ast.While)
+    if found is None and is_loop and leaves_early(s) and mentions(s, dependent):
+        found = LEFT_EARLY, "Put the statements after the break or continue into an if."
+    if found is not None:
+        what, hint = found
+        raise refused.not_here(used(s, dependent) or first(dependent), what, s.span, hint)
     for part in children(s):
         check_statement(part, dependent, touched)
 

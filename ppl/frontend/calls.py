@@ -296,7 +296,7 @@ def check_operator(c: Check, e: ast.Expr, op: str, operands: Sequence[Type]) -> 
     return found.returns
 
 
-def operator(op: str, operands: Sequence[Type]) -> Called | None:
+def operator(op: str, operands: Sequence[Type]) -> Match | None:
     return chosen_operator(f"unary {op}" if len(operands) == 1 and op != "'" else op, tuple(operands))
 
 

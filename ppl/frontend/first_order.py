@@ -4,7 +4,7 @@ That takes three derivatives in theta, so nothing that depends on it may go thro
 first alone: those of stdlib/first_order.py, solvers, and the Laplace functions themselves.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from ppl.frontend import ast, call_messages
 from ppl.frontend.calls import normalised
@@ -15,7 +15,7 @@ from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import UserFunction
 from ppl.frontend.solvers import SOLVERS
 from ppl.frontend.usage_lints import definitions
-from ppl.frontend.walk import statements, variables, walk
+from ppl.frontend.walk import closure, statements, variables, walk
 from ppl.stdlib.first_order import FIRST_ORDER
 from ppl.types import INT, element_type
 
@@ -65,12 +65,13 @@ def first_order_calls(
 
 def moving_names(facts: Facts, body: ast.Statement, moving: Names) -> Names:
     """The names, and those of all variables computed from them."""
-    names = moving
-    while True:
-        more = {name for name, value in values_of(body) if moving_expression(facts, value, names)}
-        if more <= names:
-            return names
-        names |= more
+
+    def moved(definition: tuple[str, ast.Expr], names: set[str]) -> Iterator[str]:
+        name, value = definition
+        if moving_expression(facts, value, names):
+            yield name
+
+    return frozenset(closure(moving, list(values_of(body)), moved))
 
 
 def values_of(body: ast.Statement) -> Iterator[tuple[str, ast.Expr]]:
@@ -85,7 +86,7 @@ def values_of(body: ast.Statement) -> Iterator[tuple[str, ast.Expr]]:
             yield s.variable, s.iterable
 
 
-def moving_expression(facts: Facts, e: ast.Expr, names: Names) -> bool:
+def moving_expression(facts: Facts, e: ast.Expr, names: Set[str]) -> bool:
     """Whether a value that has derivatives depends on the variables."""
     if e in facts.types and element_type(facts.types[e]) == INT:
         return False

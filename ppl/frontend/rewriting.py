@@ -1,14 +1,14 @@
 """Syntax trees made and remade: pieces of program from their text, substitution, copies."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping, Set
+from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar
 
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import expression
-from ppl.frontend.walk import assigned_variables, walk
+from ppl.frontend.walk import PARTS, assigned_variables, walk
 from ppl.source import SourceText, Span
 
 Stmts = tuple[ast.Statement, ...]
@@ -125,14 +125,14 @@ def rewrite(node: Tree, f: Callable[[Any], Any], finish: Callable[[Any], Any] | 
     if (found := f(node)) is not None:
         return found  # type: ignore[no-any-return]
     changes = {}
-    for part in fields(node):
-        value = getattr(node, part.name)
+    for name in reversed(PARTS[type(node)]):
+        value = getattr(node, name)
         if isinstance(value, ast.Node | tuple):
             made = rewrite(value, f, finish)
             if isinstance(made, tuple) and isinstance(value, ast.Node):
                 made = one(made, value.span)
             if made is not value and not same(made, value):
-                changes[part.name] = made
+                changes[name] = made
     out_node = replace(node, **changes) if changes else node
     return finish(out_node) if finish else out_node
 
@@ -168,7 +168,7 @@ def names_in(node: Any) -> set[str]:
     return found
 
 
-def mentions(node: Any, names: set[str] | frozenset[str]) -> bool:
+def mentions(node: Any, names: Set[str]) -> bool:
     return any(isinstance(n, ast.Variable) and n.name in names for n in walk(node))
 
 

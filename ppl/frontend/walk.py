@@ -1,11 +1,13 @@
 """Every node below a node, in the order of the text."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from ppl.frontend import ast
+
+Item = TypeVar("Item")
 
 PARTS = MappingProxyType(
     {
@@ -86,6 +88,18 @@ def base(target: ast.Node) -> ast.Node:
 def assigned_variables(target: ast.Expr) -> Iterator[ast.Variable]:
     """The variables that an assignment changes, wholly or in part."""
     return (v for e in single_targets(target) if isinstance(v := base(e), ast.Variable))
+
+
+def closure(
+    names: Iterable[str], items: Sequence[Item], more: Callable[[Item, set[str]], Iterable[str]]
+) -> set[str]:
+    """The names, and all that the items lead to: `more` of an item, given those that have been found."""
+    found, count = set(names), -1
+    while len(found) > count:
+        count = len(found)
+        for item in items:
+            found.update(more(item, found))
+    return found
 
 
 def variables(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Variable]:
