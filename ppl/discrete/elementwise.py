@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from ppl.discrete.affine import minus, plus, tidy
 from ppl.discrete.parameters import Discrete
 from ppl.frontend import ast
+from ppl.frontend.entries import LOCALS
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, code, expr, variable
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Function
 from ppl.stdlib.signatures import Match, parse_signature
-from ppl.types import INT, REAL, ROW_VECTOR, VECTOR, Array, Type, array_dims, rank
+from ppl.types import array_dims, rank
 
 Touches = Callable[[ast.Node], bool]
 
@@ -62,24 +63,19 @@ class Elementwise:
             return None
         return before, out, name, length
 
-    def is_spread(self, e: ast.Expr) -> bool:
-        return rank(self.facts.types[e]) > 0
-
     def local(self, e: ast.Expr) -> tuple[str, Stmts]:
         """A local variable with the value of a container."""
-        name, t = self.names.fresh("each"), self.facts.types[e]
-        words = {VECTOR: "vector[num_elements(e)] v = e;", ROW_VECTOR: "row_vector[num_elements(e)] v = e;"}
-        words |= {Array(REAL): "array[size(e)] real v = e;", Array(INT): "array[size(e)] int v = e;"}
-        if t not in words:
+        declaration = LOCALS.get(self.facts.types[e])
+        if declaration is None:
             raise NoElement
-        return name, code(words[t], e.span, e=e, v=name)
+        name = self.names.fresh("each")
+        return name, code(declaration, e.span, e=e, v=name)
 
     # --- One entry ---
 
     def element(self, e: ast.Expr, i: ast.Expr) -> ast.Expr:
         """Entry `i` of a container."""
-        t: Type = self.facts.types[e]
-        if rank(t) == 0:
+        if rank(self.facts.types[e]) == 0:
             return e
         match e:
             case ast.Variable():
@@ -160,7 +156,8 @@ class Elementwise:
 
     def length_of(self, operands: Sequence[ast.Expr]) -> ast.Expr:
         """That of the operands of an elementwise operation: numbers, and containers of one length."""
-        spread = sorted(filter(self.is_spread, operands), key=lambda e: not self.touches(e))
+        spread = [e for e in operands if rank(self.facts.types[e]) > 0]
+        spread.sort(key=lambda e: not self.touches(e))
         if not spread:
             raise NoElement
         return self.length(spread[0])

@@ -8,7 +8,7 @@ drawn before (forward filtering, backward sampling; Carter and Kohn 1994, equati
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 from ppl.discrete.affine import plus, tidy
 from ppl.discrete.parameters import Discrete
@@ -88,35 +88,40 @@ class Emit:
     def declarations(self) -> Stmts:
         """The tables, at the head of the block."""
         s = self.step
-        sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
-        tables = self.table(s.table, sizes, "vector") if self.has_table else ()
+        tables = self.table(s.table, self.sizes, "vector") if self.has_table else ()
         for scope, name in s.scopes.items():
             few = (s.neighbours[k].parameter.size for k in scope)
             tables += self.table(name, (*self.d.dims, *few), "vector")
         if self.tilt is not None:
             tables += self.tilted(self.tilt)
         if s.flat:
-            tables += self.flat_table(sizes)
+            tables += self.flat_table()
         if s.order and not s.steady:
-            tables += self.table(s.pairs, sizes, "matrix")
+            tables += self.table(s.pairs, self.sizes, "matrix")
         return tables
 
-    def flat_table(self, sizes: Exprs) -> Stmts:
+    @property
+    def sizes(self) -> Exprs:
+        """How many entries the parameter has, and how many values each neighbour."""
+        return (*self.d.dims, *(n.parameter.size for n in self.step.neighbours))
+
+    def local(
+        self, keyword: str, name: str, own: Exprs, dims: Exprs = (), value: ast.Expr | None = None
+    ) -> ast.Declaration:
+        t = ast.SizedType(self.span, keyword, None, own, dims)
+        return ast.Declaration(self.span, t, name, self.span, value)
+
+    def flat_table(self) -> Stmts:
         """A row of zeros, one for each value of each entry."""
-        n = sizes[0]
-        for size in (*sizes[1:], self.d.size):
-            n = ast.Binary(self.span, "*", n, size)
-        t = ast.SizedType(self.span, "vector", None, (n,))
-        value = expr("rep_vector(0, n)", self.span, n=n)
-        return (ast.Declaration(self.span, t, self.step.flat, self.span, value),)
+        n = reduce(lambda a, b: ast.Binary(self.span, "*", a, b), (*self.sizes, self.d.size))
+        return (self.local("vector", self.step.flat, (n,), value=expr("rep_vector(0, n)", self.span, n=n)),)
 
     def place(self, indices: Exprs, axes: Exprs, position: ast.Expr) -> ast.Expr:
         """Where the table in one row has an entry."""
-        sizes = (*self.d.dims, *(n.parameter.size for n in self.step.neighbours), self.d.size)
         before = plus(indices[0], -1)
-        for index, size in zip((*indices[1:], *axes), sizes[1:-1], strict=True):
+        for index, size in zip((*indices[1:], *axes), self.sizes[1:], strict=True):
             before = expr("a * n + b", self.span, a=before, n=size, b=plus(index, -1))
-        at = expr("a * n + b", self.span, a=before, n=sizes[-1], b=position)
+        at = expr("a * n + b", self.span, a=before, n=self.d.size, b=position)
         return indexed(self.step.flat, (at,), self.span)
 
     def tilted(self, weights: ast.Expr) -> Stmts:
@@ -135,8 +140,7 @@ class Emit:
         value = expr(f"rep_{keyword}(0, {', '.join('k' for _ in own)})", span, k=k)
         if sizes:
             value = ast.Call(span, "rep_array", (value, *sizes))
-        t = ast.SizedType(span, keyword, None, own, sizes)
-        return (ast.Declaration(span, t, name, span, value),)
+        return (self.local(keyword, name, own, sizes, value),)
 
     # --- Terms, where they stand ---
 
@@ -167,7 +171,7 @@ class Emit:
         plain = isinstance(t.statement, ast.TargetIncrement) and not t.guarded
         reads = names_in(t.statement) - loops_of
         alone = len(loops_of) == len(self.d.dims) and all(isinstance(i, ast.Variable) for i in r.known)
-        return plain and alone and not reads & self.own and covers(t, r.known, self.d, None)
+        return plain and alone and not reads & self.own and covers(self.step, t)
 
     def value_of_each(self, t: Term) -> ast.Expr:
         """The value of such a term, in the names of the step."""
@@ -187,8 +191,7 @@ class Emit:
         s, t = self.step, terms[-1]
         if t is s.steady:
             return ()
-        refs = t.of(self.d.name)
-        last = latest(self.d.name, t, s.chain_axis) if s.order else refs[0]
+        last = latest(s, t)
         scope = scope_of(s, t)
         scattered = is_scattered(self.d, t)
         table = s.table if scattered else s.scopes.get(scope, s.table)
@@ -197,7 +200,7 @@ class Emit:
         axes = tuple(variable(n.value, self.span) for n in near)
         own: Exprs = (variable(s.value, self.span),)
         own_heads = [self.head(s.value, self.d)]
-        if len(refs) > 1:
+        if len(t.of(self.d.name)) > 1:
             table = s.pairs
             own = (variable(s.before, self.span), *own)
             own_heads = [self.head(s.before, self.d), *own_heads]
@@ -226,7 +229,7 @@ class Emit:
         out = []
         for r in t.refs:
             if r.name != self.d.name:
-                found = neighbour(self.d, t, r, s.at, s.chain_axis if s.order else None).text
+                found = neighbour(s, t, r).text
                 out.append((r.text, next(n for n in s.neighbours if n.text == found)))
         return out
 
@@ -273,12 +276,8 @@ class Emit:
         """The messages, and the target's share: a term of the neighbours."""
         if not self.step.order:
             return (*self.combined(), *self.over_entries(self.added))
-        last = self.d.dims[self.step.chain_axis]
-        return (
-            *self.combined(),
-            *self.messages(),
-            *loops(self.heads(), self.added(self.at(self.step.forward, last, self.entry_axes())), self.span),
-        )
+        last = self.at(self.step.forward, self.d.dims[self.step.chain_axis], self.entry_axes())
+        return (*self.combined(), *self.messages(), *loops(self.heads(), self.added(last), self.span))
 
     def combined(self) -> Stmts:
         """The tables of some neighbours added to that of all."""
@@ -307,11 +306,10 @@ class Emit:
             parts = [self.place(self.entry(None), (), position), *parts]
         if self.has_table:
             parts = [self.at(s.table, None, (), position), *parts]
-        t = ast.SizedType(span, "vector", None, (self.d.size,))
         target = indexed(s.each, (position,), span)
         fill = code("a = b;", s.terms[0].statement.span, a=target, b=sum_of(parts))
         inside = (
-            ast.Declaration(span, t, s.each, span),
+            self.local("vector", s.each, (self.d.size,)),
             *loops([self.head(s.value, self.d)], fill, span),
             *use(variable(s.each, span)),
         )
@@ -326,25 +324,18 @@ class Emit:
         s, span = self.step, self.span
         time, one_ = variable(s.at[s.chain_axis], span), integer(1, span)
         axes = self.value_axes()
-        sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
-        t = ast.SizedType(span, "vector", None, (self.d.size,), sizes)
         start = code("a = b;", span, a=self.at(s.forward, one_, axes), b=self.at(s.table, one_, axes))
         k = variable(s.value, span)
         column = self.column(k, axes)
         before = self.at(s.forward, plus(time, -1), axes)
         total = expr(self.way.join, span, e=expr("a + b", span, a=before, b=column))
-        move = code(
-            "a = b + c;",
-            span,
-            a=self.at(s.forward, None, axes, k),
-            b=self.at(s.table, None, axes, k),
-            c=total,
-        )
+        here, own = self.at(s.forward, None, axes, k), self.at(s.table, None, axes, k)
+        move = code("a = b + c;", span, a=here, b=own, c=total)
         inner_heads = [*self.heads(), *self.value_heads()]
         along: Head = (s.at[s.chain_axis], integer(2, span), self.d.dims[s.chain_axis])
         return (
             *self.steady(),
-            ast.Declaration(span, t, s.forward, span),
+            self.local("vector", s.forward, (self.d.size,), self.sizes),
             *loops(inner_heads, start, span),
             *loops([along, *inner_heads, self.head(s.value, self.d)], move, span),
         )
@@ -361,7 +352,7 @@ class Emit:
         if s.steady is None:
             return ()
         k = self.d.size
-        last = latest(self.d.name, s.steady, s.chain_axis)
+        last = latest(s, s.steady)
         values: dict[str, ast.Expr] = {
             r.text: self.value(s.value if r is last else s.before, self.d) for r in s.steady.refs
         }
@@ -371,10 +362,7 @@ class Emit:
         target = indexed(s.pairs, positions, span)
         heads: Heads = [self.head(name, self.d) for name in (s.before, s.value)]
         body = code("a = b;", s.steady.statement.span, a=target, b=made.value)
-        return (
-            ast.Declaration(span, ast.SizedType(span, "matrix", None, (k, k)), s.pairs, span),
-            *loops(heads, body, span),
-        )
+        return (self.local("matrix", s.pairs, (k, k)), *loops(heads, body, span))
 
     # --- Drawing back ---
 
@@ -418,11 +406,7 @@ def is_movable(t: Term, own: frozenset[str]) -> bool:
 
 
 def sum_of(parts: Sequence[ast.Expr]) -> ast.Expr:
-    first, *rest = parts
-    out = first
-    for part in rest:
-        out = ast.Binary(part.span, "+", out, part)
-    return out
+    return reduce(lambda a, b: ast.Binary(b.span, "+", a, b), parts)
 
 
 def tidied(s: ast.Statement) -> ast.Statement:
@@ -446,5 +430,4 @@ def redirected(s: ast.Statement, target: ast.Expr) -> Stmts:
             case _:
                 return None
 
-    made = rewrite((s,), added)
-    return tuple(made)
+    return rewrite((s,), added)

@@ -47,10 +47,10 @@ class Step:
 
     parameter: Discrete
     terms: tuple[Term, ...]
-    neighbours: tuple[Neighbour, ...]
     at: tuple[str, ...]
-    value: str
-    table: str
+    neighbours: tuple[Neighbour, ...] = ()
+    value: str = ""
+    table: str = ""
     chain_axis: int = 0
     order: int = 0
     before: str = ""
@@ -90,23 +90,21 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Fre
                 raise Cannot(f"a statement reads entries of `{r.name}` that its indices do not determine")
     met = [t for t in found if len(t.of(name)) > 1]
     chain_axis, order = direction(d, met) if met else (0, 0)
-    at = index_names(d, found, names)
-    near = meeting(d, found, at, chain_axis if met else None, names)
-    step = Step(d, tuple(found), near, at, names.fresh(loop_name(d)), names.fresh(f"lp_{name}"))
-    flat = names.fresh(f"lp_{name}_sums") if any(is_scattered(d, t) for t in found) else ""
-    step = replace(step, flat=flat)
+    step = Step(d, tuple(found), index_names(d, found, names), chain_axis=chain_axis, order=order)
+    step = replace(step, neighbours=meeting(step, names))
+    step = replace(step, value=names.fresh(loop_name(d)), table=names.fresh(f"lp_{name}"))
+    if any(is_scattered(d, t) for t in found):
+        step = replace(step, flat=names.fresh(f"lp_{name}_sums"))
     if not met:
-        each = names.fresh(f"lp_{name}_each") if d.dims and not near else ""
+        each = names.fresh(f"lp_{name}_each") if d.dims and not step.neighbours else ""
         return replace(step, scopes=partial_scopes(step, names), each=each)
     return replace(
         step,
-        chain_axis=chain_axis,
-        order=order,
         before=names.fresh(f"{name}_before"),
         pairs=names.fresh(f"lp_{name}_pair"),
         forward=names.fresh(f"lp_{name}_forward"),
         left=names.fresh(f"{name}_left"),
-        steady=steady_term(step, met, chain_axis),
+        steady=steady_term(step, met),
     )
 
 
@@ -121,9 +119,7 @@ def partial_scopes(step: Step, names: FreshNames) -> dict[tuple[int, ...], str]:
 
 def scope_of(step: Step, t: Term) -> tuple[int, ...]:
     """The numbers of the neighbours that a term touches."""
-    d = step.parameter
-    chain_axis = step.chain_axis if step.order else None
-    near = {neighbour(d, t, r, step.at, chain_axis).text for r in t.refs if r.name != d.name}
+    near = {neighbour(step, t, r).text for r in t.refs if r.name != step.parameter.name}
     return tuple(k for k, n in enumerate(step.neighbours) if n.text in near)
 
 
@@ -170,38 +166,31 @@ def differing(name: str, t: Term) -> set[int]:
     return {k for k in range(len(first.known)) if len({row[k] for row in texts}) > 1}
 
 
-def latest(name: str, t: Term, chain_axis: int) -> Ref:
-    """The entry furthest along of those that a term touches."""
-    return max(t.of(name), key=lambda r: affine(r.known[chain_axis]).constant)
+def latest(s: Step, t: Term) -> Ref:
+    """The entry of the parameter that a term touches, in a chain the one furthest along."""
+    return max(t.of(s.parameter.name), key=lambda r: affine(r.known[s.chain_axis]).constant if s.order else 0)
 
 
-def steady_term(step: Step, met: Sequence[Term], chain_axis: int) -> Term | None:
+def steady_term(step: Step, met: Sequence[Term]) -> Term | None:
     """The term between neighbours, when it is the only one, the same for all and there for all."""
     if len(met) != 1 or met[0].guarded or not isinstance(met[0].statement, ast.TargetIncrement):
         return None
     (t,) = met
-    d = step.parameter
-    last = latest(d.name, t, chain_axis)
-    if not covers(t, tuple(last.known), d, chain_axis) or step.neighbours:
+    if not covers(step, t) or step.neighbours:
         return None
-    own = {loop.variable for loop in t.loops}
-    return None if mentions(without_refs(t, step), own) else t
+    entry = variable("entry", t.statement.span)
+    without_entries = with_values(t.statement, t.parameters, {r.text: entry for r in t.refs})
+    return None if mentions(without_entries, {loop.variable for loop in t.loops}) else t
 
 
-def without_refs(t: Term, step: Step) -> ast.Statement:
-    """The statement with its entries replaced by names."""
-    values: dict[str, ast.Expr] = {r.text: variable("entry", t.statement.span) for r in t.refs}
-    return with_values(t.statement, {step.parameter.name: step.parameter}, values)
-
-
-def covers(t: Term, indices: tuple[ast.Expr, ...], d: Discrete, chain_axis: int | None) -> bool:
+def covers(s: Step, t: Term) -> bool:
     """Whether the loops around a term reach every entry, along a chain every one but the first."""
     heads = {}
     for loop in t.loops:
         if not isinstance(loop, ast.For):
             return False
         heads[loop.variable] = loop
-    for k, index in enumerate(indices):
+    for k, (index, size) in enumerate(zip(latest(s, t).known, s.parameter.dims, strict=True)):
         found = affine(index)
         names = list(found.times.items())
         if len(names) != 1 or names[0][1] != 1 or names[0][0] not in heads:
@@ -209,7 +198,7 @@ def covers(t: Term, indices: tuple[ast.Expr, ...], d: Discrete, chain_axis: int 
         loop = heads.pop(names[0][0])
         first = known(plus(loop.lower, found.constant))
         last = plus(loop.upper, found.constant)
-        if first != (2 if k == chain_axis else 1) or text_of(last) != text_of(tidy(d.dims[k])):
+        if first != (2 if s.order and k == s.chain_axis else 1) or text_of(last) != text_of(tidy(size)):
             return False
     return True
 
@@ -228,66 +217,46 @@ def index_names(d: Discrete, found: Sequence[Term], names: FreshNames) -> tuple[
     return tuple(out)
 
 
-def meeting(
-    d: Discrete, found: Sequence[Term], at: tuple[str, ...], chain_axis: int | None, names: FreshNames
-) -> tuple[Neighbour, ...]:
+def meeting(s: Step, names: FreshNames) -> tuple[Neighbour, ...]:
     """The entries of other parameters that an entry meets, in terms of its own indices."""
-    near: dict[str, Neighbour] = {}
-    for t in found:
-        for r in t.refs:
-            if r.name == d.name:
-                continue
-            n = neighbour(d, t, r, at, chain_axis)
-            near.setdefault(n.text, n)
+    met = (neighbour(s, t, r) for t in s.terms for r in t.refs if r.name != s.parameter.name)
+    near = {n.text: n for n in met}
     return tuple(replace(n, value=names.fresh(loop_name(n.parameter))) for n in near.values())
 
 
-def neighbour(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], chain_axis: int | None) -> Neighbour:
-    return Neighbour(t.parameters[r.name], own_indices(d, t, r, at, chain_axis), "")
+def neighbour(s: Step, t: Term, r: Ref) -> Neighbour:
+    return Neighbour(t.parameters[r.name], own_indices(s, t, r), "")
 
 
-def own_indices(
-    d: Discrete, t: Term, r: Ref, at: tuple[str, ...], chain_axis: int | None
-) -> tuple[ast.Expr, ...]:
+def own_indices(s: Step, t: Term, r: Ref) -> tuple[ast.Expr, ...]:
     """The indices of another entry by those of this one; Cannot where they are no function of them."""
     own = {loop.variable for loop in t.loops}
     if not mentions(r.known, own):
         return r.known
-    refs = t.of(d.name)
-    here = refs[0].known if chain_axis is None else latest(d.name, t, chain_axis).known
     values: dict[str, ast.Expr] = {}
-    for k, (index, name) in enumerate(zip(here, at, strict=True)):
+    for k, (index, name) in enumerate(zip(latest(s, t).known, s.at, strict=True)):
         found = affine(index)
         if len(found.times) == 1:
             ((text, times),) = found.times.items()
-            if times == 1 and text in own and text not in values and k != chain_axis:
+            along = s.order and k == s.chain_axis
+            if times == 1 and text in own and text not in values and not along:
                 values[text] = plus(variable(name, index.span), -found.constant)
     left = own - set(values)
     if mentions(r.known, left):
-        raise Cannot(f"`{r.text}` is not the same wherever `{refs[0].text}` stands")
+        raise Cannot(f"`{r.text}` is not the same wherever `{t.of(s.parameter.name)[0].text}` stands")
     indices = tuple(tidy(substituted(i, values)) for i in r.known)
-    if not within(d, t, r, here, indices, at, chain_axis):
-        raise Cannot(f"`{r.text}` does not appear with every entry of `{d.name}`")
+    if not is_within(s, indices, t.parameters[r.name]) and (s.order or t.guarded or not covers(s, t)):
+        raise Cannot(f"`{r.text}` does not appear with every entry of `{s.parameter.name}`")
     return indices
 
 
-def within(
-    d: Discrete,
-    t: Term,
-    r: Ref,
-    here: tuple[ast.Expr, ...],
-    indices: tuple[ast.Expr, ...],
-    at: tuple[str, ...],
-    chain_axis: int | None,
-) -> bool:
-    """Whether the other entry exists for every entry of this parameter."""
-    w = t.parameters[r.name]
-    sizes = {name: text_of(size) for name, size in zip(at, d.dims, strict=True)}
-    plain = all(
-        not mentions(i, set(at)) or (isinstance(i, ast.Variable) and sizes[i.name] == text_of(size))
-        for i, size in zip(indices, w.dims, strict=True)
+def is_within(s: Step, indices: tuple[ast.Expr, ...], other: Discrete) -> bool:
+    """Whether the indices of another entry show that it exists for every entry of this parameter."""
+    sizes = {name: text_of(size) for name, size in zip(s.at, s.parameter.dims, strict=True)}
+    return all(
+        not mentions(i, set(s.at)) or (isinstance(i, ast.Variable) and sizes[i.name] == text_of(size))
+        for i, size in zip(indices, other.dims, strict=True)
     )
-    return plain or (chain_axis is None and not t.guarded and covers(t, here, d, None))
 
 
 def weight(s: Step) -> tuple[int, int, int]:

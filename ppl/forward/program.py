@@ -12,7 +12,7 @@ from ppl.frontend import ast
 from ppl.frontend.calls import DENSITIES
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.printer import braces, expression, functions, indent, statements
+from ppl.frontend.printer import braces, expression, functions, print_blocks, statements
 from ppl.frontend.rewriting import Stmts, code, rewrite
 from ppl.frontend.walk import assigned_variables, variables
 from ppl.frontend.walk import statements as statements_in
@@ -63,10 +63,9 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
         "functions": functions(program.functions),
         "data": statements(given),
         "transformed data": statements(program.transformed_data),
-        "generated quantities": [*statements(outputs), "{", *indent(flat), "}"],
+        "generated quantities": [*statements(outputs), *braces("", flat)],
     }
-    text = "".join(f"{line}\n" for name, lines in blocks.items() for line in braces(name, lines))
-    return Simulator(text, tuple(parameters), tuple(d.name for d in simulated))
+    return Simulator(print_blocks(blocks), tuple(parameters), tuple(d.name for d in simulated))
 
 
 def as_tilde(s: ast.Statement) -> ast.Statement:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from ppl.frontend.printer import BINDING, BOUND, PRECEDENCE
+from ppl.frontend.printer import BOUND, POSTFIX_LEVEL, PRECEDENCE, TERNARY_LEVEL, UNARY_LEVEL
 from ppl.frontend.spacing import CLOSING, NEVER_BROKEN, OPENING, is_unary
 from ppl.frontend.tokens import Token
 
 BEFORE_EXPRESSION = ("return", "in")
 """The words after which a parenthesis opens an expression; after any other it belongs to the word."""
-LOOSEST, TIGHTEST = 0, BINDING.postfix
+LOOSEST, TIGHTEST = 0, POSTFIX_LEVEL
 
 Pair = tuple[int, int]
 
@@ -50,7 +50,7 @@ def is_redundant(words: Sequence[Token], texts: Sequence[str], pair: Pair, gone:
         return False
     left = next(k for k in range(first - 1, -1, -1) if k not in gone)
     right = next(k for k in range(last + 1, len(texts)) if k not in gone)
-    if level <= BINDING.ternary and {texts[left], texts[right]} & {"?", ":"}:
+    if level <= TERNARY_LEVEL and {texts[left], texts[right]} & {"?", ":"}:
         return False
     return level >= max(needed_on_left(texts, left), needed_on_right(texts, right))
 
@@ -68,9 +68,9 @@ def binding(texts: Sequence[str], inner: Sequence[int]) -> int | None:
         if text == ",":
             return None
         if text == "?":
-            level = min(level, BINDING.ternary)
+            level = min(level, TERNARY_LEVEL)
         elif is_unary(texts[before], text):
-            level = min(level, BINDING.unary)
+            level = min(level, UNARY_LEVEL)
         elif text in PRECEDENCE:
             level = min(level, PRECEDENCE[text])
     return level
@@ -80,7 +80,7 @@ def needed_on_left(texts: Sequence[str], k: int) -> int:
     """How strongly an operand must bind after the token at `k`."""
     text = texts[k]
     if is_unary(texts[k - 1] if k else "", text) or text in NEVER_BROKEN:
-        return BINDING.unary
+        return UNARY_LEVEL
     if text in PRECEDENCE:
         return PRECEDENCE[text] + 1
     return BOUND if text == "=" and texts[k - 2] in ("<", ",") else LOOSEST  # the value of a bound
@@ -90,9 +90,9 @@ def needed_on_right(texts: Sequence[str], k: int) -> int:
     """How strongly an operand must bind before the token at `k`."""
     text = texts[k]
     if text in NEVER_BROKEN or text in ("[", "'") or is_item(text):
-        return BINDING.postfix
+        return POSTFIX_LEVEL
     if text == "?":
-        return BINDING.ternary + 1
+        return TERNARY_LEVEL + 1
     return PRECEDENCE.get(text, LOOSEST)
 
 

@@ -5,21 +5,13 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ppl.errors import Fix
-from ppl.frontend import ast
+from ppl.frontend import ast, lints
 from ppl.frontend.facts import Facts
-from ppl.frontend.lints import (
-    Lint,
-    argument_unconstrained,
-    bounds_contradict,
-    needs_jacobian,
-    nothing_between,
-    undeclared_hard_bounds,
-    variance_for_scale,
-)
+from ppl.frontend.lints import Lint
 from ppl.frontend.printer import declared, expression
 from ppl.frontend.scope import Block, Level, Symbol
 from ppl.frontend.usage_lints import definitions
-from ppl.frontend.walk import base, statements
+from ppl.frontend.walk import base, parts, statements
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS
@@ -124,7 +116,7 @@ def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     for d in program.parameters:
         lower, upper = allowed(d.type)
         if lower >= upper:
-            yield nothing_between(d.name, f"{lower:g}", f"{upper:g}", d.span)
+            yield lints.nothing_between(d.name, f"{lower:g}", f"{upper:g}", d.span)
 
 
 def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
@@ -140,10 +132,12 @@ def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
             text = truncation_text(s) if s.truncation else interval_text(required)
             what = "its truncated range" if s.truncation else WORDS[required]
             fix = redeclaration(known, d, text)
-            yield bounds_contradict(d.name, s.distribution, what, with_bounds(d, text), s.left.span, fix)
+            yield lints.bounds_contradict(
+                d.name, s.distribution, what, with_bounds(d, text), s.left.span, fix
+            )
         elif support in CONSTRAINT_BY_KEYWORD and d.type.keyword != support:
             must_be = SUPPORTS[support].must_be
-            yield bounds_contradict(d.name, s.distribution, f"what is {must_be}", support, s.left.span)
+            yield lints.bounds_contradict(d.name, s.distribution, f"what is {must_be}", support, s.left.span)
 
 
 def truncated(s: ast.Tilde) -> Interval:
@@ -167,7 +161,7 @@ def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
             if d is not None and required is not None and exceeds(allowed(d.type), required):
                 must_be, text = SUPPORTS[support].must_be, interval_text(required)
                 fix = redeclaration(known, d, text)
-                yield argument_unconstrained(d.name, name, s.distribution, must_be, text, e.span, fix)
+                yield lints.argument_unconstrained(d.name, name, s.distribution, must_be, text, e.span, fix)
 
 
 def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
@@ -184,7 +178,7 @@ def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         if ends != written and not inside:
             text = f"lower={ends[0]}, upper={ends[1]}"
             fix = redeclaration(known, d, text)
-            yield undeclared_hard_bounds(d.name, with_bounds(d, text), s.left.span, fix)
+            yield lints.undeclared_hard_bounds(d.name, with_bounds(d, text), s.left.span, fix)
 
 
 # --- Scales --------------------------------------------------------------------------------------
@@ -196,7 +190,7 @@ def variances(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         for (name, _), e in zip(family.args[1:], s.args, strict=False):
             root = square_root(e) if name == "sigma" else None
             if root is not None:
-                yield variance_for_scale(expression(e), s.distribution, root, e.span)
+                yield lints.variance_for_scale(expression(e), s.distribution, root, e.span)
 
 
 def square_root(e: ast.Expr) -> str | None:
@@ -227,7 +221,7 @@ def jacobians(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         if isinstance(s, ast.Tilde):
             direct = not is_linear(s.left, facts)
             if direct or facts.symbols.get(base(s.left)) in curved:
-                yield needs_jacobian(expression(s.left), direct, s.left.span)
+                yield lints.needs_jacobian(expression(s.left), direct, s.left.span)
 
 
 def nonlinear_variables(program: ast.Program, facts: Facts) -> set[Symbol]:
@@ -242,21 +236,15 @@ def is_linear(e: ast.Expr, facts: Facts) -> bool:
     if facts.levels.get(e) is Level.DATA:
         return True
     match e:
-        case ast.Variable():
-            return True
-        case ast.Indexed(base=inner) | ast.Projection(base=inner):
-            return is_linear(inner, facts)
-        case ast.Transpose(operand=inner) | ast.Unary(operand=inner):
-            return is_linear(inner, facts)
-        case ast.Binary(op="+" | "-", left=left, right=right):
-            return is_linear(left, facts) and is_linear(right, facts)
         case ast.Binary(op="*" | ".*" | "/" | "./", left=left, right=right):
             data = [facts.levels[side] is Level.DATA for side in (left, right)]
             scaled = data[0] and "/" not in e.op and is_linear(right, facts)
             return scaled or (data[1] and is_linear(left, facts))
-        case ast.Call(name=name, args=items) if name in LINEAR:
-            return all(is_linear(item, facts) for item in items)
-        case ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
-            return all(is_linear(item, facts) for item in items)
-        case _:
+        case ast.Call(name=name) if name not in LINEAR:
             return False
+        case ast.Binary(op=op) if op not in ("+", "-"):
+            return False
+        case ast.Ternary() | ast.TupleLiteral():
+            return False
+        case _:
+            return all(is_linear(part, facts) for part in parts(e))

@@ -15,7 +15,7 @@ from ppl.errors import ModelError
 from ppl.frontend.canonical import without_parentheses
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import parse
-from ppl.frontend.spacing import CLOSING, LAYOUT, OPENING, wrapped_lines
+from ppl.frontend.spacing import CLOSING, COLUMNS_OF_A_LINE, OPENING, wrapped_lines
 from ppl.frontend.tokens import Token, tokens
 from ppl.source import SourceText
 
@@ -30,7 +30,7 @@ CANONICAL = ("parentheses", "braces")
 def format_program(
     source: SourceText,
     include_paths: Sequence[str | Path] = (),
-    width: int = LAYOUT.width,
+    width: int = COLUMNS_OF_A_LINE,
     canonical: Collection[str] = (),
 ) -> str:
     """The text of a program in its canonical layout; formatting that again changes nothing.
@@ -75,23 +75,15 @@ class Line:
     tokens: list[Token]
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of the text, and the comment behind it, which stands in `column` of the text that was read."""
-
-    text: str
-    comment: Token | None = None
-
-    @property
-    def column(self) -> int | None:
-        return self.comment.column if self.comment else None
+Row = tuple[str, Token | None]
+"""A row of the text, and the comment behind it, which stands in its column of the text that was read."""
 
 
 def in_a_column(rows: Sequence[Row]) -> Iterator[str]:
     """Rows as text; comments that stood in one column, each behind the row after the other, stay in one."""
-    width = max(len(row.text) for row in rows)
-    for row in rows:
-        yield f"{row.text:<{width}} {row.comment.text}" if row.comment else row.text
+    width = max(len(text) for text, _ in rows)
+    for text, comment in rows:
+        yield f"{text:<{width}} {comment.text}" if comment else text
 
 
 @dataclass
@@ -116,10 +108,6 @@ class Layout:
         token = self.next
         self.at += 1
         return token
-
-    def next_word(self) -> Token:
-        """The next one that is no comment."""
-        return next((token for token in self.rest[self.at :] if not token.is_comment), END)
 
     def comments(self) -> list[Token]:
         found = []
@@ -152,22 +140,22 @@ class Layout:
 
     def text(self) -> Iterator[str]:
         """The lines as text; an empty line stays, but not at the start or end of a block."""
-        for _, group in groupby(self.rows(), key=lambda row: row.column):
+        for _, group in groupby(self.rows(), key=lambda row: row[1] and row[1].column):
             yield from in_a_column(list(group))
 
-    def rows(self) -> Iterator["Row"]:
+    def rows(self) -> Iterator[Row]:
         """The lines as rows of text, each with the comment behind it."""
         before = ""
         for line in self.lines:
             first, last = line.tokens[0], line.tokens[-1]
             if first.blank and before not in ("", "{") and first.text != "}":
-                yield Row("")
+                yield "", None
             behind = last if last.kind == "line" and not last.first and len(line.tokens) > 1 else None
             *whole, end = wrapped_lines(
                 line.tokens[:-1] if behind else line.tokens, INDENT_OF_A_LEVEL * line.depth, self.width
             )
-            yield from map(Row, whole)
-            yield Row(end, behind)
+            yield from ((text, None) for text in whole)
+            yield end, behind
             before = last_text(line.tokens) or "//"
 
     # --- The grammar ---
@@ -202,24 +190,27 @@ class Layout:
     def items(self, depth: int) -> None:
         self.own_comments(depth)
         while self.next is not END and self.next.text != "}":
-            self.statement(depth, [])
+            self.statement(depth)
             self.own_comments(depth)
 
-    def statement(self, depth: int, head: list[Token]) -> None:
-        """One statement; `head` is the `else` that stands before it on its line."""
+    def statement(self, depth: int) -> None:
         match self.next.text:
             case "if" | "for" | "while" | "profile":
-                self.governed(depth, head)
+                self.governed(depth, [])
             case "{":
-                self.block(depth, head)
+                self.block(depth, [])
             case _:
-                self.simple(depth, head)
+                self.simple(depth)
 
     def governed(self, depth: int, head: list[Token]) -> None:
-        """A keyword with its parentheses, the statement it governs, and the `else` of an `if`."""
+        """A keyword with its parentheses, the statement it governs, and the `else` of an `if`.
+
+        `head` is the `else` that stands before it on its line.
+        """
         keyword = self.take()
         self.body(depth, [*head, keyword, *self.through_brackets()])
-        if keyword.text == "if" and self.next_word().text == "else":
+        next_word = next((token for token in self.rest[self.at :] if not token.is_comment), END)
+        if keyword.text == "if" and next_word.text == "else":
             self.otherwise(depth)
 
     def body(self, depth: int, head: list[Token]) -> None:
@@ -229,11 +220,11 @@ class Layout:
             self.block(depth, head)
         elif self.braces:
             self.open(depth, head, OPEN_BRACE)
-            self.statement(depth + 1, [])
+            self.statement(depth + 1)
             self.lines.append(Line(depth, [CLOSE_BRACE]))
         else:
             self.write(depth, head)
-            self.statement(depth + 1, [])
+            self.statement(depth + 1)
 
     def otherwise(self, depth: int) -> None:
         """`else` goes behind the brace before it, unless a comment stands between."""
@@ -247,9 +238,9 @@ class Layout:
         else:
             self.body(depth, head)
 
-    def simple(self, depth: int, head: list[Token]) -> None:
+    def simple(self, depth: int) -> None:
         """Up to its semicolon, or a function up to the end of its body."""
-        line, open_brackets = [*head], 0
+        line, open_brackets = list[Token](), 0
         while self.next is not END:
             if self.next.text == "{" and not open_brackets and last_text(line) == ")":
                 return self.block(depth, line)

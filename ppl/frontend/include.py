@@ -74,21 +74,13 @@ def own_folder(source: SourceText) -> list[Path]:
     return [Path(source.name).parent] if Path(source.name).is_file() else []
 
 
-@dataclass(frozen=True)
-class IncludeLimits:
-    """How much a program may include; a file may be included twice, so that sizes can double file by file."""
-
-    nested: int = 50
-    """Files within each other."""
-
-    files: int = 1000
-    """Includes of a program, those in included files counted each time."""
-
-    characters: int = 10_000_000
-    """Characters of all included text."""
-
-
-INCLUDE_LIMITS = IncludeLimits()
+# A file may be included twice, so that sizes can double file by file.
+MOST_NESTED_INCLUDES = 50
+"""Files within each other."""
+MOST_INCLUDES = 1000
+"""Includes of a program, those in included files counted each time."""
+MOST_INCLUDED_CHARACTERS = 10_000_000
+"""Characters of all included text."""
 
 
 @dataclass
@@ -126,9 +118,9 @@ class Reader:
         self.files += 1
         self.characters += len(included.text)
         for found, most, what in (
-            (len(within), INCLUDE_LIMITS.nested, "files included within each other"),
-            (self.files, INCLUDE_LIMITS.files, "includes"),
-            (self.characters, INCLUDE_LIMITS.characters, "characters of included text"),
+            (len(within), MOST_NESTED_INCLUDES, "files included within each other"),
+            (self.files, MOST_INCLUDES, "includes"),
+            (self.characters, MOST_INCLUDED_CHARACTERS, "characters of included text"),
         ):
             if found > most:
                 text = f"The program has more than {most} {what}."

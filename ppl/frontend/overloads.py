@@ -10,20 +10,10 @@ from dataclasses import dataclass
 from ppl.stdlib.signatures import Bindings, Pattern, match_pattern
 from ppl.types import Type, array_dims, core
 
-
-@dataclass(frozen=True)
-class ListingLimits:
-    """How many signatures a message goes into."""
-
-    most_signatures: int = 6
-    """Signatures that are listed."""
-
-    most_nearest: int = 3
-    """Nearest signatures of which the message can still say what one argument must be."""
-
-
-LISTING = ListingLimits()
-
+MOST_LISTED_SIGNATURES = 6
+"""Signatures that a message lists."""
+MOST_NEAREST = 3
+"""Nearest signatures of which a message can still say what one argument must be."""
 MEANINGS = {
     "reals": "a real, or a vector, row_vector or array of reals",
     "ints": "an int or an array of ints",
@@ -111,7 +101,7 @@ def misfit(signatures: Sequence[PrintedSignature], found: Sequence[Type], offset
         return Misfit(f"it takes {number} argument{plural}, not {len(found) - offset}.", listing)
     nearest = [s for s in ranked if s.distance(found) == ranked[0].distance(found)]
     wrong = {s.misfits(found) for s in nearest}
-    if len(wrong) != 1 or len(next(iter(wrong))) != 1 or len(nearest) > LISTING.most_nearest:
+    if len(wrong) != 1 or len(next(iter(wrong))) != 1 or len(nearest) > MOST_NEAREST:
         return Misfit("no signature has arguments of these types.", listing)
     (k,) = wrong.pop()
     return Misfit(f"{ordinal(k, offset)} is {found[k]}, but must be {choice(nearest, k)}.", listing, k)
@@ -129,9 +119,9 @@ def choice(signatures: Iterable[PrintedSignature], k: int) -> str:
 
 def signature_list(ranked: Sequence[PrintedSignature], found: Sequence[Type]) -> str:
     """The nearest signatures, one a line, and what the letters and plurals in them stand for."""
-    lines = [s.marked(found) for s in ranked[: LISTING.most_signatures]]
-    if len(ranked) > LISTING.most_signatures:
-        lines.append(f"  ... and {len(ranked) - LISTING.most_signatures} more")
-    used = {str(p.base) for s in ranked[: LISTING.most_signatures] for p in s.args}
+    lines = [s.marked(found) for s in ranked[:MOST_LISTED_SIGNATURES]]
+    if len(ranked) > MOST_LISTED_SIGNATURES:
+        lines.append(f"  ... and {len(ranked) - MOST_LISTED_SIGNATURES} more")
+    used = {str(p.base) for s in ranked[:MOST_LISTED_SIGNATURES] for p in s.args}
     lines += [f"where {word} is {meaning}" for word, meaning in MEANINGS.items() if word in used]
     return "\n".join(lines)

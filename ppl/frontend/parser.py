@@ -13,7 +13,7 @@ from ppl.frontend.builder import Builder
 from ppl.frontend.include import Expanded, expand
 from ppl.frontend.recovery import mend
 from ppl.frontend.syntax_errors import explain, stopped
-from ppl.frontend.syntax_stop import without_comments
+from ppl.frontend.syntax_stop import blanked
 from ppl.frontend.tables import fast
 from ppl.source import SourceText
 
@@ -78,7 +78,7 @@ def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
         if mended is None or mended.text == text.text:
             break
         reached, lost = stop.offset, lost | mended.lost
-        text = text.with_text(without_comments(mended.text))
+        text = text.with_text(blanked(mended.text, strings=False))
         try:
             built = build(text, fast().parse(text.text))
             return Parsed(built.program, independent((*errors, *built.errors)), lost | built.lost)

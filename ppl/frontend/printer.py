@@ -1,28 +1,12 @@
 """AST -> canonical program text: two spaces, one statement a line, only the parentheses that are needed."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
 from ppl.frontend import ast
 from ppl.frontend.scope import blocks_of
 
-
-@dataclass(frozen=True)
-class Binding:
-    """How strongly operators bind beside those of PRECEDENCE: the more, the tighter."""
-
-    ternary: int = 1
-    """`a ? b : c`."""
-
-    unary: int = 9
-    """Signs and `!`."""
-
-    postfix: int = 11
-    """Indices, calls and transposes."""
-
-
-BINDING = Binding()
-
+TERNARY_LEVEL, UNARY_LEVEL, POSTFIX_LEVEL = 1, 9, 11
+"""How strongly operators bind beside those of PRECEDENCE: `a ? b : c`; signs and `!`; indices, calls, `'`."""
 PRECEDENCE = {
     "||": 2, "&&": 3, "==": 4, "!=": 4, "<": 5, "<=": 5, ">": 5, ">=": 5, "+": 6, "-": 6,
     "*": 7, "/": 7, "%": 7, ".*": 7, "./": 7, "%/%": 8, "\\": 8, "^": 10, ".^": 10,
@@ -42,22 +26,20 @@ def print_program(program: ast.Program) -> str:
         }
     """
     blocks = {block.value: statements(body) for block, body in blocks_of(program).items()}
-    blocks = {"functions": functions(program.functions), **blocks}
-    lines = (line for name, body in blocks.items() for line in braces(name, body))
-    return "".join(f"{line}\n" for line in lines)
+    return print_blocks({"functions": functions(program.functions), **blocks})
 
 
-def braces(head: str, body: Iterable[str]) -> Iterator[str]:
-    """`head { body }`, or nothing for an empty body."""
-    lines = list(body)
-    if lines:
-        yield f"{head} {{"
-        yield from indent(lines)
-        yield "}"
+def print_blocks(blocks: Mapping[str, Iterable[str]]) -> str:
+    """The text of blocks by name, without empty ones."""
+    written = ((name, lines) for name, body in blocks.items() if (lines := list(body)))
+    return "".join(f"{line}\n" for name, lines in written for line in braces(name, lines))
 
 
-def indent(lines: Iterable[str]) -> Iterator[str]:
-    return (f"  {line}" for line in lines)
+def braces(head: str, lines: Iterable[str]) -> Iterator[str]:
+    """`head { lines }`."""
+    yield f"{head} {{".lstrip()
+    yield from (f"  {line}" for line in lines)
+    yield "}"
 
 
 # --- Functions and types -------------------------------------------------------------------------
@@ -88,11 +70,9 @@ def declared(type: ast.DeclaredType) -> str:
     match type:
         case ast.SizedTuple(items=items):
             return f"{array}tuple({', '.join(map(declared, items))})"
-        case ast.SizedType(keyword=keyword, bounds=bounds, sizes=sizes):
-            inside = (
-                ", ".join(f"{name}={tight(value, BOUND)}" for name, value in bounds.items) if bounds else ""
-            )
-            return f"{array}{keyword}{f'<{inside}>' if bounds else ''}{f'[{commas(sizes)}]' if sizes else ''}"
+        case ast.SizedType(keyword=keyword, sizes=sizes):
+            bounds = ", ".join(f"{name}={tight(e, BOUND)}" for name, e in ast.limits(type).items())
+            return f"{array}{keyword}{f'<{bounds}>' if bounds else ''}{f'[{commas(sizes)}]' if sizes else ''}"
 
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -104,18 +84,15 @@ def statements(body: Iterable[ast.Statement]) -> Iterator[str]:
 
 def nested(head: str, body: ast.Statement) -> Iterator[str]:
     """A head with the statement it governs, always in braces."""
-    inside = body.statements if isinstance(body, ast.Block) else (body,)
-    yield f"{head} {{"
-    yield from indent(statements(inside))
-    yield "}"
+    return braces(head, statements(body.statements if isinstance(body, ast.Block) else (body,)))
 
 
 def lines_of(statement: ast.Statement) -> Iterator[str]:
     match statement:
         case ast.Block(statements=body):
-            yield from ["{", *indent(statements(body)), "}"]
+            yield from braces("", statements(body))
         case ast.Profile(name=name, statements=body):
-            yield from [f'profile("{name}") {{', *indent(statements(body)), "}"]
+            yield from braces(f'profile("{name}")', statements(body))
         case ast.For(variable=variable, lower=lower, upper=upper, body=body):
             yield from nested(f"for ({variable} in {expression(lower)} : {expression(upper)})", body)
         case ast.ForEach(variable=variable, iterable=iterable, body=body):
@@ -163,10 +140,8 @@ def simple(statement: ast.Statement) -> str:
             return f"print({commas(args)})"
         case ast.Reject(args=args, fatal=fatal):
             return f"{'fatal_error' if fatal else 'reject'}({commas(args)})"
-        case ast.Break():
-            return "break"
-        case ast.Continue():
-            return "continue"
+        case ast.Break() | ast.Continue():
+            return statement.__class__.__name__.lower()
         case ast.Skip():
             return ""
         case _:
@@ -211,20 +186,20 @@ def compound(expr: ast.Expr) -> str:
     """An expression made with operators."""
     match expr:
         case ast.Binary(op="^" | ".^" as op, left=left, right=right):
-            return f"{tight(left, BINDING.postfix)} {op} {tight(right, BINDING.unary)}"
+            return f"{tight(left, POSTFIX_LEVEL)} {op} {tight(right, UNARY_LEVEL)}"
         case ast.Binary(op=op, left=left, right=right):
             level = PRECEDENCE[op]
             return f"{tight(left, level)} {op} {tight(right, level + 1)}"
         case ast.Unary(op=op, operand=operand):
-            return f"{op}{tight(operand, BINDING.unary)}"
+            return f"{op}{tight(operand, UNARY_LEVEL)}"
         case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
-            return f"{tight(condition, BINDING.ternary + 1)} ? {expression(then)} : {expression(otherwise)}"
+            return f"{tight(condition, TERNARY_LEVEL + 1)} ? {expression(then)} : {expression(otherwise)}"
         case ast.Transpose(operand=operand):
-            return f"{tight(operand, BINDING.postfix)}'"
+            return f"{tight(operand, POSTFIX_LEVEL)}'"
         case ast.Indexed(base=base, indices=indices):
-            return f"{tight(base, BINDING.postfix)}[{', '.join(map(index, indices))}]"
+            return f"{tight(base, POSTFIX_LEVEL)}[{', '.join(map(index, indices))}]"
         case ast.Projection(base=base, item=item):
-            return f"{tight(base, BINDING.postfix)}.{item}"
+            return f"{tight(base, POSTFIX_LEVEL)}.{item}"
         case _:
             raise AssertionError(expr)
 
@@ -240,11 +215,11 @@ def binding(expr: ast.Expr) -> int:
         case ast.Binary(op=op):
             return PRECEDENCE[op]
         case ast.Unary():
-            return BINDING.unary
+            return UNARY_LEVEL
         case ast.Ternary():
-            return BINDING.ternary
+            return TERNARY_LEVEL
         case _:
-            return BINDING.postfix
+            return POSTFIX_LEVEL
 
 
 def index(index: ast.Index) -> str:

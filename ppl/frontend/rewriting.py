@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ppl.frontend import ast
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import expression
-from ppl.frontend.walk import PARTS, assigned_variables, walk
+from ppl.frontend.walk import PARTS, assigned_variables, statements, walk
 from ppl.source import SourceText, Span
 
 Stmts = tuple[ast.Statement, ...]
@@ -32,7 +32,7 @@ def code(text: str, span: Span, **parts: Part) -> Stmts:
         ...     print(*lines_of(s))
         for (k in 1 : n) {   target += 1; }
     """
-    return as_statements(filled(parsed(text), span, parts))
+    return filled(parsed(text), span, parts)
 
 
 def expr(text: str, span: Span, **parts: Part) -> ast.Expr:
@@ -63,10 +63,6 @@ def loops(heads: list[tuple[str, ast.Expr, ast.Expr]], body: Stmts, span: Span) 
     for name, lower, upper in reversed(heads):
         body = code("for (v in a:b) body();", span, v=name, a=lower, b=upper, body=body)
     return body
-
-
-def as_statements(made: Any) -> Stmts:
-    return made if isinstance(made, tuple) else (made,)
 
 
 def one(body: Stmts, span: Span) -> ast.Statement:
@@ -161,11 +157,7 @@ def substituted(node: Tree, values: Mapping[str, ast.Expr]) -> Tree:
 
 def names_in(node: Any) -> set[str]:
     """The variables and functions that are mentioned."""
-    found = set()
-    for n in walk(node):
-        if isinstance(n, ast.Variable | ast.Call):
-            found.add(n.name)
-    return found
+    return {n.name for n in walk(node) if isinstance(n, ast.Variable | ast.Call)}
 
 
 def mentions(node: Any, names: Set[str]) -> bool:
@@ -179,7 +171,7 @@ def text_of(e: ast.Expr) -> str:
 def written(s: ast.Statement) -> set[str]:
     """The names that a statement declares or assigns to, those inside it too."""
     found = set()
-    for n in walk(s):
+    for n in statements(s):
         if isinstance(n, ast.Declaration):
             found.add(n.name)
         elif isinstance(n, ast.Assignment):
@@ -193,10 +185,5 @@ def assigned(target: ast.Expr) -> set[str]:
 
 def bound_in(s: Any) -> set[str]:
     """The loop variables and locals that live inside a statement."""
-    found = set()
-    for n in walk(s):
-        if isinstance(n, ast.For | ast.ForEach):
-            found.add(n.variable)
-        elif isinstance(n, ast.Declaration):
-            found.add(n.name)
-    return found
+    loops = {n.variable for n in statements(s) if isinstance(n, ast.For | ast.ForEach)}
+    return loops | {n.name for n in statements(s) if isinstance(n, ast.Declaration)}

@@ -3,24 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ppl.frontend.printer import BINDING, PRECEDENCE
+from ppl.frontend.printer import PRECEDENCE, TERNARY_LEVEL
 from ppl.frontend.tokens import Token
 
-
-@dataclass(frozen=True)
-class Layout:
-    """The layout of a program."""
-
-    width: int = 80
-    """Columns of a line."""
-
-    continued: int = 4
-    """How far a statement's further lines stand in when no bracket is open."""
-
-
-LAYOUT = Layout()
-
-
+COLUMNS_OF_A_LINE = 80
+"""The longest line that is not broken."""
+CONTINUED_INDENT = 4
+"""How far a statement's further lines stand in when no bracket is open."""
 OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
 SIGNS_BEFORE_UNARY = (*OPENING, ",", "=", "~", "?", ":", "|", "<", "!", *PRECEDENCE)
 KEYWORDS = ("if", "else", "for", "in", "while", "return")
@@ -111,7 +100,7 @@ def break_level(before: str, text: str, context: Context) -> tuple[int, int] | N
     if is_unary(before, text) or context.opens(before, text) or context.closes(text):
         return None
     if text == "?" or (text == ":" and context.in_ternary):
-        return (context.depth, BINDING.ternary)
+        return (context.depth, TERNARY_LEVEL)
     if text in PRECEDENCE and text not in NEVER_BROKEN:
         return (context.depth, PRECEDENCE[text])
     return None
@@ -161,7 +150,7 @@ def wrapped_lines(statement: Sequence[Token], indent: int, width: int) -> list[s
     """The lines of one statement of up to `width` columns, the first of them `indent` columns in."""
     all_pieces = list(pieces(statement))
     lines = [" " * indent]
-    columns = [indent + LAYOUT.continued]
+    columns = [indent + CONTINUED_INDENT]
     forced = False
     for k, piece in enumerate(all_pieces):
         token = piece.token

@@ -146,14 +146,6 @@ def written(stop: Stop) -> bool:
     return bool(block and re.search(rf"(?:\A|\}})\s*{block['name']}\s*\{{", stop.before))
 
 
-def signature(stop: Stop) -> bool:
-    return stop.signature
-
-
-def adjacent(stop: Stop) -> bool:
-    return stop.adjacent
-
-
 def argument(stop: Stop) -> bool:
     """Whether the place is directly inside the parentheses of a call or of a distribution."""
     called = re.search(rf"({NAME})\s*\Z", stop.before[: stop.open[-1][1]]) if stop.innermost == "(" else None

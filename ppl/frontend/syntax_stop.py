@@ -126,18 +126,11 @@ class Stop:
         return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def blanked(text: str) -> str:
-    """The text with comments as blanks and strings as rows of quotes, of the same length."""
+def blanked(text: str, strings: bool = True) -> str:
+    """The text with comments as blanks and, if asked for, `strings` as rows of quotes, of the same length."""
 
     def blank(match: re.Match[str]) -> str:
-        fill = '"' if match.group()[0] == '"' else " "
-        return re.sub(r"[^\n]", fill, match.group())
+        found, is_string = match.group(), match.group()[0] == '"'
+        return re.sub(r"[^\n]", '"' if is_string else " ", found) if strings or not is_string else found
 
     return COMMENT_OR_STRING.sub(blank, text)
-
-
-def without_comments(text: str) -> str:
-    """The text with comments as blanks, of the same length."""
-    return COMMENT_OR_STRING.sub(
-        lambda match: match.group() if match.group()[0] == '"' else re.sub(r"[^\n]", " ", match.group()), text
-    )

@@ -13,7 +13,6 @@ from ppl.frontend.syntax_rules import (
     TWO_SIZES,
     TYPE,
     Rule,
-    adjacent,
     argument,
     declares_only,
     ended,
@@ -22,7 +21,6 @@ from ppl.frontend.syntax_rules import (
     names,
     only,
     outside,
-    signature,
     statements,
     unclosed,
     values,
@@ -73,12 +71,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL106", "the exponent `{tail}` of `{head}{tail}` has no digits", "Write `1e-3` or `2.5e6`.",
-        found=r"(?P<tail>[eE][+-]?)(?![\w.])", before=r"(?P<head>\b[\d.]+)", when=adjacent,
+        found=r"(?P<tail>[eE][+-]?)(?![\w.])", before=r"(?P<head>\b[\d.]+)", when=lambda stop: stop.adjacent,
     ),
     Rule(
         "PPL106", "`{head}{tail}` is neither a number nor a name",
         "Start a name with a letter; write a product with `*`.",
-        found=r"(?P<tail>[A-Za-z_]\w*)", before=r"(?P<head>\b\d[\d.]*)", when=adjacent,
+        found=r"(?P<tail>[A-Za-z_]\w*)", before=r"(?P<head>\b\d[\d.]*)", when=lambda stop: stop.adjacent,
     ),
     Rule(
         "PPL175", "the name of a distribution is expected after `~`, found {found}",
@@ -231,17 +229,17 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL141",
         "an array in a function's signature is written before its type", "Write `array{empty} {word}`.",
-        found=r"(?P<empty>\[\s*,*\s*\])", before=rf"(?P<word>{TYPE})", when=signature,
+        found=r"(?P<empty>\[\s*,*\s*\])", before=rf"(?P<word>{TYPE})", when=lambda stop: stop.signature,
         fix="array{empty} {word}", over="both",
     ),
     Rule(
         "PPL142",
         "`{word}` has no size in a function's signature; found `[`", "Write `{word}`, or `array[] {word}`.",
-        found=r"\[([^\]\n]*\])?", before=rf"(?P<word>{TYPE})", when=signature, fix="",
+        found=r"\[([^\]\n]*\])?", before=rf"(?P<word>{TYPE})", when=lambda stop: stop.signature, fix="",
     ),
     Rule(
         "PPL143", "`{word}` has no constraint in a function's signature; found `<`", "Write `{word}`.",
-        found=r"<([^<>\n]*>)?", before=rf"(?P<word>{TYPE})", when=signature, fix="",
+        found=r"<([^<>\n]*>)?", before=rf"(?P<word>{TYPE})", when=lambda stop: stop.signature, fix="",
     ),
 
     # Declarations.

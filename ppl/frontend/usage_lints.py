@@ -116,14 +116,9 @@ def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     targets = (v for s in assignments for v in assigned_variables(s.target))
     written = {facts.symbols[v] for v in targets if v in facts.symbols}
     for d in statements(program):
-        if (
-            isinstance(d, ast.Declaration)
-            and d.value is None
-            and d not in set_before
-            and not is_empty(d.type)
-        ):
-            symbol = facts.symbols[d]
-            if symbol not in written and (d in output or symbol in used):
+        if isinstance(d, ast.Declaration) and d.value is None and facts.symbols[d] not in written:
+            needed = d in output or facts.symbols[d] in used
+            if needed and d not in set_before and not is_empty(d.type):
                 yield never_assigned(d.name, d.name_span)
 
 
@@ -140,11 +135,8 @@ def described(symbol: Symbol, parameter: bool) -> str:
 
 def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
     """The variables whose value is needed: all but those that an assignment only writes to."""
-    written = {
-        base(node.target)
-        for node in statements(program)
-        if isinstance(node, ast.Assignment) and node.op == "="
-    }
+    assignments = (s for s in statements(program) if isinstance(s, ast.Assignment))
+    written = {base(s.target) for s in assignments if s.op == "="}
     return (v for v in variables(program) if v not in written)
 
 

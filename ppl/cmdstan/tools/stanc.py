@@ -11,7 +11,7 @@ from ppl.compile import model_of
 from ppl.distribution import VERSION
 from ppl.frontend.format import CANONICAL, format_program
 from ppl.frontend.include import Expanded, expand
-from ppl.frontend.spacing import LAYOUT
+from ppl.frontend.spacing import COLUMNS_OF_A_LINE
 from ppl.ir import nodes as ir
 from ppl.results.files.config import STAN_VERSION
 
@@ -27,7 +27,9 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--version", action="version", version=version())
     parser.add_argument("--info", action="store_true", help="the variables and their types, as JSON")
     parser.add_argument("--auto-format", action="store_true", help="the program in the canonical layout")
-    parser.add_argument("--max-line-length", type=int, default=LAYOUT.width, help="columns of a line of it")
+    parser.add_argument(
+        "--max-line-length", type=int, default=COLUMNS_OF_A_LINE, help="columns of a line of it"
+    )
     parser.add_argument(
         "--print-canonical", action="store_true", help=f"--canonicalize={','.join(CANONICAL)}"
     )
