@@ -59,14 +59,12 @@ def check_target(c: Check, e: ast.Expr) -> Type:
         case ast.Variable():
             refuse_read_only(c, find(c, e.name, e, assigned=True), e)
             return check_expr(c, e)
-        case ast.Indexed(base=inner):
+        case ast.Indexed(base=inner) | ast.Projection(base=inner):
             check_target(c, inner)
             t = check_expr(c, e)
-            refuse_entry_of_several(c, e)
+            if isinstance(e, ast.Indexed):
+                refuse_entry_of_several(c, e)
             return t
-        case ast.Projection(base=inner):
-            check_target(c, inner)
-            return check_expr(c, e)
         case ast.TupleLiteral(items=items):
             t = Tuple(tuple(check_target(c, item) for item in items))
             c.facts.types[e] = t

@@ -71,12 +71,8 @@ def checked(parsed: Parsed, library: Library | None) -> Check:
     program, facts, errors = parsed.program, Facts(library or standard()), list(parsed.errors)
     c = Check(Context(Block.FUNCTIONS), program, facts=facts, lost=set(parsed.lost), errors=errors)
     blocks = blocks_of(program).items()
-    c.later = {
-        s.name: (f"the {block.value} block", s.span.line)
-        for block, statements in blocks
-        for s in statements
-        if isinstance(s, ast.Declaration) and block is not Block.MODEL
-    }
+    declared = [(block, s) for block, body in blocks for s in body if isinstance(s, ast.Declaration)]
+    c.later = {s.name: (f"the {b.value} block", s.span.line) for b, s in declared if b is not Block.MODEL}
     check_functions(c, program.functions)
     for block, statements in blocks:
         local = block is Block.MODEL

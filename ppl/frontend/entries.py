@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from ppl.frontend import ast
 from ppl.frontend.calls import left_and_args, normalised
@@ -12,35 +11,31 @@ from ppl.frontend.rewriting import Stmts, code, expr, integer, loops, variable
 from ppl.source import Span
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, split_commas
-from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, rank
+from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type, rank
 
 Exprs = tuple[ast.Expr, ...]
 
-GLMS: Mapping[str, str] = MappingProxyType(
-    {
-        "normal_id_glm": "normal(alpha + x * beta, sigma)",
-        "bernoulli_logit_glm": "bernoulli_logit(alpha + x * beta)",
-        "poisson_log_glm": "poisson_log(alpha + x * beta)",
-        "neg_binomial_2_log_glm": "neg_binomial_2_log(alpha + x * beta, phi)",
-        "binomial_logit_glm": "binomial_logit(N, alpha + x * beta)",
-        "categorical_logit_glm": "categorical_logit(alpha + (x * beta)')",
-        "ordered_logistic_glm": "ordered_logistic(x * beta, c)",
-    }
-)
+GLMS: Mapping[str, str] = {
+    "normal_id_glm": "normal(alpha + x * beta, sigma)",
+    "bernoulli_logit_glm": "bernoulli_logit(alpha + x * beta)",
+    "poisson_log_glm": "poisson_log(alpha + x * beta)",
+    "neg_binomial_2_log_glm": "neg_binomial_2_log(alpha + x * beta, phi)",
+    "binomial_logit_glm": "binomial_logit(N, alpha + x * beta)",
+    "categorical_logit_glm": "categorical_logit(alpha + (x * beta)')",
+    "ordered_logistic_glm": "ordered_logistic(x * beta, c)",
+}
 """One row of a regression in the words of its family, by the names of its record's arguments."""
 
-AXES = MappingProxyType({"vector": 1, "vectors": 1, "row_vector": 1, "matrix": 2})
+AXES: Mapping[str, int] = {"vector": 1, "vectors": 1, "row_vector": 1, "matrix": 2}
 """How many axes one value has by the words of signatures."""
 
-LOCALS = MappingProxyType(
-    {
-        VECTOR: "vector[size(e)] v = e;",
-        ROW_VECTOR: "row_vector[size(e)] v = e;",
-        Array(REAL): "array[size(e)] real v = e;",
-        Array(INT): "array[size(e)] int v = e;",
-        MATRIX: "matrix[rows(e), cols(e)] v = e;",
-    }
-)
+LOCALS: Mapping[Type, str] = {
+    VECTOR: "vector[size(e)] v = e;",
+    ROW_VECTOR: "row_vector[size(e)] v = e;",
+    Array(REAL): "array[size(e)] real v = e;",
+    Array(INT): "array[size(e)] int v = e;",
+    MATRIX: "matrix[rows(e), cols(e)] v = e;",
+}
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,11 @@ The tree with its facts is the typed AST: lowering reads both and decides nothin
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from ppl.errors import Fix, ModelError
 from ppl.frontend import ast
 from ppl.frontend.messages import Message
-from ppl.frontend.scope import Block, Level, Scope, Symbol, UserFunction
+from ppl.frontend.scope import Binder, Block, Kind, Level, Scope, Symbol, UserFunction
 from ppl.source import Span
 from ppl.stdlib.library import Library, standard
 from ppl.stdlib.signatures import Match
@@ -142,17 +141,10 @@ class Check:
         finally:
             self.scope.frames.pop()
 
-    def declare(
-        self,
-        node: ast.Declaration | ast.For | ast.ForEach | ast.Argument,
-        name: str,
-        t: Type | None,
-        kind: Literal["variable", "loop", "argument"],
-        data_only: bool = False,
-    ) -> None:
+    def declare(self, at: Binder, name: str, t: Type | None, kind: Kind, data_only: bool = False) -> None:
         """Declare a variable in the present frame; ints are data but those of the parameters block."""
         block = self.context.block
         known = data_only or (t is not None and element_type(t) == INT and block is not Block.PARAMETERS)
         level = Level.DATA if known else self.context.local_level
-        symbol = Symbol(name, t, level, block, kind, node.name_span)
-        self.scope.frames[-1][name] = self.facts.symbols[node] = symbol
+        symbol = Symbol(name, t, level, block, kind, at.name_span)
+        self.scope.frames[-1][name] = self.facts.symbols[at] = symbol

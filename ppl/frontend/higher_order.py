@@ -8,16 +8,7 @@ is cut up for the cores: XLA does that with the arrays of any program (tests/ben
 from collections.abc import Sequence
 from textwrap import fill
 
-from ppl.frontend import ast, call_messages, messages
-from ppl.frontend.calls import (
-    UNSUPPORTED,
-    check_suffix_place,
-    find_overload,
-    known_functions,
-    names_a_function,
-    refuse_parameters,
-    suffix_of,
-)
+from ppl.frontend import ast, call_messages, calls, messages
 from ppl.frontend.facts import Check, UserMatch
 from ppl.frontend.solvers import SOLVERS, check_data_only, function_arguments, shape_of_call
 from ppl.spelling import nearest
@@ -26,7 +17,7 @@ from ppl.types import INT, REAL, VECTOR, Array, Type, array_dims, array_of, is_c
 
 HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *SOLVERS)
 NOT_OVERLOADABLE = (
-    *("reduce_sum", "reduce_sum_static", *UNSUPPORTED),
+    *("reduce_sum", "reduce_sum_static", *calls.UNSUPPORTED),
     *(name for name, solver in SOLVERS.items() if solver.shared is None),
 )
 """Names that no function of a program may have: what these take is not in a signature."""
@@ -44,10 +35,10 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     if expected is None:
         raise c.refuse(call_messages.higher_order_arguments(e.name, args, call_wanted(e.name)), e.span)
     found = pure_function(c, e, function, expected, returns)
-    check_suffix_place(c, function)
+    calls.check_suffix_place(c, function)
     c.facts.calls[e] = found
     if e.name not in SOLVERS:
-        refuse_parameters(c, e, data_positions(e.name, found))
+        calls.refuse_parameters(c, e, data_positions(e.name, found))
         return returns
     check_data_only(c, e, found)
     return SOLVERS[e.name].result
@@ -55,10 +46,10 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
 
 def named_function(c: Check, e: ast.Expr) -> ast.Variable:
     """An argument that is the name of a function."""
-    if isinstance(e, ast.Variable) and names_a_function(c, e.name):
+    if isinstance(e, ast.Variable) and calls.names_a_function(c, e.name):
         return e
     name = e.name if isinstance(e, ast.Variable) else None
-    near = nearest(name, known_functions(c)) if name else None
+    near = nearest(name, calls.known_functions(c)) if name else None
     raise c.refuse(messages.unknown_function(name or "this expression", near), e.span)
 
 
@@ -66,8 +57,8 @@ def pure_function(
     c: Check, e: ast.Call, function: ast.Variable, expected: Sequence[Type], returns: Type
 ) -> UserMatch:
     """The function of the program that the call names, which takes and returns that and has no effects."""
-    found = find_overload(c, function.name, expected)
-    pure = suffix_of(function.name) not in ("rng", "lp", "jacobian")
+    found = calls.find_overload(c, function.name, expected)
+    pure = calls.suffix_of(function.name) not in ("rng", "lp", "jacobian")
     if not isinstance(found, UserMatch) or found.returns != returns or not pure:
         raise c.refuse(
             call_messages.higher_order_function(e.name, function.name, expected, returns), function.span
@@ -111,8 +102,8 @@ def higher_order_page(name: str) -> str:
         arguments, gives, result = ["vector", "vector", "array[] real", "array[] int"], VECTOR, VECTOR
     else:
         arguments, gives, result = ["array slice", "int start", "int end", "..."], REAL, REAL
-    calls = (f"{call_wanted(name)} => {result}", f"f: ({', '.join(arguments)}) => {gives}")
-    usage_lines = (fill(call, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      ") for call in calls)
+    usage = (f"{call_wanted(name)} => {result}", f"f: ({', '.join(arguments)}) => {gives}")
+    usage_lines = (fill(call, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      ") for call in usage)
     return "\n".join((fill(f"{name}: {meaning(name)}", PAGE_WIDTH), "", *usage_lines))
 
 

@@ -145,9 +145,8 @@ class Reader:
             may = ", ".join(f"`{folder}`" for folder in self.folders)
             text = f"`{short_name}` lies outside the folders that includes may read: {may}."
             raise ModelError(text, at, "Copy the file into one of them.", "PPL183")
-        text = f"There is no file `{short_name}` to include" + (
-            f"; looked in {searched}." if searched else "."
-        )
+        looked = f"; looked in {searched}" if searched else ""
+        text = f"There is no file `{short_name}` to include{looked}."
         hint = None if searched else "A program given as text has no folder of its own: give include paths."
         raise ModelError(text, at, hint, "PPL180")
 

@@ -21,10 +21,8 @@ class Fast:
     def __init__(self, parser: lark.Lark):
         frontend: Any = parser.parser
         machine = frontend.parser.parser
-        (self.first,), (self.last,) = (
-            machine.parse_table.start_states.values(),
-            machine.parse_table.end_states.values(),
-        )
+        (self.first,) = machine.parse_table.start_states.values()
+        (self.last,) = machine.parse_table.end_states.values()
         self.lark = parser
         self.states: Mapping[int, Mapping[str, Any]] = machine.parse_table.states
         self.callbacks = {rule: unplaced(build) for rule, build in machine.callbacks.items()}

@@ -32,7 +32,7 @@ def ending(s: ast.Statement) -> Ending:
             return outside_loop(ending(body))
         case ast.While(condition=condition, body=body):
             inside = ending(body)
-            endless = inside is Ending.GOES_ON and is_true(condition)
+            endless = inside is Ending.GOES_ON and isinstance(condition, ast.IntLiteral) and condition.value
             return Ending.RETURNS if endless else outside_loop(inside)
         case _:
             return Ending.GOES_ON
@@ -62,8 +62,3 @@ def together(then: Ending, otherwise: Ending) -> Ending:
 
 def outside_loop(inside: Ending) -> Ending:
     return Ending.RETURNS if inside is Ending.RETURNS else Ending.GOES_ON
-
-
-def is_true(condition: ast.Expr) -> bool:
-    """Whether it is a number other than 0: the loop goes on until a return."""
-    return isinstance(condition, ast.IntLiteral) and condition.value != 0

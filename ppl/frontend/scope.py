@@ -33,6 +33,11 @@ def blocks_of(p: ast.Program) -> dict[Block, tuple[ast.Statement, ...]]:
     return {block: getattr(p, block.name.lower()) for block in Block if block is not Block.FUNCTIONS}
 
 
+Kind = Literal["variable", "loop", "argument"]
+Binder = ast.Declaration | ast.For | ast.ForEach | ast.Argument
+"""What binds a name to a variable."""
+
+
 @dataclass(frozen=True)
 class Symbol:
     """A variable; `type` is None when its declaration was itself refused."""
@@ -41,7 +46,7 @@ class Symbol:
     type: Type | None
     level: Level
     block: Block
-    kind: Literal["variable", "loop", "argument"]
+    kind: Kind
     span: Span
 
 

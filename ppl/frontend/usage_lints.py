@@ -8,7 +8,7 @@ from ppl.frontend.facts import Facts
 from ppl.frontend.lints import Lint, integer_division, never_assigned, no_prior, unused, unused_data
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Symbol
-from ppl.frontend.walk import assigned_variables, base, statements, variables, walk
+from ppl.frontend.walk import assigned_variables, base, parts, statements, variables, walk
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.types import INT
 
@@ -145,11 +145,8 @@ def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
 
 def integer_divisions(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     for e in walk(program):
-        match e:
-            case ast.Binary(op="/", left=left, right=right) if (
-                facts.types.get(left) == INT and facts.types.get(right) == INT
-            ):
-                yield integer_division(expression(e), as_real(left, right), e.span)
+        if isinstance(e, ast.Binary) and e.op == "/" and {facts.types.get(x) for x in parts(e)} == {INT}:
+            yield integer_division(expression(e), as_real(e.left, e.right), e.span)
 
 
 def as_real(left: ast.Expr, right: ast.Expr) -> str:

@@ -1,21 +1,18 @@
 """Every node below a node, in the order of the text."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 from ppl.frontend import ast
 
 Item = TypeVar("Item")
 
-PARTS = MappingProxyType(
-    {
-        kind: tuple(f.name for f in reversed(fields(kind)) if f.name not in ("span", "name", "name_span"))
-        for kind in vars(ast).values()
-        if isinstance(kind, type) and issubclass(kind, ast.Node)
-    }
-)
+PARTS: Mapping[type, Sequence[str]] = {
+    kind: [f.name for f in reversed(fields(kind)) if f.name not in ("span", "name", "name_span")]
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.Node)
+}
 """The fields of each kind of node that may hold nodes, the last one first."""
 
 EXPRESSIONS, STATEMENTS = frozenset(get_args(ast.Expr)), frozenset(get_args(ast.Statement))
