@@ -13,7 +13,7 @@ from typing import Any
 from ppl.discrete import refused
 from ppl.discrete.affine import known
 from ppl.discrete.concrete import Concrete
-from ppl.discrete.emit import SUM, Emit, Way
+from ppl.discrete.emit import Emit, Way
 from ppl.discrete.evaluate import known_value
 from ppl.discrete.live import EFFECTS, live
 from ppl.discrete.normal import Normal, dependent_names
@@ -27,17 +27,12 @@ from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, bottom_up, copied, indexed, integer, rewrite, written
 from ppl.frontend.walk import walk
-from ppl.memory import MOST_TABLE_ENTRIES
 
 TILT = "lp_tilt"
 
 
 class Unknown(Exception):
     """How entries meet is not told by their indices, and why not."""
-
-    def __init__(self, why: str):
-        self.why = why
-        super().__init__(why)
 
 
 @dataclass(frozen=True)
@@ -73,25 +68,16 @@ class Summed:
                 raise refused.too_large(step.together, entries, most, step.parameter.span)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """`way` puts values together; `tilted`, there is a parameter for the weight of each value of each entry;
-    no table of one entry has more than `most` numbers; `values` of data are known."""
-
-    way: Way = SUM
-    tilted: bool = False
-    most: int = MOST_TABLE_ENTRIES
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-
-DEFAULT = Setting()
-
-
-def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summed:
+def summed_out(
+    p: ast.Program, facts: Facts, way: Way, tilted: bool, most: int, values: Mapping[str, Any]
+) -> Summed:
     """The program without its discrete parameters.
 
+    `way` puts values together; `tilted`, there is a parameter for the weight of each value of each entry;
+    no table of one entry has more than `most` numbers; `values` of data are known.
+
     Raises:
-        NeedsData: what meets what depends on data that are not among the setting's values.
+        NeedsData: what meets what depends on data that are not among the values.
         ModelError: a use that cannot be summed out.
     """
     parameters = discrete_parameters(p.parameters)
@@ -101,44 +87,37 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
     body = (*plain_declarations(dependent), *p.model)
     body = Normal(facts, by_name, names, dependent_names(body, set(by_name)), lengths(body)).body(body)
     body = with_increments(body, set(by_name), facts)
-    tilts = {d.name: names.fresh(f"{TILT}_{d.name}") for d in parameters} if setting.tilted else {}
+    tilts = {d.name: names.fresh(f"{TILT}_{d.name}") for d in parameters} if tilted else {}
     why = ""
     own: Stmts = ()
     set_back: Stmts = ()
     start = replace(names, taken=set(names.taken))
     try:
-        body_out, emits = eliminated(
-            body, {d.name: (d, tilt_entry(d, (), tilts)) for d in parameters}, names, setting
-        )
+        whole = {d.name: (d, tilt_entry(d, (), tilts)) for d in parameters}
+        body_out, emits = eliminated(body, whole, names, way, most)
     except Unknown as unknown:
-        names, why = start, unknown.why
-        concrete = Concrete(by_name, names, setting.values)
+        names, why = start, str(unknown)
+        concrete = Concrete(by_name, names, values)
         concrete.declare()
         single = {
             c.name: (c, tilt_entry(by_name[name], at, tilts)) for (name, at), c in concrete.scalars.items()
         }
-        body_out, emits = eliminated(copied(concrete.body(body, {})), single, names, setting)
+        body_out, emits = eliminated(copied(concrete.body(body, {})), single, names, way, most)
         own, set_back = concrete.drawn()
-    span = p.span
     back = (*own, *(s for e in reversed(emits) for s in e.backward()), *set_back)
     setting_variables = rewrite(body_out, lambda n: () if isinstance(n, EFFECTS) else None)
     back = (*live(setting_variables, back), *back)
     back = with_other_names(back, names)
-    discrete = tuple(d for d in p.parameters if is_discrete(d))
+    discrete = [d for d in p.parameters if is_discrete(d)]
+    real = [d for d in p.parameters if not is_discrete(d)]
+    weights = [tilt_declaration(d, tilts[d.name]) for d in parameters if tilts]
+    drawn = [ast.Block(p.span, back)] if back else []
     program = replace(
         p,
-        parameters=(
-            *(d for d in p.parameters if not is_discrete(d)),
-            *(tilt_declaration(d, tilts[d.name]) for d in parameters if tilts),
-        ),
+        parameters=(*real, *weights),
         transformed_parameters=independent,
         model=live(body_out, None),
-        generated_quantities=(
-            *discrete,
-            *((ast.Block(span, back),) if back else ()),
-            *dependent,
-            *p.generated_quantities,
-        ),
+        generated_quantities=(*discrete, *drawn, *dependent, *p.generated_quantities),
     )
     steps = tuple(e.step for e in emits)
     return Summed(copied(program), parameters, steps, why, tuple(tilts.items()))
@@ -176,7 +155,7 @@ Weighted = tuple[Discrete, ast.Expr | None]
 
 
 def eliminated(
-    body: Stmts, parameters: Mapping[str, Weighted], names: FreshNames, setting: Setting
+    body: Stmts, parameters: Mapping[str, Weighted], names: FreshNames, way: Way, most: int
 ) -> tuple[Stmts, list[Emit]]:
     """The statements with tables and sums in place of the terms, the cheapest parameter summed out first.
 
@@ -187,9 +166,9 @@ def eliminated(
     emits: list[Emit] = []
     while left:
         step = next_step(body, dict(left), names)
-        check_size(step, setting.most)
+        check_size(step, most)
         own = {name for x in body for name in written(x)} - {x.step.table for x in emits}
-        emit = Emit(step, setting.way, parameters[step.parameter.name][1], frozenset(own))
+        emit = Emit(step, way, parameters[step.parameter.name][1], frozenset(own))
         body = replaced(body, emit)
         emits.append(emit)
         del left[step.parameter.name]

@@ -8,7 +8,7 @@ from ppl.discrete import refused
 from ppl.discrete.concrete import NeedsData
 from ppl.discrete.emit import MAXIMUM, SUM
 from ppl.discrete.parameters import discrete_parameters, is_discrete
-from ppl.discrete.rewrite import Setting, Summed, summed_out
+from ppl.discrete.rewrite import Summed, summed_out
 from ppl.discrete.transformed import divided
 from ppl.discrete.uses import check_uses
 from ppl.frontend import ast
@@ -35,7 +35,7 @@ def summed(
     check_uses(p, facts)
     way = MAXIMUM if elimination == "maximum" else SUM
     try:
-        return summed_out(p, facts, Setting(way, elimination == "tilted", most, values or {}))
+        return summed_out(p, facts, way, elimination == "tilted", most, values or {})
     except NeedsData as unknown:
         found = discrete_parameters(p.parameters)
         if values is None:
