@@ -18,7 +18,6 @@ from ppl.stdlib.library import parse_variate
 from ppl.stdlib.signatures import (
     Callee,
     Match,
-    Pattern,
     choose,
     match_pattern,
     parse_pattern,
@@ -110,7 +109,8 @@ def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Called:
         raise explain_call(c, e, args)
     refuse_ambiguous(c, e, args, called)
     check_place(c, e, called)
-    check_data_arguments(c, e, called)
+    own = called.function.data_positions if isinstance(called, UserMatch) else DATA_ARGUMENTS.get(e.name, ())
+    refuse_parameters(c, e, own)
     c.facts.calls[e] = called
     return called
 
@@ -147,16 +147,11 @@ def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: Called
 
 
 def choose_exact(c: Check, name: str, args: Sequence[Type]) -> bool:
-    """Whether the library already has this very signature."""
+    """Whether the library already has this very signature; those that T stands for are several."""
     found = c.facts.library.overload(name, tuple(args))
-    return found is not None and not any(
-        is_promotion(p, a) for p, a in zip(parse_signature(found.overload.signature).args, args, strict=True)
-    )
-
-
-def is_promotion(pattern: Pattern, actual: Type) -> bool:
-    """Ints made real; those that T stands for are signatures of their own in Stan."""
-    return pattern.base != "T" and bool(match_pattern(pattern, actual, {}))
+    patterns = parse_signature(found.overload.signature).args if found else ()
+    promoted = (p.base != "T" and match_pattern(p, a, {}) for p, a in zip(patterns, args, strict=False))
+    return found is not None and not any(promoted)
 
 
 def cheapest(candidates: Sequence[UserFunction], args: Sequence[Type]) -> list[UserFunction]:
@@ -212,14 +207,6 @@ def require_target(c: Check, at: ast.Node, what: str, allowed: bool) -> None:
 def require_jacobian(c: Check, at: ast.Node) -> None:
     if not c.context.may_use_jacobian:
         raise c.refuse(call_messages.jacobian_not_here(), at.span)
-
-
-def check_data_arguments(c: Check, e: ast.Call, called: Called) -> None:
-    if isinstance(called, UserMatch):
-        positions = called.function.data_positions
-    else:
-        positions = DATA_ARGUMENTS.get(e.name, ())
-    refuse_parameters(c, e, positions)
 
 
 def refuse_parameters(c: Check, e: ast.Call, positions: Iterable[int]) -> None:

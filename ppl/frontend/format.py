@@ -109,9 +109,10 @@ class Layout:
         self.at += 1
         return token
 
-    def comments(self) -> list[Token]:
+    def comments(self, behind: bool = False) -> list[Token]:
+        """Those that come next, or only those on the same line, `behind` what was read."""
         found = []
-        while self.next.is_comment:
+        while self.next.is_comment and not (behind and self.next.first):
             found.append(self.take())
         return found
 
@@ -130,9 +131,7 @@ class Layout:
 
     def write(self, depth: int, line: list[Token]) -> None:
         """A line, with the comments that follow it on its own line of the text."""
-        while self.next.is_comment and not self.next.first:
-            line.append(self.take())
-        self.lines.append(Line(depth, line))
+        self.lines.append(Line(depth, [*line, *self.comments(behind=True)]))
 
     def own_comments(self, depth: int) -> None:
         while self.next.is_comment:
@@ -179,9 +178,7 @@ class Layout:
         """`head {`; comments between the two go behind the brace, or under it."""
         comments = trailing(head)
         self.lines.append(Line(depth, [*head[: len(head) - len(comments)], brace]))
-        while self.next.is_comment and not self.next.first:
-            comments.append(self.take())
-        for comment in comments:
+        for comment in (*comments, *self.comments(behind=True)):
             if comment.first or self.lines[-1].tokens[-1].ends_line:
                 self.lines.append(Line(depth + 1, [comment]))
             else:
