@@ -15,7 +15,7 @@ from ppl.frontend.include import Expanded, Line, expand, lines_between
 from ppl.frontend.recovery import mend
 from ppl.frontend.scope import Block
 from ppl.frontend.syntax_errors import explain
-from ppl.frontend.syntax_rules import BLOCKS, NAME, names, values
+from ppl.frontend.syntax_rules import BLOCKS, NAME
 from ppl.frontend.syntax_stop import COMMENT_OR_STRING, Stop
 from ppl.frontend.tables import parser
 from ppl.source import SourceText
@@ -57,10 +57,10 @@ def expected(source: SourceText, offset: int, include_paths: Sequence[str | Path
     stop = Stop(plain(source, head), offset, accepted(replace(source, text=head), include_paths))
     block = next((block for block in Block if block.value == stop.block), None)
     words = tuple(word for word in WORDS if any(stands_for(t, word) for t in stop.accepts))
-    if names(stop):
+    if stop.takes_name():
         place = Place.DISTRIBUTION if stop.before.endswith("~") else Place.NOTHING
     else:
-        place = Place.VALUE if values(stop) else Place.NOTHING
+        place = Place.VALUE if stop.takes_value() else Place.NOTHING
     return Expected(words, place, block)
 
 

@@ -117,29 +117,6 @@ def misspelt_statement(stop: Stop) -> str:
     return near if near and found and near != found.group(1) else ""
 
 
-def names(stop: Stop) -> bool:
-    """Whether a name is expected, and no expression."""
-    return "IDENTIFIER" in stop.accepts and "INT_LITERAL" not in stop.accepts
-
-
-def values(stop: Stop) -> bool:
-    """Whether an expression is expected."""
-    return "INT_LITERAL" in stop.accepts
-
-
-def statements(stop: Stop) -> bool:
-    return "_FOR" in stop.accepts
-
-
-def outside(stop: Stop) -> bool:
-    """Whether the place is between blocks."""
-    return not stop.open
-
-
-def declares_only(stop: Stop) -> bool:
-    return stop.block in ("data", "parameters") and "INT" in stop.accepts
-
-
 def written(stop: Stop) -> bool:
     """Whether the block that begins here has been written before."""
     block = re.match(BLOCK, stop.rest)
@@ -154,19 +131,3 @@ def argument(stop: Stop) -> bool:
 
 def only(*terminals: str) -> Callable[[Stop], bool]:
     return lambda stop: stop.accepts <= set(terminals)
-
-
-def unclosed(stop: Stop) -> bool:
-    return stop.innermost in ("(", "[") and not values(stop)
-
-
-def finished(stop: Stop) -> bool:
-    """Whether an expression is complete and could be the last of its list or statement."""
-    return (
-        bool({"SEMICOLON", "COMMA", "RPAR", "RSQB"} & stop.accepts) and not values(stop) and not names(stop)
-    )
-
-
-def ended(stop: Stop) -> bool:
-    """Whether only a semicolon is missing before the next line or the end of the block."""
-    return "SEMICOLON" in stop.accepts and not values(stop) and (stop.newline or stop.found == "}")

@@ -100,19 +100,46 @@ class Stop:
         name = re.search(r"((?:transformed\s+|generated\s+)?\w+)\s*\Z", self.before[: self.open[0][1]])
         return " ".join(name.group(1).split()) if name else ""
 
-    @property
-    def signature(self) -> bool:
+    def in_signature(self) -> bool:
         """Whether a function's signature is being read."""
         return self.block == "functions" and [sign for sign, _ in self.open] in (["{"], ["{", "("])
 
-    @property
     def newline(self) -> bool:
         """Whether a line ends between the word before and what was found."""
         return not self.found or "\n" in self.program.text[len(self.before) : self.offset]
 
-    @property
     def adjacent(self) -> bool:
         return len(self.before) == self.offset
+
+    def takes_name(self) -> bool:
+        """Whether a name is expected, and no expression."""
+        return "IDENTIFIER" in self.accepts and not self.takes_value()
+
+    def takes_value(self) -> bool:
+        """Whether an expression is expected."""
+        return "INT_LITERAL" in self.accepts
+
+    def takes_statement(self) -> bool:
+        return "_FOR" in self.accepts
+
+    def between_blocks(self) -> bool:
+        return not self.open
+
+    def declares_only(self) -> bool:
+        return self.block in ("data", "parameters") and "INT" in self.accepts
+
+    def unclosed(self) -> bool:
+        return self.innermost in ("(", "[") and not self.takes_value()
+
+    def finished(self) -> bool:
+        """Whether an expression is complete and could be the last of its list or statement."""
+        ends = {"SEMICOLON", "COMMA", "RPAR", "RSQB"} & self.accepts
+        return bool(ends) and not self.takes_value() and not self.takes_name()
+
+    def ended(self) -> bool:
+        """Whether only a semicolon is missing before the next line or the end of the block."""
+        ends = "SEMICOLON" in self.accepts and not self.takes_value()
+        return ends and (self.newline() or self.found == "}")
 
     @cached_property
     def expected(self) -> str:

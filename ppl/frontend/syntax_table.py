@@ -14,19 +14,11 @@ from ppl.frontend.syntax_rules import (
     TYPE,
     Rule,
     argument,
-    declares_only,
-    ended,
-    finished,
     misspelt_statement,
-    names,
     only,
-    outside,
-    statements,
-    unclosed,
-    values,
     written,
 )
-from ppl.frontend.syntax_stop import CLOSING
+from ppl.frontend.syntax_stop import CLOSING, Stop
 
 # The first rule that recognises the place is taken, so the particular ones stand before the general ones.
 RULES: tuple[Rule, ...] = (
@@ -53,7 +45,7 @@ RULES: tuple[Rule, ...] = (
         found=r"[;)]", before=r"\s*(\+\s*\+|-\s*-)", fix=" {previous}= 1", over="before",
     ),
     Rule("PPL104", "there is no operator `{previous}=`", "Write `x = x {previous} 2;`.",
-         found="=", before=r"[%^\\]", when=lambda stop: stop.adjacent),
+         found="=", before=r"[%^\\]", when=Stop.adjacent),
     Rule(
         "PPL104", "there is no operator `<>`", "Write `a != b` for not equal.", found=">", before="<",
         fix="!=", over="both",
@@ -61,7 +53,7 @@ RULES: tuple[Rule, ...] = (
     Rule("PPL104", "there is no operator `~=`", "Write `a != b` for not equal.", found="~=", fix="!="),
     Rule(
         "PPL104", "there is no operator `{word}`", "Write `a && b` for and, `a || b` for or, `!a` for not.",
-        found=r"(?P<word>and|or)\b", when=finished, fix="{meant}",
+        found=r"(?P<word>and|or)\b", when=Stop.finished, fix="{meant}",
     ),
     Rule("PPL104", "there is no operator `:=`", "Write `name = value;`.", found=":=", fix="="),
     Rule("PPL104", "there is no operator `&`", "Write `a && b` for and.", found=r"&(?!&)", fix="&&"),
@@ -71,21 +63,21 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL106", "the exponent `{tail}` of `{head}{tail}` has no digits", "Write `1e-3` or `2.5e6`.",
-        found=r"(?P<tail>[eE][+-]?)(?![\w.])", before=r"(?P<head>\b[\d.]+)", when=lambda stop: stop.adjacent,
+        found=r"(?P<tail>[eE][+-]?)(?![\w.])", before=r"(?P<head>\b[\d.]+)", when=Stop.adjacent,
     ),
     Rule(
         "PPL106", "`{head}{tail}` is neither a number nor a name",
         "Start a name with a letter; write a product with `*`.",
-        found=r"(?P<tail>[A-Za-z_]\w*)", before=r"(?P<head>\b\d[\d.]*)", when=lambda stop: stop.adjacent,
+        found=r"(?P<tail>[A-Za-z_]\w*)", before=r"(?P<head>\b\d[\d.]*)", when=Stop.adjacent,
     ),
     Rule(
         "PPL175", "the name of a distribution is expected after `~`, found {found}",
         "Write for instance `x ~ normal(0, 1);`.",
-        found=r"(?!\w*[A-Za-z])", before="~", when=names,
+        found=r"(?!\w*[A-Za-z])", before="~", when=Stop.takes_name,
     ),
     Rule(
         "PPL107", "a name starts with a letter; found `{bad}`", "Put a letter first.",
-        found=r"(?P<bad>[\d_]\w*)", when=names,
+        found=r"(?P<bad>[\d_]\w*)", when=Stop.takes_name,
     ),
     Rule(
         "PPL107", "the name `{bad}` ends in two underscores, which is reserved", "Choose another name.",
@@ -93,13 +85,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL109", "`{word}` is not a value", "Write `1` for true, `0` for false.",
-        found=r"(?P<word>true|false)\b", when=values, fix="{meant}",
+        found=r"(?P<word>true|false)\b", when=Stop.takes_value, fix="{meant}",
     ),
     Rule("PPL110", "the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
 
     Rule(
         "PPL102", "a string is written in double quotes; found `'`", 'Write `"text"`.',
-        found="'", when=values,
+        found="'", when=Stop.takes_value,
     ),
 
     # Between blocks.
@@ -107,30 +99,30 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL121",
         "`transformed` alone is not a block; expected `transformed data` or `transformed parameters`",
-        found=r"transformed\s*\{", when=outside,
+        found=r"transformed\s*\{", when=Stop.between_blocks,
     ),
     Rule(
         "PPL122", "a second block `{name}`; each block is written once", "Move its lines into the first one.",
-        found=BLOCK, when=lambda stop: outside(stop) and written(stop),
+        found=BLOCK, when=lambda stop: stop.between_blocks() and written(stop),
     ),
     Rule(
         "PPL123", "the block `{name}` comes too late", f"The order of blocks is: {', '.join(BLOCKS)}.",
-        found=BLOCK, when=outside,
+        found=BLOCK, when=Stop.between_blocks,
     ),
     Rule(
         "PPL124", "unmatched `}}`; expected a block or the end of the program",
         "Remove it, or look for a missing `{{` above.",
-        found=r"\}", when=outside, fix="",
+        found=r"\}", when=Stop.between_blocks, fix="",
     ),
     Rule(
         "PPL121", "there is no block `{name}`", "{advice}",
-        found=r"(?P<name>(\w+\s+(?=quant|data|param))?[A-Za-z]\w*)\s*\{", when=outside,
+        found=r"(?P<name>(\w+\s+(?=quant|data|param))?[A-Za-z]\w*)\s*\{", when=Stop.between_blocks,
         fix="{meant}", over="name",
     ),
     Rule(
         "PPL125", "{found} is outside of every block",
         "Put declarations and statements in a block, such as `model {{ ... }}`.",
-        found=r"\S", when=outside,
+        found=r"\S", when=Stop.between_blocks,
     ),
     Rule(
         "PPL126", "`{close}` is missing: the {opened} is still open where the next block begins",
@@ -144,7 +136,7 @@ RULES: tuple[Rule, ...] = (
     # Control.
     Rule(
         "PPL131", "there is no `{word}` loop", "Write `while (condition) {{ ... }}`.",
-        found=r"(?P<word>repeat|until)\b", when=statements,
+        found=r"(?P<word>repeat|until)\b", when=Stop.takes_statement,
     ),
     Rule(
         "PPL131", "there is no `do` loop", "Write `while (condition) {{ ... }}`.",
@@ -152,13 +144,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL132", "there is no `{word}`", "Write `else if (...)`.",
-        before=r"\b(?P<word>elseif|elif|elsif)\b[^;{}]*", when=finished, at="word",
+        before=r"\b(?P<word>elseif|elif|elsif)\b[^;{}]*", when=Stop.finished, at="word",
         fix="else if", over="word",
     ),
     Rule(
         "PPL177", "`{word}` does not start a statement", "{advice}",
         before=rf"[;{{}})]\s*(?P<word>{NAME})\s*\([^;{{}}]*",
-        when=lambda stop: finished(stop) and misspelt_statement(stop), at="word", fix="{meant}", over="word",
+        when=lambda stop: stop.finished() and misspelt_statement(stop), at="word", fix="{meant}", over="word",
     ),
     Rule(
         "PPL145", "the function `{name}` is defined outside of the functions block",
@@ -185,7 +177,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL132", "`else` has no `if` before it", "Put several statements of an `if` in braces.",
-        found=r"else\b", when=statements,
+        found=r"else\b", when=Stop.takes_statement,
     ),
     Rule(
         "PPL133", "`target` cannot be assigned; expected `+=`", "Write `target += value;`.",
@@ -199,17 +191,17 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL134", "a second `=` in one statement", "Assign in two statements; write a comparison as `==`.",
         found="=(?!=)", before=r"[^=<>!]=[^=;{}][^;{}]*",
-        when=lambda stop: stop.innermost == "{" and finished(stop),
+        when=lambda stop: stop.innermost == "{" and stop.finished(),
     ),
     Rule(
         "PPL134", "`=` assigns; arguments are identified by their order, not by names",
         "Write the value alone, in its position.",
-        found="=", before=rf"[(,|]\s*{NAME}", when=lambda stop: argument(stop) and finished(stop),
+        found="=", before=rf"[(,|]\s*{NAME}", when=lambda stop: argument(stop) and stop.finished(),
     ),
     Rule(
         "PPL134", "`=` assigns; found in an expression", "Write a comparison as `{left} == ...`.",
         found="=", before=rf"(?P<left>{NAME}|[\w)\]]+)", fix="==",
-        when=lambda stop: stop.innermost == "(" and finished(stop),
+        when=lambda stop: stop.innermost == "(" and stop.finished(),
     ),
     Rule(
         "PPL135", "`{word}` requires at least one argument", 'Write `{word}("x is ", x);`.',
@@ -222,24 +214,24 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL136", "a string can only be printed; found {found}",
         "Strings are allowed only in `print`, `reject` and `fatal_error`.",
-        found='"', when=values,
+        found='"', when=Stop.takes_value,
     ),
 
     # Types in a function's signature.
     Rule(
         "PPL141",
         "an array in a function's signature is written before its type", "Write `array{empty} {word}`.",
-        found=r"(?P<empty>\[\s*,*\s*\])", before=rf"(?P<word>{TYPE})", when=lambda stop: stop.signature,
+        found=r"(?P<empty>\[\s*,*\s*\])", before=rf"(?P<word>{TYPE})", when=Stop.in_signature,
         fix="array{empty} {word}", over="both",
     ),
     Rule(
         "PPL142",
         "`{word}` has no size in a function's signature; found `[`", "Write `{word}`, or `array[] {word}`.",
-        found=r"\[([^\]\n]*\])?", before=rf"(?P<word>{TYPE})", when=lambda stop: stop.signature, fix="",
+        found=r"\[([^\]\n]*\])?", before=rf"(?P<word>{TYPE})", when=Stop.in_signature, fix="",
     ),
     Rule(
         "PPL143", "`{word}` has no constraint in a function's signature; found `<`", "Write `{word}`.",
-        found=r"<([^<>\n]*>)?", before=rf"(?P<word>{TYPE})", when=lambda stop: stop.signature, fix="",
+        found=r"<([^<>\n]*>)?", before=rf"(?P<word>{TYPE})", when=Stop.in_signature, fix="",
     ),
 
     # Declarations.
@@ -270,8 +262,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL152",
         "`{word}` has no size; found `[`", "Write `array[{sizes}] {word} x;`, or `vector[{sizes}] x;`.",
-        found=r"\[(?P<sizes>[^\];]*)\]?", before=rf"(?P<word>{SCALAR})(?P<bounds>{BOUNDS})", when=names,
-        fix="array[{sizes}] {word}{bounds}", over="both",
+        found=r"\[(?P<sizes>[^\];]*)\]?", before=rf"(?P<word>{SCALAR})(?P<bounds>{BOUNDS})",
+        when=Stop.takes_name, fix="array[{sizes}] {word}{bounds}", over="both",
     ),
     Rule(
         "PPL155", "`{word}` has its own constraint and takes no bounds; expected `[`, found `<`",
@@ -284,12 +276,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL108", "`{bad}` is a reserved word, so it cannot be a name", "Choose another name.",
-        found=rf"(?P<bad>{NAME})", when=names,
+        found=rf"(?P<bad>{NAME})", when=Stop.takes_name,
     ),
     Rule(
         "PPL156",
         "a local variable takes no constraint; found `{word}`", "Declare a vector or a matrix here.",
-        found=rf"(?P<word>{CONSTRAINED})", when=statements,
+        found=rf"(?P<word>{CONSTRAINED})", when=Stop.takes_statement,
     ),
     Rule(
         "PPL153", "`{word}` needs its size: `[` expected, found {found}", "Write `{word}[N]`.",
@@ -336,21 +328,21 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL160", "`{word}` is not a type", "{advice}",
         found=rf"(?P<word>{NAME})(?=\s*(<[^>;]*>\s*)?(\[[^\];]*\]\s*)?{NAME}\s*[;,=()\[])",
-        when=lambda stop: declares_only(stop) or stop.signature, fix="{meant}", over="word",
+        when=lambda stop: stop.declares_only() or stop.in_signature(), fix="{meant}", over="word",
     ),
     Rule(
         "PPL160", "`{word}` is not a type", "{advice}",
         found=rf"{NAME}\s*[;,=\[]", before=rf"[;{{}}]\s*(?P<word>{NAME})(?:\s*<[^>;]*>)?(?:\s*\[[^\];]*\])?",
-        when=lambda stop: not stop.newline, at="word", fix="{meant}", over="word",
+        when=lambda stop: not stop.newline(), at="word", fix="{meant}", over="word",
     ),
     Rule(
         "PPL160", "`{bad}` has no type", "Write for instance `real {bad}`.",
-        found=rf"(?P<bad>{NAME})", when=lambda stop: stop.signature and "REAL" in stop.accepts,
+        found=rf"(?P<bad>{NAME})", when=lambda stop: stop.in_signature() and "REAL" in stop.accepts,
     ),
     Rule(
         "PPL161",
         "the block `{block}` holds declarations only; found {found}", "Statements belong in the model block.",
-        found=r"\S", when=declares_only,
+        found=r"\S", when=Stop.declares_only,
     ),
 
     # Brackets, semicolons, operands.
@@ -367,15 +359,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL170",
         "an expression is missing between `,` and {found}", "Remove the comma, or write the expression.",
-        found=r"[)\]}]", before=",", when=values, fix="", over="before",
+        found=r"[)\]}]", before=",", when=Stop.takes_value, fix="", over="before",
     ),
     Rule(
         "PPL171", "`{close}` expected: the {opened} is not closed; found {found}",
-        found=r"[;{}]|\Z", when=unclosed, fix="{close}", over="gap",
+        found=r"[;{}]|\Z", when=Stop.unclosed, fix="{close}", over="gap",
     ),
     Rule(
         "PPL171", "`{close}` expected: the {opened} is not closed",
-        found=STATEMENT, when=lambda stop: unclosed(stop) and stop.newline, at="gap",
+        found=STATEMENT, when=lambda stop: stop.unclosed() and stop.newline(), at="gap",
         fix="{close}", over="gap",
     ),
     Rule(
@@ -383,15 +375,15 @@ RULES: tuple[Rule, ...] = (
         "{found} has no matching opening bracket", "Remove it, or look for a missing `(` or `[` before it.",
         found=r"[)\]]", when=lambda stop: CLOSING.get(stop.innermost) != stop.found, fix="",
     ),
-    Rule("PPL173", "`;` expected at the end of the statement", when=ended, at="gap", repair=";"),
+    Rule("PPL173", "`;` expected at the end of the statement", when=Stop.ended, at="gap", repair=";"),
     Rule(
         "PPL174", "an operator, `,` or `{end}` is missing between `{previous}` and {found}",
         "Write a product as `2 * x`.",
-        found=r'[\w("]|\.\d', before=r"[\w)\]'\".]", when=finished,
+        found=r'[\w("]|\.\d', before=r"[\w)\]'\".]", when=Stop.finished,
     ),
     Rule(
         "PPL170", "an expression is expected after `{previous}`, found {found}",
-        when=lambda stop: values(stop) and not statements(stop),
+        when=lambda stop: stop.takes_value() and not stop.takes_statement(),
     ),
     Rule("PPL175", "a name is expected after `{previous}`, found {found}", when=only("IDENTIFIER")),
     Rule("PPL176", "found {found}; expected {expected}"),
