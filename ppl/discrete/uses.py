@@ -6,10 +6,11 @@ from ppl.discrete import refused
 from ppl.discrete.normal import dependent_names
 from ppl.discrete.parameters import is_discrete
 from ppl.frontend import ast
+from ppl.frontend.calls import outcome_of
 from ppl.frontend.facts import Facts, UserMatch
 from ppl.frontend.rewriting import mentions
 from ppl.frontend.scope import Level
-from ppl.frontend.walk import NESTING, children, heads, walk
+from ppl.frontend.walk import NESTING, children, heads, variables, walk
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match
 from ppl.types import INT, core
@@ -44,9 +45,9 @@ def check_outcome(n: ast.Node, names: set[str], facts: Facts) -> None:
     if not isinstance(called, Match) or called.callee.kind != "density":
         return
     family = called.callee.record
-    outcome = n.left if isinstance(n, ast.Tilde) else n.args[0] if isinstance(n, ast.Call) else None
+    outcome = outcome_of(n)
     if isinstance(family, Distribution) and not family.discrete and outcome is not None:
-        found = [v.name for v in walk(outcome) if isinstance(v, ast.Variable) and v.name in names]
+        found = [v.name for v in variables(outcome) if v.name in names]
         if found and core(facts.types[outcome]) == INT:
             raise refused.continuous_outcome(found[0], family.name, outcome.span)
 
@@ -99,7 +100,7 @@ def leaves_early(s: ast.Statement) -> bool:
 
 
 def used(n: ast.Node, names: set[str]) -> Sequence[str]:
-    return sorted({v.name for v in walk(n) if isinstance(v, ast.Variable) and v.name in names})
+    return sorted({v.name for v in variables(n)} & names)
 
 
 def first(names: set[str]) -> Sequence[str]:

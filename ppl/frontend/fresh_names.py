@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ppl.frontend import ast
-from ppl.frontend.walk import walk
+from ppl.frontend.walk import statements, walk
 
 
 @dataclass
@@ -19,16 +19,12 @@ class FreshNames:
     @classmethod
     def of(cls, p: ast.Program) -> "FreshNames":
         """Beside all names of a program."""
-        loops = {n.variable for n in walk(p) if isinstance(n, ast.For | ast.ForEach)}
-        others: set[str] = set()
-        for n in walk(p):
-            match n:
-                case ast.Declaration(name=name) | ast.Argument(name=name) | ast.FunctionDef(name=name):
-                    others.add(name)
-                case ast.Call(name=name) | ast.Tilde(distribution=name):
-                    others.add(name)
-        each = {n.variable for n in walk(p) if isinstance(n, ast.ForEach)}
-        return cls(loops | others, frozenset(loops - others - each))
+        loops = {n.variable for n in statements(p) if isinstance(n, ast.For)}
+        others = {n.variable for n in statements(p) if isinstance(n, ast.ForEach)}
+        others |= {n.distribution for n in statements(p) if isinstance(n, ast.Tilde)}
+        named = ast.Declaration | ast.Argument | ast.FunctionDef | ast.Call
+        others |= {n.name for n in walk(p) if isinstance(n, named)}
+        return cls(loops | others, frozenset(loops - others))
 
     def of_entries(self) -> str:
         """A name for a loop over entries, the same for all: they do not stand in one another."""
