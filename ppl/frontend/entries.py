@@ -94,16 +94,11 @@ class Entries:
         at = tuple(variable(name, span) for name in fresh)
         lengths = self.lengths(left, extra[0])
         heads = tuple((name, integer(1, span), n) for name, n in zip(fresh, lengths, strict=True))
-        before: Stmts = ()
-        made = list[ast.Expr]()
-        for e, axes in zip((left, *whole.args), extra, strict=True):
-            if axes:
-                entry, hoisted = self.entry(e, at)
-                before += hoisted
-                made.append(entry)
-            else:
-                made.append(e)
-        out = replace(whole, left=made[0], args=tuple(made[1:]), before=before, heads=heads)
+        values = zip((left, *whole.args), extra, strict=True)
+        made = [self.entry(e, at) if axes else (e, ()) for e, axes in values]
+        before = tuple(s for _, hoisted in made for s in hoisted)
+        left, *args = (e for e, _ in made)
+        out = replace(whole, left=left, args=tuple(args), before=before, heads=heads)
         return self.in_words_of_family(out)
 
     def in_words_of_family(self, d: Drawn) -> Drawn:
