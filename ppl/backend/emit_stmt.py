@@ -225,10 +225,7 @@ def leaves(d: ir.Declared, text: str, outer: tuple[ir.Expr, ...] = ()) -> list[t
     dims = (*outer, *d.dims)
     if not d.items:
         return [(replace(d, dims=dims, type=array_of(d.type, len(outer))), text)]
-    return [
-        leaf for k, item in enumerate(d.items) for leaf in leaves(item, item_text(text, k, len(dims)), dims)
-    ]
-
-
-def item_text(text: str, k: int, axes: int) -> str:
-    return f"lib.items({text}, {axes}, {k})" if axes else f"{text}[{k}]"
+    found: list[tuple[ir.Declared, str]] = []
+    for k, item in enumerate(d.items):
+        found += leaves(item, f"lib.items({text}, {len(dims)}, {k})" if dims else f"{text}[{k}]", dims)
+    return found

@@ -91,16 +91,9 @@ class Writer:
         self.lines.append("    " * self.depth + text)
         self.spans.append(self.span)
 
-    def blank(self) -> None:
-        while self.lines and not self.lines[-1]:
-            self.lines.pop()
-            self.spans.pop()
-        self.lines += ["", ""]
-        self.spans += [None, None]
-
     @contextmanager
     def block(self, header: str) -> Iterator[None]:
-        """A header line and an indented body; an empty body becomes `pass`."""
+        """A header line and an indented body; an empty body becomes `pass`. Outermost blocks stand apart."""
         self.line(header)
         self.depth += 1
         start = len(self.lines)
@@ -109,7 +102,8 @@ class Writer:
             self.line("pass")
         self.depth -= 1
         if not self.depth:
-            self.blank()
+            self.lines += ["", ""]
+            self.spans += [None, None]
 
     @contextmanager
     def having(self, **fields: Any) -> Iterator[None]:

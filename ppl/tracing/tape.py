@@ -266,14 +266,9 @@ class Writer:
     def add(self, parent: Tracer, part: str) -> None:
         """Add to the adjoint of a value, in place where it is a sum already."""
         g = f"g{parent.number}"
-        if parent not in self.adjoints:
-            self.line(f"{g} = {part}")
-            self.adjoints[parent] = False
-        elif self.adjoints[parent]:
-            self.line(f"{g} += {part}")
-        else:
-            self.line(f"{g} = {g} + {part}")
-            self.adjoints[parent] = True
+        texts = {None: f"{g} = {part}", False: f"{g} = {g} + {part}", True: f"{g} += {part}"}
+        self.line(texts[self.adjoints.get(parent)])
+        self.adjoints[parent] = parent in self.adjoints
 
     def places(self, x: Tracer, index: Any) -> Array | None:
         """Where entries lie in `x` from end to end, found once; None where an index is no slower or safer.

@@ -127,17 +127,11 @@ WITHOUT_DERIVATIVE = (
 
 
 def _of_truths(function: Callable[..., Array]) -> Callable[..., Any]:
-    def apply(*operands: Any) -> Any:
-        return applied(function, *operands) if all(a.dtype.kind == "b" for a in operands) else refuse()
-
-    return apply
+    return lambda *xs: applied(function, *xs) if all(x.dtype.kind == "b" for x in xs) else refuse()
 
 
 def _operator(function: Callable[..., Array], swapped: bool = False) -> Callable[..., Any]:
-    def apply(*operands: Any) -> Any:
-        return applied(function, *(reversed(operands) if swapped else operands))
-
-    return apply
+    return lambda *operands: applied(function, *(reversed(operands) if swapped else operands))
 
 
 for _name, _function in (OPERATORS | COMPARISONS | UNARY).items():
@@ -156,12 +150,10 @@ def traced_in(x: Any) -> bool:
 
 def tracers_of(args: Sequence[Any], keywords: dict[str, Any]) -> list[Tracer]:
     """The arguments that are tracers; those inside lists, and by keyword, are untraceable."""
-    found = [a for a in args if isinstance(a, Tracer)]
-    if any(traced_in(a) for a in (*args, *keywords.values()) if not isinstance(a, Tracer)) or any(
-        isinstance(k, Tracer) for k in keywords.values()
-    ):
+    others = (a for a in args if not isinstance(a, Tracer))
+    if any(map(traced_in, (*others, *keywords.values()))):
         raise Untraceable("a list with a parameter in it")
-    return found
+    return [a for a in args if isinstance(a, Tracer)]
 
 
 def plain(args: Sequence[Any]) -> list[Any]:

@@ -4,7 +4,7 @@ Parameters have an entry for each draw, and what is made of them is lifted along
 loop is along its own (lift.py, iterations.py), loops along both at once.  What all draws share lacks it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
@@ -143,14 +143,10 @@ def left_together(made: Functions, body: ir.Stmts, start: set[str]) -> ir.Stmts:
 
     def diverges(s: ir.Loop) -> bool:
         decides = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
-        return has_exit(s) and (varies(decides, names) or parts(names, s.body))
+        conditions = (n.condition for n in walk_statements(s.body) if isinstance(n, ir.If))
+        return has_exit(s) and any(varies(e, names) for e in (decides, *conditions))
 
     return with_exit_flags(body, made.vectorise.options.fresh, diverges)
-
-
-def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:
-    """Whether draws go different ways somewhere in the statements."""
-    return any(isinstance(s, ir.If) and varies(s.condition, names) for s in walk_statements(tuple(body)))
 
 
 def function_body(functions: Functions, f: ir.Function, mask: Mask) -> ir.Stmts:
