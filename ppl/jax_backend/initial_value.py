@@ -174,8 +174,9 @@ def backward(
 def _back(
     rate: Rate, method: Method, problem: Problem, perturbed: Perturbed, steps: Steps, g: Traced, after: Any
 ) -> Any:
-    every, taken = jnp.arange(len(g)), steps.reached > NO_STEP_TAKEN
-    last = jnp.max(jnp.where(taken, jnp.arange(taken.shape[1]), -1))
+    given = problem.scales, problem.shared, perturbed
+    every, tries = jnp.arange(len(g)), jnp.arange(steps.reached.shape[1])
+    last = jnp.max(jnp.where(steps.reached > NO_STEP_TAKEN, tries, -1))
 
     def pulled(a: Traced, t: Traced, y: Traced, h: Traced, mine: tuple[Scales, Shared, Perturbed]) -> Any:
         scales, (floats, others), perturbed = mine
@@ -191,10 +192,8 @@ def _back(
         k, adjoint, sums = at
         t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
         here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
-        to_start, more = jax.vmap(pulled)(
-            adjoint + here, t, y, h, (problem.scales, problem.shared, perturbed)
-        )
-        mine = jnp.take(taken, k, axis=1)
+        to_start, more = jax.vmap(pulled)(adjoint + here, t, y, h, given)
+        mine = reached > NO_STEP_TAKEN
         sums = jax.tree_util.tree_map(lambda s, x: s + jnp.where(widened(mine, x), x, 0.0), sums, more)
         return k - 1, selected(mine, to_start, adjoint), sums
 
