@@ -1,14 +1,11 @@
 """What is computed of many draws at once, beside what batching.py has: the axis of the draws stands first."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib import batching
-
-Function = Callable[..., Any]
 
 
 @with_vjps(lambda xp, g, ans, x, at, count: xp.np.reshape(g, np.shape(x)), None, None)

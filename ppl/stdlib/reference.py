@@ -118,8 +118,7 @@ def constraint_page(c: Constraint) -> Iterator[str]:
     described = c.page
     assert described is not None
     free = "as many as x has elements" if described.size == ELEMENTWISE else described.size
-    yield f"{c.keyword}: {c.meaning}"
-    yield f"\n  {described.declared}\n"
+    yield f"{c.keyword}: {c.meaning}\n\n  {described.declared}\n"
     yield f"  free numbers u: {free.replace('//', '/')}"
     yield from (f"  {'map:' if k == 0 else '':16}{line}" for k, line in enumerate(described.transform))
     yield f"  {'log-Jacobian:':16}{described.log_jacobian}\n"
@@ -155,11 +154,9 @@ def where(lines: list[str], overloads: tuple[Overload, ...] | list[Overload]) ->
     """What the classes in `lines` stand for, and where the overloads are computed."""
     used = [name for name in CLASSES if any(name in WORDS.findall(line) for line in lines)]
     if used:
-        yield ""
-        yield from (f"  {name:8} {CLASSES[name]}" for name in used)
-    yield ""
-    places = dict.fromkeys(location(overload.impl) for overload in overloads)
-    yield from textwrap.wrap(f"Computed by {', '.join(places)}.", PAGE_WIDTH, break_on_hyphens=False)
+        yield from ("", *(f"  {name:8} {CLASSES[name]}" for name in used))
+    places = ", ".join(dict.fromkeys(location(overload.impl) for overload in overloads))
+    yield from ("", *textwrap.wrap(f"Computed by {places}.", PAGE_WIDTH, break_on_hyphens=False))
 
 
 def signature(name: str, overload: Overload) -> str:

@@ -3,14 +3,11 @@
 Stan Functions Reference, "Beta distribution" and "Beta proportion distribution".
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import AT_ENDS
-from ppl.stdlib.record import continuous, guarded, supported
+from ppl.stdlib.record import Impl, continuous, guarded, supported
 from ppl.stdlib.special.incomplete_beta import BELOW
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta
 
@@ -26,7 +23,7 @@ def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, (y >= 0) & (y <= 1), value))
 
 
-def _through(tail: Callable[..., Any], at_zero: float, at_one: float) -> Callable[..., Any]:
+def _through(tail: Impl, at_zero: float, at_one: float) -> Impl:
     """The function of (y, alpha, beta) that is `tail` for 0 < y < 1, and constant on either side."""
 
     def function(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
@@ -42,7 +39,7 @@ def _through(tail: Callable[..., Any], at_zero: float, at_one: float) -> Callabl
 CDFS = tuple(map(_through, BELOW, *AT_ENDS))
 
 
-def _by_proportion(of_shapes: Callable[..., Any]) -> Callable[..., Any]:
+def _by_proportion(of_shapes: Impl) -> Impl:
     return lambda xp, y, mu, kappa: of_shapes(xp, y, mu * kappa, (1.0 - mu) * kappa)
 
 

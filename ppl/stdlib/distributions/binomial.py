@@ -3,12 +3,9 @@
 Stan Functions Reference, "Binomial distribution" and "Binomial distribution, logit parameterization".
 """
 
-from collections.abc import Callable
-from typing import Any
-
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import AT_ENDS
-from ppl.stdlib.record import Distribution, Parts, guarded, supported
+from ppl.stdlib.record import Distribution, Impl, Parts, guarded, supported
 from ppl.stdlib.special.counts import per
 from ppl.stdlib.special.incomplete_beta import ABOVE
 from ppl.stdlib.special.log_add import expit, softplus
@@ -39,7 +36,7 @@ def log_density(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
     return guarded(xp, _is_valid(trials, theta), supported(xp, _is_inside(y, trials), value))
 
 
-def _through(tail: Callable[..., Any], below: float, above: float) -> Callable[..., Any]:
+def _through(tail: Impl, below: float, above: float) -> Impl:
     """`tail` of the (y + 1)th least of N uniforms, which is beta(y + 1, N - y)."""
 
     def function(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:

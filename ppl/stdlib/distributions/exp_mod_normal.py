@@ -4,19 +4,15 @@ With z = (y - mu) / sigma, v = lambda sigma and B = exp(v^2 / 2 - v z) Phi(z - v
 cdf Phi(z) - B.  Stan Functions Reference, "Exponentially modified normal distribution".
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import continuous, guarded
+from ppl.stdlib.record import Impl, continuous, guarded
 from ppl.stdlib.special.constants import LOG_TWO
-from ppl.stdlib.special.log_concave import log_left_tail
+from ppl.stdlib.special.log_concave import DEEP_IN_TAIL, log_left_tail
 from ppl.stdlib.special.mills import inverse_mills, log_tilted_tail, mills_excess
-
-DEEP_IN_TAIL = 1e-4
-"""Below it the difference Phi - B has lost digits that its log needs; the tail is integrated instead."""
 
 
 def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, rate: Array) -> Array:
@@ -24,7 +20,7 @@ def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, rate: Array) -
     return guarded(xp, (sigma > 0) & (rate > 0), value)
 
 
-def _in_standard_form(standard: Callable[..., Any]) -> Callable[..., Any]:
+def _in_standard_form(standard: Impl) -> Impl:
     """The function of (y, mu, sigma, lambda) that is `standard(xp, z, v)`."""
 
     def function(xp: Namespace, y: Array, mu: Array, sigma: Array, rate: Array) -> Array:

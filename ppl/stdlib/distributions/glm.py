@@ -3,7 +3,7 @@
 Stan Functions Reference, sections "... generalized linear model".  x is (rows, columns), or one row for all.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,7 @@ from ppl.arrays import NUMPY, Adjoints, Array, Namespace, Node, is_traced, summe
 from ppl.late import special
 from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.products import inner
-from ppl.stdlib.record import Constant, Distribution
-
-Density = Callable[..., Array]
+from ppl.stdlib.record import Constant, Distribution, Impl
 
 
 class ByRows(Node):
@@ -98,7 +96,7 @@ def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:
     )
 
 
-def _each_row(term: Density) -> Density:
+def _each_row(term: Impl) -> Impl:
     def rows(xp: Namespace, *args: Array) -> Array:
         *needed, y, x = args
         return term(xp, *needed) + np.zeros(np.broadcast_shapes(np.shape(y), np.shape(x)[:-1]))
@@ -155,10 +153,7 @@ BERNOULLI_LOGIT_GLM = Distribution(
     args=(("y", "binary"), *ROWS),
     log_density=ByRows(bernoulli.logit_log_density),
     rng=lambda rng, x, alpha, beta: rng.binomial(1, special.expit(alpha + inner(NUMPY, x, beta))),
-    rng_signatures=(
-        "(matrix, vector, vector) => array[] int",
-        "(row_vector, vector, vector) => array[] int",
-    ),
+    rng_signatures=tuple(f"({x}, vector, vector) => array[] int" for x in ("matrix", "row_vector")),
     batched=False,
     cores=(0, 1, 0, 1),
 )

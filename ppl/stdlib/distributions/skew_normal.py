@@ -13,11 +13,8 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
 from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, LOG_TWO
-from ppl.stdlib.special.log_concave import log_left_tail
+from ppl.stdlib.special.log_concave import DEEP_IN_TAIL, log_left_tail
 from ppl.stdlib.special.mills import inverse_mills
-
-DEEP_TAIL = 1e-4
-"""Below it the difference Phi - 2 T has lost digits that its log needs; the tail is integrated instead."""
 
 
 def _slope(xp: Namespace, z: Array, alpha: Array) -> Array:
@@ -63,7 +60,7 @@ def standard_cdf(xp: Namespace, z: Array, alpha: Array) -> Array:
 def standard_lcdf(xp: Namespace, z: Array, alpha: Array) -> Array:
     p = standard_cdf(xp, z, alpha)
     slope = _slope(xp, z, alpha)
-    deep = (p < DEEP_TAIL) & (slope > 1.0)
+    deep = (p < DEEP_IN_TAIL) & (slope > 1.0)
     from_above = xp.np.log1p(-standard_cdf(xp, -z, -alpha))
     value = xp.np.where(p > 0.5, from_above, xp.np.log(xp.np.where(deep, 0.5, p)))
 

@@ -13,6 +13,10 @@ DISTANCES, LOG_WEIGHTS = 0.5 * LOG_CUTOFF * (NODES + 1.0), np.log(0.5 * LOG_CUTO
 """The nodes and weights of the rule that integrates a tail, in units of its slope."""
 
 
+DEEP_IN_TAIL = 1e-4
+"""Below it a difference of shares has lost digits that its log needs; the tail is integrated instead."""
+
+
 def log_left_tail(xp: Namespace, log_density: Callable[[Array], Array], z: Array, slope: Array) -> Array:
     """The log of the integral of exp(log_density) from -infinity to z, where its slope at z is positive.
 
