@@ -183,7 +183,7 @@ RECIPES = (
         "Adding a function",
         f"{STDLIB}/functions/halves.py",
         HALVED,
-        {f"{STDLIB}/functions/table.py": before(("    hmm,\n", "    halves,\n"))},
+        {f"{STDLIB}/functions/table.py": before(("    hmm,\n", "    halves,\n"), (" hmm),\n", " halves,"))},
         ADDS_A_FUNCTION,
     ),
     Recipe(
