@@ -152,11 +152,11 @@ class Compilation:
 
 @dataclass(frozen=True)
 class Phase:
-    """A step of the compiler: `made` is what it makes of a program, for a form where forms differ."""
+    """A step of the compiler: `run` makes something of a program, of a form of it where forms differ."""
 
     name: str
     meaning: str
-    made: Callable[[Compilation, Form], Any] = field(repr=False)
+    run: Callable[[Compilation, Form], Any] = field(repr=False)
 
 
 PHASES = (
@@ -178,9 +178,9 @@ def run_phases(c: Compilation, last: str, form: Form = VALUES) -> Any:
     """
     with depth_refused(c):
         for phase in PHASES:
-            made = phase.made(c, form)
+            result = phase.run(c, form)
             if phase.name == last:
-                return made
+                return result
     raise KeyError(last)
 
 

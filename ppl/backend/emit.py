@@ -142,8 +142,7 @@ def declare_data(w: Writer, d: ir.Declared) -> None:
     """Each leaf is read by itself; the sizes of one may use the values of those before."""
     name = python_name(d.name)
     for leaf, _ in leaves(d, name):
-        with_data = declaration(w, leaf)
-        w.line(f"{python_name(leaf.name)} = read({with_data})")
+        w.line(f"{python_name(leaf.name)} = read({declaration(w, leaf)})")
     if d.items:
         w.line(f"{name} = {tuple_value(d)}")
     w.line(f"d.{name} = {name}")

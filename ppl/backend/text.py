@@ -82,7 +82,7 @@ class Writer:
     has_target: bool = False
     """Whether what is being written adds to the target."""
     sums: tuple[str, ...] | None = None
-    """In such a function what it adds up, "target" or "jacobian", which it gives back after its values."""
+    """The sums ("target", "jacobian") that the function of a branch returns after its values; else None."""
     span: Span | None = None
     depth: int = 0
     temporaries: int = 0

@@ -165,10 +165,10 @@ class Builder:
         return ast.Call(self.span(meta), str(name), (*first, *args), bar=bool(first))
 
     def removed(self, meta: Meta, name: Token, parts: Any) -> ModelError:
-        hint, now = REMOVED[name]
+        hint, template = REMOVED[name]
         args = parts[0] if len(parts) == 1 else ()
-        fits = len(args) == now.count("{}")
-        fix = Fix(self.span(meta), now.format(*(e.span.text for e in args))) if fits else None
+        fits = len(args) == template.count("{}")
+        fix = Fix(self.span(meta), template.format(*(e.span.text for e in args))) if fits else None
         return ModelError(f"`{name}` was removed from the language.", self.span(name), hint, "PPL138", fix)
 
     def _indexed(self, meta: Meta, base: ast.Expr, *indices: ast.Index | None) -> ast.Indexed:
@@ -194,7 +194,7 @@ def own_fields(kind: type) -> tuple[str, ...]:
 
 
 def plain(child: Any) -> Any:
-    """The text of a token, of a string without its quotes."""
+    """A token as its text, a string without its quotes; any other child as it is."""
     if not isinstance(child, Token):
         return child
     return str(child[1:-1] if child.type == "STRING" else child)

@@ -167,7 +167,7 @@ def rows_on_sides(size: str, sides: tuple[tuple[int, bool], ...]) -> Form:
 
 
 def rest_of(size: str) -> Form:
-    """The terms that depend on none of them."""
+    """The terms that depend on none of the rows that `size` counts."""
     meaning = f"The terms of the target that do not depend on the rows that {size} counts."
     return Form(f"rest:{size}", meaning, ARRAYS, (PASSES["rest-terms"].of(size), *ONCE))
 
@@ -199,7 +199,7 @@ given parameters that have the same values at all points.
 
 
 def form_named(name: str) -> Form:
-    """UnknownName where there is none."""
+    """The form of this name; raises UnknownName if there is none."""
     kind, _, size = name.partition(":")
     if size and kind in SPLITS:
         return SPLITS[kind](size)

@@ -111,10 +111,10 @@ def lower_constraint(c: Lowering, t: ast.SizedType) -> tuple[str, tuple[ir.Expr,
     match sorted(bounds):
         case []:
             return "identity", ()
-        case ["lower"] | ["upper"] as one:
-            return one[0], (bounds[one[0]],)
+        case ["lower" | "upper" as side]:
+            return side, (bounds[side],)
         case ["lower", "upper"]:
             return "lower_upper", (bounds["lower"], bounds["upper"])
         case _:
-            zero, one_ = ir.Const(0.0, REAL), ir.Const(1.0, REAL)
-            return "offset_multiplier", (bounds.get("offset", zero), bounds.get("multiplier", one_))
+            zero, one = ir.Const(0.0, REAL), ir.Const(1.0, REAL)
+            return "offset_multiplier", (bounds.get("offset", zero), bounds.get("multiplier", one))

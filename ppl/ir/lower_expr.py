@@ -178,7 +178,7 @@ def may_drop(name: str) -> bool:
     return suffix_of(name) in ("lupdf", "lupmf", "lp")
 
 
-def counted(start: ir.Expr, count: ir.Expr) -> ir.Between:
+def range_of_length(start: ir.Expr, count: ir.Expr) -> ir.Between:
     """start:(start + count - 1)."""
     one = ir.Const(1, INT)
     if start == one:
@@ -203,9 +203,9 @@ SLICES: Mapping[str, Callable[[Sequence[ir.Expr]], tuple[ir.IndexItem, ...]]] = 
     "row": lambda w: (ir.At(w[0]),),
     "col": lambda w: (ir.Between(None, None), ir.At(w[0])),
     "head": lambda w: (ir.Between(ir.Const(1, INT), w[0]),),
-    "segment": lambda w: (counted(w[0], w[1]),),
-    "sub_col": lambda w: (counted(w[0], w[2]), ir.At(w[1])),
-    "sub_row": lambda w: (ir.At(w[0]), counted(w[1], w[2])),
+    "segment": lambda w: (range_of_length(w[0], w[1]),),
+    "sub_col": lambda w: (range_of_length(w[0], w[2]), ir.At(w[1])),
+    "sub_row": lambda w: (ir.At(w[0]), range_of_length(w[1], w[2])),
 }
 """Functions that only pick: as indices, loops over them become array operations."""
 

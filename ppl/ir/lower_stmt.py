@@ -94,7 +94,7 @@ def lower_for(c: Lowering, s: ast.For, body: ir.Stmts) -> ir.Stmts:
     """
     lower, upper = lower_expr(c, s.lower), lower_expr(c, s.upper)
     if may_change(upper, body):
-        return counted(c, s, lower, upper, body)
+        return as_while(c, s, lower, upper, body)
     first, lower = named_bound(c, lower, s.lower, body)
     second, upper = named_bound(c, upper, s.upper, body)
     return (*first, *second, ir.For(s.variable, lower, upper, body, s.span))
@@ -124,7 +124,7 @@ def whole_of(e: ir.Expr) -> str:
     return e.name if isinstance(e, ir.Var) else ""
 
 
-def counted(c: Lowering, s: ast.For, lower: ir.Expr, upper: ir.Expr, body: ir.Stmts) -> ir.Stmts:
+def as_while(c: Lowering, s: ast.For, lower: ir.Expr, upper: ir.Expr, body: ir.Stmts) -> ir.Stmts:
     """The loop as a `while`, whose counter is one ahead, so that `continue` goes on with the next."""
     at = ir.Var(c.fresh(s.variable), INT)
     inside = (

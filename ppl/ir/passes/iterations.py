@@ -74,7 +74,8 @@ from ppl.types import (
 
 Around = tuple[Lifting, Batch] | None
 """The attempt and the batch of all draws around an outermost loop; None for one draw."""
-Sides = frozenset[frozenset[str]]
+Triangles = frozenset[frozenset[str]]
+"""Pairs of loop variables, as `Batch.triangular`."""
 
 
 def loop_as_arrays(s: ir.For, options: LiftOptions, around: Around = None) -> ir.Stmts:
@@ -121,9 +122,9 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     if every is not b and any(inside):
         raise Dependent("the bounds of the loop depend on the branch around it")
     bounds = lift(c, every, s.lower), lift(c, every, s.upper)
-    sides = b.triangular | {frozenset({v, s.variable}) for v in b.variables if is_triangle(v, s)}
+    triangles = b.triangular | {frozenset({v, s.variable}) for v in b.variables if is_triangle(v, s)}
     if not any_axes(*bounds) and not (b.loops and (flat or b.is_masked)):
-        return rectangle(c, b, s, bounds, sides)
+        return rectangle(c, b, s, bounds, triangles)
     over = every.over(*bounds) or every.loops
     ends = tuple(spread(every, bound, over) if len(over) > 1 else bound for bound in bounds)
     args = (every.indices[over[0]], *ends)
@@ -133,16 +134,16 @@ def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:
     (name,) = axes_of(found[over[0]].type)
     values = c.index_set(s.variable, batching.nested_range, args, name)
     variables, indices = {**pairs.variables, s.variable: values}, {**pairs.indices, name: values}
-    pairs = Batch(indices, variables, {}, b, pairs.positions, sides, b.ranges, draws=pairs.draws)
+    pairs = Batch(indices, variables, {}, b, pairs.positions, triangles, b.ranges, draws=pairs.draws)
     return pairs if b.mask is None else masked_batch(c, pairs, entries_at(pairs, b.mask, found))
 
 
-def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], sides: Sides) -> Batch:
+def rectangle(c: Lifting, b: Batch, s: ir.For, bounds: tuple[ir.Expr, ...], triangles: Triangles) -> Batch:
     """The iterations of an inner loop that every one of the outer has."""
     axis = axis_of_range(s.lower, s.upper, b.axes)
     values = c.index_set(s.variable, batching.loop_range, bounds, axis)
     indices, variables = {**b.indices, axis: values}, {**b.variables, s.variable: values}
-    return Batch(indices, variables, parent=b, triangular=sides, ranges=b.ranges, draws=b.draws)
+    return Batch(indices, variables, parent=b, triangular=triangles, ranges=b.ranges, draws=b.draws)
 
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -369,7 +370,7 @@ def summed(c: Lifting, b: Batch, value: ir.Expr, left: Sequence[str]) -> ir.Expr
     """The sum of a value over all axes of the batch except those that are left."""
     if b.mask is not None:
         value = where_mask(b.mask, spread(b, value, b.axes))
-    return counted(c, b, totalled(value, left), (*axes_of(value.type), *left, b.draws))
+    return times_count(c, b, totalled(value, left), (*axes_of(value.type), *left, b.draws))
 
 
 def totalled(value: ir.Expr, left: Sequence[str]) -> ir.Expr:
@@ -381,8 +382,8 @@ def totalled(value: ir.Expr, left: Sequence[str]) -> ir.Expr:
     return value
 
 
-def counted(c: Lifting, b: Batch, value: ir.Expr, others: Sequence[str]) -> ir.Expr:
-    """The sum of a value that is the same along all axes of the batch but the others."""
+def times_count(c: Lifting, b: Batch, value: ir.Expr, others: Sequence[str]) -> ir.Expr:
+    """A value times the number of entries along each axis of the batch except `others`."""
     for axis, index in b.indices.items():
         if axis not in others:
             c.fails_if_empty = True  # 0 times infinity is nan
@@ -563,7 +564,7 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
     if isinstance(value, ir.Apply) and value.callee.reduce == "sum" and any_axes(value):
         summed_over = over_axes(REAL, *(axis for axis in axes_of(value.type) if axis in own))
         value = value if value.callee.batch in ("none", "whole") else replace(value, type=summed_over)
-    value = counted(c, b, value, others)
+    value = times_count(c, b, value, others)
     if draws is not None:
         value = by_draw(c, b, value, draws)
     c.out.append(replace(s, value=value))

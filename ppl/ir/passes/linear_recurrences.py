@@ -1,8 +1,9 @@
 """A loop that fills a variable by sums over ranges of its earlier entries becomes a linear recurrence.
 
-`x[t] = a + b * dot_product(x[i:j], w)`, as the renewal equation of an epidemic, reads as many entries as
-there are: no state of a scan has them.  But it is linear in them.  Loops without order say how: x[t] is a,
-its scale is b, and row t of a table has the weights w of the entries before it.
+`x[t] = a + b * dot_product(x[i:j], w)`, as the renewal equation of an epidemic, reads any number of earlier
+entries, so the state of a scan cannot hold them.  But x[t] is linear in them.  Loops whose iterations are
+independent compute its coefficients: x[t] is set to a, the scale to b, and row t of a table has the weights w
+of the entries before it.  One call of stdlib/linear_recurrence then computes all entries.
 """
 
 from collections.abc import Iterator
@@ -38,8 +39,8 @@ from ppl.stdlib.linear_recurrence import weights_before, with_recurrence
 from ppl.stdlib.record import Impl, LeadingAxis
 from ppl.types import INT, MATRIX, REAL, VECTOR, Array, Type, rank
 
-DIVIDED, BY_ELEMENT = OPERATORS["/"].name, OPERATORS[".*"].name
-FIRST, NOTHING = ir.Const(1, INT), ir.Const(0.0, REAL)
+DIVIDE, ELT_TIMES = OPERATORS["/"].name, OPERATORS[".*"].name
+FIRST, ZERO = ir.Const(1, INT), ir.Const(0.0, REAL)
 
 
 @dataclass(frozen=True)
@@ -67,22 +68,22 @@ class Term:
 
 def by_linear_recurrences(p: ir.Program) -> ir.Program:
     """A loop that fills a variable by sums over ranges of its earlier entries becomes one recurrence."""
-    change = partial(solved, fresh=fresh_names("_linear"))
+    change = partial(rewrite_statement, fresh=fresh_names("_linear"))
     return p.with_density(lambda body: in_branches(body, change), functions=True)
 
 
-def solved(s: ir.Stmt, fresh: Fresh) -> ir.Stmts:
-    """A loop as loops without order and a recurrence; any other statement as it is."""
+def rewrite_statement(s: ir.Stmt, fresh: Fresh) -> ir.Stmts:
+    """A loop as loops of independent iterations and a recurrence; any other statement as it is."""
     if isinstance(s, ir.For) and not leaves_early(s.body):
         loop = replace(s, body=with_indices_written_out(s.body))
         for k, store in enumerate(loop.body):
             if isinstance(store, ir.Update) and reads_range(loop.body, store.name):
                 with suppress(Dependent):
-                    return divided(loop, k, store, fresh)
+                    return replace_loop(loop, k, store, fresh)
     return (s,)
 
 
-def divided(s: ir.For, k: int, store: ir.Update, fresh: Fresh) -> ir.Stmts:
+def replace_loop(s: ir.For, k: int, store: ir.Update, fresh: Fresh) -> ir.Stmts:
     """Loops that fill the variable and the weights, the recurrence, and the rest of the loop."""
     before, after = s.body[:k], s.body[k + 1 :]
     refuse_effects((*before, store))
@@ -92,18 +93,18 @@ def divided(s: ir.For, k: int, store: ir.Update, fresh: Fresh) -> ir.Stmts:
     sums = [term for term in terms if term.entries]
     rest = (*needed, *after)
     dropped = declared_names(before) - declared_names(needed)
-    if len(sums) != 1 or any(mentions(each, told) for each in rest for told in (name, *dropped)):
+    if len(sums) != 1 or any(mentions(each, gone) for each in rest for gone in (name, *dropped)):
         raise Dependent("the loop reads the variable elsewhere")
     require_earlier(sums[0], place)
     require_same_weights(sums[0], s)
-    own = [term.factor for term in terms if not term.entries] or [NOTHING]
+    own = [term.factor for term in terms if not term.entries] or [ZERO]
     fill = replace(store, value=reduce(partial(binary, "+", t=REAL), own))
-    made = Made(s, place, needed, fresh).recurrence(fill, sums[0])
+    recurrence = Replacement(s, place, needed, fresh).statements(fill, sums[0])
     loop = replace(s, body=rest)
-    acts = outer_writes(loop) or any(
+    has_effect = outer_writes(loop) or any(
         isinstance(n, ir.Increment | ir.CallVoid | ir.Message) for n in walk(rest)
     )
-    return (*made, loop) if acts else made
+    return (*recurrence, loop) if has_effect else recurrence
 
 
 def reads_range(body: ir.Stmts, name: str) -> bool:
@@ -132,14 +133,14 @@ def place_in_order(store: ir.Update, s: ir.For) -> ir.Expr:
 
 
 def without_locals_of(name: str, before: ir.Stmts, value: ir.Expr) -> tuple[ir.Stmts, ir.Expr]:
-    """The statements without the locals that the variable tells, and the value with these written out."""
-    kept: list[ir.Stmt] = []
-    once, told = set_once(before), {name}
+    """The statements without locals that depend on the variable, and the value with these substituted."""
+    independent: list[ir.Stmt] = []
+    once, dependent = set_once(before), {name}
     for s in before:
-        told |= assigned_names((s,)) if used_names(s) & told else set()
+        dependent |= assigned_names((s,)) if used_names(s) & dependent else set()
     for k, s in reversed([*enumerate(before)]):
-        if not used_names(s) & told:
-            kept.insert(0, s)
+        if not used_names(s) & dependent:
+            independent.insert(0, s)
         elif (
             isinstance(s, ir.Assign)
             and s.name in once
@@ -150,11 +151,11 @@ def without_locals_of(name: str, before: ir.Stmts, value: ir.Expr) -> tuple[ir.S
             value = substituted(value, {s.name: s.value})
         else:
             raise Dependent(f"`{name}` is read before the statement that fills it")
-    return tuple(kept), value
+    return tuple(independent), value
 
 
 def terms_of(e: ir.Expr, name: str) -> Iterator[Term]:
-    """What the sum is of; raises Dependent where it is not linear in the variable."""
+    """The terms of a sum; raises Dependent unless it is linear in the variable."""
     if name not in used_names(e):
         yield Term(e if e.type == REAL else ir.Promote(e, REAL))
         return
@@ -166,15 +167,15 @@ def terms_of(e: ir.Expr, name: str) -> Iterator[Term]:
             yield from (t.scaled("*", MINUS_ONE) for t in terms_of(x, name))
         case ir.Apply(callee=ir.Callee(name=op), args=(x, y)) if op == TIMES and rank(x.type) == 0:
             by, of = (x, y) if name not in used_names(x) else (y, x)
-            yield from (t.scaled("*", free(by, name)) for t in terms_of(of, name))
-        case ir.Apply(callee=ir.Callee(name=op), args=(x, y)) if op == DIVIDED:
-            yield from (t.scaled("/", free(y, name)) for t in terms_of(x, name))
+            yield from (t.scaled("*", invariant(by, name)) for t in terms_of(of, name))
+        case ir.Apply(callee=ir.Callee(name=op), args=(x, y)) if op == DIVIDE:
+            yield from (t.scaled("/", invariant(y, name)) for t in terms_of(x, name))
         case ir.Apply(callee=ir.Callee(name="dot_product"), args=(x, y)):
             yield product(x, y, name)
         case ir.Apply(callee=ir.Callee(name=op), args=(x, y)) if op == TIMES:
             yield product(x, y, name)
         case ir.Apply(callee=ir.Callee(name="sum"), args=(ir.Apply(callee=inner, args=(x, y)),)):
-            if inner.name != BY_ELEMENT:
+            if inner.name != ELT_TIMES:
                 raise Dependent("not a sum of products")
             yield product(x, y, name)
         case ir.Apply(callee=ir.Callee(name="sum"), args=(x,)):
@@ -185,8 +186,8 @@ def terms_of(e: ir.Expr, name: str) -> Iterator[Term]:
             raise Dependent("not linear")
 
 
-def free(e: ir.Expr, name: str) -> ir.Expr:
-    """The expression, which must not read the variable."""
+def invariant(e: ir.Expr, name: str) -> ir.Expr:
+    """The expression as a real; raises Dependent if it reads the variable."""
     if name in used_names(e):
         raise Dependent("not linear")
     return e if e.type == REAL else ir.Promote(e, REAL)
@@ -201,6 +202,7 @@ def product(x: ir.Expr, y: ir.Expr, name: str) -> Term:
 
 
 def earlier(e: ir.Expr, name: str) -> Range:
+    """The range of entries of the variable that a list is; raises Dependent if it is none."""
     found = as_range(e)
     if found.base != ir.Var(name, found.base.type):
         raise Dependent("not linear")
@@ -224,7 +226,7 @@ def as_range(e: ir.Expr) -> Range:
 
 
 def require_earlier(t: Term, place: ir.Expr) -> None:
-    """Dependent, where a step may read an entry that is not filled yet."""
+    """Raise Dependent if a step may read an entry that is not filled yet."""
     assert t.entries is not None
     at, last = linear(place), linear(t.entries.upper)
     ahead = at + -last if at and last else None
@@ -233,7 +235,7 @@ def require_earlier(t: Term, place: ir.Expr) -> None:
 
 
 def require_same_weights(t: Term, s: ir.For) -> None:
-    """Dependent, where the list that weights are a range of is not the same in every step."""
+    """Raise Dependent if the list of weights changes from step to step."""
     assert t.weights is not None
     if s.variable in used_names(t.weights.base) or not is_invariant(t.weights.base, s.body):
         raise Dependent("the weights change from one step to the next")
@@ -243,7 +245,7 @@ def require_same_weights(t: Term, s: ir.For) -> None:
 
 
 @dataclass(frozen=True)
-class Made:
+class Replacement:
     """The statements that take the place of a loop, whose steps need some locals."""
 
     loop: ir.For
@@ -251,7 +253,7 @@ class Made:
     locals: ir.Stmts
     fresh: Fresh
 
-    def recurrence(self, fill: ir.Update, t: Term) -> ir.Stmts:
+    def statements(self, fill: ir.Update, t: Term) -> ir.Stmts:
         """Loops that fill the variable, the scale, and the ends of ranges; then the entries in order."""
         assert t.entries is not None and t.weights is not None
         ends = (t.entries.lower, t.entries.upper, t.weights.lower, t.weights.upper)
@@ -259,14 +261,14 @@ class Made:
         tables = [ir.Var(self.fresh("end"), Array(INT)) for _ in ends]
         scale = ir.Var(self.fresh("scale"), VECTOR)
         backwards = ir.Const(int(t.entries.backwards != t.weights.backwards), INT)
-        weights = called(weights_before, "whole", MATRIX, t.weights.base, *tables, backwards)
+        weights = call_of(weights_before, "whole", MATRIX, t.weights.base, *tables, backwards)
         x = ir.Var(fill.name, t.entries.base.type)
         return (
             *(self.declared(each, start) for each, start in zip(tables, starts, strict=True)),
-            self.declared(scale, NOTHING),
+            self.declared(scale, ZERO),
             self.steps(*map(self.set, tables, ends)),
             self.steps(fill, self.set(scale, t.factor)),
-            ir.Assign(x.name, called(with_recurrence, "leading", x.type, x, scale, weights), fill.span),
+            ir.Assign(x.name, call_of(with_recurrence, "leading", x.type, x, scale, weights), fill.span),
         )
 
     def declared(self, var: ir.Var, value: ir.Expr) -> ir.Assign:
@@ -289,5 +291,5 @@ class Made:
         return ir.Update(var.name, ((ir.At(self.place),),), value, self.loop.span)
 
 
-def called(impl: Impl, batch: LeadingAxis, t: Type, *args: ir.Expr) -> ir.Apply:
+def call_of(impl: Impl, batch: LeadingAxis, t: Type, *args: ir.Expr) -> ir.Apply:
     return ir.Apply(ir.Callee(impl.__name__, impl, batch), args, t)

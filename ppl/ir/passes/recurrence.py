@@ -35,7 +35,6 @@ from ppl.types import (
     indexed_type,
 )
 
-Stmts = tuple[ir.Stmt, ...]
 EFFECTS = (
     *(ir.Message, ir.CallVoid, ir.While, ir.Jump),
     *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),
@@ -66,7 +65,7 @@ class Recurrence:
     """A loop over steps; `body` reads and changes locals alone, but for what needs no order."""
 
     loop: ir.For
-    body: Stmts
+    body: ir.Stmts
     states: tuple[State, ...]
     filled: tuple[Filled, ...]
 
@@ -94,7 +93,7 @@ def recurrence(s: ir.For, fresh: Fresh) -> Recurrence:
     return Recurrence(s, body, tuple(states), tuple(filled))
 
 
-def without_any_continue(body: Stmts) -> Stmts:
+def without_any_continue(body: ir.Stmts) -> ir.Stmts:
     """The same statements, in inner loops too."""
 
     def change(n: Any) -> Any:
@@ -109,7 +108,7 @@ def refuse_effects(body: Sequence[ir.Stmt]) -> None:
             raise Dependent("it has an effect beyond the target and its own variables")
 
 
-def with_indices_written_out(body: Stmts) -> Stmts:
+def with_indices_written_out(body: ir.Stmts) -> ir.Stmts:
     """Int locals that are sums of other variables, `int now = T - t`, replaced by those sums.
 
     One that is a sum of what changes later in the body stays.
@@ -126,7 +125,7 @@ def with_indices_written_out(body: Stmts) -> Stmts:
 # --- Whole variables -----------------------------------------------------------------------------
 
 
-def carry_whole(name: str, body: Stmts, s: ir.For, fresh: Fresh, states: list[State]) -> Stmts:
+def carry_whole(name: str, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[State]) -> ir.Stmts:
     """The body with the variable under a name of its own, carried from step to step."""
     t = type_of(name, body)
     if isinstance(core(t), Tuple) or element_type(t) == INT:
@@ -139,7 +138,7 @@ def carry_whole(name: str, body: Stmts, s: ir.For, fresh: Fresh, states: list[St
     return tuple(rename(s, {name: local.name}, {}) for s in body)
 
 
-def type_of(name: str, body: Stmts) -> Type:
+def type_of(name: str, body: ir.Stmts) -> Type:
     for n in walk(body):
         if isinstance(n, ir.Var) and n.name == name:
             return n.type
@@ -172,7 +171,7 @@ class Window:
         return behind.constant * self.slope if not behind.terms else None
 
 
-def entries_of(name: str, body: Stmts, v: str) -> Window | None:
+def entries_of(name: str, body: ir.Stmts, v: str) -> Window | None:
     """How the loop over `v` fills the variable and reads it back; None unless entry by entry, in order."""
     setters = [n for n in walk(body) if sets(n, name)]
     reads = [n for n in walk(body) if isinstance(n, ir.Index) and reads_name(n, name)]
@@ -201,8 +200,8 @@ def reads_name(n: ir.Index, name: str) -> bool:
 
 
 def carry_entries(
-    w: Window, body: Stmts, s: ir.For, fresh: Fresh, states: list[State], filled: list[Filled]
-) -> Stmts:
+    w: Window, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[State], filled: list[Filled]
+) -> ir.Stmts:
     """The body with this step's entry and those before it under names of their own."""
     furthest = max(w.lags, default=0)
     first = substituted(w.index, {s.variable: s.lower})
@@ -231,7 +230,7 @@ def has_earlier_entries(w: Window, first: ir.Expr, furthest: int) -> bool:
     return at is not None and not at.terms and w.slope > 0 and at.constant > furthest
 
 
-def with_start(body: Stmts, entry: ir.Var, old: ir.Expr, s: ir.For) -> Stmts:
+def with_start(body: ir.Stmts, entry: ir.Var, old: ir.Expr, s: ir.For) -> ir.Stmts:
     """The entry begins as what it was before the loop, unless the step sets it whole at once."""
     for k, b in enumerate(body):
         if isinstance(b, ir.Assign) and b.name == entry.name and entry.name not in used_names(b.value):
@@ -256,7 +255,7 @@ def by_name(w: Window, names: Sequence[ir.Var], n: Any) -> Any:
             return n
 
 
-def for_certain(body: Stmts, v: str) -> Stmts:
+def for_certain(body: ir.Stmts, v: str) -> ir.Stmts:
     """The statements that every step of the loop over `v` runs; inner loops of steady length are taken to."""
     certain: list[ir.Stmt] = []
     for s in body:
@@ -271,10 +270,10 @@ def sets(n: Any, name: str) -> bool:
     return isinstance(n, ir.Update | ir.Assign) and n.name == name
 
 
-def sure_lags(w: Window, sure: Stmts) -> set[int | None]:
+def sure_lags(w: Window, sure: ir.Stmts) -> set[int | None]:
     """The lags that these statements read whatever the data, so that the entries before the first exist."""
-    looked = [n for n in walk(sure) if isinstance(n, ir.Select | ir.Logical)]
-    unsure = {id(n) for choice in looked for n in walk(choice)}
+    choices = [n for n in walk(sure) if isinstance(n, ir.Select | ir.Logical)]
+    unsure = {id(n) for choice in choices for n in walk(choice)}
     return {
         w.lag(n.items[0])
         for n in walk(sure)
