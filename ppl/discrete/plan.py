@@ -21,8 +21,8 @@ def lines_of(s: Step) -> list[str]:
     d = s.parameter
     met = f", beside {' and '.join(n.text.removesuffix('[]') for n in s.neighbours)}" if s.neighbours else ""
     if s.order:
-        same = "the same matrix for all" if s.steady else "a matrix for each"
-        how = f"along its index {s.chain_axis + 1} by forward messages, {same}{met}"
+        same = "with the same matrix at each step" if s.steady else "with one matrix for each step"
+        how = f"along its index {s.chain_axis + 1} by forward messages {same}{met}"
         several = [*(size for k, size in enumerate(d.dims) if k != s.chain_axis), d.dims[s.chain_axis]]
     else:
         how = f"{'each entry by itself' if d.dims else 'at once'}{met}"

@@ -440,12 +440,13 @@ SENTENCES = [
     ),
     (
         annealed(autocorrelation=0.45),
-        "usable: the HMC moves mix too slowly: after the last of them the autocorrelation of the "
+        "usable: the HMC moves mix too slowly: after the last move the autocorrelation of the "
         f"annealed draws with the start is still 0.45. {PROGRAM}",
     ),
     (
         annealed(made=774),
-        f"poor: the HMC moves mix too slowly: 774 of them were made, and tails are reached seldom. {PROGRAM}",
+        "poor: the HMC moves mix too slowly: 774 moves were made, and the tails are rarely reached. "
+        f"{PROGRAM}",
     ),
     (
         annealed(drift=0.1),
@@ -453,7 +454,7 @@ SENTENCES = [
     ),
     (
         annealed(autocorrelation=3.62),
-        "poor: the HMC moves mix too slowly: after the last of them the annealed draws still spread from "
+        "poor: the HMC moves mix too slowly: after the last move the annealed draws still spread from "
         f"their start. {PROGRAM}",
     ),
     (
@@ -470,7 +471,7 @@ SENTENCES = [
     # The worst is said, of equals the first rule's.
     (
         annealed(drift=0.1, autocorrelation=0.61, **tails(0.9)),
-        "poor: the HMC moves mix too slowly: after the last of them the autocorrelation of the "
+        "poor: the HMC moves mix too slowly: after the last move the autocorrelation of the "
         f"annealed draws with the start is still 0.61. {PROGRAM}",
     ),
     (

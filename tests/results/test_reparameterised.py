@@ -6,7 +6,7 @@ from ppl.results.fits.reparameterised import non_centred_forms
 FUNNEL = "parameters { vector[9] x; real v; } model { v ~ normal(0, 3); x ~ normal(0, exp(v / 2)); }"
 TO_DO = (
     "With few data, try the non-centred form (`ppl fix`): declare `vector<multiplier=exp(v / 2)>[9] x;` "
-    "(line 1). Move `x` below what the declaration names."
+    "(line 1). Move `x` below the parameters that the declaration uses."
 )
 
 

@@ -111,7 +111,7 @@ class Verdict:
                 sizes = f"k-hat {khat:.2f}, effective sample size of {n} weighted draws: {ess:.0f}"
                 return f"the draws were importance-resampled from a mixture fitted to the posterior ({sizes})"
             case DrawSource.NESTED:
-                how = "the latent variables were integrated out, and drawn given the others"
+                how = "the latent variables were integrated out, then drawn given the other parameters"
                 return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
             case DrawSource.RESAMPLED:
                 how = "the draws were importance-resampled from a q close to the posterior"

@@ -254,13 +254,13 @@ def slow_moves(v: "Verdict", name: Name) -> Iterator[Finding]:
     if v.annealed:
         slow, slope, moves = "the HMC moves mix too slowly", v.annealed.autocorrelation, v.annealed.made
         if moves > VERDICT.most_moves:
-            why = f"{slow}: {moves} of them were made, and tails are reached seldom"
+            why = f"{slow}: {moves} moves were made, and the tails are rarely reached"
             yield Finding(Level.POOR, why, OTHER_FORM)
         elif slope >= max(ANNEALING.stationary_autocorrelation, v.annealed.autocorrelation_noise):
             level = Level.POOR if slope > VERDICT.usable_autocorrelation else Level.USABLE
             still = f"the autocorrelation of the annealed draws with the start is still {slope:.2f}"
             what = "the annealed draws still spread from their start" if slope > 1 else still
-            yield Finding(level, f"{slow}: after the last of them {what}", OTHER_FORM)
+            yield Finding(level, f"{slow}: after the last move {what}", OTHER_FORM)
 
 
 def divergent(v: "Verdict", name: Name) -> Iterator[Finding]:

@@ -131,8 +131,8 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
 
     structure = structure_of(target, starts[0], rng)
     if structure is None:
-        neither = "neither form independent blocks nor depend on few others each"
-        raise Refused(f"given a few parameters, the others {neither}")
+        form = "form neither independent blocks nor a sparse graph"
+        raise Refused(f"given a few parameters, the remaining ones {form}")
     tell(0)
     inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]

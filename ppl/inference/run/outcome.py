@@ -16,7 +16,7 @@ class Ending(StrEnum):
 
 
 ADVICE = {
-    Ending.CONVERGED: "The verdict says how close that is to the posterior.",
+    Ending.CONVERGED: "The verdict says how close the draws are to the posterior.",
     Ending.COMPLETED: "Look at the ELBO trace to see whether it had stopped improving.",
     Ending.BUDGET_REACHED: "Allow more iterations (iter), or more gradient draws in each (grad_samples).",
     Ending.NO_MAXIMUM: "Give scales a prior that excludes 0, or count the Jacobian (jacobian=True).",

@@ -49,10 +49,10 @@ def prior_predictive(o: Outcome) -> Finding | None:
     found = farthest("PPL020", o, tried, (o.y, o.prior), f"|median of `{o.name}`| or half width: {{}}")
     assert found is not None
     low, high = (f"{q:.3g}" for q in np.quantile(o.prior, (0.05, 0.95)))
-    own = " to ".join(f"{q:.3g}" for q in np.quantile(o.y, (0.05, 0.95)))
+    own = " and ".join(f"{q:.3g}" for q in np.quantile(o.y, (0.05, 0.95)))
     return found.finding(
-        f"Data simulated from the prior are {found.name} `{o.name}`: 90% of them lie between {low} and "
-        f"{high}, 90% of `{o.name}` between {own}.",
+        f"Data sets simulated from the prior are {found.name} `{o.name}`: 90% of all simulated values lie "
+        f"between {low} and {high}, 90% of `{o.name}` between {own}.",
         f"Widen or move the priors of the parameters in `{o.statement.text}`, until data such as these are "
         "plausible under them.",
     )

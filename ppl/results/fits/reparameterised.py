@@ -19,5 +19,5 @@ def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
         return ()
     lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in found)
     names = [f"`{c.declaration.name}`" for c in found if not c.in_order]
-    below = f" Move {' and '.join(names)} below what the declaration names." if names else ""
+    below = f" Move {' and '.join(names)} below the parameters that the declaration uses." if names else ""
     return (f"With few data, try the non-centred form (`ppl fix`): declare {lines}.{below}",)

@@ -12,8 +12,8 @@ from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import Structure, structure_of
 
 NONE_FOUND = (
-    "No latent structure was found: given a few parameters, the others neither form independent blocks nor "
-    "depend on few others each."
+    "No latent structure was found: given a few parameters, the remaining ones form neither independent "
+    "blocks nor a sparse graph."
 )
 
 
