@@ -5,7 +5,7 @@ from functools import cache
 
 from ppl.errors import ModelError
 from ppl.frontend import ast, call_messages, messages
-from ppl.frontend.facts import AlreadyReported, Called, Check, UserMatch
+from ppl.frontend.facts import AlreadyReported, Check, ResolvedCall, UserMatch
 from ppl.frontend.messages import Message
 from ppl.frontend.overloads import Misfit, as_pattern, call, misfit, pattern_text, tilde
 from ppl.frontend.printer import expression
@@ -96,7 +96,7 @@ def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     return called.returns
 
 
-def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Called:
+def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ResolvedCall:
     """What a call means; records it and checks that it may stand here."""
     symbol = c.scope.find(e.name)
     if symbol is not None and e.name not in c.facts.library.callees:
@@ -130,7 +130,7 @@ def name_of(e: ast.Call | ast.Variable) -> Span:
     return Span(start.source, start.line, start.column, start.line, start.column + len(e.name))
 
 
-def find_overload(c: Check, name: str, args: Sequence[Type]) -> Called | None:
+def find_overload(c: Check, name: str, args: Sequence[Type]) -> ResolvedCall | None:
     """The program's own functions come first where they fit exactly, then the library."""
     user = next(iter(cheapest(c.scope.functions.get(normalised(name), []), args)), None)
     if user is not None and list(user.args) == list(args):
@@ -138,7 +138,7 @@ def find_overload(c: Check, name: str, args: Sequence[Type]) -> Called | None:
     return c.facts.library.overload(name, tuple(args)) or (UserMatch(user, user.returns) if user else None)
 
 
-def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: Called) -> None:
+def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: ResolvedCall) -> None:
     if isinstance(called, UserMatch):
         fits = cheapest(c.scope.functions[normalised(e.name)], args)
         if len(fits) > 1:
@@ -180,7 +180,7 @@ def check_bar(c: Check, e: ast.Call) -> None:
     raise error
 
 
-def check_place(c: Check, e: ast.Call, called: Called) -> None:
+def check_place(c: Check, e: ast.Call, called: ResolvedCall) -> None:
     """Some functions may be called in some blocks only."""
     check_suffix_place(c, e)
     suffix = suffix_of(e.name)
@@ -332,7 +332,7 @@ def density_names(c: Check, s: ast.Tilde) -> Sequence[str]:
     return known
 
 
-def resolve_tilde(c: Check, s: ast.Tilde, names: Sequence[str], args: Sequence[Type]) -> Called:
+def resolve_tilde(c: Check, s: ast.Tilde, names: Sequence[str], args: Sequence[Type]) -> ResolvedCall:
     """The density that `left ~ name(args)` adds; `args` begins with the type of the left side."""
     for name in names:
         called = find_overload(c, name, args)
@@ -361,10 +361,10 @@ def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
     return c.refuse(message, blamed(s.span, (s.left, *s.args), found))
 
 
-def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[ast.Expr, Called]:
+def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[ast.Expr, ResolvedCall]:
     """The cumulative function for each bound: lccdf for a lone lower bound, else lcdf."""
     assert s.truncation is not None
-    found: dict[ast.Expr, Called] = {}
+    found: dict[ast.Expr, ResolvedCall] = {}
     for bound in parts(s.truncation):
         args = [c.facts.types[bound], *params]
         below, above = (find_overload(c, f"{s.distribution}_{suffix}", args) for suffix in ("lcdf", "lccdf"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ppl.frontend import ast
 from ppl.frontend.calls import left_and_args, normalised
-from ppl.frontend.facts import Called, Facts
+from ppl.frontend.facts import Facts, ResolvedCall
 from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, code, expr, integer, loops, variable
 from ppl.source import Span
@@ -151,7 +151,7 @@ def indexed(e: ast.Expr, at: Exprs) -> ast.Expr:
     return ast.Indexed(e.span, e, tuple(ast.SingleIndex(e.span, i) for i in at)) if at else e
 
 
-def own_axes(called: Called) -> list[int]:
+def own_axes(called: ResolvedCall) -> list[int]:
     """How many axes one value of each argument has; none where the density cannot be taken apart."""
     record = called.callee.record if isinstance(called, Match) else None
     return own_axes_of(record) if isinstance(record, Distribution) else []

@@ -25,7 +25,8 @@ class UserMatch:
     returns: Type
 
 
-Called = Match | UserMatch
+ResolvedCall = Match | UserMatch
+"""What a call is resolved to: an overload of the library, or a function of the program."""
 
 
 @dataclass
@@ -39,8 +40,8 @@ class Facts:
     types: dict[ast.Expr, Type] = field(default_factory=dict)
     levels: dict[ast.Expr, Level] = field(default_factory=dict)
     symbols: dict[ast.Node, Symbol] = field(default_factory=dict)
-    calls: dict[ast.Node, Called] = field(default_factory=dict)
-    cumulative: dict[ast.Expr, Called] = field(default_factory=dict)
+    calls: dict[ast.Node, ResolvedCall] = field(default_factory=dict)
+    cumulative: dict[ast.Expr, ResolvedCall] = field(default_factory=dict)
     functions: dict[ast.FunctionDef, UserFunction] = field(default_factory=dict)
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from ppl.frontend import ast
 from ppl.frontend.calls import suffix_of
-from ppl.frontend.facts import Called, Facts, UserMatch
+from ppl.frontend.facts import Facts, ResolvedCall, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import UserFunction
@@ -210,7 +210,7 @@ SLICES: Mapping[str, Callable[[Sequence[ir.Expr]], tuple[ir.IndexItem, ...]]] = 
 """Functions that only pick: as indices, loops over them become array operations."""
 
 
-def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
+def lower_higher_order(c: Lowering, e: ast.Call, called: ResolvedCall) -> ir.Expr:
     """reduce_sum is one call over the whole; map_rect one call a shard, joined."""
     assert isinstance(called, UserMatch)
     if e.name in SOLVERS:
@@ -231,7 +231,7 @@ def library_apply(name: str, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
     return apply(found, args, t)
 
 
-def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: Called) -> ir.Expr:
+def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: ResolvedCall) -> ir.Expr:
     """The call with the covariance computed before it; of the settings, those that change the answer."""
     assert isinstance(called, UserMatch)
     record = LAPLACE[name]
@@ -340,7 +340,7 @@ def library_callee(called: Match) -> ir.Callee:
     return ir.Callee(callee.name, overload.impl, overload.batch, reduce, implicit, family)  # type: ignore[arg-type]
 
 
-def call(c: Lowering, called: Called, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:
+def call(c: Lowering, called: ResolvedCall, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:
     """A call whose arguments are already lowered."""
     if isinstance(called, UserMatch):
         return user_call(c, called, args, drops)

@@ -98,12 +98,12 @@ def used_names(node: Any) -> set[str]:
     return {n.name for n in nodes_in(node, USERS, PARTS)}
 
 
-def functions_where(functions: Sequence[ir.Function], holds: Callable[[Any], bool]) -> frozenset[str]:
-    """Those in which something holds of a node, in their body or in that of a function that they call."""
+def functions_where(functions: Sequence[ir.Function], test: Callable[[Any], bool]) -> frozenset[str]:
+    """Those for which a test holds of a node in their body, or in that of a function that they call."""
     found: frozenset[str] = frozenset()
 
     def is_one(n: Any) -> bool:
-        return holds(n) or (isinstance(n, ir.CallUser) and n.name in found)
+        return test(n) or (isinstance(n, ir.CallUser) and n.name in found)
 
     while (more := frozenset(f.name for f in functions if any(map(is_one, walk(f.body))))) > found:
         found = more

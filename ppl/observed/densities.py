@@ -2,7 +2,7 @@
 
 from ppl.frontend import ast
 from ppl.frontend.entries import Drawn
-from ppl.frontend.facts import Called, Facts, UserMatch
+from ppl.frontend.facts import Facts, ResolvedCall, UserMatch
 from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.rewriting import expr
 from ppl.types import INT
@@ -34,7 +34,7 @@ def log_density(d: Drawn, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:
     return expr(f"{outside} ? negative_infinity() : d - {left}", s.span, **parts)
 
 
-def word_of(called: Called) -> str:
+def word_of(called: ResolvedCall) -> str:
     """The name of a function that is called."""
     return called.function.name if isinstance(called, UserMatch) else called.callee.name
 
