@@ -1,4 +1,7 @@
-"""Every function of the language.  A new function is one record in its topic's file."""
+"""Every function of the language.  A new function is one record in its topic's file.
+
+A new file is its import and its name in TOPICS.
+"""
 
 from ppl.stdlib.functions import (
     bessel,
