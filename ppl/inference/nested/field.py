@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ppl.inference.nested.banded import Factors
 from ppl.inference.nested.blocks import BLOCK_MODES, Modes
 from ppl.inference.nested.coupled import Coupled, coupled_factors
-from ppl.inference.nested.sparse import FIELD, Field
+from ppl.inference.nested.sparse import Field, are_little_work
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import (
     Array,
@@ -77,8 +77,8 @@ class Fields:
 
         It has a run of the code for each outer point, and is worth that where gradients work through much.
         """
-        numbers = len(self.structure.latent) * width_of(self.target)
-        if not self.structure.is_complete or numbers <= FIELD.fewest_shared:
+        latent = len(self.structure.latent)
+        if not self.structure.is_complete or are_little_work(latent, width_of(self.target)):
             return None
         return with_shared(self.target, self.structure.outer)
 

@@ -37,11 +37,11 @@ class FieldLimits(NamedTuple):
     colours_of_all: float = 0.6
     """So many of the latent coordinates the colours may be; with more the Hessian is nearly dense."""
 
-    most_numbers: int = 200_000
+    most_numbers_dense: int = 60_000
     """The numbers that the gradients of a nearly dense Hessian work through."""
 
-    fewest_shared: int = 50_000
-    """Of more, what depends on the outer coordinates alone is computed once for all gradients."""
+    most_numbers_shared: int = 200_000
+    """The same where what depends on the outer coordinates alone is computed once for all gradients."""
 
     most_evaluations: int = 4
     """The evaluations of the target that they are as much work as at most."""
@@ -57,6 +57,11 @@ class FieldLimits(NamedTuple):
 
 
 FIELD = FieldLimits()
+
+
+def are_little_work(gradients: int, width: int) -> bool:
+    """Whether the gradients of a dense Hessian work through few numbers, `width` each."""
+    return gradients * width <= FIELD.most_numbers_dense
 
 
 class Reading(NamedTuple):

@@ -24,7 +24,7 @@ from ppl.inference.nested.graph import (
     symmetric,
     with_graphs_beside,
 )
-from ppl.inference.nested.sparse import FIELD, Field, field_of
+from ppl.inference.nested.sparse import FIELD, Field, are_little_work, field_of
 from ppl.inference.objective.target import Array, Target, kinds_of, width_of, with_shared
 from ppl.late import LateModule
 
@@ -149,9 +149,9 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
 def may_be_complete(target: Target, outer: Indices, size: int) -> bool:
     """Whether the gradients of a Hessian of so many coordinates, one for each, are not too much work."""
     whole = width_of(target)
-    if size * whole <= FIELD.most_numbers:
+    if are_little_work(size, whole):
         return True
-    most = min(FIELD.most_numbers, FIELD.most_evaluations * whole)
+    most = min(FIELD.most_numbers_shared, FIELD.most_evaluations * whole)
     if size**2 > most:
         return False
     shared = with_shared(target, outer)
