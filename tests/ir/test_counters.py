@@ -5,7 +5,10 @@ import pytest
 from laws.passes import assert_same, lowered, posterior, reference
 
 import ppl
+from ppl.ir import nodes as ir
 from ppl.ir.forms import VALUES
+from ppl.ir.passes.loop_body import outer_writes
+from ppl.ir.passes.table import PASSES
 from ppl.ir.walk import assigned_names
 
 PROGRAM = """
@@ -100,3 +103,14 @@ def test_no_iteration() -> None:
     text = PROGRAM.format(DIVIDED["missing data"])
     data = DATA | {"N": 0, "M": 0, "miss": [], "s": [], "g": [], "y": [], "w": np.zeros((0, 2))}
     assert_same(posterior(text, data), reference(text, data), np.array([0.4]))
+
+
+def test_induction_variables_of_functions() -> None:
+    program = lowered("""
+        functions { real f(vector x) { real s = 0; int k = 0;
+          for (n in 1:size(x)) { k += 2; s += x[n] * k; } return s; } }
+        parameters { vector[3] z; } model { target += f(z); }""")
+    (before,) = program.functions
+    (after,) = PASSES["induction-variables"].run(program).functions
+    loops = [next(s for s in f.body if isinstance(s, ir.For)) for f in (before, after)]
+    assert [outer_writes(loop).keys() for loop in loops] == [{"s", "k"}, {"s"}]

@@ -99,7 +99,7 @@ def recurrences(text: str) -> int:
 @pytest.mark.parametrize("name", LINEAR)
 def test_a_recurrence_is_that_of_the_loop(name: str) -> None:
     text = HEADER % LINEAR[name]
-    assert recurrences(text) >= 1
+    assert recurrences(text) == recurrences(HEADER % "x = z;") + 1
     assert_law(text, data(), point())
 
 
@@ -111,6 +111,10 @@ def test_other_loops_stay(name: str) -> None:
     found, plain = (p.log_density_gradient(u) for p in (posterior(text, data()), reference(text, data())))
     np.testing.assert_allclose(found[0], plain[0], rtol=1e-10)
     np.testing.assert_allclose(found[1], plain[1], rtol=1e-8)
+
+
+def test_a_function_has_its_own() -> None:
+    assert recurrences(HEADER % "x = z;") == 1
 
 
 def test_without_entries_the_loop_does_nothing() -> None:

@@ -55,7 +55,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Term:
-    """A factor, times the sum over earlier entries with their weights where there are entries."""
+    """A factor, times the sum over earlier entries with their weights, 1 if none, where there are entries."""
 
     factor: ir.Expr
     entries: Range | None = None
@@ -179,9 +179,7 @@ def terms_of(e: ir.Expr, name: str) -> Iterator[Term]:
                 raise Dependent("not a sum of products")
             yield product(x, y, name)
         case ir.Apply(callee=ir.Callee(name="sum"), args=(x,)):
-            found = earlier(x, name)
-            ones = library_apply("rep_vector", [ONE, library_apply("size", [found.base], INT)], VECTOR)
-            yield Term(ONE, found, replace(found, base=ones))
+            yield Term(ONE, earlier(x, name))
         case _:
             raise Dependent("not linear")
 
@@ -236,8 +234,8 @@ def require_earlier(t: Term, place: ir.Expr) -> None:
 
 def require_same_weights(t: Term, s: ir.For) -> None:
     """Raise Dependent if the list of weights changes from step to step."""
-    assert t.weights is not None
-    if s.variable in used_names(t.weights.base) or not is_invariant(t.weights.base, s.body):
+    lists = t.weights and t.weights.base
+    if s.variable in used_names(lists) or not is_invariant(lists, s.body):
         raise Dependent("the weights change from one step to the next")
 
 
@@ -255,13 +253,14 @@ class Replacement:
 
     def statements(self, fill: ir.Update, t: Term) -> ir.Stmts:
         """Loops that fill the variable, the scale, and the ends of ranges; then the entries in order."""
-        assert t.entries is not None and t.weights is not None
-        ends = (t.entries.lower, t.entries.upper, t.weights.lower, t.weights.upper)
+        assert t.entries is not None
+        of = t.weights or replace(t.entries, base=self.filled(VECTOR, ONE))
+        ends = (t.entries.lower, t.entries.upper, of.lower, of.upper)
         starts = (FIRST, ir.Const(0, INT)) * 2  # no entries where the loop does not come
         tables = [ir.Var(self.fresh("end"), Array(INT)) for _ in ends]
         scale = ir.Var(self.fresh("scale"), VECTOR)
-        backwards = ir.Const(int(t.entries.backwards != t.weights.backwards), INT)
-        weights = call_of(weights_before, "whole", MATRIX, t.weights.base, *tables, backwards)
+        backwards = ir.Const(int(t.entries.backwards != of.backwards), INT)
+        weights = call_of(weights_before, "whole", MATRIX, of.base, *tables, backwards)
         x = ir.Var(fill.name, t.entries.base.type)
         return (
             *(self.declared(each, start) for each, start in zip(tables, starts, strict=True)),
@@ -272,12 +271,13 @@ class Replacement:
         )
 
     def declared(self, var: ir.Var, value: ir.Expr) -> ir.Assign:
+        return ir.Assign(var.name, self.filled(var.type, value), self.loop.span, declares=True)
+
+    def filled(self, t: Type, value: ir.Expr) -> ir.Expr:
         """A list of the value for each entry up to the last that the loop fills."""
         last = substituted(self.place, {self.loop.variable: self.loop.upper})
         size = library_apply("max", [last, ir.Const(0, INT)], INT)
-        name = "rep_vector" if var.type == VECTOR else "rep_array"
-        whole = library_apply(name, [value, size], var.type)
-        return ir.Assign(var.name, whole, self.loop.span, declares=True)
+        return library_apply("rep_vector" if t == VECTOR else "rep_array", [value, size], t)
 
     def steps(self, *body: ir.Stmt) -> ir.For:
         """The loop with this body, and the locals that it needs."""
