@@ -108,7 +108,7 @@ def test_no_iteration() -> None:
 def test_induction_variables_of_functions() -> None:
     program = lowered("""
         functions { real f(vector x) { real s = 0; int k = 0;
-          for (n in 1:size(x)) { k += 2; s += x[n] * k; } return s; } }
+          for (n in 1:size(x)) { k += 1; s += x[k] * 2; } return s; } }
         parameters { vector[3] z; } model { target += f(z); }""")
     (before,) = program.functions
     (after,) = PASSES["induction-variables"].run(program).functions
