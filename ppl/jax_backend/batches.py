@@ -90,7 +90,7 @@ class CompiledByRows(Forwarding):
     batch: CompiledTarget
     batches: ByRows
     all_rows: CompiledTarget | None = None
-    """The target of all rows where these are not evaluated as one batch."""
+    """The target of all rows, for calls that do not evaluate them as one batch."""
 
     @property
     def n_rows(self) -> int:

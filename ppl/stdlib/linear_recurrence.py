@@ -34,16 +34,11 @@ def _read(weights: Array) -> Array:
     return np.any(_after(NUMPY, weights) != 0, axis=-1)
 
 
-def _scaled_adjoint(xp: Namespace, g: Array, scale: Array, weights: Array) -> Array:
-    """The adjoint of every entry times its scale: the recurrence with its time reversed."""
-    ahead = flip(xp, _after(xp, weights), -2)
-    return flip(xp, linear_recurrence(xp, flip(xp, scale * g, -1), flip(xp, scale, -1), ahead), -1)
-
-
 def _adjoint(xp: Namespace, g: Array, scale: Array, weights: Array) -> Array:
-    """That of every entry."""
-    later = flip(xp, _scaled_adjoint(xp, g, scale, weights), -1)
-    return g + flip(xp, _sums(xp, flip(xp, _after(xp, weights), -2), later), -1)
+    """The adjoint of every entry: the recurrence with its time reversed."""
+    ahead = flip(xp, _after(xp, weights), -2)
+    later = linear_recurrence(xp, flip(xp, scale * g, -1), flip(xp, scale, -1), ahead)
+    return g + flip(xp, _sums(xp, ahead, later), -1)
 
 
 def _x_adjoint(xp: Namespace, g: Array, ans: Array, x: Array, scale: Array, weights: Array) -> Array:
@@ -57,7 +52,7 @@ def _scale_adjoint(xp: Namespace, g: Array, ans: Array, x: Array, scale: Array, 
 
 def _weights_adjoint(xp: Namespace, g: Array, ans: Array, x: Array, scale: Array, weights: Array) -> Array:
     before = _before(xp, ans, np.shape(weights)[-1])
-    return xp.np.expand_dims(_scaled_adjoint(xp, g, scale, weights), -1) * before
+    return xp.np.expand_dims(scale * _adjoint(xp, g, scale, weights), -1) * before
 
 
 @with_vjps(_x_adjoint, _scale_adjoint, _weights_adjoint)
