@@ -19,7 +19,7 @@ def weighted(rng, degrees=5.0, n=2000):
     """Draws of a Student's t weighted towards a normal, whose density is whole."""
     u = rng.standard_t(degrees, n)
     ratios = stats.norm.logpdf(u) - stats.t(degrees).logpdf(u)
-    return of_weights(ratios, psis(ratios))
+    return of_weights(psis(ratios))
 
 
 def bridged(rng, distance=1.5, n=512, moves=1):
@@ -65,7 +65,7 @@ def test_where_q_is_the_posterior_there_is_no_error():
 def test_weights_of_a_normal_alone_are_wrong_about_their_error_where_tails_are_heavy():
     def alone(rng):
         ratios = (lambda u: stats.t(4).logpdf(u) - NORMAL(u))(rng.normal(size=8192))
-        return of_weights(ratios, psis(ratios))
+        return of_weights(psis(ratios))
 
     assert (np.abs(errors_of(alone)) > 3).mean() > 0.2
     assert (np.abs(errors_of(heavy)) > 3).mean() <= 0.03
@@ -84,14 +84,42 @@ def test_repeated_points_add_nothing():
 
 def test_draws_left_out_have_no_weight():
     """A uniform on (0, 1) by draws of one on (0, 4): one of four has a weight, of 4."""
-    found = of_weights(np.full(1000, np.log(4.0)), psis(np.full(1000, np.log(4.0))), dropped=3000)
+    found = of_weights(psis(np.full(1000, np.log(4.0))), dropped=3000)
     assert found.value == pytest.approx(0) and found.se == pytest.approx(np.sqrt(0.75 / 1000))
+
+
+def test_a_density_that_overflows_at_a_draw_changes_nothing():
+    """exp(exp(u)) at a distant draw: the evidence was that of the weights alone, -log(2001)."""
+    ratios = np.random.default_rng(6).normal(size=2000)
+    expected = of_weights(psis(ratios))
+    found = of_weights(psis(np.append(ratios, -1e31)))
+    assert found.value == pytest.approx(expected.value + np.log(2000 / 2001), abs=1e-3)
+
+
+@pytest.mark.parametrize("constant", [1e3, 1e8, -1e8])
+def test_a_constant_of_the_target_is_one_of_the_evidence(constant):
+    """To the rounding of log densities so large."""
+    rng = np.random.default_rng(7)
+    of_q, of_wide = rng.normal(size=2000), rng.standard_t(2.1, 500)
+
+    def estimates(constant):
+        def at(u):
+            return Densities(stats.t(4).logpdf(u) + constant, NORMAL(u), WIDE(u))
+
+        q, wide = at(of_q), at(of_wide)
+        yield of_weights(psis(q.log_p - q.log_q))
+        yield defended(q, wide)
+        yield bridge(q.log_p - q.log_q, wide.log_p - wide.log_q, np.arange(500))
+
+    for found, plain in zip(estimates(constant), estimates(0.0), strict=True):
+        assert found.value - constant == pytest.approx(plain.value, abs=1e-7)
+        assert found.se == pytest.approx(plain.se, rel=1e-6)
 
 
 def test_smoothing_is_of_the_tail_alone():
     """Where nothing is smoothed, it is the mean of the weights."""
     ratios = np.random.default_rng(2).normal(size=20)
-    assert of_weights(ratios, psis(ratios)).value == pytest.approx(np.log(np.exp(ratios).mean()))
+    assert of_weights(psis(ratios)).value == pytest.approx(np.log(np.exp(ratios).mean()))
 
 
 def test_without_overlap_the_error_says_so():

@@ -247,7 +247,7 @@ def from_mixture(
     drawn = resample(found, n, rng, DrawSource.OF_MIXTURE)
     u, log_p = scaled.to_u(drawn.u), drawn.log_p - scaled.log_jacobian
     quality = WeightQuality(len(found.u), found.weights.khat, found.weights.ess)
-    evidence = of_weights(found.log_p - found.log_q, found.weights)
+    evidence = of_weights(found.weights)
     return replace(drawn, u=u, log_p=log_p, mixture=quality, evidence=evidence)
 
 

@@ -37,19 +37,15 @@ class Evidence(NamedTuple):
         return f"{self.value:.3f} ± {self.se:.3f}"
 
 
-def of_weights(log_ratios: Array, weights: Psis, dropped: int = 0) -> Evidence:
-    """By the mean of the smoothed weights p/q of draws of q, (n,), whose error is that of a mean.
+def of_weights(weights: Psis, dropped: int = 0) -> Evidence:
+    """By the mean of the smoothed weights p/q of draws of q, whose error is that of a mean.
 
     `dropped` further draws, where p is zero, were left out of these.
     """
-    n = len(log_ratios)
-    # The weights, which sum to one, are lower by the log of the sum of the smoothed ratios; the least is none
-    # in the tail.
-    lowest = int(np.argmin(np.where(np.isfinite(log_ratios), log_ratios, np.inf)))
-    total = float(log_ratios[lowest] - weights.log_weights[lowest])
+    n = len(weights.log_weights)
     inside = n / (n + dropped)
     variance = max(1 / weights.ess - 1 / n, 0.0) + (1 - inside) / n
-    return Evidence(float(total - np.log(n) + np.log(inside)), float(np.sqrt(variance)))
+    return Evidence(weights.log_mean + float(np.log(inside)), float(np.sqrt(variance)))
 
 
 def defended(q: Densities, wide: Densities, dropped: int = 0) -> Evidence:
@@ -60,9 +56,11 @@ def defended(q: Densities, wide: Densities, dropped: int = 0) -> Evidence:
     an error where q is p. `dropped` further draws of q, where p is zero, were left out of these.
     """
     counts = np.array([len(q.log_p) + dropped, len(wide.log_p)])
-    shares, highest = np.log(counts / counts.sum()), float((q.log_p - q.log_q).max())
+    shares = np.log(counts / counts.sum())
     log_g = [np.logaddexp(shares[0] + each.log_q, shares[1] + each.log_wide) for each in (q, wide)]
-    terms = [np.exp(each.log_p - highest - g) for each, g in zip((q, wide), log_g, strict=True)]
+    log_terms = [each.log_p - g for each, g in zip((q, wide), log_g, strict=True)]
+    highest = max(float(each.max()) for each in log_terms)
+    terms = [np.exp(each - highest) for each in log_terms]
     if dropped:  # q/g is unknown there
         terms[0] = np.append(terms[0], np.zeros(dropped))
     else:

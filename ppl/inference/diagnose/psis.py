@@ -58,10 +58,12 @@ class Psis:
     `log_weights` (n,) are normalised to sum to one; `khat` is the shape of their tail, -inf where the weights
     are all equal, inf where fewer than five draws have nearly all the weight or the largest is far beyond the
     tail of the others, and nan where there are too few draws to tell; `ess` is the effective sample size.
+    `log_mean` is the log of the mean of the smoothed ratios: normalised weights no longer tell it.
     """
 
     log_weights: Array
     khat: float
+    log_mean: float = math.nan
 
     @property
     def ess(self) -> float:
@@ -114,34 +116,34 @@ def psis(log_ratios: Array) -> Psis:
     """
     n, length = len(log_ratios), _tail_length(len(log_ratios))
     # An improper posterior can send q so far out that nothing is told apart.
-    if not np.isfinite(log_ratios.max()):
-        return Psis(np.full(n, -math.log(n)), math.inf)
-    log_ratios = log_ratios - log_ratios.max()
-    raw = _normalised(log_ratios)
+    highest = float(log_ratios.max())
+    if not np.isfinite(highest):
+        return Psis(np.full(n, -math.log(n)), math.inf, highest)
+    log_ratios = log_ratios - highest
+
+    def weights(smoothed: Array, shape: float) -> Psis:
+        log_sum = float(np.log(np.exp(smoothed).sum()))
+        return Psis(smoothed - log_sum, shape, highest + (log_sum - math.log(n)))
+
     if length < PSIS.fewest_tail_draws:
-        return Psis(raw, math.nan)
+        return weights(log_ratios, math.nan)
     before = n - length - 1
     cutoff = max(float(np.partition(log_ratios, before)[before]), PSIS.smallest_log_ratio)
     if cutoff >= -PSIS.flat_tail:
-        return Psis(raw, -math.inf)
+        return weights(log_ratios, -math.inf)
     tail = np.flatnonzero(log_ratios > cutoff)
     if len(tail) < PSIS.fewest_tail_draws:  # few draws have nearly all the weight
-        return Psis(raw, math.inf)
+        return weights(log_ratios, math.inf)
     tail = tail[np.argsort(log_ratios[tail], kind="stable")]
     excess = np.exp(log_ratios[tail]) - math.exp(cutoff)
     shape, scale = fit_pareto(excess)
-    lone = raw[tail[-1]] > math.log(PSIS.lone_share)
+    raw = weights(log_ratios, math.inf)
+    lone = raw.log_weights[tail[-1]] > math.log(PSIS.lone_share)
     if lone and len(tail) * pareto_survival(excess[-1], shape, scale) < PSIS.lone_chance:
-        return Psis(raw, math.inf)
+        return raw
     smoothed = log_ratios.copy()
     smoothed[tail] = np.minimum(np.log(math.exp(cutoff) + pareto_midpoints(len(tail), shape, scale)), 0.0)
-    return Psis(_normalised(smoothed), shape)
-
-
-def _normalised(log_weights: Array) -> Array:
-    """Log weights (n,), the largest about 0, less the logarithm of their sum."""
-    normalised: Array = log_weights - np.log(np.exp(log_weights).sum())
-    return normalised
+    return weights(smoothed, shape)
 
 
 def fit_pareto(excess: Array) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.population import is_reliable, moments
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import MODE_SEARCH
-from ppl.inference.diagnose.psis import Psis, WeightedDraws
+from ppl.inference.diagnose.psis import WeightedDraws
 from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
@@ -189,12 +189,13 @@ def beside(result: Result, refused: Refused | None, context: Context) -> Result:
 def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo, Evidence]:
     """Those that have a weight, and ELBO and evidence by all."""
     u, positive = draws.points_with_weight()
-    weights = Psis(draws.weights.log_weights[positive], draws.weights.khat)  # those of the others are zero
+    # Weights of the others are zero.
+    weights = replace(draws.weights, log_weights=draws.weights.log_weights[positive])
     weighted = WeightedDraws(u, draws.log_p[positive], draws.log_q[positive], weights)
     # The importance-weighted ELBO (Burda, Grosse and Salakhutdinov 2016, equation 8).
     value = float(special.logsumexp(draws.log_ratios)) - np.log(draws.n)
     elbo = Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / draws.n, 0.0))), 0)
-    return weighted, elbo, of_weights(draws.log_ratios, draws.weights)
+    return weighted, elbo, of_weights(draws.weights)
 
 
 def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:

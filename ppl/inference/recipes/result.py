@@ -239,7 +239,7 @@ def result_with(
     log_q = by_rows(partial(family.log_density, params), corrected.u)
     # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
     at_mean = family.log_density(params, family.mean(params)[None])
-    of_q = of_weights(proposals.log_p - proposals.log_q, proposals.weights, elbo.dropped)
+    of_q = of_weights(proposals.weights, elbo.dropped)
     log_g = log_q - at_mean if corrected.made is DrawSource.OF_Q else corrected.log_p
     return Result(
         settings=settings,
