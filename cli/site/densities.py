@@ -68,6 +68,7 @@ PICTURES: Mapping[str, Picture] = {
     "weibull": Picture(0, 5, ((1, 1), (2, 1), (5, 3))),
     "frechet": Picture(0, 6, ((1, 1), (2, 1), (5, 2))),
     "rayleigh": Picture(0, 8, ((1,), (2,))),
+    "yule_simon": Picture(1, 12, ((0.5,), (1,), (4,))),
     "wiener": Picture(0, 4, ((1.5, 0.2, 0.5, 1), (1.5, 0.2, 0.8, 0), (2.5, 0.5, 0.5, 1))),
 }
 """By the name of the distribution; discrete ones at the whole numbers of the interval."""

@@ -93,6 +93,12 @@ MOMENTS: Mapping[str, Moments] = {
     "weibull": Moments(
         "sigma * tgamma(1 + 1 / alpha)", "sigma ^ 2 * (tgamma(1 + 2 / alpha) - tgamma(1 + 1 / alpha) ^ 2)"
     ),
+    "yule_simon": Moments(
+        "alpha / (alpha - 1)",
+        "alpha ^ 2 / ((alpha - 1) ^ 2 * (alpha - 2))",
+        "alpha > 1",
+        "alpha > 2",
+    ),
     "frechet": Moments(
         "sigma * tgamma(1 - 1 / alpha)",
         "sigma ^ 2 * (tgamma(1 - 2 / alpha) - tgamma(1 - 1 / alpha) ^ 2)",

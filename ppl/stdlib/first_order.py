@@ -12,7 +12,7 @@ FAMILIES = (
 FIRST_ORDER = frozenset(
     (
         *(f"{family}_{tail}" for family in FAMILIES for tail in ("cdf", "lcdf", "lccdf")),
-        *("gamma_p", "gamma_q", "inc_beta", "inv_inc_beta"),
+        *("gamma_p", "gamma_q", "inc_beta", "inv_inc_beta", "student_t_qf"),
         *("hypergeometric_2F1", "hypergeometric_3F2", "hypergeometric_pFq"),
         *("complex_schur_decompose", "complex_schur_decompose_t", "complex_schur_decompose_u"),
     )

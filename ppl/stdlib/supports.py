@@ -94,7 +94,7 @@ DISCRETE = (
     Support("lower_int", "an integer", FINITE, _integers(-9, -6), discrete=True),
     Support("upper_int", "an integer", FINITE, _integers(7, 10), discrete=True),
     Support("category", "at least 1", lambda x: x >= 1, _integers(1, 4), True),
-    Support("size", "at least 1", lambda x: x >= 1, _integers(1, 12), discrete=True),
+    Support("positive_count", "at least 1", lambda x: x >= 1, _integers(1, 12), discrete=True),
     Support("binary", "0 or 1", _between(0, 1), _integers(0, 2), discrete=True),
 )
 

@@ -27,9 +27,9 @@ NEWER = (
         quantity="program",
     ),
     Known(
-        "newer than Stan 2.35: `beta_neg_binomial`, `hypergeometric_1F0` and others",
+        "newer than Stan 2.35: `beta_neg_binomial`, `yule_simon`, `hypergeometric_1F0` and others",
         stan=r"undeclared identifier|is not available|No function|A returning function was expected",
-        program=r"beta_neg_binomial|hypergeometric_[12p]F|hmm_hidden_state_prob",
+        program=r"beta_neg_binomial|yule_simon|student_t_qf|trace_dot|hypergeometric_[12p]F|hmm_hidden_state_prob",
         quantity="program",
     ),
     Known("taken from data alone by Stan, from parameters too by ppl", stan="must be data-only"),

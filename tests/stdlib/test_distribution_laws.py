@@ -49,6 +49,7 @@ SCIPY: dict[str, Callable] = {
     "neg_binomial_2_log": lambda eta, phi: scipy.stats.nbinom(phi, phi / (np.exp(eta) + phi)),
     "poisson": lambda rate: scipy.stats.poisson(rate),
     "poisson_log": lambda alpha: scipy.stats.poisson(np.exp(alpha)),
+    "yule_simon": lambda alpha: scipy.stats.yulesimon(alpha),
     "discrete_range": lambda lower, upper: scipy.stats.randint(lower, upper + 1),
 }
 NOT_FROM_THE_START = ("von_mises",)  # SciPy's cdf starts at mu - pi, Stan's at -pi

@@ -69,6 +69,7 @@ IDENTITIES = {
     "diag_pre_multiply": (of("diag_pre_multiply", V, TALL), np.diag(V) @ TALL),
     "diag_post_multiply": (of("diag_post_multiply", WIDE, V), WIDE @ np.diag(V)),
     "trace": (of("trace", SQUARE), np.trace(SQUARE)),
+    "trace_dot": (of("trace_dot", WIDE, TALL), np.trace(WIDE @ TALL)),
     "trace_quad_form": (of("trace_quad_form", SQUARE, TALL), np.trace(TALL.T @ SQUARE @ TALL)),
     "trace_gen_quad_form": (
         of("trace_gen_quad_form", SPD[:3, :3] + WIDE[:, :3], SQUARE, TALL),

@@ -77,6 +77,7 @@ EXCEPTIONS = [
     ("neg_binomial_2", (1e-300, 1e-300), (((), ()), ((1e-300,), (1e300,)))),
     ("neg_binomial_2_log", (0.3, 0.4), (((-300.0, 3.0), (-800.0, 800.0, NAN, INF, -INF)), POSITIVE)),
     ("beta_neg_binomial", (3.0, 5.0, 1.2), (POSITIVE, ((2.0,), POSITIVE[1]), POSITIVE)),  # not in Stan 2.35
+    ("yule_simon", (3.0,), (((1.0, 1e3), POSITIVE[1]),)),  # not in Stan 2.35
     ("binomial", (3, 0.4), (COUNT, UNIT)),
     ("beta_binomial", (3, 0.4, 0.6), (COUNT, POSITIVE, POSITIVE)),
     ("discrete_range", (1, 4), (((4, -9), (5,)), ((1,), (0,)))),
@@ -248,7 +249,12 @@ def test_what_a_refusal_says(call, message):
 
 @pytest.mark.parametrize(
     ("name", "args"),
-    [("neg_binomial", (9.0, 1e-9)), ("neg_binomial_2", (1e11, 9.0)), ("neg_binomial_2_log", (30.0, 9.0))],
+    [
+        ("neg_binomial", (9.0, 1e-9)),
+        ("neg_binomial_2", (1e11, 9.0)),
+        ("neg_binomial_2_log", (30.0, 9.0)),
+        ("yule_simon", (0.01,)),
+    ],
 )
 def test_a_count_that_needs_more_than_32_bits_is_refused(name, args):
     """Stan looks at the gamma variate that is the rate of the count."""

@@ -66,6 +66,7 @@ FORMULAS: Mapping[str, str] = {
     "uniform": "-log(beta - alpha)",
     "von_mises": "kappa * cos(y - mu) - log(2 * pi()) - log_modified_bessel_first_kind(0, kappa)",
     "weibull": "log(alpha / sigma) + (alpha - 1) * log(y / sigma) - (y / sigma) ^ alpha",
+    "yule_simon": "log(alpha) + lbeta(y, alpha + 1)",
     "frechet": "log(alpha / sigma) - (alpha + 1) * log(y / sigma) - (y / sigma) ^ (-alpha)",
 }
 """Expressions of the arguments by their names, whole numbers being taken for reals."""

@@ -22,6 +22,6 @@ HYPERGEOMETRIC = Distribution(
     args=(("y", "count"), ("N", "trials"), ("a", "trials"), ("b", "trials")),
     log_density=log_density,
     rng=lambda rng, draws, good, bad: rng.hypergeometric(good, bad, draws),
-    rng_args=(("N", "size"), ("a", "size"), ("b", "size")),
+    rng_args=(("N", "positive_count"), ("a", "positive_count"), ("b", "positive_count")),
     relations=(Relation("N", "at most a + b", lambda draws, good, bad: draws <= good + bad),),
 )

@@ -81,7 +81,7 @@ LKJ_CORR = Distribution(
     log_density=log_density,
     rng=lambda rng, size, eta: squared(NUMPY, cholesky_rng(rng, size, eta)),
     rng_signatures=("(int, real) => matrix",),
-    rng_args=(("K", "size"), ("eta", "positive")),
+    rng_args=(("K", "positive_count"), ("eta", "positive")),
     constants=((("eta",), _eta_term, ("Omega",)),),
 )
 

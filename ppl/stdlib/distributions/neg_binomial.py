@@ -88,7 +88,7 @@ def _by_mean(xp: Namespace, tail: Impl, y: Array, mu: Array, phi: Array) -> Arra
     return tail(xp, phi, y + 1.0, xp.np.divide(phi, total), xp.np.divide(mu, total))
 
 
-def _counts(rng: np.random.Generator, name: str, rate: Any) -> Any:
+def poisson_counts(rng: np.random.Generator, name: str, rate: Any) -> Any:
     """Poisson counts whose rates are gamma variates."""
     if not np.all(rate < MOST_RATE):
         raise Rejection(f"`{name}`: the rate that it drew is {np.max(rate):.8g}, but must be below 2^30.")
@@ -164,7 +164,7 @@ def log_mean_kernel(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
 
 
 def log_mean_rng(rng: np.random.Generator, eta: Any, phi: Any) -> Any:
-    return _counts(rng, "neg_binomial_2_log_rng", rng.gamma(phi, np.divide(np.exp(eta), phi)))
+    return poisson_counts(rng, "neg_binomial_2_log_rng", rng.gamma(phi, np.divide(np.exp(eta), phi)))
 
 
 NEG_BINOMIAL = Distribution(
@@ -174,7 +174,9 @@ NEG_BINOMIAL = Distribution(
     args=(("y", "count"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
     cdfs=from_zero(all_positive, _by_rate, *BELOW),
-    rng=lambda rng, alpha, beta: _counts(rng, "neg_binomial_rng", rng.gamma(alpha, np.divide(1.0, beta))),
+    rng=lambda rng, alpha, beta: poisson_counts(
+        rng, "neg_binomial_rng", rng.gamma(alpha, np.divide(1.0, beta))
+    ),
     constants=((("y", "alpha"), log_coefficient),),
     parts=Parts(kernel, term, ("y", "alpha")),
 )
@@ -186,7 +188,7 @@ NEG_BINOMIAL_2 = Distribution(
     args=(("y", "count"), ("mu", "positive"), ("phi", "positive")),
     log_density=mean_log_density,
     cdfs=from_zero(all_positive, _by_mean, *BELOW),
-    rng=lambda rng, mu, phi: _counts(rng, "neg_binomial_2_rng", rng.gamma(phi, np.divide(mu, phi))),
+    rng=lambda rng, mu, phi: poisson_counts(rng, "neg_binomial_2_rng", rng.gamma(phi, np.divide(mu, phi))),
     relations=(
         Relation(
             "mu",

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
+from ppl.late import special
 from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
+from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Impl, continuous, guarded, validity
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.constants import HALF_LOG_PI, LOG_TWO
@@ -82,6 +84,46 @@ def standard_cdf(xp: Namespace, z: Array, nu: Array) -> Array:
 def standard_lcdf(xp: Namespace, z: Array, nu: Array) -> Array:
     log_tail = _log_tail(xp, z, nu)
     return xp.np.where(z < 0, log_tail, xp.np.log1p(-xp.np.exp(log_tail)))
+
+
+SMALLEST_SQUARE_RATIO = 1e-200
+"""Below it P(Z > z) is a power of z to the last digit."""
+
+
+def _slope_by_probability(xp: Namespace, z: Array, nu: Array) -> Array:
+    return xp.np.exp(-standard_log_density(xp, z, nu))
+
+
+@with_partials(
+    lambda xp, z, p, nu: _slope_by_probability(xp, z, nu),
+    lambda xp, z, p, nu: -_cdf_slope(xp, z, nu) * _slope_by_probability(xp, z, nu),
+)
+def standard_quantile(xp: Namespace, p: Array, nu: Array) -> Array:
+    """z with P(Z < z) = p, by the inverse of the incomplete beta function of `_beta_arguments`."""
+    tail = xp.np.minimum(p, 1.0 - p)
+    central = special.betaincinv(0.5, 0.5 * nu, 1.0 - 2.0 * tail)  # z^2 / (nu + z^2)
+    middle = central < 0.5
+    near = xp.np.sqrt(nu * central / (1.0 - xp.np.where(middle, central, 0.0)))
+    far = _tail_quantile(xp, xp.np.where(middle, 0.1, tail), nu)
+    return xp.np.sign(p - 0.5) * xp.np.where(middle, near, far)
+
+
+def _tail_quantile(xp: Namespace, tail: Array, nu: Array) -> Array:
+    """z with P(Z > z) = tail: a power of it where x = nu / (nu + z^2) underflows, else by one Newton step."""
+    x = special.betaincinv(0.5 * nu, 0.5, 2.0 * tail)
+    log_x = xp.np.log(tail * nu) + log_beta(xp, 0.5 * nu, 0.5)
+    power = xp.np.sqrt(nu) * xp.np.exp(-log_x / nu)
+    tiny = x < SMALLEST_SQUARE_RATIO
+    z = xp.np.sqrt(nu * (1.0 / xp.np.where(tiny, 0.5, x) - 1.0))
+    excess = _log_tail(xp, z, nu) - xp.np.log(tail)
+    newton = z + excess * xp.np.exp(_log_tail(xp, z, nu) - standard_log_density(xp, z, nu))
+    return xp.np.where(tiny, power, newton)
+
+
+@reals
+def quantile(xp: Namespace, p: Array, nu: Array, mu: Array, sigma: Array) -> Array:
+    valid = (p >= 0) & (p <= 1) & (nu > 0) & (sigma > 0)
+    return guarded(xp, valid, mu + sigma * standard_quantile(xp, p, nu))
 
 
 def _reordered(of_location_scale: Impl) -> Impl:

@@ -49,6 +49,7 @@ from ppl.stdlib.distributions.von_mises import VON_MISES
 from ppl.stdlib.distributions.weibull import FRECHET, RAYLEIGH, WEIBULL
 from ppl.stdlib.distributions.wiener import WIENER
 from ppl.stdlib.distributions.wishart import WISHART, WISHART_CHOLESKY
+from ppl.stdlib.distributions.yule_simon import YULE_SIMON
 from ppl.stdlib.record import Distribution
 
 DISTRIBUTIONS: tuple[Distribution, ...] = (
@@ -73,5 +74,5 @@ DISTRIBUTIONS: tuple[Distribution, ...] = (
     *(MULTI_STUDENT_T, MULTI_STUDENT_T_CHOLESKY, MULTINOMIAL, MULTINOMIAL_LOGIT),
     *(NEG_BINOMIAL, NEG_BINOMIAL_2, NEG_BINOMIAL_2_LOG, ORDERED_LOGISTIC, ORDERED_PROBIT),
     *(PARETO, PARETO_TYPE_2, POISSON, POISSON_LOG, SKEW_NORMAL, STUDENT_T, UNIFORM, VON_MISES),
-    *(WEIBULL, FRECHET, RAYLEIGH, WIENER, WISHART, WISHART_CHOLESKY),
+    *(WEIBULL, FRECHET, RAYLEIGH, WIENER, WISHART, WISHART_CHOLESKY, YULE_SIMON),
 )

@@ -1,10 +1,11 @@
 """Maps between the real line and the unit interval: logit, probit, complementary log-log.
 
-Stan Functions Reference, "Link functions" and "Probability-related functions"; "Normal distribution" for the
-quantile functions.
+Stan Functions Reference, "Link functions" and "Probability-related functions"; "Normal distribution" and
+"Student-t distribution" for the quantile functions.
 """
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions import student_t
 from ppl.stdlib.distributions.normal import standard_cdf
 from ppl.stdlib.record import Function, elementwise, unary
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO_PI
@@ -62,6 +63,12 @@ FUNCTIONS: tuple[Function, ...] = (
     unary("inv_Phi", "the inverse of Phi", inv_phi),
     unary("std_normal_qf", "the standard normal quantile function", inv_phi),
     unary("std_normal_log_qf", "the standard normal quantile function of exp(x)", log_qf),
+    elementwise(
+        "student_t_qf",
+        "Student's t quantile function of p, with nu degrees of freedom, location mu and scale sigma",
+        ("(real, real, real, real) => real", student_t.quantile),
+        ("(reals, reals, reals, reals) => vector", student_t.quantile),
+    ),
     elementwise(
         "binary_log_loss", "-log(p) for y = 1, -log(1 - p) for y = 0", ("(I, T) => T", binary_log_loss)
     ),

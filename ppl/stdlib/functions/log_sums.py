@@ -10,6 +10,7 @@ from ppl.stdlib.record import Function, Overload, guarded, leading
 from ppl.stdlib.special.log_add import log_add, shares
 
 ARRAYS_OF_ROWS = ("array[] vector", "array[] row_vector")
+EACH_VECTOR = ("vector", "row_vector", *ARRAYS_OF_ROWS)
 
 LEAST_SHARE = 1e-300
 """In place of a mixing proportion of 0, by which a slope is divided."""
@@ -126,6 +127,8 @@ LOG_MIX = Function(
 FUNCTIONS = (
     LOG_SUM_EXP,
     LOG_MIX,
-    leading("softmax", "exponentials scaled to sum to one", ("(vector) => vector", softmax)),
-    leading("log_softmax", "the log of the softmax", ("(vector) => vector", log_softmax)),
+    leading(
+        "softmax", "exponentials scaled to sum to one", *[(f"({v}) => {v}", softmax) for v in EACH_VECTOR]
+    ),
+    leading("log_softmax", "the log of the softmax", *[(f"({v}) => {v}", log_softmax) for v in EACH_VECTOR]),
 )

@@ -6,6 +6,7 @@ Stan Functions Reference, "Dot products and specialized products".  Every functi
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.checks import require
 from ppl.stdlib.functions.products import inner, matrix_matrix, matrix_vector, transposed
 from ppl.stdlib.functions.sums import SIDES
 from ppl.stdlib.functions.symmetric import symmetric_or_nan
@@ -45,6 +46,13 @@ def trace_gen_quad_form(xp: Namespace, d: Array, a: Array, b: Array) -> Array:
 @with_vjps(lambda xp, g, ans, a: xp.np.expand_dims(g, (-1, -2)) * np.eye(*a.shape[-2:]))
 def trace(xp: Namespace, a: Array) -> Array:
     return xp.np.trace(a, axis1=-2, axis2=-1)
+
+
+def trace_dot(xp: Namespace, a: Array, b: Array) -> Array:
+    """tr(A B) without the product: the sum over A' .* B."""
+    (m, n), fits = a.shape[-2:], b.shape[-2:]
+    require(fits == (n, m), "trace_dot", f"A is {m} by {n} and B {fits[0]} by {fits[1]}, not {n} by {m}")
+    return xp.np.sum(a * transposed(xp, b), axis=(-1, -2))
 
 
 def crossprod(xp: Namespace, m: Array) -> Array:
@@ -89,6 +97,11 @@ FUNCTIONS: tuple[Function, ...] = (
         ("(matrix, matrix, matrix) => real", trace_gen_quad_form),
     ),
     leading("trace", "the sum of the diagonal", ("(matrix) => real", trace)),
+    leading(
+        "trace_dot",
+        "the trace of A B",
+        ("(matrix, matrix) => real", trace_dot),
+    ),
     leading("crossprod", "M' M", ("(matrix) => matrix", crossprod)),
     leading("tcrossprod", "M M'", ("(matrix) => matrix", tcrossprod)),
     leading(
