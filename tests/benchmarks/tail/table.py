@@ -1,4 +1,4 @@
-"""The lines of a run as a Markdown table: a row a program, the median cost and the worst error of its seeds."""
+"""The lines of a run as a Markdown table: a row a program, the median cost and worst error of its seeds."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median

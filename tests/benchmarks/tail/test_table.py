@@ -15,11 +15,5 @@ def test_costs_are_medians_and_errors_the_worst_of_seeds() -> None:
     seeds = [fit(1, 2.0, 0.05, 0.97), fit(2, 4.0, -0.2, 0.91), fit(3, 3.0, 0.1, 0.99)]
     *_, row = table([*seeds, late])
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells == ["polls", "3.0", "", "good, nested", "0.20", "0.91 to 1.05", "0.30"] + [
-        "300.2",
-        "",
-        "too long",
-        "",
-        "",
-        "",
-    ]
+    assert cells[:7] == ["polls", "3.0", "", "good, nested", "0.20", "0.91 to 1.05", "0.30"]
+    assert cells[7:] == ["300.2", "", "too long", "", "", ""]
