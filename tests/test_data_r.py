@@ -58,8 +58,9 @@ def test_a_program_takes_it_as_it_takes_json(tmp_path):
         ("x <- c(1 2)", 1, "found 2, where , or ) should stand"),
         ("x 1", 1, "found 1, where <- or = should stand"),
         ("1 <- 2", 1, "found 1, where the name of a variable should stand"),
-        ("x <- 'a'", 1, "found ', where a number"),
-        ("x <- structure(1:2, names = c(1, 2))", 1, "found names, where .Dim should stand"),
+        ("x <- 'a", 1, "found ', where a number"),
+        ("x <- structure(1:2, names)", 1, "found ), where = should stand"),
+        ("x <- structure(1:2, terms = y ~ f(x", 1, "found the end of the text, where ) should stand"),
         ("x <-\n" + "c(" * 5000 + "1" + ")" * 5000, 2, "values are nested more than 100 deep"),
         ("\nx <- 1:1000000000000", 2, "with these 1000000000000 values the file holds more than"),
         ("x <- 1:1e12", 1, "a range goes from one integer to another"),
@@ -94,7 +95,32 @@ def test_values_combined_of_several_kinds_are_in_columns_first():
     np.testing.assert_array_equal(found, [1, 2, 3, 4, 5, 6, 7, 0])
 
 
+R_4 = r"""
+N <-
+c(N = 3L)
+X <-
+structure(c(1, 1, 1, 0.1, 0.2, 0.3), dim = 3:2, dimnames = list(
+    c("1", "a)", '3'), c("(Intercept\")", "x")), assign = 0:1)
+y <- c(a = 1, `b c` = 2, "c" = NA)
+g <- structure(c(2L, 1L, 2L), levels = c("control", "treated"), class = "factor")
+fit <- structure(1:2, terms = y ~ x + s(x[, 1], k = 3), .Names = c("a", "b"))
+A <- list(structure(1:4, dim = c(2L, 2L)), structure(5:8, .Dim = c(2L, 2L)))
+d <- structure(list(x = c(1, 2), b = c(TRUE, FALSE)), class = "data.frame", row.names = c(NA, -2L))
+words <- c("p", "q")
+"""
+
+
+def test_attributes_and_names_of_r_4_are_read_or_ignored():
+    found = parse_r_dump(R_4.encode())
+    assert found["N"] == 3 and found["y"].tolist() == [1, 2, None] and found["words"] == ["p", "q"]
+    np.testing.assert_array_equal(found["X"], [[1, 0.1], [1, 0.2], [1, 0.3]])
+    assert found["g"].tolist() == [2, 1, 2] and found["fit"].tolist() == [1, 2]
+    np.testing.assert_array_equal(found["A"], [[[1, 3], [2, 4]], [[5, 7], [6, 8]]])
+    assert {name: list(column) for name, column in found["d"].items()} == {"x": [1, 2], "b": [1, 0]}
+
+
 PIECES = "c( structure( , .Dim = ) 1 2.5 -3 NA NaN Inf : x <- ` # L e9 e999 integer( double(".split()
+PIECES += "dim = list( 'q' { ] TRUE".split()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,6 +1,7 @@
 """R's dump of data: `name <- value`, a value a number, `c(...)`, `a:b` or `structure(..., .Dim = c(...))`.
 
-The text is read, never run. Source: CmdStan User's Guide, "RDump Format for CmdStan".
+The text is read, never run. Sources: CmdStan User's Guide, "RDump Format for CmdStan"; R's pages `dump` and
+`.deparseOpts`: R 4 writes `dim =` for `.Dim =`, names inside `c(...)`, and every other attribute.
 """
 
 import math
@@ -20,13 +21,14 @@ NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?L?|(?:Inf|NaN)\b)"
 TOKEN = re.compile(
     rf"""(?P<space>[\s;]+|\#[^\n]*)
       | (?P<row>c\s*\(\s*{NUMBER}(?:\s*,\s*{NUMBER})*+\s*\))
-      | (?P<missing>NA(?:_integer_|_real_)?\b)
+      | (?P<missing>(?:NA(?:_integer_|_real_|_character_)?|NULL)\b)
+      | (?P<logical>(?:TRUE|FALSE)\b)
       | (?P<number>{NUMBER})
       | (?P<name>[A-Za-z.][\w.]*)
-      | (?P<quoted>"[^"\n]*"|`[^`\n]*`)
-      | (?P<sign><-|[=(),:])
+      | (?P<quoted>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`[^`\n]*`)
+      | (?P<sign><-|[=(),:\[\]{{}}])
       | (?P<other>.)""",
-    re.VERBOSE,
+    re.VERBOSE | re.DOTALL,
 )
 FRACTION = re.compile("[.eEIN]")
 MOST_DIGITS = 18
@@ -35,6 +37,9 @@ MOST_LEVELS = 100
 """Levels of c(...) and structure(...) inside each other."""
 BYTES_A_VALUE = 8
 """Memory of a value that is not written out, as of `1:n`."""
+SIZES = (".Dim", "dim")
+"""The attribute that is read; all others are ignored."""
+OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
 END = ("end", "the end of the text", 0)
 
 
@@ -73,10 +78,11 @@ class Reader:
         taken, self.now = self.now, next(self.tokens, END)
         return taken
 
-    def expect(self, *texts: str) -> None:
+    def expect(self, *texts: str) -> str:
         taken = self.take()
         if taken[1] not in texts:
             raise self.found(taken, " or ".join(texts))
+        return taken[1]
 
     def variables(self) -> Iterator[tuple[str, Any]]:
         names: set[str] = set()
@@ -84,7 +90,7 @@ class Reader:
             kind, name, _ = token = self.take()
             if kind not in ("name", "quoted"):
                 raise self.found(token, "the name of a variable")
-            name = name.strip('"`')
+            name = unquoted(name)
             if name in names:
                 raise self.wrong(f"`{in_a_line(name)}` is given twice", token)
             names.add(name)
@@ -92,7 +98,11 @@ class Reader:
             yield name, self.value()
 
     def value(self) -> Any:
-        kind, word, _ = token = self.take()
+        return self.value_from(self.take())
+
+    def value_from(self, token: tuple[str, str, int]) -> Any:
+        """The value that begins with a token already taken."""
+        kind, word, _ = token
         match kind:
             case "row":
                 return self.numbers(token)
@@ -101,6 +111,10 @@ class Reader:
                 return self.range_from(first, token) if self.now[1] == ":" else first
             case "missing":
                 return None
+            case "logical":
+                return int(word == "TRUE")
+            case "quoted" if word[0] != "`":
+                return unquoted(word)
         call = self.calls().get(word)
         if call is None:
             raise self.found(token, "a number, c(...) or structure(...)")
@@ -115,6 +129,7 @@ class Reader:
     def calls(self) -> Mapping[str, Callable[[], Any]]:
         return {
             "c": self.combined,
+            "list": self.listed,
             "structure": self.structure,
             "integer": lambda: self.zeros(np.int64),
             "double": lambda: self.zeros(float),
@@ -158,13 +173,12 @@ class Reader:
             raise self.wrong(too_much(what, self.most), token)
 
     def combined(self) -> Any:
-        """What stands after `c(`, in one row."""
-        parts: list[Any] = []
-        while self.now[1] != ")":
-            parts.append(self.value())
-            if self.now[1] != ")":
-                self.expect(",", ")")
-        self.take()
+        """What stands after `c(`, in one row; one value with a name is what R writes for a named number."""
+        names, parts = self.items()
+        if any(isinstance(part, str | list | dict) for part in parts):
+            return parts
+        if len(parts) == 1 and names[0] and np.isscalar(parts[0]):
+            return parts[0]
         runs = [
             run
             for scalar, group in groupby(parts, lambda part: part is None or np.isscalar(part))
@@ -172,17 +186,53 @@ class Reader:
         ]
         return np.concatenate([np.ravel(run, order="F") for run in runs]) if runs else np.zeros(0)
 
+    def listed(self) -> list[Any] | dict[str, Any]:
+        """What stands after `list(`: by name where all have one, as the columns of a data frame do."""
+        names, parts = self.items()
+        return dict(zip(names, parts, strict=True)) if parts and all(names) else parts
+
+    def items(self) -> tuple[list[str], list[Any]]:
+        """The names, "" for none, and values up to the end of a call."""
+        names, parts = list[str](), list[Any]()
+        more = self.now[1] != ")" or self.expect(")") == ","
+        while more:
+            token, name = self.take(), ""
+            if token[0] in ("name", "quoted") and self.now[1] == "=":
+                self.take()
+                token, name = self.take(), unquoted(token[1])
+            names.append(name)
+            parts.append(self.value_from(token))
+            more = self.expect(",", ")") == ","
+        return names, parts
+
     def structure(self) -> Any:
-        values = np.atleast_1d(self.value())
-        for sign in (",", ".Dim", "="):
-            self.expect(sign)
-        token = self.now
+        """What stands after `structure(`: a value, with the sizes among its attributes."""
+        value = self.value()
+        while self.expect(",", ")") == ",":
+            attribute = unquoted(self.take()[1])
+            self.expect("=")
+            if attribute in SIZES:
+                value = self.sized(value)
+            else:
+                self.skip_value()
+        return value
+
+    def sized(self, value: Any) -> Any:
+        token, values = self.now, np.atleast_1d(value)
         sizes = [self.whole(size, "a size in .Dim", token) for size in np.ravel(self.value()).tolist()]
-        self.expect(")")
         if math.prod(sizes) != values.size or len(sizes) > MOST_AXES:
             shape = in_a_line("x".join(map(str, sizes)))
             raise self.wrong(f"{values.size} values have no .Dim of {shape}", token)
         return values.reshape(sizes, order="F")
+
+    def skip_value(self) -> None:
+        """Whatever stands up to the next comma or the end of this call: an attribute may be any R code."""
+        depth = 0
+        while depth or self.now[1] not in (",", ")"):
+            token = self.take()
+            if token is END:
+                raise self.found(token, ")")
+            depth += (token[1] in OPENING) - (token[1] in CLOSING)
 
     def zeros(self, dtype: Any) -> Any:
         """What stands after `integer(` and the like: how many zeros."""
@@ -196,3 +246,7 @@ class Reader:
         if not (isinstance(number, int | float) and 0 <= number < math.inf and number % 1 == 0):
             raise self.wrong(f"{what} must be an integer of at least 0", token)
         return int(number)
+
+
+def unquoted(name: str) -> str:
+    return name[1:-1] if name[0] in "\"'`" else name
