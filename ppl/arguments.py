@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ppl.errors import ArgumentError, in_a_line
+from ppl.scalars import python_number
 
 F = TypeVar("F", bound=Callable[..., Any])
 ELSEWHERE = ("self", "data", "progress", "keywords")
@@ -36,6 +37,8 @@ def checks(function: F) -> F:
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         kinds = _kinds(function)
+        args = tuple(map(python_number, args))
+        kwargs = {name: python_number(value) for name, value in kwargs.items()}
         for name, value in (*zip(names, args, strict=False), *kwargs.items()):
             kind = kinds.get(name, Any)
             if kind is not Any and not _is(value, kind):
@@ -105,11 +108,11 @@ def _is(value: Any, kind: Any) -> bool:
 
 
 def _is_number(value: Any, kind: type) -> bool:
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool):
         return kind is bool
     if kind is int:
-        return isinstance(value, int | np.integer) and int(value) >= 0
-    return kind is float and isinstance(value, int | float | np.integer | np.floating)
+        return isinstance(value, int) and value >= 0
+    return kind is float and isinstance(value, int | float)
 
 
 def _words(kind: Any) -> list[str]:

@@ -12,6 +12,7 @@ from ppl.errors import OutOfRange, UnknownSetting, in_a_line
 from ppl.inference.run import settings as records
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.setting import settings, settings_of
+from ppl.scalars import python_number
 from ppl.spelling import nearest
 
 SECONDS_A_WRITE = 10.0
@@ -122,7 +123,8 @@ def takes(
             for name in kwargs:
                 if name not in known:
                     raise UnknownSetting(function.__name__, name, nearest(name, known), known)
-            return function(first, *args, **kwargs)
+            numbers: Any = {name: python_number(value) for name, value in kwargs.items()}
+            return function(first, *args, **numbers)
 
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))

@@ -118,6 +118,14 @@ def test_the_message_names_the_argument(call, message):
         call(things())
 
 
+def test_numbers_of_numpy_are_arguments_and_options(tmp_path):
+    things()["posterior"].param_names(include_tp=np.bool_(True))
+    options = {"checkpoint": tmp_path / "kept", "resume": np.bool_(False), "checkpoint_every": np.int64(1)}
+    fit = things()["posterior"].laplace(draws=np.uint8(5), seed=np.int64(2), **options)
+    fit.more(np.int32(3), seed=np.array(4)).save(tmp_path / "fit.json")
+    assert ppl.load_fit(tmp_path / "fit.json", things()["model"], DATA).draws().shape[0] == 3
+
+
 def test_wrong_keywords_stay_type_errors():
     with pytest.raises(TypeError, match="unexpected keyword"):
         things()["posterior"].log_joint(propt=True)

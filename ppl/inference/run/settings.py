@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ppl.inference.run.setting import Probability, Start, Starts, Whole, same, setting, settings, settings_of
+from ppl.scalars import python_number
 
 # Names of tables, written out: they are types, and a command line is read without waiting for SciPy.
 Algorithm = Literal[
@@ -58,7 +59,9 @@ class Checked:
     def __post_init__(self) -> None:
         record: type = type(self)
         for name, known in settings_of(record).items():
-            known.check(getattr(self, name))
+            value = python_number(getattr(self, name))
+            known.check(value)
+            object.__setattr__(self, name, value)
 
 
 @settings

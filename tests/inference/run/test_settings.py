@@ -2,6 +2,7 @@
 
 from typing import get_args
 
+import numpy as np
 import pytest
 
 from ppl.errors import InferenceError
@@ -63,3 +64,13 @@ def test_every_setting_has_one_short_sentence_and_a_default_in_range(known):
     known.check(known.default)
     assert known.about[0].isupper() and len(known.about) <= 60
     assert bool(known.unset) <= known.optional
+
+
+@pytest.mark.parametrize("record", [Settings, settings.SampleSettings, settings.SbcSettings])
+def test_numbers_of_numpy_are_taken_as_python_ones(record):
+    numbers = {bool: [True, False], int: [3], float: [0.5]}
+    for known in settings_of(record).values():
+        for kind, values in numbers.items():
+            for value in filter(known.kind.holds, values):
+                taken = getattr(record(**{known.name: np.array([value])[0]}), known.name)
+                assert type(taken) is kind and taken == value, known.name
