@@ -78,6 +78,7 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
         ("y,g\n٣,1\n", 'd.csv:2: y[1] is the string "٣"'),
         ("y,g\n0.5,1\nNA,2\n", 'd.csv:3: y[2] is the string "NA", but'),
         ("y,g\n0.5,1\n,2\n", 'd.csv:3: y[2] is the string "", but'),
+        ("y,g\nNA,1\n.,2\n", 'd.csv:3: y[2] is the string ".", but'),
         (
             'name,y,g\n"a\nb",0.5,1\nc,1.5,1.5\n',
             "d.csv:4: g[2] is 1.5, but `array[N] int<lower=1, upper=2> g`",

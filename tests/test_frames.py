@@ -59,3 +59,16 @@ def test_missing_values_are_refused():
     frame = pytest.importorskip("pandas").DataFrame({"y": [0.5, 1.5, 2.0], "g": [1, None, 2]})
     with pytest.raises(ppl.DataError, match="g"):
         with_k(2).condition(frame)
+
+
+def test_a_list_of_frames_is_a_list_of_matrices(frame):
+    model = ppl.compile_model(
+        "data { array[2] matrix[3, 2] x; } parameters { real a; } model { x[2, , 1] ~ normal(a, 1); }"
+    )
+    rows = frame.to_numpy()
+    assert model.condition({"x": [frame] * 2}).log_density([0.3]) == model.condition(
+        {"x": [rows] * 2}
+    ).log_density([0.3])
+    with pytest.raises(ppl.DataError, match=r"data: x\[2,1\] has 1 element and x\[1,1\] has 2") as caught:
+        model.condition({"x": [frame, frame[["y"]]]})
+    assert caught.value.variable == "x"

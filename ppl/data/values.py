@@ -51,8 +51,13 @@ def compact(values: list[Any]) -> Numbers | list[Any]:
 
 
 def _only_numbers(values: Iterable[Any], ndim: int) -> bool:
-    """False for booleans, which NumPy takes for numbers where there is a number beside them."""
+    """False for booleans, which NumPy takes for numbers where there is a number beside them, and for arrays
+    and frames in the lists.
+    """
     for _ in range(ndim - 1):
+        values = list(values)
+        if any(hasattr(kind, "__array__") for kind in set(map(type, values))):
+            return False
         values = chain.from_iterable(values)
     return not any(issubclass(t, bool | np.bool_ | np.ndarray) for t in set(map(type, values)))
 
@@ -70,7 +75,13 @@ def as_array(name: str, value: Any) -> Numbers:
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and not np.ma.isMaskedArray(value):
         return value
     shape, leaves = layers(name, value)
-    found = [number(name, leaf, k, shape) for k, leaf in enumerate(leaves)]
+    try:
+        found = [number(name, leaf, k, shape) for k, leaf in enumerate(leaves)]
+    except Misfit:  # what is no number at all is named first: it would remain if the missing were modelled
+        for k, leaf in enumerate(leaves):
+            if not is_missing(leaf):
+                number(name, leaf, k, shape)
+        raise
     return np.array(found, dtype=None if found else float).reshape(shape)
 
 

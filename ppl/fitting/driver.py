@@ -11,7 +11,7 @@ from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions, fit_with, jour
 from ppl.fitting.improper import refuse_improper
 from ppl.fitting.initial import start_for
 from ppl.fitting.memory_needed import memory_required, require_memory
-from ppl.fitting.nan_data import refuse_nan_data
+from ppl.fitting.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.fitting.runs import best_of
 from ppl.fitting.table import Table, tabulate
 from ppl.inference.correct.population import WeightQuality
@@ -44,7 +44,8 @@ def fit_posterior(
 
     Raises:
         InferenceError: the posterior is improper, does not fit in memory, or no start has a finite density.
-        DataError: `init` does not fit the parameters, or the checkpoint is of another run.
+        DataError: `init` does not fit the parameters, the checkpoint is of another run, or data that are nan
+            or infinite leave no start.
     """
     targets.refuse_unpaired(settings)
     require_memory(posterior, settings)
@@ -56,7 +57,7 @@ def fit_posterior(
         if not settings.sharded:
             refuse_nan_data(posterior)
     start = start_for(posterior, settings.init, whole=settings.minibatch is None)
-    with threads_of_fit(posterior):
+    with threads_of_fit(posterior), naming_infinite_data(posterior):
         if settings.runs > 1:
             # The journals are those of other processes, which have written them.
             best = best_of(posterior, settings, start, progress, checkpoint)

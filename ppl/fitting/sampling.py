@@ -17,7 +17,7 @@ from ppl.fitting.backend import for_sampler
 from ppl.fitting.improper import refuse_improper
 from ppl.fitting.initial import starts_for
 from ppl.fitting.memory_needed import memory_required, require_memory_of_chains
-from ppl.fitting.nan_data import refuse_nan_data
+from ppl.fitting.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.processes import Tell, at_a_time
 from ppl.fitting.table import Table, failures, tabulate
@@ -75,7 +75,8 @@ def sample_chains(
     require_memory_of_chains(posterior, settings)
     refuse_improper(posterior)
     refuse_nan_data(posterior)
-    with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
+    sums = as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
+    with sums, naming_infinite_data(posterior):
         target = for_sampler(PosteriorTarget(posterior), settings)
         rng = Streams(settings.seed).start
         chains = settings.num_chains
