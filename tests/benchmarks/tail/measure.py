@@ -5,7 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +37,21 @@ def fit(name: str, program: Path, data: Path, folder: Path, seed: int, most: int
 
 def nuts(name: str, program: Path, data: Path, folder: Path, seed: int, most: int) -> Record:
     """Four chains of 1,000 draws after 1,000; a leapfrog step is a gradient, in the warm-up too."""
-    out = folder / f"{name}.npz"
-    command = [sys.executable, "-m", "tests.benchmarks.tail.nuts", program, data, out, "--seed", seed]
-    cpu, status = seconds(command, ROOT, most)
-    if status:
-        return {"cpu": cpu, "level": status}
-    run = np.load(out)
+    cpu, run = sampled(program, data, folder / f"{name}.npz", ["--seed", seed], most)
+    if isinstance(run, str):
+        return {"cpu": cpu, "level": run}
     draws = run["draws"].reshape(-1, len(run["names"]))
     found = {"path": "NUTS", "gradients": int(run["leapfrog"].sum()), **mixing(run["draws"])}
     return {"cpu": cpu, **found, **errors(name, draws, run["names"].tolist())}
+
+
+def sampled(
+    program: Path, data: Path, out: Path, options: Sequence[Any], most: int
+) -> tuple[float, Mapping[str, Any] | str]:
+    """CPU seconds of NUTS in a process of its own, and the arrays that it wrote, or why there are none."""
+    command = [sys.executable, "-m", "tests.benchmarks.tail.nuts", program, data, out, *options]
+    cpu, status = seconds(command, ROOT, most)
+    return cpu, status or dict(np.load(out))
 
 
 def mixing(draws: Floats) -> Record:
