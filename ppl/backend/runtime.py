@@ -165,9 +165,9 @@ def sized(xp: Namespace, x: Array, *sizes: int) -> Array:
     return x
 
 
-def same_size(xp: Namespace, old: Array, x: Array) -> Array:
-    """`x`, which must have the size of the variable it is assigned to."""
-    return sized(xp, x, *old.shape)
+def same_size(xp: Namespace, old: Array | None, x: Array) -> Array:
+    """`x`, which must have the size of the variable it is assigned to, if that has one (over_draws.absent)."""
+    return x if old is None else sized(xp, x, *old.shape)
 
 
 def sizes_text(sizes: Sequence[int]) -> str:

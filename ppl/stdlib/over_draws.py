@@ -49,7 +49,7 @@ def chosen(xp: Namespace, condition: Array, then: Array, otherwise: Array) -> Ar
 
 
 def absent(xp: Namespace) -> None:
-    """The value of a side of a choice that no draw takes."""
+    """The value of a choice before one of its sides sets it: none, of any size."""
 
 
 def merged(xp: Namespace, test: Array, then: Array | None, otherwise: Array | None) -> Array:

@@ -265,6 +265,11 @@ LOOPS = (
     Loop("never true, twice",
          "for (n in 1:N) if (x[n] > 100) { target += none[1] * z; if (x[n] > 200) target += x[n] * t; }"),
     Loop("never true ternary", "for (n in 1:N) target += N > 100 ? (x[n] > 0 ? none[1] : 0) * z : z * x[n];"),
+    Loop("a ternary of data around others", """real a = exp(z);
+        for (n in 1:N) a += k[3] == 3 ? (k[n] > 2 ? v[1] : t) : log_sum_exp(z, -0.7);
+        real b = k[1] > 0 ? X[N, 1] * t : ((z - x[M]) > 0 ? z : v[2]);
+        vector[3] c = k[3] == 3 ? (z > x[1] ? v : s * t) : v;
+        target += a + b + sum(c) * (N > 3 ? (N > 4 ? (b > 0 ? v[g[2]] : t) : x[1]) : x[2]);"""),
     Loop("guarded index", "for (n in 1:N) if (n <= M && s[n] > 0) target += z * x[n];"),
     Loop("guarded index, or", "for (n in 1:N) if (n > M || s[n] > 0) target += z * x[n]; else target += z;"),
     Loop("guarded constant index", "for (n in 1:N) if (n > 10 && none[1] > 0) target += z * x[n];"),

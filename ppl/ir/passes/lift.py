@@ -476,8 +476,8 @@ def select_shared(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     name = c.fresh("chosen")
     c.out.append(ir.Assign(name, helper(over_draws.absent, (), t), c.span, declares=True))
     sides = (
-        (*before, ir.Assign(name, then, c.span, declares=True)),
-        (*before_other, ir.Assign(name, otherwise, c.span, declares=True)),
+        (*before, ir.Assign(name, then, c.span)),
+        (*before_other, ir.Assign(name, otherwise, c.span)),
     )
     c.out.append(ir.If(e.condition, *sides, c.span))
     return ir.Var(name, t)
@@ -499,7 +499,7 @@ def set_side(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
     values = spread(inner, lift(c, inner, value), inner.own_axes)
     if axes_of(values.type) != inner.own_axes:
         raise Dependent("a ternary chooses between containers")
-    c.out.append(ir.Assign(name, values, c.span, declares=True))
+    c.out.append(ir.Assign(name, values, c.span))
 
 
 def is_linear(e: ir.Expr) -> bool:
