@@ -166,7 +166,7 @@ def sized(xp: Namespace, x: Array, *sizes: int) -> Array:
 
 
 def same_size(xp: Namespace, old: Array | None, x: Array) -> Array:
-    """`x`, which must have the size of the variable it is assigned to, if that has one (over_draws.absent)."""
+    """`x`, which must have the size of the variable it is assigned to, if that has one."""
     return x if old is None else sized(xp, x, *old.shape)
 
 

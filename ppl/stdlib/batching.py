@@ -26,6 +26,16 @@ def trips(xp: Namespace, lower: int, upper: int) -> int:
     return max(upper - lower + 1, 0)
 
 
+def unset_after(xp: Namespace, last: int, size: int) -> float:
+    """The sum of the entries after the `last` that is set, of `size`: nan if there are any.
+
+    Raises:
+        IndexError: there is no entry `last`.
+    """
+    refuse_outside(np.arange(1, last + 1)[-1:], size)
+    return math.nan if size > max(last, 0) else 0.0
+
+
 def positions(xp: Namespace, batch: Array) -> Array:
     """1, 2, ... for the entries of a batch."""
     return np.arange(1, len(batch) + 1)

@@ -6,6 +6,7 @@ from laws.cost.counting import cost_of
 from laws.passes import assert_same, lowered, model_of, posterior, reference
 from laws.verifier.compilation import verified_form
 
+import ppl
 from ppl.ir import nodes as ir
 from ppl.ir.forms import LOOPS
 from ppl.ir.walk import walk
@@ -32,6 +33,9 @@ SEPARABLE = {
             s += k[j, i] * log(q) - (1 - k[j, i]) * -log1m(q); }
           l[c] = s; }
         target += log_sum_exp(l); }""",
+    "sizes that are expressions": """vector[I] e; array[C] real l;
+        for (j in 1:rows(y)) { for (c in 1:rows(p)) { for (i in 1:cols(y)) e[i] = y[j, i] * p[c, i];
+          l[c] = sum(e); } target += log_sum_exp(l); }""",
     "distributed": """for (j in 1:J) { real s = 0;
         for (c in 1:C) for (i in 1:I) s -= (y[j, i] + p[c, i]) * -(b[i] * p[c, i] - y[j, i]);
         target += -square(s); }""",
@@ -105,6 +109,23 @@ def test_other_sums_stay(name: str) -> None:
     text = inseparable(name)
     assert products(text) == 0
     assert_same(posterior(text, data()), reference(text, data()), point())
+
+
+@pytest.mark.parametrize(("size", "value"), [(2, "IndexError"), (5, ""), (6, "nan")])
+def test_an_array_of_another_size_than_the_loop(size: int, value: str) -> None:
+    """Its other entries are not set: their sum is nan, as that of the loops."""
+    text = program(
+        f"""vector[{size}] e; array[C] real l;
+            for (j in 1:J) {{ for (c in 1:C) {{ for (i in 1:I) e[i] = y[j, i] * p[c, i]; l[c] = sum(e); }}
+              target += log_sum_exp(l); }}"""
+    )
+    assert products(text) == 1
+    for condition in (posterior, reference):
+        if value == "IndexError":
+            with pytest.raises(ppl.PPLError, match="out of range"):
+                condition(text, data()).log_density(point())
+        else:
+            assert np.isnan(condition(text, data()).log_density(point())) == (value == "nan")
 
 
 def test_no_number_is_made_for_each_entry_of_the_nest() -> None:

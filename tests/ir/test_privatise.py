@@ -73,7 +73,12 @@ MOVES = [
     ("if (i > 1) { w[1] = x; } else { w[2] = i; } target += w[1];", False),
     ("if (w[1] > 0) { w = rep_vector(x, 2); } else { w = rep_vector(1, 2); } target += w[1];", False),
     ("for (k in 1:n) { w = rep_vector(x, 2); } target += w[1];", False),
-    ("for (k in 2:2) { w[k] = i * x; } target += w[2] + w[1];", False),
+    # The same entry in every iteration, the other in none:
+    ("for (k in 2:2) { w[k] = i * x; } target += w[2] + w[1];", "unset"),
+    ("for (k in (n + 1):2) w[k] = i * x; for (k in 1:2) target += w[k];", "unset"),
+    ("if (n > 0) { w = rep_vector(i * x, 2); } else for (k in 2:2) w[k] = i; target += sum(w);", False),
+    ("for (k in i:2) { w[k] = i * x; } target += w[2] + w[1];", False),
+    ("for (k in 2:2) { w[k] = i * x; } target += sum(w); w[1] = i;", False),
     ("for (k in 1:2) { w[k] = w[1] + i * x; } target += w[2];", False),
     ("print(w[1]); w = rep_vector(x, 2); target += w[1];", False),
     # The number of entries that are set changes before they are read:
@@ -93,13 +98,14 @@ def test_a_declaration_moves_where_each_iteration_sets_all_before_it_reads_any(b
     """
     moved = privatise(lowered(text))
     [loop] = [s for s in walk(moved.model) if isinstance(s, ir.For) and s.variable == "i"]
-    assert isinstance(loop.body[0], ir.Declare) is moves
-    if not moves:  # what is read before it is set has a value from before the loop
-        text = text.replace("w;", "w = rep_vector(0.5, 2);", 1)
+    assert isinstance(loop.body[0], ir.Declare) is bool(moves)
+    with_value = text.replace("w;", "w = rep_vector(0.5, 2);", 1)
+    moved = privatise(lowered(with_value))
+    assert any(isinstance(s, ir.Declare) for s in walk(moved.model)) is (moves is True)
     at, data = np.array([0.7]), {"n": 0}
-    assert posterior(text, data, only(PASSES["privatise"])).log_density(at) == reference(
-        text, data
-    ).log_density(at)
+    for each in (text, with_value):
+        same, whole = posterior(each, data, only(PASSES["privatise"])), reference(each, data)
+        np.testing.assert_equal(same.log_density(at), whole.log_density(at))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ product of matrices.  A sum may also be that of an array that the innermost loop
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
-from typing import Any
+from typing import Any, cast
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import trips
@@ -16,6 +16,7 @@ from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.operators import binary
 from ppl.ir.passes.sums import MINUS, PLUS, addend, with_sum
 from ppl.ir.walk import assigned_names, has_effects, in_branches, leaves_early, rewrite, used_names, walk
+from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import total
 from ppl.types import INT, MATRIX, REAL, rank
@@ -127,8 +128,8 @@ class Nest:
     def product(self, fresh: Fresh) -> tuple[ir.Stmts, ir.Expr]:
         """Statements that compute the sums of all iterations of the outer loops, and the sum of one."""
         for loop in (self.outer, self.middle, self.inner):
-            sized = loop.lower == ir.Const(1, INT) and isinstance(loop.upper, ir.Var | ir.Const)
-            if not sized or used_names(loop.upper) & {*self.changing, *self.values}:
+            fixed = not used_names(loop.upper) & {*self.changing, *self.values, self.outer.variable}
+            if loop.lower != ir.Const(1, INT) or not fixed or has_effects(loop.upper):
                 raise Inseparable
         if self.addend.type != REAL or self.is_separate(self.addend):
             raise Inseparable
@@ -171,8 +172,12 @@ class Nest:
             yield from (replace(last, value=value) if s is self.inner else s for s in body)
             return
         declared = [s for s in body if isinstance(s, ir.Declare) and s.name == last.name]
-        if [s.shape for s in declared] != [(self.inner.upper,)] or not self.is_only_summed(last.name):
+        if len(declared) != 1 or not self.is_only_summed(last.name):
             raise Inseparable
+        (size,) = cast(tuple[ir.Expr], declared[0].shape)
+        if size != self.inner.upper:
+            rest = ir.Callee("unset_after", batching.unset_after, "none")
+            sum_ = binary("+", sum_, ir.Apply(rest, (self.inner.upper, size), REAL), REAL)
         for s in body:
             if s is not self.inner and s is not declared[0]:
                 yield rewrite(s, lambda n: sum_ if is_sum(n, last.name) else n)

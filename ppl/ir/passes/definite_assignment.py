@@ -38,10 +38,11 @@ class State:
 
 @dataclass
 class Definition:
-    """Follows one iteration of `around`, which the variable is declared before."""
+    """Follows one iteration of `around`, which the variable is declared before, `unset` or with a value."""
 
     variable: ir.Declare
     around: ir.For
+    unset: bool = True
     state: State = field(default_factory=State)
 
     @property
@@ -149,21 +150,30 @@ class Definition:
     # --- Control flow ---
 
     def loop(self, s: ir.For) -> bool:
-        if self.fills_all(s):
+        if self.fills(s) and (self.is_over_all(s) or self.is_only_setter(s)):
             self.state = replace(self.state, whole=True)
             return True
         self.forget(assigned_names((s,)))  # another iteration may have set them
         row = self.row_filled_by(s)
         return self.fills_row(s, row) if row is not None else self.steps(s)
 
-    def fills_all(self, s: ir.For) -> bool:
+    def fills(self, s: ir.For) -> bool:
         """Whether every iteration sets the entry of its variable, from the first to the last, and no more."""
-        every = s.lower == ir.Const(1, INT) and self.shape == (s.upper,) and not leaves_early(s.body)
         match [x for x in s.body if mentions(x, self.name)]:
-            case [ir.Update(path=((ir.At(index=ir.Var(name=entry)),),), value=value)] if every:
-                return entry == s.variable and self.name not in used_names(value)
+            case [ir.Update(path=((ir.At(index=ir.Var(name=entry)),),), value=value)]:
+                named = entry == s.variable and self.name not in used_names(value)
+                return named and not leaves_early(s.body)
             case _:
                 return False
+
+    def is_over_all(self, s: ir.For) -> bool:
+        """Whether a loop runs over all entries."""
+        return s.lower == ir.Const(1, INT) and self.shape == (s.upper,)
+
+    def is_only_setter(self, s: ir.For) -> bool:
+        """Whether all iterations of the loop around set the same entries; the others are never set."""
+        sets = sum(isinstance(n, ir.Setter) and n.name == self.name for n in walk(self.around.body))
+        return self.unset and sets == 1 and is_invariant((s.lower, s.upper), (self.around,))
 
     def row_filled_by(self, s: ir.For) -> ir.Expr | None:
         """The row of which the loop sets every entry, from the first to the last."""

@@ -14,6 +14,10 @@ from ppl.ir import nodes as ir
 from ppl.ir.linear import is_numbered_by
 from ppl.ir.passes.definite_assignment import Definition, mentions_in_bounds, reads
 from ppl.ir.walk import assigned_names, is_invariant, mentions, walk, with_blocks
+from ppl.stdlib.functions.fills import rep_array, rep_vector
+
+FILLS = (rep_vector, rep_array)
+"""Functions of a number and the sizes of an array of it."""
 
 
 def privatise(p: ir.Program) -> ir.Program:
@@ -26,15 +30,34 @@ def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> ir.Stmts:
     """The statements with every declaration that can go moved into the loops after it, as deep as it goes."""
     out = list(body)
     for s in body:
-        if isinstance(s, ir.Declare) and s.name not in outputs and isinstance(s.shape, tuple):
+        d = declaration(s)
+        if d is not None and d.name not in outputs:
             at = next(k for k, other in enumerate(out) if other is s)
-            users = [k for k in range(at + 1, len(out)) if mentions(out[k], s.name)]
-            fixed = users and is_invariant(s.shape, out[at : users[-1]])
-            if fixed and all(is_private(out[k], s) for k in users):
+            users = [k for k in range(at + 1, len(out)) if mentions(out[k], d.name)]
+            fixed = users and is_invariant(d.shape, out[at : users[-1]])
+            if fixed and all(is_private(out[k], d, unset=s is d) for k in users):
                 for k in reversed(users):
-                    out[k : k + 1] = declared_for(out[k], s)
+                    out[k : k + 1] = declared_for(out[k], d)
                 del out[at]
     return tuple(with_blocks(s, lambda body: pushed(body, outputs)) for s in out)
+
+
+def declaration(s: ir.Stmt) -> ir.Declare | None:
+    """A declaration, without its first value if this is a number or an array of one number."""
+    match s:
+        case ir.Declare(shape=tuple()):
+            return s
+        case ir.Assign(value=value, declares=True):
+            of_one = isinstance(value, ir.Apply) and value.callee.impl in FILLS and value.args[1:] == s.shape
+            number, *_ = value.args if isinstance(value, ir.Apply) and of_one else (value,)
+            if isinstance(unpromoted(number), ir.Const):
+                return ir.Declare(s.name, value.type, s.shape, s.span)
+    return None
+
+
+def unpromoted(e: ir.Expr) -> ir.Expr:
+    """What an int was before it became real."""
+    return e.value if isinstance(e, ir.Promote) else e
 
 
 def declared_for(s: ir.Stmt, d: ir.Declare) -> ir.Stmts:
@@ -43,11 +66,14 @@ def declared_for(s: ir.Stmt, d: ir.Declare) -> ir.Stmts:
     return (d, s) if has_own_entries(s, d.name) else (replace(s, body=(d, *s.body)),)
 
 
-def is_private(s: ir.Stmt, d: ir.Declare) -> bool:
-    """Whether the statement is a loop whose every iteration sets what it reads of the variable."""
+def is_private(s: ir.Stmt, d: ir.Declare, unset: bool) -> bool:
+    """Whether the statement is a loop whose every iteration sets what it reads of the variable.
+
+    An entry may also be `unset` before the loop and in all iterations.
+    """
     if not isinstance(s, ir.For) or mentions_in_bounds(s, d.name):
         return False
-    return is_invariant(d.shape, (s,)) and Definition(d, s).runs(s.body)
+    return is_invariant(d.shape, (s,)) and Definition(d, s, unset).runs(s.body)
 
 
 def has_own_entries(s: ir.For, name: str) -> bool:
