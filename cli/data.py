@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ppl.cli.options import STDIN, as_names, whole_files
+from ppl.cli.options import STDIN, as_names, split_names, whole_files
 
 if TYPE_CHECKING:
     from ppl.data import Inputs
@@ -67,17 +67,29 @@ def conditioned_as_draws(
     return compiled.condition(inputs, seed, missing_of(columns, compiled.data_schema))
 
 
-def rows_of(runs: "Sequence[DrawsFile]", log_lik: str, model: Path | None, data: list[Path]) -> "LogLik":
-    """The log likelihood of each row among the draws of all runs, else read from the program."""
+def rows_of(
+    runs: "Sequence[DrawsFile]", outcome: str, log_lik: str, model: Path | None, data: list[Path]
+) -> "list[LogLik]":
+    """The log likelihood of each row among the draws of all runs, else read from the program, by outcome.
+
+    `outcome` is as --outcome: a name, several with commas between them, or "".
+    """
+    from ppl.errors import DataError
     from ppl.results.files.columns import variables
     from ppl.results.fits import by_row
     from ppl.results.report.log_lik import POINTWISE, in_files
 
     named = runs[0].config.get("ppl.program")
     model = model or (Path(named) if named else None)
-    if model is None or log_lik in variables(runs[0].columns) or log_lik != POINTWISE:
-        return in_files(runs, log_lik)
-    return by_row.in_files(conditioned_as(model, runs[0], data), runs)
+    there = log_lik != POINTWISE or log_lik in variables(runs[0].columns)
+    if outcome and model is None and there:
+        raise DataError(
+            f"{runs[0].path} does not tell the outcome of {log_lik}. Give the program: --model MODEL; or "
+            "name the log likelihood of one outcome: --log-lik NAME."
+        )
+    if model is None or (there and not outcome):
+        return [in_files(runs, log_lik)]
+    return by_row.in_files(conditioned_as(model, runs[0], data), runs, split_names(outcome) or None)
 
 
 def model_and_inputs(

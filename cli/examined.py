@@ -9,7 +9,7 @@ from ppl.data import Inputs
 from ppl.results.doctor.doctor import Examination, examine
 from ppl.results.doctor.gather import gather
 from ppl.results.files.read_csv import DrawsFile
-from ppl.results.fits.by_row import log_likelihood, predictive
+from ppl.results.fits.by_row import arrays, log_likelihood, predictive
 from ppl.results.fits.fit import variational
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.results.report.log_lik import own_ratios
@@ -30,5 +30,5 @@ def examined(source: SourceText, inputs: Inputs, seed: int, run: DrawsFile | Non
     posterior = conditioned_as_draws(compiled, inputs, run.columns)
     us = unconstrained_of(posterior, run.columns, run.draws)
     new = partial(predictive, posterior, us, seed)
-    found = gather(posterior, us, own_ratios(run), lambda: log_likelihood(posterior, us).of_each(), new, seed)
+    found = gather(posterior, us, own_ratios(run), lambda: arrays(log_likelihood(posterior, us)), new, seed)
     return examine(found, verdict([run]), level([run]))

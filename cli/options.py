@@ -175,6 +175,11 @@ def variable_names(text: str) -> Any:
     return typer.Option("--variables", metavar="A,B,...", help=text, show_default=False)
 
 
+def outcomes(text: str) -> Any:
+    """An option that takes an outcome, or several with commas between them."""
+    return typer.Option("--outcome", metavar="NAME", help=text, show_default=False)
+
+
 def split_names(text: str) -> list[str]:
     """The names in a list with commas; none where it is empty."""
     return [name.strip() for name in text.split(",") if name.strip()]

@@ -44,8 +44,8 @@ at_mean: float = fit.stan_variable("x", mean=True).item() + fit.method_variables
 seed = fit.metadata.cmdstan_config["random"]
 level: str = fit.verdict.level
 sentences: tuple[str, ...] = (fit.judgement, fit.details, fit.outcome.sentence, *fit.notes)
-left_out: tuple[float, int] = fit.loo().elpd, len(fit.loo(log_lik="ll").bad)
-weight: float = ppl.compare({"a": fit, "b": fit.loo("ll")})["a"].weight
+left_out: tuple[float, int] = fit.loo().elpd, len(fit.loo("x", log_lik="ll").bad)
+weight: float = ppl.compare({"a": fit, "b": fit.loo("x")}, outcome="x")["a"].weight
 more: ppl.Fit = fit.more(10, seed=2)
 fit.save("fit.json")
 fit.save_csv(Path("output.csv"))

@@ -1,13 +1,12 @@
 """`ppl compare`: models of the same data by how well they predict."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ppl.cli.arguments import DrawsFiles, OwnData, programs
-from ppl.cli.options import flag, one_of
+from ppl.cli.options import flag, one_of, outcomes
 from ppl.cli.required import Format, ReportFormat
 from ppl.errors import DataError
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
 def compare(
     files: DrawsFiles,
+    outcome: Annotated[str, outcomes("Compare by this outcome; A,B: row n of both.")] = "",
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
     model: Annotated[list[Path], programs("Program of FILEs without log_lik.")] = [],  # noqa: B006
     data: OwnData = [],  # noqa: B006
@@ -38,6 +38,7 @@ def compare(
     mixture that predicts best (stacking). bad k-hat counts the rows whose ELPD
     is unreliable: `ppl loo` lists them. If FILEs have no `log_lik`, --model
     names their program: one for all FILEs, or one for each in their order.
+    Models of several outcomes are compared by each: `--outcome y` chooses one.
 
     \b
     With --evidence the model with the highest log evidence comes first. log_bf
@@ -48,9 +49,14 @@ def compare(
     from ppl.cli.fits import read_run
     from ppl.cli.output import screen_width, wrapped
     from ppl.inference.diagnose.level import Level
-    from ppl.results.report.compare import Comparison, EvidenceComparison, by_evidence
+    from ppl.results.report.compare import (
+        Comparison,
+        ComparisonByOutcome,
+        EvidenceComparison,
+        by_evidence,
+    )
     from ppl.results.report.compare import compare as compared
-    from ppl.results.report.loo import loo_of
+    from ppl.results.report.loo import loo_by_outcome
     from ppl.results.report.machine import document, of_comparison
     from ppl.results.report.reading import judgement, level
 
@@ -64,12 +70,16 @@ def compare(
     own = dict(zip(names, of_each, strict=True))
     read = {name: read_run(file, own[name], data) for name, file in zip(names, files, strict=True)}
     levels = {name: level([file]) for name, file in read.items()}
-    found: Comparison | EvidenceComparison
+    found: Comparison | ComparisonByOutcome | EvidenceComparison
     if evidence:
         found = by_evidence({name: evidence_in(file) for name, file in read.items()})
     else:
-        loos = {name: loo_of(rows_of([file], log_lik, own[name], data)) for name, file in read.items()}
-        found = compared({name: replace(each, level=levels[name]) for name, each in loos.items()})
+        found = compared(
+            {
+                name: loo_by_outcome(rows_of([file], outcome, log_lik, own[name], data), levels[name])
+                for name, file in read.items()
+            }
+        )
     if format is Format.json:
         runs = [*read.values()]
         typer.echo(document("compare", level(runs), judgement(runs), of_comparison(found, levels)))
@@ -77,9 +87,12 @@ def compare(
     for name in names:
         if levels[name] in (Level.USABLE, Level.POOR):
             typer.echo(wrapped(f"{name}: {judgement([read[name]])}") + "\n")
-    for line in found.table(screen_width()):
-        typer.echo(line)
-    typer.echo("\n" + wrapped(found.reading))
+    several = isinstance(found, ComparisonByOutcome)
+    for heading, each in found.items() if isinstance(found, ComparisonByOutcome) else [("", found)]:
+        typer.echo("\n".join([*((f"{heading}:",) * several), *each.table(screen_width())]))
+        typer.echo("\n" + wrapped(each.reading) + "\n" * several)
+    if several:
+        typer.echo(wrapped(found.reading))
 
 
 def evidence_in(file: "DrawsFile") -> "Evidence":

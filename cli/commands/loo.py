@@ -1,18 +1,18 @@
 """`ppl loo`: how well a model predicts rows of data that it has not seen."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ppl.cli.arguments import DrawsFiles, OwnData, program
-from ppl.cli.options import one_of, output_file
+from ppl.cli.options import one_of, outcomes, output_file
 from ppl.cli.required import Format, ReportFormat
 
 
 def loo(
     files: DrawsFiles,
+    outcome: Annotated[str, outcomes("Leave out rows of this outcome; A,B: row n of both.")] = "",
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
     model: Annotated[Path | None, program("The program, if FILEs have no log_lik.")] = None,
     data: OwnData = [],  # noqa: B006
@@ -34,17 +34,22 @@ def loo(
     (`ppl compare`). p_loo is the effective number of parameters. k-hat says
     whether the estimate is reliable. Draws of q are weighted towards the
     posterior.
+
+    \b
+    Of several outcomes each has a row in the table: `--outcome y` chooses one.
+    Their ELPDs are not added up. If row n of y1 and row n of y2 are one
+    observation, `--outcome y1,y2` leaves them out together.
     """
     from ppl.cli.data import rows_of
     from ppl.cli.fits import read_runs
-    from ppl.cli.output import wrapped
+    from ppl.cli.output import screen_width, wrapped
     from ppl.files import write_whole
-    from ppl.results.report.loo import csv_lines, loo_of, table
+    from ppl.results.report.loo import csv_lines, loo_by_outcome
     from ppl.results.report.machine import document, of_loo
     from ppl.results.report.reading import judgement, level
 
     runs = read_runs(files, model, data)
-    found = replace(loo_of(rows_of(runs, log_lik, model, data)), level=level(runs))
+    found = loo_by_outcome(rows_of(runs, outcome, log_lik, model, data), level(runs))
     if csv:
         write_whole(csv, csv_lines(found))
     if format is Format.json:
@@ -52,6 +57,6 @@ def loo(
         return
     if text := judgement(runs):
         typer.echo(wrapped(text) + "\n")
-    for line in table(found):
+    for line in found.table(screen_width()):
         typer.echo(line)
     typer.echo("\n" + wrapped(found.reading))

@@ -127,9 +127,9 @@ def test_pathfinder_files_that_cmdstan_has_resampled_are_not_weighted_again(tmp_
 
 def test_a_program_without_it_is_told_what_to_add(fits, tmp_path, capsys):
     with pytest.raises(ppl.DataError, match=r"generated quantities \{\n    vector") as refused:
-        fits[1].loo("ll")
+        fits[1].loo(log_lik="ll")
     assert "normal_lpdf" in str(refused.value) and "ppl generate" not in str(refused.value)
-    assert fits[0].loo("ll").elpd == pytest.approx(exact().sum(), abs=0.1)
+    assert fits[0].loo(log_lik="ll").elpd == pytest.approx(exact().sum(), abs=0.1)
     fits[1].save_csv(tmp_path / "without.csv")
     fits[0].save_csv(tmp_path / "with.csv")
     with pytest.raises(SystemExit) as exit:

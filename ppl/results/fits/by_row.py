@@ -1,5 +1,6 @@
 """What a program says of its data at draws of its parameters: the log likelihood of each row."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,75 +10,174 @@ import numpy as np
 from ppl.density.completions import places_of
 from ppl.density.log_density import LogDensity
 from ppl.discrete.parameters import has_discrete
-from ppl.errors import DataError
+from ppl.errors import DataError, UnknownName
 from ppl.fitting.table import Table, tabulate
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
-from ppl.names import dotted, variable_of
+from ppl.names import variable_of
 from ppl.observed.flow import data_of, flow_of
 from ppl.observed.log_lik import log_lik_of
 from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
-from ppl.results.files.columns import Floats, bracketed, reshape, variables
+from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.log_prob import unconstrained_of
+from ppl.results.report.by_outcome import JOINED
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.source import SourceText, Span
+from ppl.stdlib.constraints.sentences import position
 
 
 @dataclass(frozen=True, eq=False)
-class RowsOfData:
-    """`values` (draws, rows) of the log likelihood, in nats; a row is called by its data, `y.3`.
+class RowsOfOutcome:
+    """The log likelihood of the rows of one outcome: `values` (draws, rows), in nats.
 
-    `tied` are the variables whose entries are one row, and the place of the term that ties them.
+    `at` are the indices of the rows among `shape`, (2, 1) of `y[2,1]`; rows with missing data are absent.
+    `observed` (rows, entries) are the data of each row. `tied` is the place of a term that makes all entries
+    of a container one row.
     """
 
-    columns: tuple[str, ...]
+    outcome: str
+    shape: tuple[int, ...]
+    at: tuple[tuple[int, ...], ...]
     values: Floats
-    tied: Mapping[str, Span]
+    observed: Floats
+    tied: Span | None = None
 
-    def of_each(self) -> dict[str, Floats]:
-        """By data variable, (draws, *shape of its rows)."""
-        return {name: reshape(self.values, self.columns, name) for name in variables(self.columns)}
+    @property
+    def array(self) -> Floats:
+        """The values (draws, *shape); (draws, rows) where some rows are missing."""
+        if len(self.at) < math.prod(self.shape):
+            return self.values
+        reversed_axes = range(len(self.shape), 0, -1)
+        return self.values.reshape(-1, *self.shape[::-1]).transpose(0, *reversed_axes)
+
+    @property
+    def untold(self) -> str:
+        """Why there are no rows to leave out; "" where there are."""
+        if not self.at:
+            return f"`{self.outcome}` has no rows."
+        if self.tied is None:
+            return ""
+        return (
+            f"`{self.outcome}` has no rows to leave out: line {self.tied.line} has one density of several "
+            "entries of it. If they are independent, give each a density of its own. Otherwise compute "
+            "`log_lik` in generated quantities, the log likelihood of each row given the others."
+        )
 
     def log_lik(self, log_ratios: Floats, where: str) -> LogLik:
-        """The rows at draws with `log_ratios` (draws,); DataError where what should be rows is one number."""
-        for name, span in self.tied.items():
-            raise DataError(
-                f"`{name}` has no rows to leave out: line {span.line} has one density of several entries of "
-                "it. If they are independent, give each a density of its own. Otherwise compute `log_lik` "
-                "in generated quantities, the log likelihood of each row given the others.",
-                name,
-            )
-        return of_values(tuple(map(bracketed, self.columns)), self.values, log_ratios, POINTWISE, where)
+        """The rows at draws with `log_ratios` (draws,); DataError where there are none to leave out."""
+        if self.untold:
+            raise DataError(self.untold, self.outcome)
+        row = "row" if JOINED in self.outcome else self.outcome
+        names = tuple(row + position(tuple(k - 1 for k in at)) for at in self.at)
+        found = of_values(names, self.values, log_ratios, POINTWISE, where)
+        return replace(found, outcome=self.outcome, observed=self.observed)
 
 
-def log_likelihood(posterior: LogDensity, us: Floats) -> RowsOfData:
-    """The log likelihood by row at each of `us` (draws, dim), from the terms of the model block.
+RowsByOutcome = Mapping[str, RowsOfOutcome]
+
+
+def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
+    """The log likelihood by outcome and row at each of `us` (draws, dim), from the terms of the model block.
 
     Raises:
         ModelError: a term of the program belongs to no row of one variable; says what to write.
+        DataError: one density is of values that are given and of missing ones.
     """
     found = log_lik_of(*continuous(posterior), draws_back=draws_ints(posterior))
     table = tabulate(again(posterior, found.text, "log likelihood"), us, seed=0)
-    named = {quantity: name for name, quantity in found.quantities.items()}
-    columns = {
-        k: ".".join([named[variable_of(c)], *c.split(".")[1:]])
-        for k, c in enumerate(table.columns)
-        if variable_of(c) in named
-    }
     missing = rows_missing(posterior, found.tied)
-    given = {k: name for k, name in columns.items() if name not in missing}
-    return RowsOfData(tuple(given.values()), table.only([*given]).rows, found.tied)
+    columns = variables(table.columns)
+
+    def rows(name: str, quantity: str) -> RowsOfOutcome:
+        every = [(k, tuple(map(int, table.columns[k].split(".")[1:]))) for k in columns.get(quantity, ())]
+        there = [(k, at) for k, at in every if (name, at) not in missing]
+        at = tuple(at for _, at in there)
+        observed = rows_at(np.asarray(posterior.d.of(name), float), at)
+        values = table.rows[:, [k for k, _ in there]]
+        return RowsOfOutcome(
+            name, every[-1][1] if every else (0,), at, values, observed, found.tied.get(name)
+        )
+
+    return {name: rows(name, quantity) for name, quantity in found.quantities.items()}
 
 
-def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[str]:
-    """The rows of data with a missing value, which have no likelihood: `y.3`, of a whole vector `y.3` too.
+def arrays(found: RowsByOutcome) -> dict[str, Floats]:
+    """By data variable, (draws, *shape of its rows)."""
+    return {name: rows.array for name, rows in found.items()}
+
+
+def rows_at(data: Floats, at: Sequence[tuple[int, ...]]) -> Floats:
+    """The entries of data at leading indices, counted from 1: (rows, entries)."""
+    rows = [data[tuple(k - 1 for k in index)].reshape(-1) for index in at]
+    return np.array(rows, float).reshape(len(at), -1 if rows else 0)
+
+
+def chosen_outcomes(found: RowsByOutcome, outcome: str | Sequence[str] | None) -> list[RowsOfOutcome]:
+    """The rows of all outcomes in turn, of the one that is named, or of several whose rows are added up.
+
+    Raises:
+        UnknownName: there is no such outcome.
+        DataError: several are named, and their rows do not correspond.
+    """
+    if not outcome:
+        return [*found.values()]
+    names = [outcome] if isinstance(outcome, str) else [*dict.fromkeys(outcome)]
+    for name in names:
+        if name not in found:
+            raise UnknownName("no outcome", name, found)
+    return [joined([found[name] for name in names])]
+
+
+def joined(parts: Sequence[RowsOfOutcome]) -> RowsOfOutcome:
+    """Outcomes as one, whose row n is row n of each: its densities are added up.
+
+    A row of which one outcome is missing has the densities of the others.
+
+    Raises:
+        DataError: their rows do not correspond, or they have none.
+    """
+    first, *others = parts
+    for part in parts:
+        if part.untold:
+            raise DataError(part.untold, part.outcome)
+    for other in others:
+        if other.shape != first.shape:
+            own, its = dimensions(first.shape), dimensions(other.shape)
+            raise DataError(
+                f"the rows do not correspond: `{first.outcome}` has {own}, `{other.outcome}` has {its}. "
+                "Densities are added up only where row n of one belongs to row n of the other. Leave out the "
+                "rows of each outcome by itself.",
+                other.outcome,
+            )
+    if not others:
+        return first
+    rows = sorted({at for part in parts for at in part.at}, key=lambda at: at[::-1])
+    place = {at: k for k, at in enumerate(rows)}
+
+    def among_all(part: RowsOfOutcome, values: Floats, absent: float) -> Floats:
+        found = np.full((len(rows), values.shape[1]), absent)
+        found[[place[at] for at in part.at]] = values
+        return found
+
+    values = np.sum([among_all(part, part.values.T, 0.0) for part in parts], axis=0).T
+    observed = np.hstack([among_all(part, part.observed, np.nan) for part in parts])
+    return RowsOfOutcome(JOINED.join(p.outcome for p in parts), first.shape, tuple(rows), values, observed)
+
+
+def dimensions(shape: Sequence[int]) -> str:
+    """How many rows there are, `12 x 3 rows`."""
+    return f"{' x '.join(map(str, shape)) or 1} row{'s' * (shape != () and shape != (1,))}"
+
+
+def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[tuple[str, tuple[int, ...]]]:
+    """The rows of data with a missing value, which have no likelihood: (3,) of `y`, of a whole vector too.
 
     Raises:
         DataError: one density is of values that are given and of missing ones.
     """
-    found = set[str]()
+    found = set[tuple[str, tuple[int, ...]]]()
     for c in posterior.model.completions:
         if c.name in tied:
             raise DataError(
@@ -86,7 +186,7 @@ def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[str]:
                 c.name,
             )
         for index in places_of(c, posterior.d):
-            found |= {c.name + dotted(index[: k + 1]) for k in range(len(index))} or {c.name}
+            found |= {(c.name, tuple(k + 1 for k in index[:axes])) for axes in range(len(index) + 1)}
     return found
 
 
@@ -95,17 +195,41 @@ def draws_ints(posterior: LogDensity) -> bool:
     return any(c.discrete for c in posterior.model.completions)
 
 
-def in_files(posterior: LogDensity, files: Sequence[DrawsFile]) -> LogLik:
-    """The log likelihood by row at the draws of all runs of a program.
+def in_files(
+    posterior: LogDensity, files: Sequence[DrawsFile], outcome: str | Sequence[str] | None = None
+) -> list[LogLik]:
+    """The log likelihood by row of each outcome at the draws of all runs of a program, as `chosen_outcomes`.
 
     Raises:
         ModelError: a term of the program belongs to no row of one variable; says what to write.
         DataError: the draws are of other parameters, or the data have no rows.
+        UnknownName: there is no such outcome.
     """
     ratios, notes = ratios_in(files)
     us = np.concatenate([unconstrained_of(posterior, file.columns, file.draws) for file in files])
-    made = log_likelihood(posterior, us).log_lik(ratios, str(files[0].path))
-    return replace(made, notes=(*made.notes, *notes))
+    found = log_liks(chosen_outcomes(log_likelihood(posterior, us), outcome), ratios, str(files[0].path))
+    return [replace(each, notes=(*each.notes, *notes)) for each in found]
+
+
+def log_liks(found: Sequence[RowsOfOutcome], log_ratios: Floats, where: str) -> list[LogLik]:
+    """The rows of each outcome that has some; a note says which have none.
+
+    Raises:
+        DataError: no outcome has rows, or a density is not finite.
+    """
+    told = [rows for rows in found if not rows.untold] or found
+    notes = tuple(rows.untold for rows in found if rows.untold)
+    made = [rows.log_lik(log_ratios, where) for rows in told]
+    return [replace(each, notes=(*each.notes, *notes)) for each in made]
+
+
+def of_outcome(own: LogLik, posterior: LogDensity, outcome: str) -> LogLik:
+    """A `log_lik` of the program as that of its only outcome, with the data of each row if sizes agree."""
+    data = np.asarray(posterior.d.of(outcome), float)
+    indices = [tuple(map(int, name.partition("[")[2].rstrip("]").split(","))) for name in own.names]
+    shape = tuple(map(max, zip(*indices, strict=True)))
+    same = data.shape[: len(shape)] == shape
+    return replace(own, outcome=outcome, observed=rows_at(data, indices) if same else None)
 
 
 def outcomes(posterior: LogDensity) -> list[str]:

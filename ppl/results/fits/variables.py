@@ -3,10 +3,9 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -28,10 +27,19 @@ from ppl.results.files.axes import Axes, Coords, Dims
 from ppl.results.files.columns import Floats, bracketed, chosen, in_columns, reshape, variables, whole_numbers
 from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
-from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes, predictive
+from ppl.results.fits.by_row import (
+    RowsByOutcome,
+    arrays,
+    chosen_outcomes,
+    log_likelihood,
+    log_liks,
+    of_outcome,
+    outcomes,
+    predictive,
+)
 from ppl.results.fits.new_rows import Given, in_frame, predicted
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
-from ppl.results.report.loo import Loo, loo_of
+from ppl.results.report.loo import Loo, LooByOutcome, loo_by_outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,7 +195,7 @@ class VariablesOfDraws(ABC):
             ((1000, 3), (3,))
         """
         if POINTWISE not in variables(self.column_names):
-            return self._by_row.of_each()
+            return arrays(self._by_row)
         found = outcomes(self.posterior)
         return {found[0] if len(found) == 1 else POINTWISE: self.stan_variable(POINTWISE)}
 
@@ -291,34 +299,46 @@ class VariablesOfDraws(ABC):
         }
 
     @cached_property
-    def _by_row(self) -> RowsOfData:
+    def _by_row(self) -> RowsByOutcome:
         return log_likelihood(self.posterior, self.draws_u)
 
-    def _pointwise(self, name: str) -> LogLik:
+    def _pointwise(self, outcome: str | Sequence[str] | None, name: str) -> list[LogLik]:
         """The log likelihood that is called `name` among the draws, else that which the program tells."""
-        where, log_ratios = self.posterior.source.name, self._log_ratios
-        if name != POINTWISE or name in variables(self.column_names):
-            return of_draws(self.column_names, self.draws(), log_ratios, name, where)
-        return self._by_row.log_lik(log_ratios, where)
+        where, log_ratios, found = self.posterior.source.name, self._log_ratios, outcomes(self.posterior)
+        there = name != POINTWISE or name in variables(self.column_names)
+        only = found[0] if len(found) == 1 else None
+        if there and outcome in (None, [], only, [only]):
+            own = of_draws(self.column_names, self.draws(), log_ratios, name, where)
+            return [of_outcome(own, self.posterior, only) if only else own]
+        return log_liks(chosen_outcomes(self._by_row, outcome), log_ratios, where)
 
+    @overload
+    def loo(self, outcome: None = None, log_lik: str = POINTWISE) -> Loo | LooByOutcome: ...
+    @overload
+    def loo(self, outcome: str | Sequence[str], log_lik: str = POINTWISE) -> Loo: ...
     @checks
-    def loo(self, log_lik: str = POINTWISE) -> Loo:
-        """The ELPD of left-out rows by PSIS-LOO, in nats.
+    def loo(self, outcome: str | Sequence[str] | None = None, log_lik: str = POINTWISE) -> Loo | LooByOutcome:
+        """The ELPD of left-out rows by PSIS-LOO, in nats; of several outcomes a mapping, by name.
 
-        `log_lik` names the generated quantity with the log likelihood of each row of the data. If the program
-        has none, `log_lik()` is used, with the rows of all outcomes. Draws of q are weighted towards the
-        posterior; other draws count as draws of the posterior. Vehtari, Gelman and Gabry (2017).
+        `outcome` chooses one outcome. Several, `["y1", "y2"]`, are one whose row n is row n of each: their
+        densities are added up by row. A row of which one is missing has the others.
+
+        The log likelihood is read from the model block, as `log_lik()`, unless the generated quantities have
+        `log_lik`, or the name that `log_lik` gives. Draws of q are weighted towards the posterior; other
+        draws count as draws of the posterior. Vehtari, Gelman and Gabry (2017).
 
         Raises:
-            DataError: there is no such quantity, or it is no finite number for each row; says what to add.
-            ModelError: the program has none, and none can be read; says which line, and what to write.
+            DataError: there is no such quantity, it is no finite number for each row, or rows of several
+                outcomes do not correspond; says what to add.
+            UnknownName: there is no such outcome.
+            ModelError: none can be read from the program; says which line, and what to write.
 
         Example:
             >>> loo = fit.loo()
-            >>> loo.elpds.shape, bool(-34 < loo.elpd < -29)
-            ((8,), True)
+            >>> loo.outcome, loo.elpds.shape, bool(-34 < loo.elpd < -29)
+            ('y', (8,), True)
         """
-        return replace(loo_of(self._pointwise(log_lik)), level=self.level)
+        return loo_by_outcome(self._pointwise(outcome, log_lik), self.level)
 
     @property
     def discrete(self) -> tuple[str, ...]:

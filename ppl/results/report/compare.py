@@ -1,17 +1,19 @@
 """Models of the same data by how well they predict rows that they have not seen, or by their log evidence."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
+from ppl import html
 from ppl.arguments import checks
-from ppl.errors import ArgumentError, DataError, InferenceError
+from ppl.errors import ArgumentError, DataError, InferenceError, UnknownName, first_few
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import Level
 from ppl.results.files.columns import Floats
-from ppl.results.report.loo import Loo, se_of_sum
+from ppl.results.report.by_outcome import JOINED, ByOutcome
+from ppl.results.report.loo import NOT_ADDED, Loo, LooByOutcome, se_of_sum
 from ppl.results.report.ranked import Ranked
 
 CLOSE = 4.0
@@ -24,6 +26,9 @@ model comparison.
 CLEAR_ERRORS = 3.0
 """A log Bayes factor within so many standard errors of zero may be noise."""
 
+SAME_DATA = 1e-9
+"""The relative difference of numbers that are the same data, written and read with other digits."""
+
 WEIGHT_STEPS, ENOUGH = 10_000, 1e-9
 """The most steps to the stacking weights, and the change below which they are there."""
 
@@ -31,7 +36,11 @@ WEIGHT_STEPS, ENOUGH = 10_000, 1e-9
 class Fitted(Protocol):
     """What has rows to leave out: a `Fit`."""
 
-    def loo(self) -> Loo: ...
+    def loo(self, outcome: Any = None) -> Loo | LooByOutcome: ...
+
+
+Outcome = str | Sequence[str] | None
+"""One outcome, several whose densities are added up by row, or all in turn."""
 
 
 @dataclass(frozen=True)
@@ -171,24 +180,51 @@ def evidence_of(name: str, model: Any) -> Evidence:
         raise InferenceError(f"{name}: {error}") from None
 
 
+class ComparisonByOutcome(ByOutcome[Comparison]):
+    """Models compared by each of several outcomes: a mapping by the name of the outcome."""
+
+    @property
+    def reading(self) -> str:
+        """That the ELPDs are not added up."""
+        return NOT_ADDED
+
+    def __repr__(self) -> str:
+        return f"<ComparisonByOutcome: {', '.join(f'{name}: best {x[0].name}' for name, x in self.items())}>"
+
+    def __str__(self) -> str:
+        return "\n".join([*(f"{name}:\n{found}\n" for name, found in self.items()), self.reading])
+
+    def _repr_html_(self) -> str:
+        each = (html.paragraph(name) + found._repr_html_() for name, found in self.items())
+        return "".join(each) + html.paragraph(self.reading)
+
+
 @overload
-def compare(models: Mapping[str, Fitted | Loo], by: Literal["loo"] = "loo") -> Comparison: ...
+def compare(
+    models: Mapping[str, Fitted | Loo], by: Literal["loo"] = "loo", outcome: None = None
+) -> Comparison | ComparisonByOutcome: ...
+@overload
+def compare(
+    models: Mapping[str, Fitted | Loo], by: Literal["loo"] = "loo", *, outcome: str | Sequence[str]
+) -> Comparison: ...
 @overload
 def compare(models: Mapping[str, Any], by: Literal["evidence"]) -> EvidenceComparison: ...
 @checks
 def compare(
-    models: Mapping[str, Any], by: Literal["loo", "evidence"] = "loo"
-) -> Comparison | EvidenceComparison:
+    models: Mapping[str, Any], by: Literal["loo", "evidence"] = "loo", outcome: Outcome = None
+) -> Comparison | ComparisonByOutcome | EvidenceComparison:
     """Fits of several models to the same data, ordered by their ELPD (PSIS-LOO) or their log evidence.
 
-    Chains of NUTS have no evidence. Pass a `Loo`, `fit.loo("ll")`, if the log likelihood has another name
-    than `log_lik`. Weights are stacking weights: Yao, Vehtari, Simpson and Gelman (2018),
-    Bayesian Analysis 13.
+    Models of several outcomes are compared by each; `outcome` chooses one, or several whose densities are
+    added up by row, as in `fit.loo`. Chains of NUTS have no evidence. Pass a `Loo`, `fit.loo(log_lik="ll")`,
+    if the log likelihood has another name than `log_lik`. Weights are stacking weights: Yao, Vehtari, Simpson
+    and Gelman (2018), Bayesian Analysis 13.
 
     Raises:
         ArgumentError: a value is not a fit, chains, a `Loo` or a log evidence.
-        DataError: there are fewer than two, one has no `log_lik`, or their rows are not the same in number.
+        DataError: there are fewer than two, one has no `log_lik`, or their outcomes, rows or data differ.
         InferenceError: a fit has no estimate of its log evidence.
+        UnknownName: a model has no such outcome.
 
     Example:
         >>> print(ppl.compare({"a": fit, "again": fit.loo()}).models[1].elpd_diff)
@@ -197,20 +233,71 @@ def compare(
     if by == "evidence":
         return by_evidence({name: evidence_of(name, model) for name, model in models.items()})
     for name, model in models.items():
-        if not hasattr(model, "loo") and not isinstance(model, Loo):
+        if not hasattr(model, "loo") and not isinstance(model, Loo | LooByOutcome):
             raise ArgumentError(
                 f"compare(): {name} is a {type(model).__name__}, but must be a fit, chains or a Loo"
             )
-    found = {name: model if isinstance(model, Loo) else model.loo() for name, model in models.items()}
-    if len(found) < 2:
+    if len(models) < 2:
         raise DataError("a comparison needs two models or more.")
-    first = next(iter(found))
-    for name, loo in found.items():
-        if len(loo.names) != len(found[first].names):
+    found = {name: loos_of(model, outcome) for name, model in models.items()}
+    shared = outcomes_of_all(found)
+    made = {o: by_elpd({name: loos.get(o) or loos[""] for name, loos in found.items()}) for o in shared}
+    return ComparisonByOutcome(made) if len(made) > 1 else made[shared[0]]
+
+
+def loos_of(model: Any, outcome: Outcome) -> Mapping[str, Loo]:
+    """The ELPDs of a model by outcome; of one whose outcome is unknown, by ""."""
+    found = model if isinstance(model, Loo | LooByOutcome) else model.loo(outcome)
+    by_name = found if isinstance(found, LooByOutcome) else {found.outcome: found}
+    if not outcome or [*by_name] == [""]:
+        return by_name
+    chosen = outcome if isinstance(outcome, str) else JOINED.join(outcome)
+    if chosen not in by_name:
+        raise UnknownName("no ELPD of the outcome", chosen, by_name)
+    return {chosen: by_name[chosen]}
+
+
+def outcomes_of_all(found: Mapping[str, Mapping[str, Loo]]) -> Sequence[str]:
+    """The outcomes that all models have; the unknown outcome of a `log_lik` may be the only one of another.
+
+    Raises:
+        DataError: a model has others; says what to do.
+    """
+    known = {name: [*loos] for name, loos in found.items() if [*loos] != [""]}
+    if not known:
+        return [""]
+    first, outcomes = next(iter(known.items()))
+    for name in found:
+        own = known.get(name, outcomes if len(outcomes) == 1 else ["(a log_lik that names none)"])
+        if {*own} != {*outcomes}:
+            common = [o for o in outcomes if o in own]
             raise DataError(
-                f"{first} has {len(found[first].names)} rows of log likelihood, {name} has {len(loo.names)}: "
-                "ELPDs can be compared on the same data only."
+                f"ELPDs of different outcomes cannot be compared: {first} has {', '.join(outcomes)}; {name} "
+                f"has {', '.join(own)}. {choose(common) if common else OTHER_VARIABLE}"
             )
+    return outcomes
+
+
+def choose(common: Sequence[str]) -> str:
+    """What to do if models have some outcomes in common."""
+    return f"Choose an outcome that both have, {first_few(common)}: --outcome NAME, in Python outcome=NAME."
+
+
+OTHER_VARIABLE = (
+    "Write the models for the same variable, such as `y ~ lognormal(mu, sigma)` instead of "
+    "`log_y ~ normal(mu, sigma)`."
+)
+
+
+def by_elpd(found: Mapping[str, Loo]) -> Comparison:
+    """Models of one outcome, by name, in the order of their ELPD.
+
+    Raises:
+        DataError: their rows or data differ.
+    """
+    first, *others = found
+    for name in others:
+        refuse_other_rows(first, found[first], name, found[name])
     names = sorted(found, key=lambda name: -found[name].elpd)
     weights = dict(zip(names, stacked(np.array([found[name].elpds for name in names])), strict=True))
     best = found[names[0]].elpds
@@ -222,6 +309,33 @@ def compare(
         return Compared(name, total, se, *figures, len(loo.bad), loo.level)
 
     return Comparison(tuple(compared(name, found[name]) for name in names))
+
+
+def refuse_other_rows(first: str, a: Loo, second: str, b: Loo) -> None:
+    """DataError where two models of one outcome left out other rows, or rows with other data."""
+    if len(a.names) != len(b.names):
+        raise DataError(
+            f"{first} has {len(a.names)} rows of log likelihood, {second} has {len(b.names)}: ELPDs can be "
+            "compared on the same data only. Fit both to the same rows; a density of several entries is one "
+            "row."
+        )
+    for one, other in zip(a.names, b.names, strict=True):
+        if one.partition("[")[2] != other.partition("[")[2]:
+            raise DataError(
+                f"{first} leaves out {one} where {second} leaves out {other}: fit both to the same rows."
+            )
+    if a.observed is None or b.observed is None:
+        return
+    if a.observed.shape != b.observed.shape:
+        raise DataError(f"the rows of {first} and {second} have different sizes: fit both to the same data.")
+    same = np.isclose(a.observed, b.observed, rtol=SAME_DATA, atol=0, equal_nan=True)
+    if not same.all():
+        row, entry = np.argwhere(~same)[0]
+        values = [f"{loo.observed[row, entry]:.8g}" for loo in (a, b) if loo.observed is not None]
+        raise DataError(
+            f"the data of {first} and {second} differ: {a.names[row]} is {values[0]} and {values[1]}. Fit "
+            "both to the same data."
+        )
 
 
 def stacked(elpds: Floats) -> Floats:

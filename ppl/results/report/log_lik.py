@@ -1,4 +1,4 @@
-"""The log likelihood of each row of data at each draw: `log_lik` among a program's generated quantities."""
+"""The log likelihood of each row of one outcome at each draw, and `log_lik` among generated quantities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,15 +24,19 @@ LINES = """\
 
 @dataclass(frozen=True, eq=False)
 class LogLik:
-    """`values` (draws, rows) of the log likelihood, in nats, and the name of each row.
+    """`values` (draws, rows) of the log likelihood of one outcome, in nats, and the name of each row.
 
     `log_ratios` (draws,) are log p/q at draws of q, up to a constant, and zero at draws of the posterior.
+    `outcome` is the data variable, "" where draws have a `log_lik` and nothing says of what; `observed`
+    (rows, entries) are the data of each row, None where they are unknown.
     """
 
     names: tuple[str, ...]
     values: Floats
     log_ratios: Floats
     notes: tuple[str, ...] = ()
+    outcome: str = ""
+    observed: Floats | None = None
 
 
 def in_files(files: Sequence[DrawsFile], name: str = POINTWISE) -> LogLik:

@@ -5,8 +5,8 @@ Andersen, Jonasson and Vehtari (2019), Bayesian leave-one-out cross-validation f
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ppl.inference.diagnose.psis import khat_threshold, psis
 from ppl.late import special
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import TABLE_WIDTH, text_table
+from ppl.results.report.by_outcome import ByOutcome
 from ppl.results.report.log_lik import LogLik
 
 MOST_ROWS = 10
@@ -31,17 +32,25 @@ FIT_AGAIN = (
 )
 
 
+NOT_ADDED = (
+    "The ELPDs of different outcomes are not added up. Choose one, or name several whose rows belong "
+    "together: row n of each is then left out at once."
+)
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Loo:
     """The expected log predictive density (ELPD) of rows of data left out one by one, in nats.
 
     `names` are those of the rows, `elpds` and `khats` (rows,) the term of each and how far it can be relied
     on, `lpds` (rows,) the log predictive density of each with the row left in, `draws` how many there were,
-    `level` that of the verdict on them.
+    `level` that of the verdict on them. `outcome` is the data variable that the rows are of, "y1 + y2" where
+    the densities of two are added up by row, "" where it is unknown; `observed` (rows, entries) are the data
+    of each row, None where they are unknown.
 
     Example:
         >>> fit.loo()
-        <Loo of 8 rows: ELPD -3... ± 1..., 0 k-hat above 0.667>
+        <Loo of 8 rows of y: ELPD -3... ± 1..., 0 k-hat above 0.667>
     """
 
     names: tuple[str, ...]
@@ -51,6 +60,8 @@ class Loo:
     draws: int
     notes: tuple[str, ...] = ()
     level: Level = Level.UNKNOWN
+    outcome: str = ""
+    observed: Floats | None = None
 
     @property
     def elpd(self) -> float:
@@ -83,21 +94,77 @@ class Loo:
         order = np.argsort(-self.khats, kind="stable")
         return tuple(self.names[k] for k in order if self.khats[k] > self.threshold)
 
+    def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
+        """The lines of a table of the ELPD and the effective number of parameters."""
+        rows = [("elpd_loo", self.elpd, self.se), ("p_loo", self.p_loo, self.p_loo_se)]
+        texts = [(name, f"{value:.2f}", f"{se:.2f}") for name, value, se in rows]
+        return text_table(("", "estimate", "SE"), texts, width)
+
     @property
     def reading(self) -> str:
         """What k-hat says of the estimate, in a sentence or two."""
         return " ".join([of_khats(self), *self.notes, *self.level.caution])
 
     def __repr__(self) -> str:
-        rows = f"{len(self.names)} rows{self.level.of_poor}"
+        of = f" of {self.outcome}" if self.outcome else ""
+        rows = f"{len(self.names)} rows{of}{self.level.of_poor}"
         bad = f"{len(self.bad)} k-hat above {self.threshold:.3g}"
         return f"<Loo of {rows}: ELPD {self.elpd:.2f} ± {self.se:.2f}, {bad}>"
 
     def __str__(self) -> str:
-        return "\n".join([*table(self), "", self.reading])
+        return "\n".join([*self.table(), "", self.reading])
 
     def _repr_html_(self) -> str:
-        return html.preformatted("\n".join(table(self))) + html.paragraph(self.reading)
+        return html.preformatted("\n".join(self.table())) + html.paragraph(self.reading)
+
+
+class LooByOutcome(ByOutcome[Loo]):
+    """The ELPD of each of several outcomes, in the order of the data: a mapping by name.
+
+    Rows of different outcomes are not the same rows, so that their ELPDs are not added up.
+
+    Example:
+        >>> program = "data { vector[3] x; vector[3] y; } parameters { real a; } "
+        >>> program += "model { a ~ normal(0, 1); x ~ normal(a, 1); y ~ normal(2 * a, 1); }"
+        >>> fit = compile_model(program).condition({"x": [0, 1, 2], "y": [1, 2, 3]}).variational(seed=1)
+        >>> list(fit.loo()), fit.loo()["y"].elpds.shape, fit.loo(["x", "y"]).outcome
+        (['x', 'y'], (3,), 'x + y')
+    """
+
+    def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
+        """The lines of the table, an outcome each."""
+        rows = [(name, *summary_texts(loo)) for name, loo in self.items()]
+        return text_table(("", "elpd_loo", "SE", "p_loo", "SE", "rows", "bad k-hat"), rows, width)
+
+    @property
+    def reading(self) -> str:
+        """What k-hat says of each estimate, and that the ELPDs are not added up."""
+        return "\n".join([*readings(self)])
+
+    def __repr__(self) -> str:
+        each = [f"{name}: ELPD {loo.elpd:.2f} ± {loo.se:.2f}" for name, loo in self.items()]
+        return f"<LooByOutcome{next(iter(self.values())).level.of_poor}: {', '.join(each)}>"
+
+    def __str__(self) -> str:
+        return "\n".join([*self.table(), "", self.reading])
+
+    def _repr_html_(self) -> str:
+        return html.preformatted("\n".join(self.table())) + "".join(map(html.paragraph, readings(self)))
+
+
+def summary_texts(loo: Loo) -> tuple[str, ...]:
+    """The figures of an outcome as a table shows them."""
+    figures = (loo.elpd, loo.se, loo.p_loo, loo.p_loo_se)
+    return (*(f"{figure:.2f}" for figure in figures), str(len(loo.names)), str(len(loo.bad)))
+
+
+def readings(found: LooByOutcome) -> Iterator[str]:
+    """A sentence or two on each outcome, those on all of them once."""
+    each = [*found.values()]
+    shared = [note for note in each[0].notes if all(note in loo.notes for loo in each)]
+    for name, loo in found.items():
+        yield " ".join([f"{name}: {of_khats(loo)}", *(note for note in loo.notes if note not in shared)])
+    yield " ".join([*shared, NOT_ADDED, *each[0].level.caution])
 
 
 def loo_of(log_lik: LogLik) -> Loo:
@@ -116,7 +183,15 @@ def loo_of(log_lik: LogLik) -> Loo:
         special.logsumexp(log_weights[:, None] + log_lik.values, axis=0),
         len(log_lik.values),
         log_lik.notes,
+        outcome=log_lik.outcome,
+        observed=log_lik.observed,
     )
+
+
+def loo_by_outcome(found: Sequence[LogLik], level: Level) -> Loo | LooByOutcome:
+    """PSIS-LOO of the only outcome, or of each in turn; `level` is that of the draws."""
+    made = [replace(loo_of(each), level=level) for each in found]
+    return made[0] if len(made) == 1 else LooByOutcome({loo.outcome: loo for loo in made})
 
 
 def se_of_sum(terms: Floats) -> float:
@@ -139,16 +214,11 @@ def of_khats(loo: Loo) -> str:
     return f"{found} {ENOUGH_DRAWS if max(loo.khats) < MOST_KHAT else FIT_AGAIN}"
 
 
-def table(loo: Loo) -> Iterator[str]:
-    """The lines of a table of the ELPD and the effective number of parameters."""
-    rows = [("elpd_loo", loo.elpd, loo.se), ("p_loo", loo.p_loo, loo.p_loo_se)]
-    texts = [(name, f"{value:.2f}", f"{se:.2f}") for name, value, se in rows]
-    return text_table(("", "estimate", "SE"), texts, TABLE_WIDTH)
-
-
-def csv_lines(loo: Loo) -> Iterator[str]:
-    """A line a row: its name, ELPD and k-hat; comments say that the fit is poor."""
-    yield from (f"# {sentence}\n" for sentence in loo.level.caution)
-    yield "row,elpd_loo,k_hat\n"
-    for name, elpd, khat in zip(loo.names, loo.elpds.tolist(), loo.khats.tolist(), strict=True):
-        yield f'"{name}",{elpd!r},{khat!r}\n'
+def csv_lines(found: Loo | LooByOutcome) -> Iterator[str]:
+    """A line a row: its name, ELPD, k-hat and outcome; comments say that the fit is poor."""
+    each = [found] if isinstance(found, Loo) else [*found.values()]
+    yield from (f"# {sentence}\n" for sentence in each[0].level.caution)
+    yield "row,elpd_loo,k_hat,outcome\n"
+    for loo in each:
+        for name, elpd, khat in zip(loo.names, loo.elpds.tolist(), loo.khats.tolist(), strict=True):
+            yield f'"{name}",{elpd!r},{khat!r},{loo.outcome}\n'

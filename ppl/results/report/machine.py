@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ppl.fitting.checksum import plain
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import Level
-from ppl.results.report.compare import Comparison, EvidenceComparison
-from ppl.results.report.loo import Loo
+from ppl.results.report.compare import Comparison, ComparisonByOutcome, EvidenceComparison
+from ppl.results.report.loo import Loo, LooByOutcome
 
 if TYPE_CHECKING:
     from ppl.results.doctor.doctor import Examination
@@ -41,9 +41,14 @@ def of_evidence(found: Evidence | None) -> dict[str, float] | None:
     return None if found is None else {"value": found.value, "se": found.se}
 
 
-def of_loo(loo: Loo) -> dict[str, Any]:
+def of_loo(found: Loo | LooByOutcome) -> dict[str, Any]:
+    """The members of one outcome; of several, a list of them."""
+    if isinstance(found, LooByOutcome):
+        return {"outcomes": [of_loo(loo) for loo in found.values()], "reading": found.reading}
+    loo = found
     each = zip(loo.names, loo.elpds.tolist(), loo.khats.tolist(), strict=True)
     return {
+        "outcome": loo.outcome,
         **{name: getattr(loo, name) for name in ("elpd", "se", "p_loo", "p_loo_se")},
         "k_hat_threshold": loo.threshold,
         "reading": loo.reading,
@@ -51,8 +56,13 @@ def of_loo(loo: Loo) -> dict[str, Any]:
     }
 
 
-def of_comparison(found: Comparison | EvidenceComparison, levels: Mapping[str, Level]) -> dict[str, Any]:
-    """The models, the best first, each with the level of the verdict on its draws."""
+def of_comparison(
+    found: Comparison | ComparisonByOutcome | EvidenceComparison, levels: Mapping[str, Level]
+) -> dict[str, Any]:
+    """The models, the best first, each with the level of the verdict on its draws; by outcome if several."""
+    if isinstance(found, ComparisonByOutcome):
+        each = [{"outcome": name, **of_comparison(own, levels)} for name, own in found.items()]
+        return {"by": "loo", "reading": found.reading, "outcomes": each}
     models = [{**asdict(model), "level": levels[model.name].value} for model in found]
     by = "loo" if isinstance(found, Comparison) else "evidence"
     return {"by": by, "reading": found.reading, "models": models}
