@@ -7,6 +7,7 @@ import traceback
 from pathlib import Path
 
 from ppl.distribution import VERSION
+from ppl.files import replacing
 
 
 def write_report(error: BaseException) -> Path:
@@ -25,10 +26,11 @@ def write_report(error: BaseException) -> Path:
     try:
         return written(Path.cwd(), text)
     except OSError:
-        return written(Path(tempfile.gettempdir()), text)
+        return written(Path(tempfile.mkdtemp(prefix="ppl-")), text)
 
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "ppl-internal-error.txt"
-    path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    with replacing(path) as report:
+        report.write(text.encode(errors="backslashreplace"))
     return path

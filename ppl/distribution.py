@@ -9,13 +9,13 @@ from urllib.parse import unquote, urlsplit
 NAME = "ppl-vi"
 VERSION = "0.1.0"
 EXTRAS = {
-    "arviz": ("arviz>=0.20", "h5netcdf>=1.3", "h5py>=3.10"),
+    "arviz": ("arviz>=0.20", "h5netcdf>=1.3", "h5py>=3.10", "xarray>=2025.9"),
     "docs": ("mkdocs>=1.6,<2", "mkdocs-material>=9.5"),
     "jax": ("jax>=0.8",),
     "lsp": ("pygls>=2",),
     "parquet": ("pyarrow>=15", "fsspec>=2024.2"),
     "plot": ("matplotlib>=3.8",),
-    "sample": ("nutpie>=0.15", "arviz>=0.20", "h5netcdf>=1.3", "h5py>=3.10"),
+    "sample": ("nutpie>=0.15", "arviz>=0.20", "h5netcdf>=1.3", "h5py>=3.10", "xarray>=2025.9"),
 }
 """The extras that messages name, as in pyproject.toml."""
 

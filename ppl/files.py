@@ -6,9 +6,10 @@ import platform
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from secrets import token_hex
+from typing import Any, BinaryIO
 from zlib import crc32
 
 from ppl.errors import ArgumentError, DataError, MissingFile
@@ -16,6 +17,8 @@ from ppl.errors import ArgumentError, DataError, MissingFile
 STDOUT = Path("/dev/stdout")
 MOST_LETTERS = 50
 """Characters of a file's name, and of its suffix, that its temporary name keeps; no name may be too long."""
+RANDOM_BYTES = 8
+"""Of a temporary name, which nobody can foresee."""
 
 
 def user_cache() -> Path | None:
@@ -117,61 +120,57 @@ def beside(file: str | Path, what: str) -> Path:
 def numbered_files(file: str | Path, numbers: range) -> Iterator[Path]:
     """Those of `output_1.csv` and so on that are there: of any number of names only these can be lost."""
     path = Path(file)
-    return (found for found, n in _with_numbers(path, f"{path.stem}_", path.suffix) if n in numbers)
-
-
-def _with_numbers(path: Path, head: str, tail: str) -> Iterator[tuple[Path, int]]:
-    """The files beside `path` whose names are a number between `head` and `tail`, each with the number."""
     for name in os.listdir(path.parent):
-        number = name.removeprefix(head).removesuffix(tail)
-        if name == f"{head}{number}{tail}" and number.isdecimal():
-            yield path.with_name(name), int(number)
+        number = name.removeprefix(f"{path.stem}_").removesuffix(path.suffix)
+        if name == f"{path.stem}_{number}{path.suffix}" and number.isdecimal() and int(number) in numbers:
+            yield path.with_name(name)
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """A temporary name beside `path` to write to, renamed onto it when the block ends well.
+def replacing(path: str | Path) -> Iterator[BinaryIO]:
+    """An open file beside `path`, renamed onto it when the block ends well. Every file is written by this.
 
-    What a process that was killed left of the same file is removed.
+    Its name is random and it is created by this call alone: threads and processes that write files of alike
+    names, or one file, each write their own, and no link is followed. What a process that was killed left of
+    the same file is removed. A device or pipe cannot be renamed onto and is written directly.
 
     Raises:
         MissingFile: there is no such folder.
         OSError: the folder is not writable, or the disk is full; `path` is then as it was.
     """
     target = Path(os.path.realpath(path))
+    if exists(target) and not target.is_file():
+        with _named(path), target.open("wb") as device:
+            yield device
+        return
     if not target.parent.is_dir():
         raise MissingFile(f"there is no folder {target.parent} to write {target.name} in", path)
     remove_stale(target)
     head, tail = _around(target)
-    part = target.with_name(f"{head}{os.getpid()}{tail}")
+    part = target.with_name(f"{head}{os.getpid()}-{token_hex(RANDOM_BYTES)}{tail}")
     try:
-        yield part
-        with part.open("rb") as written:
+        with _named(path, str(part)), part.open("xb") as written:
+            yield written
+            written.flush()
             os.fsync(written.fileno())
         part.replace(target)
-    except BaseException as error:
+    except BaseException:
         part.unlink(missing_ok=True)
-        if isinstance(error, OSError) and str(error.filename) in ("None", str(part)):
-            error.filename = str(path)  # a full disk names no file, and the temporary one is gone
         raise
 
 
 def write_whole(path: str | Path, lines: Iterable[str]) -> None:
     """Writes `lines`, each with its newline, as `replacing` does.
 
-    A device or pipe cannot be renamed onto and is written directly; so is `/dev/stdout`, where it may be a
-    file that holds more than these lines.
+    `/dev/stdout`, where it may be a file that holds more than these lines, is written directly.
     """
-    path = Path(path)
-    screen = sys.stdout if path == STDOUT else None
-    if screen or (path.exists() and not path.is_file()):
-        device = nullcontext(screen) if screen else path.open("w", encoding="utf-8")
-        with device as out, _named(path):
-            out.writelines(lines)
-            out.flush()
+    if Path(path) == STDOUT:
+        with _named(path):
+            sys.stdout.writelines(lines)
+            sys.stdout.flush()
     else:
-        with replacing(path) as part, part.open("w", encoding="utf-8", newline="\n") as out:
-            out.writelines(lines)
+        with replacing(path) as part:
+            part.writelines(line.encode() for line in lines)
 
 
 def remove(path: Path) -> None:
@@ -182,10 +181,13 @@ def remove(path: Path) -> None:
 
 def remove_stale(target: Path) -> None:
     """Remove the temporary files of `target` whose process, on this machine, is no more."""
+    head, tail = _around(target)
     with suppress(OSError):
-        for found, pid in _with_numbers(target, *_around(target)):
-            if not _alive(pid):
-                found.unlink(missing_ok=True)
+        for name in os.listdir(target.parent):
+            middle = name.removeprefix(head).removesuffix(tail)
+            pid = middle.partition("-")[0]
+            if name == f"{head}{middle}{tail}" and pid.isdecimal() and not _alive(int(pid)):
+                target.with_name(name).unlink(missing_ok=True)
 
 
 def _around(target: Path) -> tuple[str, str]:
@@ -205,9 +207,11 @@ def _alive(pid: int) -> bool:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _named(path: str | Path, *others: str) -> Iterator[None]:
+    """Errors of a disk that is full name no file, or one that is gone by then: they name `path`."""
     try:
         yield
     except OSError as error:
-        error.filename = str(path)
+        if str(error.filename) in ("None", *others):
+            error.filename = str(path)
         raise

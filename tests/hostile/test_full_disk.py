@@ -60,7 +60,7 @@ def strays(folder):
 
 @pytest.mark.parametrize(
     "suffix",
-    ["csv", *(pytest.param(s, marks=pytest.mark.whole) for s in ("npz", "parquet"))],
+    ["csv", *(pytest.param(s, marks=pytest.mark.whole) for s in ("npz", "nc", "parquet"))],
 )
 def test_a_fit_whose_draws_do_not_fit_on_the_disk_goes_on_from_its_checkpoint(folder, suffix, tried):
     name = f"large.{suffix}"

@@ -75,7 +75,7 @@ def test_a_package_that_is_missing_is_named(fit, tmp_path, monkeypatch):
 def test_a_file_half_written_leaves_the_old_one(tmp_path):
     (tmp_path / "o.npz").write_text("old")
     with pytest.raises(ZeroDivisionError), replacing(tmp_path / "o.npz") as part:
-        part.write_text("half")
+        part.write(b"half")
         raise ZeroDivisionError
     assert (tmp_path / "o.npz").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
@@ -124,6 +124,6 @@ def test_a_file_that_is_not_what_its_suffix_says_is_refused(tmp_path, suffix):
 
 def test_npz_is_written_without_a_copy_of_the_draws(fit, tmp_path, monkeypatch):
     written = {}
-    monkeypatch.setattr(np, "savez", lambda path, **arrays: path.write_bytes(b"") or written.update(arrays))
+    monkeypatch.setattr(np, "savez", lambda file, **arrays: written.update(arrays))
     save_draws(fit, tmp_path / "o.npz")
     assert all(np.shares_memory(written[name], fit.draws()) for name in ("mu", "tau", "y_rep", "t:2"))

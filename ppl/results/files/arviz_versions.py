@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from io import BytesIO
 from typing import Any
 
 from ppl.distribution import requirements
@@ -32,6 +33,29 @@ def from_netcdf(path: str) -> Any:
         return package.from_netcdf(path)
     with extra("xarray", path, *requirements("arviz")).open_datatree(path) as tree:
         return tree.load()
+
+
+def netcdf_bytes(found: Any) -> bytes:
+    """The content of a NetCDF file of the same.
+
+    It is made in memory: where a disk is full, HDF5 reports its own state and fails again when the process
+    ends.
+    """
+    xarray = extra("xarray", ".nc", *requirements("arviz"))
+    groups = {f"/{name}": to_dataset(found[name]) for name in group_names(found)}
+    root = xarray.Dataset(attrs=found.attrs)
+    tree, out = xarray.DataTree.from_dict({"/": root, **groups}), BytesIO()
+    tree.to_netcdf(out, engine="h5netcdf", encoding={name: compressed(data) for name, data in groups.items()})
+    return out.getvalue()
+
+
+def to_dataset(group: Any) -> Any:
+    return group.to_dataset() if hasattr(group, "to_dataset") else group
+
+
+def compressed(data: Any) -> Mapping[str, Mapping[str, bool]]:
+    """The encoding of a group: numbers are compressed."""
+    return {name: {"zlib": True} for name, x in data.variables.items() if x.dtype.kind in "biufc"}
 
 
 def group_names(found: Any) -> list[str]:

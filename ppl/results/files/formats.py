@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ppl.distribution import requirements
 from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
 from ppl.results.arguments.tree import Values
+from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.results.files.columns import Floats, reshape, variables
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) ->
         known = ", ".join([CSV[-1], *WRITERS])
         raise ArgumentError(f"{path}: draws are written as {known}; {suffix} is unsupported")
     with _written(Path(path)) as part:
-        writer(fit, part)
+        writer(fit, part, suffix)
 
 
 def save_table(path: Path, columns: Sequence[str], rows: Floats, about: About) -> None:
@@ -60,12 +61,12 @@ def save_table(path: Path, columns: Sequence[str], rows: Floats, about: About) -
         OSError: the file cannot be written; an older one is then left as it was.
     """
     with _written(path) as part:
-        _write(part, columns, rows, about, {})
+        _write(part, path.suffix, columns, rows, about, {})
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[Path]:
-    """A temporary name, as `replacing` gives it; MissingPackage names the package that cannot be imported."""
+def _written(path: Path) -> Iterator[BinaryIO]:
+    """An open file, as `replacing` gives it; MissingPackage names the package that cannot be imported."""
     with replacing(path) as part:
         try:
             yield part
@@ -75,12 +76,17 @@ def _written(path: Path) -> Iterator[Path]:
 
 
 def _write(
-    path: Path, columns: Sequence[str], rows: Floats, about: About, first: Mapping[str, Floats]
+    part: BinaryIO,
+    suffix: str,
+    columns: Sequence[str],
+    rows: Floats,
+    about: About,
+    first: Mapping[str, Floats],
 ) -> None:
     """`.npz`: an array a variable, draws first; `.parquet`: a column a name, with `about` in the schema."""
-    if path.suffix == ".npz":
+    if suffix == ".npz":
         draws = {name: reshape(rows, columns, name, view=True) for name in variables(columns)}
-        np.savez(path, allow_pickle=False, **first, **draws, **{ABOUT: np.array(json.dumps(about))})
+        np.savez(part, allow_pickle=False, **first, **draws, **{ABOUT: np.array(json.dumps(about))})
         return
     import pandas as pd
     import pyarrow
@@ -88,17 +94,19 @@ def _write(
 
     frame = pd.DataFrame(np.column_stack([*first.values(), rows]), columns=[*first, *columns])
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **about}), path)
+    write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **about}), part)
 
 
-def _table(fit: "Fit", path: Path) -> None:
+def _table(fit: "Fit", part: BinaryIO, suffix: str) -> None:
     """`log_p__` and `log_g__` are as in the CSV file."""
-    _write(path, fit.column_names, fit.draws(), fit.about, fit.method_variables())
+    _write(part, suffix, fit.column_names, fit.draws(), fit.about, fit.method_variables())
 
 
-def _netcdf(fit: "Fit", path: Path) -> None:
-    fit.to_arviz().to_netcdf(str(path))
+def _netcdf(fit: "Fit", part: BinaryIO, suffix: str) -> None:
+    part.write(netcdf_bytes(fit.to_arviz()))
 
 
-WRITERS: Mapping[str, Callable[["Fit", Path], None]] = {".npz": _table, ".nc": _netcdf, ".parquet": _table}
+Writer = Callable[["Fit", BinaryIO, str], None]
+"""Writes the draws of a fit to an open file, in the format of a suffix."""
+WRITERS: Mapping[str, Writer] = {".npz": _table, ".nc": _netcdf, ".parquet": _table}
 EXTRAS = {".nc": "arviz", ".parquet": "parquet"}

@@ -28,6 +28,7 @@ from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import SampleSettings
 from ppl.results.arguments.of_settings import format_value
 from ppl.results.arguments.tree import Values
+from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.results.files.columns import Floats
 from ppl.results.files.stan_csv import OF_NUTS, chain_lines
 from ppl.results.fits.variables import VariablesOfDraws
@@ -260,8 +261,9 @@ class Chains(VariablesOfDraws):
         """
         if Path(path).suffix != ".nc":
             return self.save_csv(path, arguments)
+        content = netcdf_bytes(self.to_arviz())
         with replacing(path) as part:
-            self.to_arviz().to_netcdf(str(part))
+            part.write(content)
         return [Path(path)]
 
 

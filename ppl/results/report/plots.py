@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ppl.distribution import requirements
 from ppl.errors import MissingPackage
+from ppl.files import replacing
 from ppl.results.files.columns import Floats, variables
 from ppl.results.fits.density import density, is_discrete, masses, varies
 
@@ -414,12 +415,13 @@ def svg(figure: "Figure") -> str:
 
 def save(figure: "Figure", path: Path) -> None:
     """Writes the figure as SVG, PDF or PNG, by the suffix of `path`; the same bytes every time."""
-    if path.suffix == ".svg":
-        path.write_text(svg(figure), encoding="utf-8")
-    elif path.suffix == ".pdf":
-        _save(figure, path, format="pdf", metadata={"CreationDate": None})
-    else:
-        _save(figure, path, format="png", dpi=150)
+    with replacing(path) as part:
+        if path.suffix == ".svg":
+            part.write(svg(figure).encode())
+        elif path.suffix == ".pdf":
+            _save(figure, part, format="pdf", metadata={"CreationDate": None})
+        else:
+            _save(figure, part, format="png", dpi=150)
 
 
 def _save(figure: "Figure", where: Any, **options: Any) -> None:
