@@ -128,7 +128,7 @@ def accepted(source: SourceText, include_paths: Sequence[str | Path]) -> frozens
 def stands_for(terminal: str, word: str) -> bool:
     """Whether a terminal of the grammar matches a word, and all of it."""
     found = terminals().get(terminal)
-    matched = found.match(f"{word} +=" if word == "jacobian" else word) if found else None
+    matched = found.match(word) if found else None
     return matched is not None and matched.end() == len(word)
 
 

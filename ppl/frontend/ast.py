@@ -186,6 +186,12 @@ class UnsizedType(Node):
 # --- Statements ----------------------------------------------------------------------------------
 
 
+class Annotation(Node):
+    """`@name` or `@name(arguments)` before a declaration or a function: a hint that changes no meaning."""
+
+    text: str
+
+
 class Declaration(Node):
     """One name; `real x = 1, y;` is two of these."""
 
@@ -193,6 +199,7 @@ class Declaration(Node):
     name: str
     name_span: Span = field(repr=False)
     value: Expr | None = None
+    annotations: tuple[Annotation, ...] = ()
 
 
 class Assignment(Node):
@@ -316,6 +323,7 @@ class FunctionDef(Node):
     name_span: Span = field(repr=False)
     args: tuple[Argument, ...] = ()
     body: Block | None = None
+    annotations: tuple[Annotation, ...] = ()
 
 
 class Program(Node):

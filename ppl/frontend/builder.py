@@ -88,6 +88,11 @@ class Builder:
 
     # --- Functions -------------------------------------------------------------------------------
 
+    def _function_def(self, meta: Meta, *parts: Any) -> ast.FunctionDef:
+        annotations, (returns, name, args, *bodies) = leading_annotations(parts)
+        body = bodies[0] if bodies else None
+        return ast.FunctionDef(self.span(meta), returns, str(name), self.span(name), args, body, annotations)
+
     def _argument(self, meta: Meta, data: Token | None, type: ast.UnsizedType, name: Token) -> ast.Argument:
         return ast.Argument(self.span(meta), type, str(name), self.span(name), data is not None)
 
@@ -100,10 +105,17 @@ class Builder:
 
     # --- Declarations ----------------------------------------------------------------------------
 
-    def _declaration(self, meta: Meta, type: ast.DeclaredType, *definitions: Any) -> Any:
+    def _declaration(self, meta: Meta, *parts: Any) -> Any:
         """One statement, as many declarations as it has names."""
+        annotations, (type, *definitions) = leading_annotations(parts)
         span = self.span(meta)
-        return [ast.Declaration(span, type, str(n), self.span(n), *value) for n, *value in definitions]
+        return [
+            ast.Declaration(span, type, str(n), self.span(n), value[0] if value else None, annotations)
+            for n, *value in definitions
+        ]
+
+    def _annotation(self, meta: Meta, text: Token) -> ast.Annotation:
+        return ast.Annotation(self.span(meta), str(text[1:]))
 
     def _sized_type(self, meta: Meta, dims: Any, keyword: Token, *rest: Any) -> ast.SizedType:
         bounds = next((part for part in rest if isinstance(part, ast.Bounds)), None)
@@ -180,6 +192,12 @@ class Builder:
         if isinstance(base, ast.RealLiteral | ast.IntLiteral):
             raise ModelError("A number has one decimal point (.) only.", self.span(meta), None, "PPL106")
         return ast.Projection(self.span(meta), base, int(item[1:]))
+
+
+def leading_annotations(parts: Sequence[Any]) -> tuple[tuple[ast.Annotation, ...], Sequence[Any]]:
+    """The annotations that parts begin with, and the others."""
+    count = sum(isinstance(part, ast.Annotation) for part in parts)
+    return tuple(parts[:count]), parts[count:]
 
 
 def class_name(rule: str) -> str:

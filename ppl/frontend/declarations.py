@@ -38,11 +38,11 @@ def check_declaration(c: Check, d: ast.Declaration, at_top: bool) -> None:
         t = declared_type(c, d.type, at_top)
         check_continuous(c, d, t, at_top)
         check_constraints(c, d)
-        if d.value is not None:
-            check_initial_value(c, d, t)
     finally:
         if c.scope.find(d.name) is None:
             c.declare(d, d.name, t, "variable")
+    if d.value is not None:
+        check_initial_value(c, d, t)
 
 
 def refuse_name(c: Check, name: str, span: Span) -> None:

@@ -49,6 +49,18 @@ def never_assigned(name: str, span: Span) -> Lint:
     return Lint(span, "PPL011", text, hint)
 
 
+def assigned_to_itself(name: str, declared: bool, span: Span) -> Lint:
+    text = f"`{name}` is assigned to itself, which changes nothing."
+    if declared:
+        text = f"The value of `{name}` reads `{name}` itself, which has no value yet."
+    return Lint(span, "PPL013", text, "Check the name on the right.")
+
+
+def annotation_ignored(text: str, span: Span) -> Lint:
+    message = f"The annotation `@{text}` is not known here, so it is ignored."
+    return Lint(span, "PPL014", message, "Keep it for other compilers, or remove it.", likely=False)
+
+
 def nothing_between(name: str, lower: str, upper: str, span: Span) -> Lint:
     text = f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}."
     hint = "The lower bound must be below the upper one; check whether they are exchanged."

@@ -7,7 +7,14 @@ from ppl.frontend.density_lints import arguments, empty_bounds, jacobians, suppo
 from ppl.frontend.facts import Facts
 from ppl.frontend.lints import Lint
 from ppl.frontend.non_centred import funnels
-from ppl.frontend.usage_lints import integer_divisions, priors, unassigned_variables, unused_variables
+from ppl.frontend.usage_lints import (
+    annotations,
+    integer_divisions,
+    priors,
+    self_assignments,
+    unassigned_variables,
+    unused_variables,
+)
 
 Rule = Callable[[ast.Program, Facts], Iterator[Lint]]
 
@@ -15,6 +22,8 @@ RULES: tuple[Rule, ...] = (
     priors,
     unused_variables,
     unassigned_variables,
+    self_assignments,
+    annotations,
     integer_divisions,
     jacobians,
     empty_bounds,

@@ -48,11 +48,15 @@ def braces(head: str, lines: Iterable[str]) -> Iterator[str]:
 def functions(definitions: Iterable[ast.FunctionDef]) -> Iterator[str]:
     for function in definitions:
         args = ", ".join(map(argument, function.args))
-        head = f"{unsized(function.returns)} {function.name}({args})"
+        head = f"{annotated(function)}{unsized(function.returns)} {function.name}({args})"
         if function.body is None:
             yield f"{head};"
         else:
             yield from nested(head, function.body)
+
+
+def annotated(node: ast.FunctionDef | ast.Declaration) -> str:
+    return "".join(f"@{annotation.text} " for annotation in node.annotations)
 
 
 def argument(arg: ast.Argument) -> str:
@@ -61,7 +65,7 @@ def argument(arg: ast.Argument) -> str:
 
 def unsized(type: ast.UnsizedType) -> str:
     array = f"array[{',' * (type.dims - 1)}] " if type.dims else ""
-    items = f"({', '.join(map(unsized, type.items))})" if type.items else ""
+    items = in_tuple(map(unsized, type.items)) if type.items else ""
     return f"{array}{type.keyword}{items}"
 
 
@@ -69,7 +73,7 @@ def declared(type: ast.DeclaredType) -> str:
     array = f"array[{commas(type.dims)}] " if type.dims else ""
     match type:
         case ast.SizedTuple(items=items):
-            return f"{array}tuple({', '.join(map(declared, items))})"
+            return f"{array}tuple{in_tuple(map(declared, items))}"
         case ast.SizedType(keyword=keyword, sizes=sizes):
             bounds = ", ".join(f"{name}={tight(e, BOUND)}" for name, e in ast.limits(type).items())
             return f"{array}{keyword}{f'<{bounds}>' if bounds else ''}{f'[{commas(sizes)}]' if sizes else ''}"
@@ -123,7 +127,8 @@ def simple(statement: ast.Statement) -> str:
     """A statement of one line, without its semicolon."""
     match statement:
         case ast.Declaration(type=type, name=name, value=value):
-            return f"{declared(type)} {name}" + (f" = {expression(value)}" if value is not None else "")
+            given = "" if value is None else f" = {expression(value)}"
+            return f"{annotated(statement)}{declared(type)} {name}{given}"
         case ast.Assignment(target=target, op=op, value=value):
             return f"{expression(target)} {op} {expression(value)}"
         case ast.Tilde(left=left, distribution=name, args=args, truncation=truncation):
@@ -177,7 +182,7 @@ def expression(expr: ast.Expr) -> str:
         case ast.RowVectorLiteral(items=items):
             return f"[{commas(items)}]"
         case ast.TupleLiteral(items=items):
-            return f"({commas(items)})"
+            return in_tuple(map(expression, items))
         case _:
             return compound(expr)
 
@@ -234,6 +239,12 @@ def index(index: ast.Index) -> str:
 
 def commas(items: Iterable[ast.Expr]) -> str:
     return ", ".join(map(expression, items))
+
+
+def in_tuple(items: Iterable[str]) -> str:
+    """The items in parentheses; a comma follows the only one."""
+    first, *rest = items
+    return f"({', '.join([first, *rest])})" if rest else f"({first},)"
 
 
 def optional(expr: ast.Expr | None) -> str:

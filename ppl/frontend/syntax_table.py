@@ -87,6 +87,11 @@ RULES: tuple[Rule, ...] = (
         "PPL109", "`{word}` is not a value", "Write `1` for true, `0` for false.",
         found=r"(?P<word>true|false)\b", when=Stop.takes_value, fix="{meant}",
     ),
+    Rule(
+        "PPL178", "an annotation stands before the type of a variable or of a function; found {found}",
+        "Write for instance `@name real x;`.",
+        found=r"@[^\s()]",
+    ),
     Rule("PPL110", "the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
 
     Rule(
@@ -180,13 +185,17 @@ RULES: tuple[Rule, ...] = (
         found=r"else\b", when=Stop.takes_statement,
     ),
     Rule(
-        "PPL133", "`target` cannot be assigned; expected `+=`", "Write `target += value;`.",
-        found="=|<-|~", before=r"\btarget",
+        "PPL133", "`{word}` cannot be assigned; expected `+=`", "Write `{word} += value;`.",
+        found="=|<-|~", before=r"\b(?P<word>target|jacobian)",
     ),
     Rule(
         "PPL133", "`target` alone is not a value",
         "Read it with `target()`, add to it with `target += value;`.",
         before=r"\btarget", when=only("LPAR", "PLUS_ASSIGN"),
+    ),
+    Rule(
+        "PPL133", "`jacobian` is not a value", "Add to it with `jacobian += value;`.",
+        found=r"jacobian\b", when=Stop.takes_value,
     ),
     Rule(
         "PPL134", "a second `=` in one statement", "Assign in two statements; write a comparison as `==`.",
@@ -245,8 +254,9 @@ RULES: tuple[Rule, ...] = (
         found=rf"(?P<bad>{NAME})", before=r"\barray\s*\[(?P<sizes>[^\];]*)\]",
     ),
     Rule(
-        "PPL154", "a tuple has at least two items; `,` expected before `)`",
-        found=r"\)", before=r"\btuple\s*\([^();]*", when=only("COMMA"),
+        "PPL154", "a comma follows the only item of a tuple; `,` expected before `)`",
+        "Write for instance `tuple(real, )`.",
+        found=r"\)", before=r"\btuple\s*\([^();]*", when=only("COMMA"), fix=", ", over="gap",
     ),
     Rule(
         "PPL158", "`=` expected after `{word}`, found {found}", "Write for instance `<{word}=0>`.",

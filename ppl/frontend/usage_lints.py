@@ -5,7 +5,16 @@ from collections.abc import Iterable, Iterator
 from ppl.frontend import ast
 from ppl.frontend.calls import is_conditional
 from ppl.frontend.facts import Facts
-from ppl.frontend.lints import Lint, integer_division, never_assigned, no_prior, unused, unused_data
+from ppl.frontend.lints import (
+    Lint,
+    annotation_ignored,
+    assigned_to_itself,
+    integer_division,
+    never_assigned,
+    no_prior,
+    unused,
+    unused_data,
+)
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Symbol
 from ppl.frontend.walk import assigned_variables, base, parts, statements, variables, walk
@@ -138,6 +147,27 @@ def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
     assignments = (s for s in statements(program) if isinstance(s, ast.Assignment))
     written = {base(s.target) for s in assignments if s.op == "="}
     return (v for v in variables(program) if v not in written)
+
+
+# --- Assignments to itself, annotations ------------------------------------------------------------
+
+
+def self_assignments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """`x[i] = x[i];`, and declarations whose value reads what they declare."""
+    for s in statements(program):
+        match s:
+            case ast.Assignment(target=target, op="=", value=value):
+                if expression(target) == expression(value):
+                    yield assigned_to_itself(expression(target), False, s.span)
+            case ast.Declaration(name=name, value=value) if value is not None:
+                if facts.symbols[s] in symbols(value, facts):
+                    yield assigned_to_itself(name, True, s.name_span)
+
+
+def annotations(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """Annotations, none of which has a meaning here; one of a declaration of several names counts once."""
+    found = dict.fromkeys(n for n in walk(program) if isinstance(n, ast.Annotation))
+    yield from (annotation_ignored(a.text, a.span) for a in found)
 
 
 # --- Division ------------------------------------------------------------------------------------

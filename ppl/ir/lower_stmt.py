@@ -8,6 +8,7 @@ from ppl.frontend.declarations import SQUARE
 from ppl.frontend.facts import UserMatch
 from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import Symbol
+from ppl.frontend.walk import variables
 from ppl.ir import nodes as ir
 from ppl.ir.lower_expr import (
     Lowering,
@@ -168,7 +169,11 @@ def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: ir.Stmts) -> ir.
 
 
 def lower_declaration(c: Lowering, d: ast.Declaration) -> ir.Stmts:
-    t = symbol_type(c.facts.symbols[d])
+    own = c.facts.symbols[d]
+    t = symbol_type(own)
+    if d.value is not None and any(c.facts.symbols.get(v) is own for v in variables(d.value)):
+        value = promote(lower_expr(c, d.value), t)  # which reads the variable before it has a value
+        return (ir.Declare(d.name, t, lower_shape(c, d.type), d.span), ir.Assign(d.name, value, d.span))
     if d.value is not None:
         shape = lower_shape(c, d.type)
         sizes = shape if isinstance(shape, tuple) else ()

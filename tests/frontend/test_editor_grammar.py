@@ -74,7 +74,7 @@ def test_the_words_are_found():
 
 @pytest.mark.parametrize("word", words())
 def test_every_word_is_known(word):
-    follows = {"jacobian": " += 1;", "T": "[0, ]"}.get(word, " x")
+    follows = {"T": "[0, ]"}.get(word, " x")
     scope, text = scope_of(word + follows)
     assert text == word and scope.split(".")[0] in ("keyword", "storage", "support", "invalid")
 
@@ -91,6 +91,7 @@ def test_every_word_is_known(word):
         ("1.5e-3", "constant.numeric"),
         (".5", "constant.numeric"),
         ("%/% 2", "keyword.operator"),
+        ("@grad(f(x), 1) real", "storage.modifier.annotation"),
         ("interest = 1", "variable"),
         ("realistic", "variable"),
         ("#include f.stan", "keyword.control.include"),

@@ -20,6 +20,8 @@ UNTIDY = """\
 /* Two lines
  * of a comment */
 functions{
+@grad(g( a ),1)   @inline
+tuple( real,)h(){ return( 1 , );}
 real f(real x, // the x
    data array[ , ] real y)   // the y
    { if(x>0)return x; else if (x < -1) { return -x ; } // done
@@ -54,6 +56,9 @@ TIDY = """\
 /* Two lines
  * of a comment */
 functions {
+  @grad(g( a ),1) @inline tuple(real,) h() {
+    return (1,);
+  }
   real f(real x, // the x
          data array[,] real y) { // the y
     if (x > 0)

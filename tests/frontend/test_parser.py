@@ -118,7 +118,9 @@ SYNTAX = [
     'model { print("a", x); reject("no", 1); fatal_error("x"); f(x); return; }',
     'model { profile("p") { real z = 1; z += 1; } }',
     "model { real f = normal_lpdf(x | 0, 1) + g(y | ); int T = 1; y ~ n(0) T[T, ]; }",
-    "model { real jacobian = 2; jacobian = T; jacobian += jacobian; }",
+    "model { tuple(real, ) a = (1, ); array[2] tuple(tuple(int, ), real) b; a.1 = f((a.1, )); (a.1, ) = a; }",
+    "functions { @inline @grad(f(x), 1) real f(tuple(real,) x) { return x.1; } @extern void g(); }",
+    "data { @a(b (c) d) real<lower=0> x, y; } model { @gpu matrix[2, 2] m; if (a) @b int n; else x = 1; }",
     "model { array[2] int a = {1, 2}; row_vector[2] r = [1, 2i]; matrix[0, 0] m = []; }",
     "model { x = a ? b : c; x = a /* c */ * b; x = 2./y; x = 2.*y; x = y.^2; x = m[1 ? 2 : 3 : 4]; }",
     "model { int format; int in_1; real real_x; real datum; int modeled; vector[2] vector_v; real iffy; }",
@@ -138,7 +140,7 @@ def test_reserved_words_are_no_names(word: str) -> None:
         program(f"parameters {{ real {word}; }}")
 
 
-@pytest.mark.parametrize("word", ["T", "jacobian", "double", "class", "lambda", "mean", "lower1", "N_"])
+@pytest.mark.parametrize("word", ["T", "jacobian_", "double", "class", "lambda", "mean", "lower1", "N_"])
 def test_words_that_are_names(word: str) -> None:
     assert program(f"parameters {{ real {word}; }}").parameters[0].name == word
 

@@ -69,6 +69,13 @@ def test_no_false_alarm_in_right_programs(file: Path) -> None:
         ("real a;", "a ~ uniform(0, 2);", ["PPL008"]),
         ("real<lower=0, upper=2> a;", "a ~ uniform(0, 2.0);", []),
         ("real<lower=0, upper=3> a;", "a ~ uniform(0, 2);", ["PPL008"]),
+        ("@gpu real a;", "@gpu @f(1, (2)) real b = a, c = 2 * b; a ~ normal(c, 1);", ["PPL014"] * 3),
+        ("real a;", "real b = 2 * b; a ~ normal(b, 1);", ["PPL013"]),
+        (
+            "real a;",
+            "array[2] real b = {a, 1}; b[1] = b[1]; b[2] = (b[2]); b[1] = b[2]; b[1] ~ normal(b[2], 1);",
+            ["PPL013", "PPL013"],
+        ),
         ("vector[9] a; real<lower=0> t;", "a ~ normal(0, t); t ~ normal(0, 1);", ["PPL009"]),
         (
             "real<lower=0> t; vector<multiplier=t>[9] a;",

@@ -16,15 +16,19 @@ from ppl.source import SourceText, Span
 SHARED = Path(os.environ.get("PPL_SHARED", Path(__file__).parents[3] / "shared")) / "conformance" / "programs"
 
 CANONICAL = """functions {
-  real f(data real x, array[,] int n);
+  @extern real f(data real x, array[,] int n);
   tuple(real, array[] int) g() {
     return (1.5, {1, 2});
+  }
+  @grad(h, (x, 1)) @inline tuple(real,) h(tuple(real,) x) {
+    return (x.1,);
   }
 }
 data {
   int<lower=0> N;
   array[N, 2] vector<lower=-1, upper=(N > 1 ? 2 : 3)>[3] x;
   tuple(real<lower=0>, array[2] matrix[2, 3]) t;
+  @gpu array[2] tuple(matrix[2, 2],) u;
 }
 transformed data {
   profile("once") {

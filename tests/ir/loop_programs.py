@@ -249,6 +249,10 @@ LOOPS = (
         target += a.1 * a.2.1 + a.2.2 * t; }"""),
     Loop("a tuple that is passed whole", """for (n in 1:N) { tuple(real, real) a = (z * x[n], t);
         target += of_both(a); }""", functions="real of_both(tuple(real, real) a) { return a.1 * a.2; }"),
+    Loop("tuples of one item", """for (n in 1:N) { tuple(real, ) a = (z * x[n], ); (a.1, ) = only(a);
+        target += a.1; }""", functions="tuple(real, ) only(tuple(real, ) a) { return (exp(a.1), ); }"),
+    Loop("a value that reads its own variable",
+         "real a = a + z; for (n in 1:N) target += n > 1 ? x[n] * z : a;"),
     # What never runs must not fail
     Loop("empty", "for (n in 1:0) target += x[n] * z; for (n in 2:1) target += none[1] * z;", ("", "")),
     Loop("empty, infinite", "for (n in 1:0) target += log(0 * t);"),
