@@ -26,8 +26,8 @@ def plot(
     trace: Annotated[Path | None, file_to_read("For elbo: diagnostic file or saved fit.")] = None,
     model: Annotated[Path | None, file_to_read("The program, for report and ppc.")] = None,
     data: Annotated[Path | None, file_to_read("The data (JSON), for y.")] = None,
-    observed: Annotated[str, one_of("Variable of the observed data.", "--observed")] = "y",
-    replicated: Annotated[str, one_of("Variable of the replicated data.", "--replicated")] = "y_rep",
+    outcome: Annotated[str, one_of("Only this outcome, for ppc.", "--outcome", "--observed")] = "",
+    replicated: Annotated[str, one_of("Its replications; default: NAME_rep.", "--replicated")] = "",
 ) -> None:
     """Plot the draws in FILEs.
 
@@ -38,23 +38,24 @@ def plot(
     \b
     Kinds: elbo, marginals, forest, trace (of draws), pairs, covariance,
     predictive (y_rep against y), ppc (distribution and statistics of y
-    against those of y_rep). If FILEs have no y_rep, --model names the program
-    that simulates it. Constant columns are omitted, with a note.
+    against those of y_rep): a picture for each outcome, or of --outcome. If
+    FILEs have no y_rep, --model names the program that simulates it.
+    Constant columns are omitted, with a note.
     The data and the ELBO trace are read from the files that the comments
     of FILEs name.
     Requires matplotlib: pip install "matplotlib>=3.8".
     """
     from ppl.files import write_whole
-    from ppl.results.files.columns import variables as variables_of
+    from ppl.results.report.pictures import replicated_outcomes
     from ppl.results.report.plots import SUFFIXES
 
     if output and output.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
-    material, posterior = gather(files, variables, reference, trace, model, data, observed)
-    predicted = None
-    if posterior and replicated not in variables_of(material.files[0].columns):
-        predicted = drawn_anew(posterior, material.files[0], observed, {*(kind or [])})
-    material = replace(material, replicated=replicated, predicted=predicted)
+    material, posterior, values = gather(files, variables, reference, trace, model, data)
+    simulated = simulated_outcomes(posterior, material.files[0], {*(kind or [])}) if posterior else {}
+    values |= {name: posterior.observed.get(name, posterior.d.of(name)) for name in simulated}
+    shown = replicated_outcomes(material.files[0], values, simulated, outcome, replicated)
+    material = replace(material, outcomes=shown)
     if report:
         from ppl.results.report.report import Program
         from ppl.results.report.report import report as page
@@ -68,26 +69,31 @@ def plot(
     draw_all(material, kind or [], output, files[0].with_suffix(".png"))
 
 
-def drawn_anew(posterior: Any, file: Any, observed: str, kinds: set[Kind]) -> Any:
-    """The data drawn anew by the program at the draws of a file; None where nobody asks and it cannot be.
+def simulated_outcomes(posterior: Any, file: Any, kinds: set[Kind]) -> Any:
+    """The outcomes that the program simulates at the draws of a file, less those among the draws.
+
+    Empty where nobody asks and they cannot be simulated.
 
     Raises:
         ModelError: a picture that needs them is asked for by name, and a term of data is no draw.
     """
     from ppl.errors import ModelError
-    from ppl.results.fits.by_row import predictive
+    from ppl.results.files.columns import variables
+    from ppl.results.fits.by_row import outcomes, predictive
     from ppl.results.fits.log_prob import unconstrained_of
+    from ppl.results.fits.variables import REPLICATED
 
-    if kinds and not kinds & {Kind.ppc, Kind.predictive}:
-        return None
-    us = unconstrained_of(posterior, file.columns, file.draws)
+    there = variables(file.columns)
+    names = [name for name in outcomes(posterior) if name + REPLICATED not in there]
+    if not names or (kinds and not kinds & {Kind.ppc, Kind.predictive}):
+        return {}
     try:
-        found = predictive(posterior, us, seed=1).get(observed)
+        found = predictive(posterior, unconstrained_of(posterior, file.columns, file.draws), seed=1)
+        return {name: found[name] for name in names if name in found}
     except ModelError:
         if kinds:
             raise
-        return None
-    return None if found is None else found.reshape(len(us), -1)
+        return {}
 
 
 def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path) -> None:
@@ -98,23 +104,29 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
     """
     from ppl.errors import DataError, first_few
     from ppl.html import LEVELS
-    from ppl.results.report.pictures import KINDS, left_out
+    from ppl.results.report.pictures import KINDS, left_out, parts
     from ppl.results.report.plots import save
     from ppl.results.report.reading import level
 
     warn_of_poor(material.files)
     base, missing, written = output or usual, [], 0
     for name in [kind.value for kind in kinds] or [name for name in KINDS if KINDS[name].usual(material)]:
-        figure = KINDS[name].draw(material, True)
-        if figure is None:
-            missing.append(f"No picture {name}: it needs {KINDS[name].needs}.")
-            continue
-        path = base if output and len(kinds) == 1 else base.with_stem(f"{base.stem}-{name}")
-        for caution in level(material.files).caution:
-            figure.suptitle(caution, color=LEVELS["poor"])
-        save(figure, path)
-        written += 1
-        typer.echo(f"Wrote {path}.")
+        for outcome, part in parts(material, name):
+            figure = KINDS[name].draw(part, True)
+            if figure is None:
+                missing.append(f"No picture {name}: it needs {KINDS[name].needs}.")
+                continue
+            words = [
+                base.stem,
+                *([] if output and len(kinds) == 1 else [name]),
+                *([outcome] if outcome else []),
+            ]
+            path = base.with_stem("-".join(words))
+            for caution in level(material.files).caution:
+                figure.suptitle(caution, color=LEVELS["poor"])
+            save(figure, path)
+            written += 1
+            typer.echo(f"Wrote {path}.")
         if note := left_out(material, name):
             typer.echo(note)
     if material.constant:
@@ -132,14 +144,13 @@ def gather(
     trace: Path | None,
     model: Path | None,
     data: Path | None,
-    observed: str,
-) -> tuple[Any, Any]:
-    """The pictures' material, and the posterior where a program is given."""
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The pictures' material, the posterior where a program is given, and the data."""
     from ppl.cli.fits import read_run, read_runs
     from ppl.compile import model_of
     from ppl.data import load_data
     from ppl.results.files.columns import chosen
-    from ppl.results.report.pictures import Material, as_numbers, read_trace
+    from ppl.results.report.pictures import Material, read_trace
 
     runs = read_runs(files, model, [data] if data else [])
     trace = trace or named_in(runs[0], "output.diagnostic_file")
@@ -153,10 +164,9 @@ def gather(
         chosen(runs[0].columns, split_names(variables), usual),
         read_trace(trace) if trace else None,
         read_run(reference) if reference else None,
-        as_numbers(values[observed]) if observed in values else None,
         named=bool(split_names(variables)),
     )
-    return material, posterior
+    return material, posterior, {**values}
 
 
 def named_in(run: Any, key: str) -> Path | None:

@@ -63,3 +63,12 @@ def test_a_predictive_check_draws_the_data_anew(run, tmp_path):
     status, _, err = run("plot", "normal.csv", "--kind", "ppc", "--model", "mixed.model")
     assert status == 1 and "PPL981" in err
     assert run("plot", "normal.csv", "--model", "mixed.model", "--report", "r.html")[0] == 0
+    both = NORMAL.replace("y ~ normal(m, s);", "y ~ normal(m, s); y2 ~ normal(-m, s);")
+    (tmp_path / "both.model").write_text(both.replace("vector[N] y;", "vector[N] y; vector[2] y2;"))
+    (tmp_path / "both.json").write_text((tmp_path / "d.json").read_text().replace("}", ', "y2": [1, 2]}'))
+    ppc = ("plot", "normal.csv", "--model", "both.model", "--data", "both.json", "--kind", "ppc")
+    assert run(*ppc, "-o", "b.png")[0] == 0 and {*tmp_path.glob("b-*")} == {
+        tmp_path / "b-y.png",
+        tmp_path / "b-y2.png",
+    }
+    assert run(*ppc, "-o", "c.png", "--outcome", "y2")[0] == 0 and (tmp_path / "c.png").exists()

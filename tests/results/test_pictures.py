@@ -17,7 +17,16 @@ from ppl.results.files.columns import chosen, folded
 from ppl.results.files.readers import read_all
 from ppl.results.fits.density import density, is_discrete, masses
 from ppl.results.fits.fit import variational
-from ppl.results.report.pictures import KINDS, Material, Trace, left_out, read_trace, worst
+from ppl.results.report.pictures import (
+    KINDS,
+    Material,
+    Trace,
+    left_out,
+    parts,
+    read_trace,
+    replicated_outcomes,
+    worst,
+)
 from ppl.results.report.reading import reading
 from ppl.results.report.report import Program, data_uri, report
 
@@ -41,7 +50,8 @@ def files(tmp_path_factory):
 @pytest.fixture(scope="module")
 def material(files):
     trace = Trace(np.array([[100.0, -90.0], [200.0, -35.0], [300.0, -34.0], [400.0, -34.1]]), "converged")
-    return Material(files, files[0].columns, trace, reference=files[1], y=np.array([0.5, 1.0]))
+    outcomes = replicated_outcomes(files[0], {"y": [0.5, 1.0]}, {})
+    return Material(files, files[0].columns, trace, reference=files[1], outcomes=outcomes)
 
 
 @pytest.fixture(scope="module")
@@ -182,11 +192,24 @@ def test_a_predictive_check_counts_replications():
     assert float(same.rpartition("= ")[2]) == pytest.approx(np.mean(y_rep.std(1) >= y_rep[7].std()), abs=6e-3)
 
 
-def test_replications_may_have_another_name(material):
-    assert KINDS["ppc"].draw(replace(material, replicated="z"), True) is None
-    files = tuple(replace(f, columns=("again.1", "again.2", *f.columns[2:])) for f in material.files)
-    other = replace(material, files=files, replicated="again", names=files[0].columns)
-    assert KINDS["ppc"].draw(other, False) is not None
+def test_outcomes_have_a_picture_each(files, material):
+    """Replications among the draws or simulated, by any name; missing values are left out."""
+    simulated = {"x": np.arange(600.0).reshape(200, 3)}
+    data = {"N": 3, "y": [0.5, 1.0], "x": [1.0, None, 2.0], "word": "a"}
+    found = replicated_outcomes(files[0], data, simulated)
+    assert [*found] == ["y", "x"] and found["x"].y.tolist() == [1, 2]
+    assert np.array_equal(found["x"].y_rep, simulated["x"][:, [0, 2]])
+    assert [*replicated_outcomes(files[0], data, simulated, "x")] == ["x"]
+    other = replicated_outcomes(files[0], {"b": [0.5, 1.0]}, {}, "b", "y_rep")
+    assert np.array_equal(other["b"].y_rep, found["y"].y_rep)
+    assert not replicated_outcomes(files[0], data, simulated, replicated="z")
+    both = replace(material, outcomes=found)
+    drawn = {name: KINDS["ppc"].draw(part, False) for name, part in parts(both, "ppc")}
+    titles = {name: figure.axes[1].get_title(loc="left") for name, figure in drawn.items()}
+    assert titles["x"].startswith("mean: P(x_rep ≥ x) = ") and [*titles] == ["y", "x"]
+    assert [*parts(both, "forest")] == [("", both)]
+    page = report(both, "a")
+    assert "Posterior predictive check of x</h2>" in page and "Posterior predictive of y</h2>" in page
 
 
 def test_pictures_whose_material_is_missing_are_left_out(files):

@@ -2,8 +2,8 @@
 
 import csv
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ from ppl.inference.run.outcome import Ending
 from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.density import varies
+from ppl.results.fits.variables import REPLICATED
 from ppl.results.report import plots
 from ppl.results.report.plots import Draws
 from ppl.results.report.stansummary import worst_khats
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 NARROW_PAIRS = 3
 """Parameters in the picture of pairs on a narrow screen."""
-REPLICATED = "y_rep"
 INDEPENDENT = ("meanfield", "diagonal")
 """Families of q that know no correlation."""
 
@@ -37,23 +37,27 @@ class Trace:
     ending: str = "stopped"
 
 
+class Replicated(NamedTuple):
+    """Observed data (n,) and their replications (draws, n)."""
+
+    y: Floats
+    y_rep: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Material:
     """What pictures are made of: the first file's draws stand for the fit; the rest may be missing.
 
     `names` are the columns to draw, the parameters where they are known; `named` is whether the user named
-    them, and wants to see more of them than fit on a page. `y` are the observed data, `replicated` names
-    their replications among the draws, and `predicted` (draws, n) are those that the program tells.
+    them, and wants to see more of them than fit on a page. `outcomes` are data that have replications.
     """
 
     files: tuple[DrawsFile, ...]
     names: tuple[str, ...]
     trace: Trace | None = None
     reference: DrawsFile | None = None
-    y: Floats | None = None
-    replicated: str = REPLICATED
+    outcomes: Mapping[str, Replicated] = field(default_factory=dict)
     named: bool = False
-    predicted: Floats | None = None
 
     @cached_property
     def draws(self) -> Draws:
@@ -171,25 +175,47 @@ def covariance(material: Material, wide: bool) -> "Figure | None":
 
 
 def predictive(material: Material, wide: bool) -> "Figure | None":
-    found = replications(material)
-    return plots.predictive(*found, wide) if found else None
+    for name, (y, y_rep) in material.outcomes.items():
+        return plots.predictive(y, y_rep, wide, name)
+    return None
 
 
 def ppc(material: Material, wide: bool) -> "Figure | None":
-    found = replications(material)
-    return plots.ppc(*found, wide) if found else None
+    for name, (y, y_rep) in material.outcomes.items():
+        return plots.ppc(y, y_rep, wide, name)
+    return None
 
 
-def replications(material: Material) -> tuple[Floats, Floats] | None:
-    """The data (n,) and their replications (draws, n), where both are there and go together."""
-    file = material.files[0]
-    y_rep = material.predicted
-    if material.replicated in variables(file.columns):
-        y_rep = reshape(file.draws, file.columns, material.replicated).reshape(len(file.draws), -1)
-    if material.y is None or y_rep is None:
-        return None
-    y = material.y.ravel()
-    return (y, y_rep) if y.size == y_rep.shape[1] else None
+def replicated_outcomes(
+    file: DrawsFile,
+    data: Mapping[str, Any],
+    simulated: Mapping[str, Floats],
+    outcome: str = "",
+    replicated: str = "",
+) -> dict[str, Replicated]:
+    """The outcomes whose replications are among the draws, as `y_rep`, or are simulated, in the data's order.
+
+    `outcome` chooses one, whose replications are called `replicated`. Missing values are left out.
+    """
+    there = variables(file.columns)
+    names = [outcome or "y"] if outcome or replicated else [*data]
+    found: dict[str, Replicated] = {}
+    for name in names:
+        drawn, y = replicated or name + REPLICATED, as_numbers(data.get(name))
+        y_rep = reshape(file.draws, file.columns, drawn) if drawn in there else simulated.get(name)
+        if y is not None and y_rep is not None and y_rep[0].size == y.size:
+            given = ~np.isnan(y.ravel())
+            found[name] = Replicated(y.ravel()[given], y_rep.reshape(len(y_rep), -1)[:, given])
+    return found
+
+
+def parts(material: Material, kind: str) -> Iterator[tuple[str, Material]]:
+    """The material of each picture of a kind; the name of its outcome where there are several."""
+    several = len(material.outcomes) > 1 and KINDS[kind].by_outcome
+    for name, found in material.outcomes.items() if several else ():
+        yield name, replace(material, outcomes={name: found})
+    if not several:
+        yield "", material
 
 
 # --- Captions ------------------------------------------------------------------------------------
@@ -247,6 +273,8 @@ class Kind:
     caption: Callable[[Material], Caption]
     needs: str
     usual: Callable[[Material], bool] = lambda _: True
+    by_outcome: bool = False
+    """Whether several outcomes have a picture each."""
 
 
 def has_order(material: Material) -> bool:
@@ -255,8 +283,9 @@ def has_order(material: Material) -> bool:
 
 
 PAIR = (
-    "y_rep among the generated quantities, or the program that draws them anew (--model MODEL), and y of the "
-    "same size among the data (--data FILE); for other names --observed NAME --replicated NAME"
+    "replicated data, NAME_rep, among the generated quantities, or the program that simulates them (--model "
+    "MODEL), and NAME of the same size among the data (--data FILE); for other names --outcome NAME "
+    "--replicated NAME"
 )
 """What pictures of replicated data need."""
 
@@ -291,6 +320,7 @@ KINDS: Mapping[str, Kind] = {
             "The model does not explain data outside of the range of the replicated data.",
         ),
         PAIR,
+        by_outcome=True,
     ),
     "ppc": Kind(
         ppc,
@@ -300,6 +330,7 @@ KINDS: Mapping[str, Kind] = {
             "or 1 marks a feature of the data that the model does not reproduce.",
         ),
         PAIR,
+        by_outcome=True,
     ),
 }
 

@@ -240,34 +240,36 @@ def covariance(draws: Draws, wide: bool = True) -> "Figure":
 
 
 @styled
-def predictive(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
+def predictive(y: Floats, y_rep: Floats, wide: bool = True, name: str = "y") -> "Figure":
     """Replicated data (draws, n) against the data (n,): intervals of few observations, densities of many."""
     figure, (axes,) = panels(1, 1, wide, height=3.2 if wide else 2.8)
     if y.size <= PLOT.few_observations:
-        intervals(axes, y, y_rep)
+        intervals(axes, y, y_rep, name)
     else:
-        overlay(axes, y, y_rep)
+        overlay(axes, y, y_rep, name)
     legend(axes)
     return figure
 
 
 @styled
-def ppc(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
+def ppc(y: Floats, y_rep: Floats, wide: bool = True, name: str = "y") -> "Figure":
     """A posterior predictive check: the distribution of the data (n,) over those of replications (draws, n).
 
     Beside it some statistics of each replication, with the data's as a line, and in how many replications it
     is at least as large (Gelman et al., BDA3, section 6.3).
     """
     figure, (first, *others) = panels(1 + len(STATISTICS), 3 if wide else 2, wide, height=2.2)
-    overlay(first, y, y_rep)
+    overlay(first, y, y_rep, name)
     legend(first)
-    for (name, of), axes in zip(STATISTICS.items(), others, strict=True):
+    for (statistic, of), axes in zip(STATISTICS.items(), others, strict=True):
         values, observed = of(y_rep, axis=1), float(of(y, axis=0))
         finite = values[np.isfinite(values)]
-        marginal(axes, finite, FITTED, "y_rep", filled=True)
+        marginal(axes, finite, FITTED, f"{name}_rep", filled=True)
         axes.axvline(observed, color=OTHER, linewidth=2)
         share = (finite >= observed).sum() / max(len(finite), 1)
-        without_heights(axes, title=f"{name}: P(y_rep ≥ y) = {share:.2f}", ylim=(0, None), xlabel=name)
+        without_heights(
+            axes, title=f"{statistic}: P({name}_rep ≥ {name}) = {share:.2f}", ylim=(0, None), xlabel=statistic
+        )
         axes.locator_params(axis="x", nbins=4)
     return figure
 
@@ -349,26 +351,26 @@ def marginal(axes: "Axes", values: Floats, colour: str, label: str, filled: bool
         axes.fill([x[0], *x, x[-1]], [0, *height, 0], color=colour, alpha=0.18, linewidth=0)
 
 
-def intervals(axes: "Axes", y: Floats, y_rep: Floats) -> None:
+def intervals(axes: "Axes", y: Floats, y_rep: Floats, name: str) -> None:
     """90% and 50% intervals of each replicated observation, in the data's order."""
     at = np.arange(1, y.size + 1)
     low, lower, middle, upper, high = np.nanquantile(y_rep, (0.05, 0.25, 0.5, 0.75, 0.95), axis=0)
-    axes.vlines(at, low, high, color=FITTED, alpha=0.45, linewidth=1.5, label="y_rep, 90%")
-    axes.vlines(at, lower, upper, color=FITTED, linewidth=3.5, label="y_rep, 50%")
+    axes.vlines(at, low, high, color=FITTED, alpha=0.45, linewidth=1.5, label=f"{name}_rep, 90%")
+    axes.vlines(at, lower, upper, color=FITTED, linewidth=3.5, label=f"{name}_rep, 50%")
     axes.plot(at, middle, "o", color="white", markeredgecolor=FITTED, markersize=4)
-    axes.plot(at, y, "D", color=OTHER, markersize=4, label="y")
-    axes.set(xlabel="observation", ylabel="y", title="y_rep against y")
+    axes.plot(at, y, "D", color=OTHER, markersize=4, label=name)
+    axes.set(xlabel="observation", ylabel=name, title=f"{name}_rep against {name}")
     axes.locator_params(axis="x", integer=True)
 
 
-def overlay(axes: "Axes", y: Floats, y_rep: Floats) -> None:
+def overlay(axes: "Axes", y: Floats, y_rep: Floats, name: str) -> None:
     """The density of the data over those of some replications."""
     step = max(1, len(y_rep) // PLOT.replications)
     for k, replication in enumerate(y_rep[::step]):
         finite = replication[np.isfinite(replication)]
-        line(axes, finite, FITTED, 0.6, 0.35, "y_rep" if k == 0 else "")
-    line(axes, y, OTHER, 2.0, 1.0, "y")
-    without_heights(axes, xlabel="y", ylabel="density", title="y_rep against y")
+        line(axes, finite, FITTED, 0.6, 0.35, f"{name}_rep" if k == 0 else "")
+    line(axes, y, OTHER, 2.0, 1.0, name)
+    without_heights(axes, xlabel=name, ylabel="density", title=f"{name}_rep against {name}")
 
 
 def line(axes: "Axes", values: Floats, colour: str, width: float, alpha: float, label: str) -> None:

@@ -11,7 +11,7 @@ from ppl import html
 from ppl.results.files.arviz import POINTWISE, PREDICTIVE
 from ppl.results.files.columns import folded
 from ppl.results.files.read_csv import DrawsFile
-from ppl.results.report.pictures import KINDS, Material
+from ppl.results.report.pictures import KINDS, Material, parts
 from ppl.results.report.plots import svg
 from ppl.results.report.reading import reading
 from ppl.results.report.stansummary import DEFAULT_QUANTILES, figure_texts, headings, stansummary, stated
@@ -61,11 +61,13 @@ def how_it_went(files: Sequence[DrawsFile]) -> Iterator[str]:
 
 
 def pictures(material: Material) -> Iterator[str]:
-    for kind in (kind for kind in KINDS.values() if kind.usual(material)):
-        wide, narrow = kind.draw(material, True), kind.draw(material, False)
+    usual = [(name, kind) for name, kind in KINDS.items() if kind.usual(material)]
+    for kind, outcome, part in ((kind, *each) for name, kind in usual for each in parts(material, name)):
+        wide, narrow = kind.draw(part, True), kind.draw(part, False)
         if wide is None or narrow is None:
             continue
-        title, words = kind.caption(material)
+        title, words = kind.caption(part)
+        title += f" of {outcome}" if outcome else ""
         yield f"<h2>{escape(title)}</h2>\n<figure>\n<picture>"
         yield f'<source media="{NARROW_BELOW}" srcset="{data_uri(svg(narrow))}">'
         yield f'<img alt="{escape(title)}" src="{data_uri(svg(wide))}">'
