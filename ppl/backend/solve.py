@@ -14,7 +14,7 @@ from ppl.backend.own_likelihood import OwnLikelihood
 from ppl.backend.solver_functions import Each, Placed, ProgramField, SolverFunction, leaves
 from ppl.errors import Rejection
 from ppl.stdlib.laplace import own
-from ppl.stdlib.solvers import initial_value, quadrature, roots
+from ppl.stdlib.solvers import initial_value, kronrod, quadrature, roots
 from ppl.stdlib.solvers.field import Floats
 from ppl.stdlib.solvers.runge_kutta import DormandPrince, Radau, Scales
 
@@ -161,13 +161,23 @@ def alone(t: Any, y: Any) -> tuple[Any, ...]:
     return (y,)
 
 
-def integral(solver: str, function: SolverFunction, args: Values, settings: Values) -> Any:
+def integral(
+    rule_of: Callable[..., quadrature.Rule],
+    solver: str,
+    function: SolverFunction,
+    args: Values,
+    settings: Values,
+) -> Any:
     low, high, *shared = args
-    (tolerance,) = settings or (INTEGRAL_TOLERANCE,)
+    precision = quadrature.Precision(*settings)
+    if not (precision.absolute >= 0 and precision.refinements >= 0):
+        raise Rejection(
+            f"`{solver}`: the absolute tolerance and the number of refinements must be nonnegative."
+        )
 
     def run(f: ProgramField, low: Floats, high: Floats) -> tuple[Floats, Pull]:
         forwards = (low < high) | ((low == high) & np.isfinite(low))
-        rule = quadrature.rule(f, low, np.where(forwards, high, low), tolerance)
+        rule = rule_of(f, low, np.where(forwards, high, low), precision)
         values = np.where(forwards, rule.value, np.nan)
         if len(low) == 1 and not np.isfinite(values).all():
             raise Rejection(f"`{solver}` from {low[0]:g} to {high[0]:g} {fault(bool(forwards[0]))}")
@@ -262,13 +272,17 @@ ROOTS = (
     *("algebra_solver", "algebra_solver_newton"),
 )
 """The solvers of equations."""
-INTEGRAL_TOLERANCE = float(np.sqrt(np.finfo(float).eps))
-"""Of an integral, relative to that of the absolute value, where none is given."""
+INTEGRALS = {
+    "integrate_1d": quadrature.rule,
+    **{f"integrate_1d_double_exponential{tol}": quadrature.rule for tol in ("", "_tol")},
+    **{f"integrate_1d_gauss_kronrod{tol}": kronrod.rule for tol in ("", "_tol")},
+}
+"""The rules of integrals over an interval."""
 
 SOLVERS: Mapping[str, Solver] = {
     **{name: partial(ode, defaults) for name, defaults in ODES.items()},
     **dict.fromkeys(ROOTS, root),
-    "integrate_1d": integral,
+    **{name: partial(integral, rule) for name, rule in INTEGRALS.items()},
     **dict.fromkeys(("laplace_marginal", "laplace_marginal_tol"), marginal),
     **dict.fromkeys(("laplace_latent_rng", "laplace_latent_tol_rng"), latent),
 }

@@ -119,6 +119,16 @@ MEANINGS = (
         "arrays are distributed over the cores, as in any statement",
     ),
     ("map_rect", "the concatenated vectors that f returns for each shard"),
+    (
+        "integrate_1d_gauss_kronrod",
+        "the integral of f(x, nan, ...) between two limits, on panels that are bisected: for integrands "
+        "with peaks or kinks inside",
+    ),
+    (
+        "integrate_1d_double_exponential",
+        "the integral of f(x, distance of x to the nearer limit, ...) between two limits: for integrands "
+        "that are smooth inside, also with singular ends",
+    ),
     ("integrate_1d", "the integral of f(x, distance of x to the nearer limit, ...) between two limits"),
     ("integrate_ode", "the older form of ode_rk45"),
     ("ode", "the solution of dy/dt = f(t, y, ...) at given times"),

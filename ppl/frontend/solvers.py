@@ -67,7 +67,9 @@ OLD_ODE = Solver(
 ROOT = Solver((VECTOR,), (VECTOR,), VECTOR, VECTOR, (0,), (), 1)
 ROOT_TOL = replace(ROOT, leads=(VECTOR, REAL, REAL, INT), settings=(1, 2, 3))
 OLD_ROOT = replace(ROOT, shared=(VECTOR, REALS, INTS), tail=(REAL, REAL, REAL))
-INTEGRAL = Solver((REAL, REAL), (REAL, REAL), REAL, REAL, (0, 1), (), 2, (REALS, REALS, INTS), (REAL,))
+INTEGRAL = Solver((REAL, REAL), (REAL, REAL), REAL, REAL, (0, 1), (), 2)
+INTEGRAL_TOL = replace(INTEGRAL, leads=(REAL, REAL, REAL, REAL, INT), settings=(2, 3, 4))
+OLD_INTEGRAL = replace(INTEGRAL, shared=(REALS, REALS, INTS), tail=(REAL,))
 
 SOLVERS: dict[str, Solver] = {
     **dict.fromkeys(("ode_rk45", "ode_ckrk", "ode_adams", "ode_bdf"), ODE),
@@ -77,7 +79,9 @@ SOLVERS: dict[str, Solver] = {
     **dict.fromkeys(("solve_newton", "solve_powell"), ROOT),
     **dict.fromkeys(("solve_newton_tol", "solve_powell_tol"), ROOT_TOL),
     **dict.fromkeys(("algebra_solver", "algebra_solver_newton"), OLD_ROOT),
-    "integrate_1d": INTEGRAL,
+    **dict.fromkeys(("integrate_1d_double_exponential", "integrate_1d_gauss_kronrod"), INTEGRAL),
+    **dict.fromkeys(("integrate_1d_double_exponential_tol", "integrate_1d_gauss_kronrod_tol"), INTEGRAL_TOL),
+    "integrate_1d": OLD_INTEGRAL,
 }
 
 

@@ -1,6 +1,7 @@
-"""Integrals of functions of the program in compiled code: the rule of stdlib.solvers.quadrature.
+"""Integrals of functions of the program in compiled code: the rules of stdlib.solvers.quadrature and kronrod.
 
-The nodes of a level are gone through some at a time, so that all levels are one piece of code.
+The nodes of a level, and the panels of an interval, are gone through some at a time, so that all of them are
+one piece of code.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ppl.jax_backend.arguments import Shared
-from ppl.stdlib.solvers.quadrature import COARSEST, FINEST, RULE_CUTOFF, placed
+from ppl.stdlib.solvers import kronrod
+from ppl.stdlib.solvers.quadrature import COARSEST, FINEST, RULE_CUTOFF, Precision, placed
 
 Traced = Any
 Function = Callable[..., Traced]
@@ -20,6 +22,21 @@ Function = Callable[..., Traced]
 
 NODES_A_ROUND = 25
 """Nodes that f is asked for at once: those of the coarsest level."""
+MOST_PASSES = 4
+"""Over the panels, each with the size of the integral by the pass before."""
+
+
+class Rule(NamedTuple):
+    """How an integral is found, and how its nodes are gone through again.
+
+    refined     (f, low, high, precision, shared) -> the integral, nan without one, and what says which nodes
+    over_nodes  (f, low, high, which, shared, add, start) -> `start` after `add(sums, nodes)` of all of them
+    at_end      the distance that f gets at an end itself
+    """
+
+    refined: Callable[..., tuple[Traced, Traced]]
+    over_nodes: Callable[..., Any]
+    at_end: float
 
 
 class Level(NamedTuple):
@@ -37,34 +54,42 @@ class Nodes(NamedTuple):
     weights: Traced
 
 
-def integral(f: Function, low: Traced, high: Traced, tolerance: float, shared: Shared) -> Traced:
-    """The integral of f, nan where two levels never agreed; differentiated in all but the tolerance."""
+def integral(
+    rule: Rule, f: Function, low: Traced, high: Traced, precision: Precision, shared: Shared
+) -> Traced:
+    """The integral of f, nan where it did not converge; differentiated in all but the precision."""
 
     def forward(low: Traced, high: Traced, shared: Shared) -> Any:
-        value, h = _refined(f, low, high, tolerance, shared)
-        return value, (low, high, h, shared)
+        value, which = rule.refined(f, low, high, precision, shared)
+        return value, (low, high, which, shared)
 
     def backward(saved: Any, g: Traced) -> Sequence[Any]:
-        low, high, h, shared = saved
-        to_low, to_high = (sign * g * _at_end(f, x, shared) for sign, x in ((-1.0, low), (1.0, high)))
+        low, high, which, shared = saved
+        to_low, to_high = (sign * g * _at_end(rule, f, x, shared) for sign, x in ((-1.0, low), (1.0, high)))
 
         def add(sums: Sequence[Traced], nodes: Nodes) -> Any:
             pull = jax.vjp(lambda floats: _values(f, nodes, (floats, shared[1])), shared[0])[1]
             return jax.tree_util.tree_map(jnp.add, sums, pull(g * nodes.weights)[0])
 
         zeros = jax.tree_util.tree_map(jnp.zeros_like, shared[0])
-        return to_low, to_high, (_over_nodes(f, low, high, h, shared, add, zeros), None)
+        return to_low, to_high, (rule.over_nodes(f, low, high, which, shared, add, zeros), None)
 
     function: Any = jax.custom_vjp(lambda *args: forward(*args)[0])
     function.defvjp(forward, backward)
     return function(low, high, shared)
 
 
+def _forwards(low: Traced, high: Traced, precision: Precision) -> Traced:
+    in_order = (low < high) | ((low == high) & jnp.isfinite(low))
+    return in_order & (precision.absolute >= 0) & (precision.refinements >= 0)
+
+
 def _refined(
-    f: Function, low: Traced, high: Traced, tolerance: float, shared: Shared
+    f: Function, low: Traced, high: Traced, precision: Precision, shared: Shared
 ) -> tuple[Traced, Traced]:
     """The integral, and the distance of the nodes it came from."""
-    forwards = (low < high) | ((low == high) & jnp.isfinite(low))
+    forwards = _forwards(low, high, precision)
+    finest = jnp.maximum(COARSEST / 2.0 ** jnp.maximum(precision.refinements, 1), FINEST)
     end = jnp.where(forwards, high, low)
 
     def refine(level: Level) -> Level:
@@ -75,11 +100,12 @@ def _refined(
             return sums[0] + jnp.sum(terms), sums[1] + jnp.sum(jnp.abs(terms))
 
         total, size = _over_nodes(f, low, end, h, shared, add, (jnp.zeros(()), jnp.zeros(())))
-        return Level(h, total, level.value, jnp.abs(total - level.value) <= tolerance * size)
+        allowed = jnp.maximum(precision.relative * size, precision.absolute)
+        return Level(h, total, level.value, jnp.abs(total - level.value) <= allowed)
 
     none = jnp.asarray(jnp.nan)
     start = Level(jnp.asarray(2 * COARSEST), none, none, jnp.asarray(False))
-    last = jax.lax.while_loop(lambda level: ~level.done & (level.h > FINEST), refine, start)
+    last = jax.lax.while_loop(lambda level: ~level.done & (level.h > finest), refine, start)
     return jnp.where(forwards & last.done, last.value, jnp.nan), last.h
 
 
@@ -116,7 +142,102 @@ def _values(f: Function, nodes: Nodes, shared: Shared) -> Traced:
     return jax.vmap(partial(f, shared))(nodes.x, nodes.complement)
 
 
-def _at_end(f: Function, x: Traced, shared: Shared) -> Traced:
+def _at_end(rule: Rule, f: Function, x: Traced, shared: Shared) -> Traced:
     """f at an end, 0 at an infinite one."""
     finite = jnp.isfinite(x)
-    return jnp.where(finite, f(shared, jnp.where(finite, x, 0.0), jnp.zeros(())), 0.0)
+    return jnp.where(finite, f(shared, jnp.where(finite, x, 0.0), jnp.asarray(rule.at_end)), 0.0)
+
+
+# --- Gauss-Kronrod rules on panels -----------------------------------------------------------------
+
+
+class Panels(NamedTuple):
+    """Which panels: those whose error is below `allowed` times their share, or that may not be halved.
+
+    No panels where `allowed` is negative, which is what a branch not taken has kept for the way back.
+    """
+
+    allowed: Traced
+    most: Traced
+
+
+class Sums(NamedTuple):
+    value: Traced
+    error: Traced
+    size: Traced
+
+
+def _bisected(
+    f: Function, low: Traced, high: Traced, precision: Precision, shared: Shared
+) -> tuple[Traced, Traced]:
+    """The integral, and the panels it came from: each pass allows an error by the size of the pass before."""
+    forwards = _forwards(low, high, precision)
+    end = jnp.where(forwards, high, low)
+    none = jnp.zeros(())
+
+    def some(sums: Sums, nodes: Nodes) -> Sums:
+        terms = nodes.weights * _values(f, nodes, shared)
+        error = jnp.abs(jnp.sum(terms * (kronrod.ERROR_WEIGHTS / kronrod.PANEL_WEIGHTS)))
+        return Sums(sums.value + jnp.sum(terms), sums.error + error, sums.size + jnp.sum(jnp.abs(terms)))
+
+    def again(at: tuple[Traced, Panels, Sums, Traced]) -> tuple[Traced, Panels, Sums, Traced]:
+        k, panels, sums, _ = at
+        allowed = jnp.maximum(precision.relative * sums.size, precision.absolute)
+        panels = Panels(allowed, panels.most)
+        found = _over_panels(f, low, end, panels, shared, some, Sums(none, none, none))
+        done = found.error <= jnp.maximum(precision.relative * found.size, precision.absolute)
+        return k + 1, panels, found, done
+
+    whole = Panels(jnp.asarray(jnp.inf), jnp.asarray(precision.refinements, dtype=float))
+    first = _over_panels(f, low, end, whole, shared, some, Sums(none, none, none))
+    start = (jnp.asarray(0), whole, first, jnp.asarray(False))
+    _, panels, found, done = jax.lax.while_loop(lambda at: ~at[3] & (at[0] < MOST_PASSES), again, start)
+    return jnp.where(forwards & done, found.value, jnp.nan), panels
+
+
+class Place(NamedTuple):
+    """Panel number `at` of those that 2^halvings make of the interval."""
+
+    at: Traced
+    halvings: Traced
+
+
+def _over_panels(
+    f: Function, low: Traced, high: Traced, panels: Panels, shared: Shared, add: Any, start: Any
+) -> Any:
+    """`add` of the nodes of each panel, from the left: one that is halved is followed by its left half."""
+
+    def nodes_at(place: Place) -> Nodes:
+        width = 2.0 / 2.0**place.halvings
+        t = width * (place.at + 0.5 * (1.0 + kronrod.PANEL_NODES)) - 1.0
+        x, speed = (a[0] for a in kronrod.placed(jnp, low[None], high[None], t[None]))
+        return Nodes(x, jnp.full(x.shape, jnp.nan), 0.5 * width * kronrod.PANEL_WEIGHTS * speed)
+
+    def one(at: tuple[Place, Any]) -> tuple[Place, Any]:
+        place, sums = at
+        nodes = nodes_at(place)
+        terms = nodes.weights * _values(f, nodes, shared)
+        error = jnp.abs(jnp.sum(terms * (kronrod.ERROR_WEIGHTS / kronrod.PANEL_WEIGHTS)))
+        coarse = (error > panels.allowed / 2.0**place.halvings) & (place.halvings < panels.most)
+        added = add(sums, nodes)
+        sums = jax.tree_util.tree_map(lambda old, new: jnp.where(coarse, old, new), sums, added)
+        return _next(place, coarse), sums
+
+    first = Place(jnp.zeros(()), jnp.where(panels.allowed < 0, -1.0, 0.0))
+    return jax.lax.while_loop(lambda at: at[0].halvings >= 0, one, (first, start))[1]
+
+
+def _next(place: Place, halved: Traced) -> Place:
+    """The left half, or what lies right of the panel and is as wide as it may be; -1 halvings at the end."""
+
+    def up(place: Place) -> Place:
+        return Place((place.at - 1) / 2, place.halvings - 1)
+
+    done = jax.lax.while_loop(lambda p: (p.halvings > 0) & (p.at % 2 == 1), up, place)
+    after = Place(done.at + 1, jnp.where(done.halvings > 0, done.halvings, -1.0))
+    half = Place(2 * place.at, place.halvings + 1)
+    return Place(*(jnp.where(halved, left, right) for left, right in zip(half, after, strict=True)))
+
+
+DOUBLE_EXPONENTIAL = Rule(_refined, _over_nodes, 0.0)
+GAUSS_KRONROD = Rule(_bisected, _over_panels, float("nan"))

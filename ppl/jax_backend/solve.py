@@ -7,11 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ppl.backend.solve import INTEGRAL_TOLERANCE, ODES, ROOTS
+from ppl.backend.solve import INTEGRALS, ODES, ROOTS
 from ppl.jax_backend import integrals, roots
 from ppl.jax_backend.arguments import Arguments, Shared
 from ppl.jax_backend.initial_value import Problem, Rate, backward, forward, over_draws
 from ppl.jax_backend.not_traceable import NotTraceable
+from ppl.stdlib.solvers import kronrod, quadrature
+from ppl.stdlib.solvers.quadrature import Precision
 from ppl.stdlib.solvers.runge_kutta import Scales
 
 Traced = Any
@@ -46,12 +48,13 @@ def root(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) ->
     return roots.root(lambda given, x: equation(given, 0.0, x), jnp.asarray(guess, dtype=float), given)
 
 
-def integral(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
+def integral(
+    rule: integrals.Rule, f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]
+) -> Traced:
     low, high, *shared = args
-    (tolerance,) = settings or (INTEGRAL_TOLERANCE,)
     integrand, given = equation_of(f, shared)
     low, high = jnp.asarray(low, dtype=float), jnp.asarray(high, dtype=float)
-    return integrals.integral(integrand, low, high, tolerance, given)
+    return integrals.integral(rule, integrand, low, high, Precision(*settings), given)
 
 
 def equation_of(f: Callable[..., Any], args: Sequence[Any]) -> tuple[Callable[..., Traced], Shared]:
@@ -92,8 +95,11 @@ def one_draw(f: Callable[..., Any], rate: Rate, *args: Any) -> Any:
     return jax.tree_util.tree_map(lambda x: x[0], found)
 
 
+RULES = {quadrature.rule: integrals.DOUBLE_EXPONENTIAL, kronrod.rule: integrals.GAUSS_KRONROD}
+"""The compiled rules of those of the library."""
+
 SOLVERS: Mapping[str, Callable[..., Traced]] = {
     **{name: partial(ode, defaults) for name, defaults in ODES.items()},
     **dict.fromkeys(ROOTS, root),
-    "integrate_1d": integral,
+    **{name: partial(integral, RULES[rule]) for name, rule in INTEGRALS.items()},
 }

@@ -12,8 +12,9 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
 
 from ppl.jax_backend.initial_value import DRAWS_A_ROUND  # noqa: E402
-from ppl.jax_backend.integrals import integral  # noqa: E402
+from ppl.jax_backend.integrals import DOUBLE_EXPONENTIAL, GAUSS_KRONROD, integral  # noqa: E402
 from ppl.jax_backend.target import compiled_target  # noqa: E402
+from ppl.stdlib.solvers.quadrature import Precision  # noqa: E402
 
 FORCED = """
 functions {
@@ -103,6 +104,7 @@ functions {
   real ends(real x, real xc, array[] real theta, data array[] real x_r, data array[] int x_i) {
     return beta_lpdf(0.5 | theta[1], theta[2]) * pow(x, theta[1] - 1);
   }
+  real peaked(real x, real xc, real at, vector b) { return exp(-x * b[1]) + exp(-square(9 * (x - at))); }
 }
 data { array[1] real x_r; array[1] int x_i; }
 parameters { array[2] real<lower=0.5> theta; real<lower=0, upper=1> low; }
@@ -111,6 +113,7 @@ model {
   target += integrate_1d(f, low, low + 1, theta, x_r, x_i, 1e-9);
   target += integrate_1d(f, 1.5, 1.5, theta, x_r, x_i);
   target += integrate_1d(ends, 0, low, theta, x_r, x_i);
+  target += integrate_1d_gauss_kronrod_tol(peaked, low, 2, 1e-9, 1e-9, 12, low + 0.3, [theta[1]]');
 }
 """
 PLAIN = {"x_r": [2.0], "x_i": [3]}
@@ -219,9 +222,20 @@ KNOWN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("f", "low", "high", "exact"), KNOWN)
-def test_known_integrals(f, low, high, exact) -> None:
+KINKED = (lambda x, xc: jnp.abs(x - 0.3) + jnp.exp(-0.5 * ((x - 0.7) / 1e-2) ** 2), 0.0, 1.0)
+KINKED_VALUE = 0.5 * (0.3**2 + 0.7**2) + 1e-2 * np.sqrt(2 * np.pi)
+
+
+@pytest.mark.parametrize(
+    ("rule", "f", "low", "high", "exact"),
+    [
+        *((DOUBLE_EXPONENTIAL, *known) for known in KNOWN),
+        (GAUSS_KRONROD, *KNOWN[2]),
+        (GAUSS_KRONROD, *KINKED, KINKED_VALUE),
+    ],
+)
+def test_known_integrals(rule, f, low, high, exact) -> None:
     with jax.enable_x64(True):
         ends, of = (jnp.array(low), jnp.array(high)), lambda given, x, complement: f(x, complement)
-        found = jax.jit(lambda low, high: integral(of, low, high, 1e-9, ((), ())))(*ends)
+        found = jax.jit(lambda low, high: integral(rule, of, low, high, Precision(1e-9), ((), ())))(*ends)
     assert found == pytest.approx(exact, rel=1e-9, abs=1e-12)

@@ -80,6 +80,21 @@ model {
   target += integrate_1d(f, low, low + 1, theta, {2.0}, {0}, 1e-9);
 }
 """
+VARIADIC = """
+functions {
+  real f(real x, real xc, real a, data real c, vector b) {
+    return exp(-a * x) * c * exp(-square(5 * (x - b[1])) + b[2]);
+  }
+  real end(real x, real xc, real a) { return beta_lpdf(0.5 | a, 2) * pow(x, a - 1); }
+}
+parameters { real<lower=0.5> a; vector[2] b; real<lower=0, upper=1> low; }
+model {
+  target += log(integrate_1d_gauss_kronrod(f, low, positive_infinity(), a, 2.0, b));
+  target += integrate_1d_gauss_kronrod_tol(f, -3, low + 1, 1e-9, 1e-9, 12, -a, 2.0, b);
+  target += integrate_1d_double_exponential(end, 0, low, a);
+  target += integrate_1d_double_exponential_tol(end, 0, 1 + low, 1e-8, 0, 8, 2.0);
+}
+"""
 DATA = {"ts": [0.2, 0.6, 1.5, 4.0], "x_r": [3.0], "x_i": [2]}
 
 
@@ -95,6 +110,7 @@ CASES = [
     (STIFF, {}),
     *((ROOT.replace("SOLVER", s), {}) for s in ("solve_newton", "solve_powell")),
     (INTEGRAL, {}),
+    (VARIADIC, {}),
 ]
 
 

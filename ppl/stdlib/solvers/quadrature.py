@@ -17,6 +17,14 @@ COARSEST, FINEST = 0.5, 2.0**-9
 """The first distance of nodes in s, and the last it is halved to."""
 
 
+class Precision(NamedTuple):
+    """An error of the integral, relative to that of |f|, or absolute; how often a rule may be refined."""
+
+    relative: Any = float(np.sqrt(np.finfo(float).eps))
+    absolute: Any = 0.0
+    refinements: Any = 15
+
+
 class Rule(NamedTuple):
     """The integral of each draw (draws,), nan where two answers never agreed, and the nodes it came from."""
 
@@ -29,11 +37,11 @@ class Rule(NamedTuple):
     draws: Draws
 
 
-def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
-    """Integrate from low to high >= low, each (draws,), to `tolerance` of the integral of |f|."""
+def rule(f: Field, low: Floats, high: Floats, precision: Precision) -> Rule:
+    """Integrate from low to high >= low, each (draws,)."""
     before, value = np.full(len(low), np.nan), np.full(len(low), np.nan)
     finished, open_, h = [], np.arange(len(low)), COARSEST
-    while open_.size and h >= FINEST:
+    while open_.size and h >= finest(precision):
         most = np.floor(RULE_CUTOFF / h)
         x, complement, weights = placed(np, low[open_], high[open_], h, h * np.arange(-most, most + 1))
         draws = np.repeat(open_, x.shape[1])
@@ -43,7 +51,8 @@ def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
         weights = np.where(outside, 0.0, weights)
         terms = np.where(weights > 0, weights * found, 0.0)
         total, size = terms.sum(axis=1), np.abs(terms).sum(axis=1)
-        done = np.abs(total - before[open_]) <= tolerance * size
+        allowed = np.maximum(precision.relative * size, precision.absolute)
+        done = np.abs(total - before[open_]) <= allowed
         value[open_[done]], before[open_] = total[done], total
         finished.append((x[done], complement[done], weights[done], open_[done]))
         open_, h = open_[~done], h / 2
@@ -53,16 +62,22 @@ def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
     return Rule(low, high, value, x[used], complement[used], weights[used], draws[used])
 
 
+def finest(precision: Precision) -> Any:
+    """The last distance of nodes, at least the second, since two answers must agree."""
+    return max(COARSEST / 2.0 ** max(precision.refinements, 1), FINEST)
+
+
 def adjoints(f: Field, r: Rule, g: Floats) -> tuple[tuple[Floats, Floats], list[Any]]:
     """Those of low and high (draws,), and of f's arguments, when `g` (draws,) is that of the integral."""
     near = f.linearised(r.x, r.complement[:, None], r.draws)
-    return (-g * at_end(f, r.low), g * at_end(f, r.high)), near.pull((g[r.draws] * r.weights)[:, None])
+    return (-g * at_end(f, r, r.low), g * at_end(f, r, r.high)), near.pull((g[r.draws] * r.weights)[:, None])
 
 
-def at_end(f: Field, x: Floats) -> Floats:
-    """f at an end, 0 at an infinite one."""
+def at_end(f: Field, r: Rule, x: Floats) -> Floats:
+    """f at an end, 0 at an infinite one; its distance to it is nan if that of all nodes is."""
     inside = np.where(np.isfinite(x), x, 0.0)
-    found = f.values(inside, np.zeros((len(x), 1)), np.arange(len(x)))[:, 0]
+    distance = np.nan if np.isnan(r.complement).all() else 0.0
+    found = f.values(inside, np.full((len(x), 1), distance), np.arange(len(x)))[:, 0]
     return np.asarray(np.where(np.isfinite(x), found, 0.0))
 
 

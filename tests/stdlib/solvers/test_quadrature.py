@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy.special import beta, gamma
 
-from ppl.stdlib.solvers.quadrature import adjoints, rule
+from ppl.stdlib.solvers import kronrod
+from ppl.stdlib.solvers.quadrature import Precision, adjoints, rule
 
 INF = np.inf
+PRECISE = Precision(1e-9)
 
 
 @dataclass
@@ -49,16 +51,34 @@ KNOWN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("f", "low", "high", "exact"), KNOWN)
-def test_known_integrals(f, low, high, exact) -> None:
-    found = rule(Plain(f), np.array([low]), np.array([high]), 1e-9)
+KINKED = (
+    lambda x, xc: np.abs(x - 0.3) + np.exp(-0.5 * ((x - 0.7) / 1e-2) ** 2),
+    *(0.0, 1.0, 0.5 * (0.3**2 + 0.7**2) + 1e-2 * np.sqrt(2 * np.pi)),
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "f", "low", "high", "exact"),
+    [
+        *((rule, *known) for known in KNOWN),
+        *((kronrod.rule, *known) for known in (*KNOWN[:5], KNOWN[-1], KINKED)),
+    ],
+)
+def test_known_integrals(rule, f, low, high, exact) -> None:
+    found = rule(Plain(f), np.array([low]), np.array([high]), PRECISE)
     assert found.value[0] == pytest.approx(exact, rel=1e-9, abs=1e-12)
+
+
+def test_a_panel_is_exact_for_polynomials_of_degree_31() -> None:
+    powers = np.arange(32)
+    moments = kronrod.PANEL_WEIGHTS @ kronrod.PANEL_NODES[:, None] ** powers
+    np.testing.assert_allclose(moments, np.where(powers % 2, 0.0, 2.0 / (powers + 1)), atol=1e-15)
 
 
 def test_the_adjoints_of_the_ends_are_the_integrand_there() -> None:
     f = Plain(lambda x, xc: np.exp(-x) * x)
     low, high = np.array([0.5, 1.0]), np.array([2.0, INF])
-    found = rule(f, low, high, 1e-9)
+    found = rule(f, low, high, PRECISE)
     (to_low, to_high), (to_factor,) = adjoints(f, found, np.array([1.0, 3.0]))
     assert to_low == pytest.approx([-0.5 * np.exp(-0.5), -3 * np.exp(-1)])
     assert to_high == pytest.approx([2 * np.exp(-2), 0.0])
@@ -68,10 +88,10 @@ def test_the_adjoints_of_the_ends_are_the_integrand_there() -> None:
 def test_a_draw_is_integrated_as_if_it_were_alone() -> None:
     f = Plain(lambda x, xc: np.abs(x) ** -0.5)
     low, high = np.array([0.0, 0.0]), np.array([1.0, 1e-9])
-    both = rule(f, low, high, 1e-9).value
-    assert both[1] == rule(f, low[1:], high[1:], 1e-9).value[0]
+    both = rule(f, low, high, PRECISE).value
+    assert both[1] == rule(f, low[1:], high[1:], PRECISE).value[0]
 
 
 def test_what_does_not_settle_is_nan() -> None:
     pole = Plain(lambda x, xc: 1 / (x - 0.3001))
-    assert np.isnan(rule(pole, np.zeros(1), np.ones(1), 1e-9).value[0])
+    assert np.isnan(rule(pole, np.zeros(1), np.ones(1), PRECISE).value[0])
