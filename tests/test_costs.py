@@ -6,16 +6,19 @@
 import numpy as np
 import pytest
 from generator.program import generated
+from laws.batches import assert_as_alone
 from laws.cost.as_written import steeper_than_written
 from laws.cost.compiling import STATEMENTS, growth_of_compiling
 from laws.cost.counting import cost_of
 from laws.cost.everyday import EVERYDAY
-from laws.cost.known import STEEPER, TO_MEND, exponent_of
-from laws.cost.law import Growth, broken, growths
+from laws.cost.known import DEARER_AT_ONCE, STEEPER, TO_MEND, exponent_of
+from laws.cost.law import Growth, broken, cost_of_later, dearer_at_once, growths, usable
 from laws.cost.programs import Repeatable, programs
 from laws.sampled import sampled
 
+import ppl
 from ppl.ir.passes import privatise
+from ppl.posterior import Posterior
 
 PROGRAMS = programs()
 ALWAYS = [program for program in PROGRAMS if program.name in {*EVERYDAY, *STEEPER, *TO_MEND}]
@@ -39,6 +42,64 @@ def test_no_run_of_a_generated_program_costs_more_than_the_program_as_written(nu
     assert not found, "\n".join([*map(str, found), made.text])
 
 
+RAGGED = """
+functions {
+  real of_both_lpmf(array[] int n, real a, real b, real c) {
+    array[min(n) + 1] real s;
+    for (u in 0:min(n))
+      s[u + 1] = poisson_log_lpmf(n[1] - u | a) + poisson_log_lpmf(n[2] - u | b) + poisson_log_lpmf(u | c);
+    return log_sum_exp(s);
+  }
+  vector terms(array[] int n, real a) {
+    vector[min(n) + 1] s;
+    if (n[1] == 0) return [a]';
+    for (u in 0:min(n)) s[u + 1] = poisson_log_lpmf(n[1] - u | a);
+    return s;
+  }
+  real of_one_lpmf(array[] int n, real a) { return -log_sum_exp(terms(n, a)); }
+}
+data { int N; array[N, 2] int y; }
+parameters { vector[N] a, b, c; }
+model { b ~ std_normal(); c ~ std_normal(); for (i in 1:N) %s; }
+"""
+AT_ONCE = {
+    "a function of the data's sizes": "y[i] ~ of_both(a[i], b[i], c[i])",
+    "a function that is called one by one": "y[i] ~ of_one(a[i])",
+}
+
+
+def at_several_points(name: str) -> Posterior:
+    data = {"N": 24, "y": np.random.default_rng(4).poisson(2.0, (24, 2))}
+    return ppl.compile_model(RAGGED % AT_ONCE[name]).condition(data)
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_points_at_once_cost_no_more_than_one_by_one(name: str) -> None:
+    posterior = at_several_points(name)
+    assert not dearer_at_once(posterior)
+    assert posterior.log_joint().failing == ({True, False} if "one by one" in name else set())
+    assert_as_alone(posterior, np.random.default_rng(5).normal(size=(5, posterior.param_unc_num())))
+
+
+@pytest.mark.parametrize("program", sampled(45, [p for p in PROGRAMS if p.name not in DEARER_AT_ONCE]))
+def test_points_at_once_of_a_program_cost_no_more_than_one_by_one(program: Repeatable) -> None:
+    assert not dearer_at_once(usable(program.posterior(program.ways[0], 2)))
+
+
+def test_a_function_of_the_data_s_sizes_is_called_once_for_each_size() -> None:
+    few, many = (
+        ppl.compile_model(RAGGED % AT_ONCE["a function of the data's sizes"]).condition(
+            {"N": 4 * n, "y": [[k % 4 + 1, 9] for k in range(4 * n)]}
+        )
+        for n in (2, 64)
+    )
+    few_lines, many_lines = (
+        cost_of_later(lambda p: p.log_density_gradient(np.zeros(p.param_unc_num())), p).lines
+        for p in (few, many)
+    )
+    assert many_lines < 1.2 * few_lines
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -60,7 +121,7 @@ def test_compiling_costs_what_the_statements_allow(name: str) -> None:
 
 
 def test_the_tables_name_programs() -> None:
-    assert {*STEEPER, *TO_MEND} <= {program.name for program in PROGRAMS}
+    assert {*STEEPER, *TO_MEND, *DEARER_AT_ONCE} <= {program.name for program in PROGRAMS}
 
 
 # --- What is counted ---------------------------------------------------------------------------------------

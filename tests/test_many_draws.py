@@ -4,6 +4,7 @@ The cases of the pack are in conformance/test_points.py, small loops in ir/test_
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -535,6 +536,15 @@ def test_derivatives_without_memory_are_refused_with_a_statement(of_rows, monkey
 def test_a_fault_of_the_compiler_is_no_slow_path(error: Exception) -> None:
     with pytest.raises(type(error)):
         in_batches(np.arange(6.0)[:, None], 1, fails(error), lambda u: (u[0],))
+
+
+def test_points_that_fail_at_once_alone_are_noted() -> None:
+    noted: list[str] = []
+    us, note, refused = np.arange(6.0)[:, None], partial(noted.append, "fails"), fails(ppl.PPLError("no"))
+    in_batches(us, 1, refused, lambda u: (u[0],), note_failure=note)
+    with pytest.raises(ppl.PPLError):
+        in_batches(us, 1, refused, refused, note_failure=note)
+    assert noted == ["fails"]
 
 
 def test_draws_without_a_solution_are_left_out_at_once(monkeypatch) -> None:

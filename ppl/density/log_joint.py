@@ -69,12 +69,14 @@ class LogJoint:
     sizes: many.Sizes = field(default_factory=many.Sizes)
     bytes_of_points: dict[bool, tuple[int, int]] = field(init=False, default_factory=dict)
     """What a run and a point take in a batch, without gradients and with them, where that was measured."""
+    failing: set[bool] = field(init=False, default_factory=set)
+    """Whether without gradients, or with them, batches failed: their points are evaluated one by one."""
     tapes_of_many: dict[tuple[bool, Moving], Tapes] = field(init=False, default_factory=dict)
     """The gradients at many points, by whether with values, and of which parameters."""
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,); -inf where the program rejects it."""
-        if self.model.calls_by_row and (found := many.as_one_of_many(self.batched(gradient=False), u)):
+        if found := self.as_one_of_many(u, gradient=False):
             return float(found[0])
         module = self.model.load(self.forms.value, NUMPY)
         with np.errstate(all="ignore"), located(module):
@@ -85,7 +87,7 @@ class LogJoint:
 
     def value_and_gradient(self, u: Floats) -> tuple[float, Floats]:
         """The same with the gradient (dim,), nan where the program rejects `u`."""
-        if self.model.calls_by_row and (found := many.as_one_of_many(self.batched(gradient=True), u)):
+        if found := self.as_one_of_many(u, gradient=True):
             return float(found[0]), found[1]
         module = self.model.load(self.forms.gradient, AUTOGRAD)
         with np.errstate(all="ignore"), self.refusing(), located(module):
@@ -94,6 +96,12 @@ class LogJoint:
                 return float(value), joined(list(self.d.places.values()), parts)
             except Rejection:
                 return -np.inf, np.full(len(u), np.nan)
+
+    def as_one_of_many(self, u: Floats, gradient: bool) -> many.Found | None:
+        """What a batch of this point alone finds, if functions are called by row; None if it fails."""
+        if not self.model.calls_by_row:
+            return None
+        return many.as_one_of_many(self.batched(gradient), u, partial(self.failing.add, gradient))
 
     @cached_property
     def tapes(self) -> Tapes:
@@ -129,7 +137,8 @@ class LogJoint:
             return np.zeros(0)
         batched = self.batched(gradient=False)
         fitting = partial(self.fitting, us, batched, False)
-        return many.in_batches(us, self.width, batched, lambda u: (self.value(u),), fitting)[0]
+        fails = partial(self.failing.add, False)
+        return many.in_batches(us, self.width, batched, lambda u: (self.value(u),), fitting, fails)[0]
 
     @property
     def values_at_once(self) -> Callable[[Floats], Floats] | None:
@@ -140,7 +149,7 @@ class LogJoint:
     def batched(self, gradient: bool, moving: Moving = None) -> many.Batched | None:
         """What finds values, and gradients, at all points of a batch; None where that cannot be."""
         module = self.model.load_over_draws(self.forms.many, AUTOGRAD if gradient else NUMPY)
-        if module is None or not self.d.places:
+        if module is None or not self.d.places or gradient in self.failing:
             return None
         if gradient:
             tapes, nodes = self.tapes_at_many(True, moving), self.model.nodes
@@ -155,7 +164,8 @@ class LogJoint:
             return np.zeros(0), us
         batched = self.batched(True, moving)
         fitting = partial(self.fitting, us, batched, True)
-        values, gradients = many.in_batches(us, self.width, batched, self.value_and_gradient, fitting)
+        fails = partial(self.failing.add, True)
+        values, gradients = many.in_batches(us, self.width, batched, self.value_and_gradient, fitting, fails)
         return values, gradients
 
     def gradients(self, us: Floats, moving: Moving = None) -> Floats:
@@ -167,7 +177,8 @@ class LogJoint:
         tapes = self.tapes_at_many(False, moving)
         alone = partial(many.gradients_alone, module, d, tapes=tapes, both=both)
         fitting = partial(self.fitting, us, both, True)
-        return many.in_batches(us, self.width, alone, self.value_and_gradient, fitting)[1]
+        fails = partial(self.failing.add, True)
+        return many.in_batches(us, self.width, alone, self.value_and_gradient, fitting, fails)[1]
 
     def given(self, moving: tuple[int, ...]) -> "LogJoint | None":
         """The log joint at points that agree in all parameters but those that are moving, by positions.
@@ -195,13 +206,13 @@ class LogJoint:
         """How many of n points may be evaluated at once, `batched`, for the memory that is free.
 
         That is measured once, at a few of them, and only if it could matter: a line of emitted code makes
-        some four arrays in every step of the loops around it, and so does a call.
+        some four arrays in every step of the loops around it, and a call some four of its results.
         """
         module = self.model.load_over_draws(self.forms.many, NUMPY)
         if batched is None or module is None or n < many.BATCH.fewest_points:
             return n
-        arrays = 4 * (len(module.emitted.spans) * (1 + self.sizes.steps) + self.sizes.calls)
-        if n * self.width * arrays <= ARRAY_SIZES.unchecked:
+        by_lines = self.width * len(module.emitted.spans) * (1 + self.sizes.steps)
+        if 4 * n * (by_lines + self.sizes.made) <= ARRAY_SIZES.unchecked:
             return n
         if gradient not in self.bytes_of_points:
             self.bytes_of_points[gradient] = many.bytes_of_points(batched, us)

@@ -11,6 +11,7 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from types import FrameType
 from typing import Any
@@ -62,6 +63,9 @@ class BatchLimits:
     widest: int = 1 << 15
     """How wide one evaluation may be for a batch to gain anything on it."""
 
+    node: int = 64
+    """What the record of a call takes, in numbers, beside its result."""
+
     measured: int = 32
     """Points at which it is measured what a point takes of memory."""
 
@@ -73,43 +77,53 @@ BATCH = BatchLimits()
 
 
 def in_batches(
-    us: Floats, width: int, batched: Batched | None, scalar: Scalar, fitting: Callable[[int], int] = int
+    us: Floats,
+    width: int,
+    batched: Batched | None,
+    scalar: Scalar,
+    fitting: Callable[[int], int] = int,
+    note_failure: Callable[[], None] = lambda: None,
 ) -> Found:
     """What `batched` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
 
     `width` is the size of the largest array that one evaluation makes; without `batched` they go one by one.
-    `fitting(n)` is how many of n points fit in memory at once.
+    `fitting(n)` is how many of n points fit in memory at once; `note_failure` is called where points cannot
+    be evaluated at once, but one by one.
     """
     if batched is None or width > BATCH.widest or len(us) < BATCH.fewest_points:
         return one_by_one(us, scalar)
     size = fitting(min(len(us), max(BATCH.smallest, BATCH.elements // max(1, width))))
-    return joined([evaluated(part, batched, scalar) for part in np.array_split(us, -(-len(us) // size))])
+    parts = np.array_split(us, -(-len(us) // size))
+    return joined([evaluated(part, batched, scalar, note_failure) for part in parts])
 
 
-def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
+def evaluated(us: Floats, batched: Batched, scalar: Scalar, note_failure: Callable[[], None]) -> Found:
     """The values at all points of one batch, in halves if the program rejects one or memory is short.
 
     After another error the points are evaluated one by one, and raise it again if it is theirs.
     """
     if len(us) == 1:
         return one_by_one(us, scalar)
+    again = partial(evaluated, batched=batched, scalar=scalar, note_failure=note_failure)
     try:
         found = batched(us)
     except DrawsRejected as some:
-        return without_rejected(some.draws, us, batched, scalar)
+        return without_rejected(some.draws, us, again, scalar)
     except (MemoryError, PPLError) as error:
         if isinstance(error, Rejection | MemoryError) or getattr(error, "code", "") == MEMORY:
             halves = np.array_split(np.arange(len(us)), 2)
-            return in_order([evaluated(us[half], batched, scalar) for half in halves], halves)
-        return one_by_one(us, scalar)
+            return in_order([again(us[half]) for half in halves], halves)
+        found = one_by_one(us, scalar)
+        note_failure()
+        return found
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)
     bad = np.flatnonzero(~sure)
     if are_nan(us, found, bad, scalar):
         bad = bad[~np.isnan(found[0][bad])]
     if bad.size:
-        for whole, again in zip(found, one_by_one(us[bad], scalar), strict=True):
-            whole[bad] = again
+        for whole, alone in zip(found, one_by_one(us[bad], scalar), strict=True):
+            whole[bad] = alone
     return found
 
 
@@ -152,7 +166,7 @@ def are_nan(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar) -> 
     return len(nan) > 1 and bool(np.isnan(one_by_one(us[nan[:1]], scalar)[0][0]))
 
 
-def without_rejected(rejected: NDArray[np.intp], us: Floats, batched: Batched, scalar: Scalar) -> Found:
+def without_rejected(rejected: NDArray[np.intp], us: Floats, again: Batched, scalar: Scalar) -> Found:
     """The values at the other points; at those that are rejected the density is zero, and the gradient nan.
 
     They are not evaluated again: a solver rejects a point only after all steps that it may take.
@@ -161,7 +175,7 @@ def without_rejected(rejected: NDArray[np.intp], us: Floats, batched: Batched, s
     if not left.size:
         one = one_by_one(us[:1], scalar)
         return tuple(np.repeat(each, len(us), axis=0) for each in one)
-    others = evaluated(us[left], batched, scalar)
+    others = again(us[left])
     nothing = zip(others, (-np.inf, np.nan), strict=False)
     found = tuple(np.full((len(rejected), *each.shape[1:]), none) for each, none in nothing)
     return in_order([found, others], [rejected, left])
@@ -242,14 +256,17 @@ def gradients_alone(module: Module, d: Data, us: Floats, tapes: Tapes, both: Bat
     return (np.zeros(len(us)), gradients) if np.isfinite(gradients).all() else both(us)
 
 
-def as_one_of_many(batched: Batched | None, u: Floats) -> Found | None:
+def as_one_of_many(batched: Batched | None, u: Floats, note_failure: Callable[[], None]) -> Found | None:
     """The values at u (dim,) as a batch of one point; None if that fails.
 
     If a function of the program with a loop is called for each row, a batch runs it once for all rows.
     """
     try:
         return None if batched is None else tuple(each[0] for each in batched(u[None]))
-    except (DrawsRejected, PPLError):
+    except (DrawsRejected, Rejection):
+        return None
+    except PPLError:
+        note_failure()
         return None
 
 
@@ -263,7 +280,7 @@ class Sizes:
     """The size of the largest array that library functions make, or go through number by number.
 
     `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops;
-    `calls` are all of functions, `span` is the statement that makes the largest array.
+    `made` is what all calls make, `span` is the statement that makes the largest array.
     """
 
     code: Code | None = None
@@ -271,15 +288,15 @@ class Sizes:
     span: Span | None = None
     solved: int = 0
     steps: int = 0
-    calls: int = 0
+    made: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         work = getattr(binding.impl, "work", None)
 
         def measured(*args: Any) -> Any:
             value = f(*args)
-            self.calls += 1
             size = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
+            self.made += size + BATCH.node
             size = max(size, elements_read(binding, args))
             if size > self.largest:
                 self.largest, self.span = size, span_of(self.code, sys._getframe(1))

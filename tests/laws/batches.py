@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -19,7 +20,7 @@ def errors_of_batches() -> Iterator[list[str]]:
     found: list[str] = []
     plain = many_points.evaluated
 
-    def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
+    def evaluated(us: Floats, batched: Batched, scalar: Scalar, *given: Any, **more: Any) -> Found:
         def watched(us: Floats) -> Found:
             try:
                 return batched(us)
@@ -29,7 +30,7 @@ def errors_of_batches() -> Iterator[list[str]]:
                 found.append(str(error))
                 raise
 
-        return plain(us, watched, scalar)
+        return plain(us, watched, scalar, *given, **more)
 
     with patch.object(many_points, "evaluated", evaluated):
         yield found

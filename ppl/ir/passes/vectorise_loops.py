@@ -138,11 +138,15 @@ class Vectorise(Rewriter):
         return found
 
     def as_arrays(self, s: ir.For) -> ir.Stmts:
-        """The loop as arrays, with its functions inlined if possible; raises Dependent."""
-        with suppress(Dependent, NotInlinable):
-            inlined = self.inlined(s, self.functions)
-            if inlined.body != s.body:
-                return loop_as_arrays(inlined, self.options, self.around)
+        """The loop as arrays, with its functions inlined if possible; raises Dependent.
+
+        Functions whose sizes differ are inlined, too, in groups of one size: calls would be made one by one.
+        """
+        for make in (loop_as_arrays, arrays_by_size):
+            with suppress(Dependent, NotInlinable):
+                inlined = self.inlined(s, self.functions)
+                if inlined.body != s.body:
+                    return make(inlined, self.options, self.around)
         return loop_as_arrays(s, self.options, self.around)
 
     def of_functions(self, functions: Sequence[ir.Function]) -> tuple[ir.Function, ...]:

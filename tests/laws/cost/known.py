@@ -26,6 +26,12 @@ STEEPER: Mapping[str, Steeper] = {
 }
 """Those that must, with the power and the reason."""
 
+DEARER_AT_ONCE: Mapping[str, str] = {
+    "enzyme_implicit_newton_while": "points at once take as many steps as the slowest of them",
+    "factor_analysis_marginal": "at one point rows with one covariance are summed up before the density",
+}
+"""Programs that make more numbers at several points at once than one by one, and why."""
+
 TO_MEND: Mapping[str, set[str]] = {}
 """Faults that are known: the runs of programs that cost more than they must."""
 
