@@ -1,7 +1,7 @@
 """`ppl predict`: data that a model expects: before it has seen any, at a fit, or for new rows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,7 +9,13 @@ from ppl.cli.arguments import Arrays, FitData, ModelPath, Simulator, files_of_da
 from ppl.cli.data import conditioned_as, inputs_from, recorded
 from ppl.cli.fits import is_saved_fit, read_run
 from ppl.cli.generated import write_rows, write_table
-from ppl.cli.options import TABLES, flag, main_output, quietly, say, whole
+from ppl.cli.options import TABLES, flag, main_output, one_of, quietly, say, split_names, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.fits.new_rows import Scores
 
 
 def predict(
@@ -22,6 +28,8 @@ def predict(
     *,
     prior: Annotated[bool, flag("--prior", "Draw from the prior.")] = False,
     fit_data: FitData = [],  # noqa: B006
+    replicate: Annotated[str, one_of("Modelled variables of DATA to draw again: A,B,...")] = "",
+    score: Annotated[str, one_of("Outcomes of DATA to score by row, not to draw.")] = "",
     draws: Annotated[int, whole(1, "Draws from the prior.")] = 1000,
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     simulator: Simulator = None,
@@ -36,10 +44,13 @@ def predict(
     \b
     FIT is a file of draws or a saved fit of `ppl variational`. Without DATA
     the data of the fit are simulated again at each draw, as y_rep. With DATA
-    the outcomes y of new rows are simulated; DATA may omit y. Other variables
-    that DATA omit keep their values from the fit. A number of groups larger
-    than at the fit adds groups, with effects drawn from their prior. If
-    omitted, that number is the largest index in DATA.
+    new rows are predicted. Of the variables that a statement models, outcomes
+    and predictors, values in DATA are conditioned on; absent, null or NA ones
+    are drawn. --replicate y draws values of y that DATA hold again; --score y
+    writes their log predictive densities, row by row. Other variables that
+    DATA omit keep their values from the fit. A number of groups larger than
+    at the fit adds groups, with effects drawn from their prior. If omitted,
+    that number is the largest index in DATA.
 
     \b
     With --prior, parameters are drawn from the prior, and data given them:
@@ -52,9 +63,10 @@ def predict(
     rejected; the message gives the line. With --prior, --simulator names a
     program that draws parameters and data with _rng functions instead.
     """
+    from ppl.cli.output import wrapped
     from ppl.results.fits.by_row import predictive_table
     from ppl.results.fits.log_prob import unconstrained_of
-    from ppl.results.fits.new_rows import table_of
+    from ppl.results.fits.new_rows import conditions_in_words, scored, table_of
 
     given = files or []
     if prior:
@@ -70,12 +82,36 @@ def predict(
     run = read_run(fit, model, fit_data)
     posterior = conditioned_as(model, run, fit_data, "--fit-data")
     us = unconstrained_of(posterior, run.columns, run.draws)
+    if (score or replicate) and not (data or arrays):
+        raise typer.BadParameter("needs DATA, new rows.", param_hint="--score" if score else "--replicate")
+    if score:
+        scores = scored(posterior, us, inputs_from(data, arrays), seed, split_names(score))
+        write_scores(output or Path("scores.csv"), scores, run, quiet)
+        return
+    conditions = ""
     if data or arrays:
-        table = table_of(posterior, us, inputs_from(data, arrays), seed)
+        table, held = table_of(posterior, us, inputs_from(data, arrays), seed, split_names(replicate))
+        conditions = conditions_in_words(held)
     else:
         table, _ = predictive_table(posterior, us, seed)
     named = recorded(data, arrays) or run.config.get("data.file", "")
     write_table(output or Path("predicted.csv"), table, posterior, run, named, seed, quiet)
+    if conditions and not quiet:
+        say(output or Path("predicted.csv"), wrapped(conditions))
+
+
+def write_scores(output: Path, scores: "Mapping[str, Scores]", run: "DrawsFile", quiet: bool) -> None:
+    """Writes the log score of each row, and prints their sum for each outcome."""
+    from ppl.cli.generated import warn_of_poor
+    from ppl.files import write_whole
+    from ppl.results.report.scores import csv_lines, table
+
+    write_whole(output, csv_lines(scores))
+    if not quiet:
+        warn_of_poor([run])
+        for line in table(scores):
+            say(output, line)
+        say(output, f"Wrote {output}.")
 
 
 def from_prior(

@@ -1,7 +1,8 @@
 """The log likelihood by row, as a program: the terms of the model block in generated quantities."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ppl.discrete.normal import normalised_in
 from ppl.frontend import ast
@@ -19,21 +20,55 @@ from ppl.source import Span
 
 
 @dataclass
-class LogLikReader(Reader):
-    """The terms as increments, each with the rows that it is of."""
+class Terms:
+    """Terms of data as increments, each with the rows that it is of."""
 
-    terms: dict[ast.Statement, Place] = field(default_factory=dict)
+    places: dict[ast.Statement, Place] = field(default_factory=dict)
+
+    def add(self, value: ast.Expr, place: Place) -> Stmts:
+        """The increment of a term."""
+        made = ast.TargetIncrement(value.span, value)
+        self.places[made] = place
+        return (made,)
+
+    def summed(self, body: Stmts, sizes: Mapping[str, Exprs], names: FreshNames, span: Span) -> "Summed":
+        """The body with each term added to an entry of a quantity, one quantity a data variable."""
+        axes: dict[str, int] = {}
+        for p in self.places.values():
+            axes[p.name] = min(axes.get(p.name, len(p.at)), len(p.at))
+        quantities = {name: names.fresh(f"log_lik_{name}") for name in sizes if name in axes}
+
+        def added(n: Any) -> Stmts | None:
+            if (p := self.places.get(n)) is None:
+                return None
+            entry = indexed(quantities[p.name], p.at[: axes[p.name]], n.span)
+            return code("a += b;", n.span, a=entry, b=n.value)
+
+        declared = tuple(
+            declaration(quantity, sizes[name][: axes[name]], span) for name, quantity in quantities.items()
+        )
+        return Summed(quantities, declared, rewrite(body, added))
+
+
+class Summed(NamedTuple):
+    """The quantities by data variable, their declarations, and the statements that compute them."""
+
+    quantities: dict[str, str]
+    declared: Stmts
+    body: Stmts
+
+
+@dataclass
+class LogLikReader(Reader):
+    """The terms of data by row."""
+
+    terms: Terms = field(default_factory=Terms)
 
     def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
-        return self.term(log_density(d, s, self.facts), place)
+        return self.terms.add(log_density(d, s, self.facts), place)
 
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
-        return self.term(normalised_in(value), place)
-
-    def term(self, value: ast.Expr, place: Place) -> Stmts:
-        made = ast.TargetIncrement(value.span, value)
-        self.terms[made] = place
-        return (made,)
+        return self.terms.add(normalised_in(value), place)
 
 
 def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
@@ -49,31 +84,17 @@ def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> 
     flow = flow_of(program, facts)
     reader = LogLikReader(facts, flow, names, outcomes_of(program, flow))
     body = reader.body(program.model, Around())
-    if not reader.terms:
+    if not reader.terms.places:
         raise unread("no statement observes data", program.span)
-    axes: dict[str, int] = {}
-    tied: dict[str, Span] = {}
     sizes = sizes_of(program)
-    for term, p in reader.terms.items():
-        axes[p.name] = min(axes.get(p.name, len(p.at)), len(p.at))
+    tied: dict[str, Span] = {}
+    for term, p in reader.terms.places.items():
         if sizes[p.name] and not p.at:
             tied.setdefault(p.name, term.span)
-    quantities = {name: names.fresh(f"log_lik_{name}") for name in sizes if name in axes}
-
-    def added(n: Any) -> Stmts | None:
-        if (p := reader.terms.get(n)) is None:
-            return None
-        entry = indexed(quantities[p.name], p.at[: axes[p.name]], n.span)
-        return code("a += b;", n.span, a=entry, b=n.value)
-
-    declared = tuple(
-        declaration(quantity, sizes[name][: axes[name]], program.span)
-        for name, quantity in quantities.items()
-    )
+    found = reader.terms.summed(body, sizes, names, program.span)
     made = program if draws_back else replace(program, model=())
-    return ByData(
-        text_of_quantities(made, declared, quantities.values(), rewrite(body, added)), quantities, tied
-    )
+    text = text_of_quantities(made, found.declared, found.quantities.values(), found.body)
+    return ByData(text, found.quantities, tied)
 
 
 def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:

@@ -148,6 +148,8 @@ class DrawingReader(Reader):
         for symbol, inside in given(args, self.flow, around):
             if symbol.block not in DATA_BLOCKS or symbol.name not in self.outcomes:
                 continue
+            if self.follows(symbol, name):
+                continue
             if symbol.name == name and (d.heads or not inside):
                 raise undrawn(
                     f"`{name}` is drawn given itself; write a loop over its entries that computes "
@@ -156,6 +158,10 @@ class DrawingReader(Reader):
                 )
             if symbol.name != name and symbol.name not in self.drawn:
                 raise undrawn(f"`{name}` is drawn given `{symbol.name}`, which is drawn below it", span)
+
+    def follows(self, symbol: Symbol, name: str) -> bool:
+        """Whether values of data are known before `name` is drawn, or are seen to be unknown there."""
+        return False
 
 
 class Mixture(NamedTuple):

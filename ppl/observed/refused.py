@@ -25,6 +25,17 @@ def unpredicted(why: str, span: Span) -> ModelError:
     return ModelError(f"New rows cannot be predicted: {why}.", span, PREDICT, "PPL981")
 
 
+def lost(name: str, span: Span) -> ModelError:
+    """The error for transformed data of each row that are computed of what is to be drawn."""
+    why = f"transformed data compute `{name}`, by row, of data that the new rows do not hold"
+    return ModelError(
+        f"New rows cannot be predicted: {why}.",
+        span,
+        f"Compute `{name}` in transformed parameters or in the model, where it follows the draws.",
+        "PPL981",
+    )
+
+
 DRAW = (
     "Write the data on the left of ~, `y[n] ~ normal(mu[n], sigma)`, with a distribution that has an _rng "
     "(a mixture by a discrete parameter), or draw them in generated quantities, as `y_rep`."

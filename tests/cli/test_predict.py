@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import ppl
 from ppl.inference.diagnose.level import Level
@@ -134,3 +135,27 @@ def test_a_program_that_cannot_be_read_forward_takes_a_simulator(run, tmp_path):
     assert status == 1 and "PPL979" in err
     assert run("predict", "flat.model", "--prior", "--simulator", "sim.stan", "-q")[0] == 0
     assert read_draws("prior.csv").draws[:, 0].mean() == pytest.approx(5, abs=0.2)
+
+
+def test_scores_on_the_command_line(run, tmp_path):
+    (tmp_path / "line.model").write_text(
+        "data { int N; vector[N] x; vector[N] y; } parameters { real b; } "
+        "model { b ~ normal(0, 1); x ~ normal(0, 1); y ~ normal(b * x, 1); }"
+    )
+    (tmp_path / "line.json").write_text(json.dumps({"N": 3, "x": [1, 2, 3], "y": [2, 4, 6]}))
+    run("variational", "line.model", "line.json", "-q", "--algorithm", "laplace", "-o", "fit.csv")
+    (tmp_path / "new.csv").write_text("x,y\n1,2\n2,NA\n")
+    status, out, err = run("predict", "line.model", "fit.csv", "new.csv")
+    assert status == 0 and "Conditioned on 2 of 2 values of `x` and 1 of 2 values of `y`." in out, err
+    (tmp_path / "test.csv").write_text("x,y\n1,2\n2,4\n")
+    status, _, err = run("predict", "line.model", "fit.csv", "test.csv")
+    assert status == 1 and "--score y" in err and "--replicate y" in err
+    assert run("predict", "line.model", "fit.csv", "test.csv", "--replicate", "y", "-q")[0] == 0
+    status, out, err = run("predict", "line.model", "fit.csv", "test.csv", "--score", "y")
+    assert status == 0 and "log score" in out and "Wrote scores.csv." in out, err
+    lines = (tmp_path / "scores.csv").read_text().splitlines()
+    assert lines[0] == "row,log_score,mcse" and lines[2].startswith('"y[2]",')
+    mean, sd = 28 / 15, np.sqrt(1 / 15)
+    exact = stats.norm.logpdf(4, 2 * mean, np.sqrt(1 + 4 * sd**2))
+    assert float(lines[2].split(",")[1]) == pytest.approx(exact, abs=0.02)
+    assert run("predict", "line.model", "fit.csv", "--score", "y")[0] == 2

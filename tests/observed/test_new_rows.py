@@ -139,7 +139,7 @@ def test_a_series_without_a_first_value_cannot_be_predicted():
     parameters { real b; }
     model { b ~ normal(0, 1); for (n in 2:N) y[n] ~ normal(b * y[n - 1], 1); }
     """
-    with pytest.raises(InferenceError, match="could not be computed at any of 3 draws"):
+    with pytest.raises(InferenceError, match=r'any of 3 draws: `y` follows its own.*"y": \[4.2, null'):
         at(program, {"N": 2, "y": [1, 2]}, {"N": 4}, [0.5], n=3)
 
 
@@ -155,11 +155,15 @@ def fit():
     return ppl.compile_model(LINE).condition({"N": 3, "x": [1, 2, 3], "y": [2, 4, 6]}).variational(seed=1)
 
 
-def test_a_dict_gives_draws_and_outcomes_that_are_given_are_not_read(fit):
+def test_a_dict_gives_draws_and_outcomes_that_are_given_are_drawn_again_where_that_is_said(fit):
     found = fit.predict({"N": 2, "x": [10, 20]})
     assert found["y"].shape == (1000, 2) and found["y"].mean(axis=0) == pytest.approx([20, 40], abs=1.5)
-    again = fit.predict({"N": 2, "x": [10, 20], "y": [-1, -1]})
+    with pytest.raises(DataError, match=r'fit.score\(data, "y"\).* replicate="y"'):
+        fit.predict({"N": 2, "x": [10, 20], "y": [-1, -1]})
+    again = fit.predict({"N": 2, "x": [10, 20], "y": [-1, -1]}, replicate="y")
     assert (again["y"] == found["y"]).all()
+    with pytest.raises(DataError, match=r"No statement models `x`. The modelled variables are `y`"):
+        fit.predict({"N": 2, "x": [10, 20]}, replicate=["x"])
     assert (fit.predict({"N": 2, "x": [10, 20]}, seed=2)["y"] != found["y"]).any()
     with pytest.raises(DataError, match="x"):
         fit.predict({"N": 2})

@@ -1,51 +1,193 @@
-"""Predictions for new rows at draws of a fit."""
+"""Predictions for new rows at draws of a fit: what they hold is conditioned on, the rest is drawn."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.data import Frame, Inputs, load_data
+from ppl.data.missing import holes_in
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
 from ppl.density.log_density import LogDensity
+from ppl.errors import DataError, InferenceError
 from ppl.fitting.table import Table, tabulate
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS
-from ppl.observed.new_rows import NewRows
+from ppl.names import variable_of
+from ppl.observed.conditioned import Given as GivenNames
+from ppl.observed.flow import data_of
+from ppl.observed.new_rows import NewRows, Predicting, Shapes
 from ppl.results.files.columns import Floats, reshape
 from ppl.results.fits.by_row import compiled_as
+from ppl.results.fits.tied_draws import Drawn, given_tied
 
 Given = Inputs | Mapping[str, Any] | Frame | str | Path
 
 
-def predicted(posterior: LogDensity, us: Floats, data: Given, seed: int) -> dict[str, Floats]:
-    """The outcomes of new rows given each of `us` (draws, dim), by data variable (draws, *its own shape).
+Entries = Mapping[str, NDArray[np.bool_]]
+"""Of modelled data that new rows hold, which entries are given."""
+
+
+@dataclass(frozen=True)
+class Conditioned:
+    """New rows: the program that draws what they lack, its data, and what they hold."""
+
+    posterior: LogDensity
+    found: NewRows
+    predicting: Predicting
+    values: Mapping[str, Any]
+    entries: Entries
+    shapes: tuple[Shapes, Shapes, Shapes]
+    """Of what the fit gives; of parameters, at the fit and for new rows."""
+
+    def draws(self, us: Floats, seed: int, scored: Collection[str] = ()) -> Drawn:
+        """What the program draws given each of `us` (draws, dim), conditional on what new rows hold.
+
+        Variables that are `scored` are not conditioned on.
+        """
+        own = self.predicting
+        if not own.dependence.conditions:
+            names = (*own.drawn, *(own.log_lik[name] for name in scored))
+            return Drawn(self.tabulated(own.text(names), us, seed), own)
+        text = own.text([*own.drawn, *own.effects, *own.log_lik.values()])
+        first, second = (Drawn(self.tabulated(text, us, k), own) for k in (seed, seed + 1))
+        varied = {name for name in own.dependence.conditions if varies(name, first, second)}
+        refuse_ambiguous(varied & {*scored})
+        if not varied - {*scored}:
+            return first
+        tied = own.dependence.tied(varied - {*scored}, {*scored})
+        return given_tied(self, us, seed, tied, (first.table, second.table))
+
+    def tabulated(self, text: str, us: Floats, seed: int) -> Table:
+        """All columns of the program at `us`; what was missing at the fit stands last there."""
+        made = self.compiled(text, {})
+        table = tabulate(made, us[:, : made.param_unc_num()], seed)
+        if table.failed == len(table.rows) and (name := self.lagged):
+            raise InferenceError(
+                f"Predictions could not be computed at any of {table.failed} draws: `{name}` follows its own "
+                f"earlier values, and the new rows give none to begin with. Give the last known values, and "
+                f'null for those to predict: "{name}": [4.2, null, null]. At the first draw: {table.reason}',
+            )
+        table.require_some("Predictions")
+        return table
+
+    @property
+    def lagged(self) -> str:
+        """A variable that is drawn given values of itself; "" for none."""
+        own = self.predicting
+        return next((name for name in own.drawn if name in own.dependence.priors.get(name, ())), "")
+
+    def compiled(self, text: str, more: Mapping[str, Any]) -> LogDensity:
+        made: LogDensity = compiled(self.posterior, text, "predictions").condition({**self.values, **more})
+        return made
+
+
+def varies(name: str, first: Drawn, second: Drawn) -> bool:
+    """Whether the density of what is given depends on draws: it differs between two of them."""
+    return not np.array_equal(first.log_lik(name), second.log_lik(name), equal_nan=True)
+
+
+def predicted(
+    posterior: LogDensity, us: Floats, data: Given, seed: int, replicate: Collection[str] = ()
+) -> dict[str, Floats]:
+    """What new rows lack given each of `us` (draws, dim), by data variable (draws, *its own shape).
 
     Raises:
         ModelError: the program does not say how new rows come about; says which line.
-        DataError: the new data do not fit the program.
+        DataError: the new data do not fit the program, or hold all that it draws.
     """
-    table = table_of(posterior, us, data, seed)
-    names = dict.fromkeys(column.partition(".")[0] for column in table.columns)
+    table, _ = table_of(posterior, us, data, seed, replicate)
+    names = dict.fromkeys(map(variable_of, table.columns))
     return {name: reshape(table.rows, table.columns, name) for name in names}
 
 
-def table_of(posterior: LogDensity, us: Floats, data: Given, seed: int) -> Table:
-    """The same as columns, `y.1`."""
-    found = NewRows(*posterior.model.compilation.checked)
-    inputs = completed(posterior, found, load_data(data))
-    fixed = values_of_fit(posterior, found)
-    shapes = {name: np.shape(value) for name, value in fixed.items()}
-    given = {**inputs, **fixed}
-    old = {v.name: v.shape for v in posterior.variables["parameters"]}
-    sized = compiled_as(posterior, found.for_sizes(shapes), "sizes").condition(given)
-    new = {v.name: v.shape for v in sized.variables["parameters"]}
-    made = compiled_as(posterior, found.predicting(shapes, old, new), "predictions").condition(given)
-    table = tabulate(made, us[:, : made.param_unc_num()], seed)  # what was missing at the fit stands last
-    table.require_some("Predictions")
-    return table.only(range(len(made.param_names(include_tp=True)), len(table.columns)))
+def table_of(
+    posterior: LogDensity, us: Floats, data: Given, seed: int, replicate: Collection[str] = ()
+) -> tuple[Table, Entries]:
+    """The same as columns, `y.1`; and which values of modelled data are given."""
+    rows = conditioned_on(posterior, load_data(data), replicate)
+    if not rows.predicting.drawn:
+        raise nothing_to_draw(rows.entries)
+    return rows.draws(us, seed).outcomes, rows.entries
+
+
+def conditions_in_words(entries: Entries) -> str:
+    """What predictions are conditioned on; "" for nothing."""
+    if not entries:
+        return ""
+    each = " and ".join(f"{n.sum()} of {n.size} values of `{name}`" for name, n in entries.items())
+    last = [*entries][-1]
+    return (
+        f"Conditioned on {each}. --score {last} scores given values of `{last}`; --replicate {last} draws "
+        "them again."
+    )
+
+
+class Scores(NamedTuple):
+    """The log predictive density of each row that is given, its mean over draws taken before the logarithm.
+
+    `values`, in nats, are nan for rows that are not given; `errors` are Monte Carlo standard errors.
+    """
+
+    values: Floats
+    errors: Floats
+
+
+def scored(
+    posterior: LogDensity, us: Floats, data: Given, seed: int, outcomes: Collection[str] = ()
+) -> dict[str, Scores]:
+    """The log score of what new rows hold, by data variable, of all or of some `outcomes`.
+
+    Raises:
+        ModelError, DataError: as for predictions; or the outcomes are not given.
+    """
+    rows = conditioned_on(posterior, load_data(data))
+    require_modelled(outcomes, rows.found.modelled)
+    names = list(outcomes or rows.entries)
+    for name in names or rows.found.modelled[-1:]:
+        if name not in rows.entries:
+            raise DataError(f"The new rows hold no value of `{name}` to score.", name)
+    drawn, found = rows.draws(us, seed, names), {}
+    for name in names:
+        log_p, given = drawn.log_lik(name), rows.entries[name]
+        of_row = given.all(axis=tuple(range(log_p.ndim - 1, given.ndim))) if given.ndim else given
+        found[name] = score(log_p, np.broadcast_to(of_row, log_p.shape[1:]))
+    return found
+
+
+def score(log_p: Floats, given: NDArray[np.bool_]) -> Scores:
+    """Of log densities (draws, *rows)."""
+    top = log_p.max(axis=0)
+    p = np.exp(log_p - top)
+    mean = p.mean(axis=0)
+    errors = p.std(axis=0) / mean / np.sqrt(len(p))
+    return Scores(np.where(given, top + np.log(mean), np.nan), np.where(given, errors, np.nan))
+
+
+def nothing_to_draw(entries: Entries) -> DataError:
+    """The error for rows that hold every modelled value."""
+    name, every = [*entries][-1], " and ".join(f"`{name}`" for name in entries)
+    return DataError(
+        f"The new rows hold {every}, so nothing is left to draw. To score `{name}` by row: --score {name}, "
+        f'in Python fit.score(data, "{name}"). To draw it again: --replicate {name}, '
+        f'replicate="{name}". To predict some of its rows, make these null.',
+        name,
+    )
+
+
+def refuse_ambiguous(names: Collection[str]) -> None:
+    """DataError where several outcomes depend on one unknown: is one scored given the others?"""
+    if len(names) > 1:
+        first, *_, last = sorted(names)
+        raise DataError(
+            f"`{first}` and `{last}` depend on the same unknown values. Name the outcome to score given the "
+            f'others: --score {last}, in Python fit.score(data, "{last}").',
+            last,
+        )
 
 
 def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
@@ -59,14 +201,71 @@ def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
     return type(frame)(columns, **index)
 
 
-def completed(posterior: LogDensity, found: NewRows, inputs: Inputs) -> dict[str, Any]:
-    """The new data without outcomes; what they leave out stays as at the fit, but sizes of groups grow."""
+# --- What new rows hold ---
+
+
+def conditioned_on(posterior: LogDensity, inputs: Inputs, replicate: Collection[str] = ()) -> Conditioned:
+    """The program for new rows, given the values that they hold of modelled data but those to `replicate`."""
+    program, facts = posterior.model.compilation.checked
     values = dict(as_declared(posterior.model, inputs).values)
-    old = {k: v for k, v in posterior.data.items() if not isinstance(v, Share)}
+    every = NewRows(program, facts)
+    require_modelled(replicate, every.modelled)
+    conditioned = [name for name in every.modelled if name not in replicate]
+    entries = held_in(values, conditioned)
+    entries |= {
+        name: np.ones((), bool) for name in conditioned if values.keys() >= every.sources(name) > set()
+    }
+    partly = frozenset(name for name, each in entries.items() if not each.all())
+    found = NewRows(program, facts, GivenNames(frozenset(entries) - partly, partly))
+    fixed = values_of_fit(posterior, found)
+    values = {**completed(posterior, found, values), **held_in_part(found, values, entries), **fixed}
+    shapes = {name: np.shape(value) for name, value in fixed.items()}
+    old = {v.name: v.shape for v in posterior.variables["parameters"]}
+    sized = compiled(posterior, found.for_sizes(shapes), "sizes").condition(values)
+    new = {v.name: v.shape for v in sized.variables["parameters"]}
+    predicting = found.predicting(shapes, old, new)
+    return Conditioned(posterior, found, predicting, values, entries, (shapes, old, new))
+
+
+def require_modelled(names: Collection[str], modelled: Collection[str]) -> None:
+    """DataError for a name that no statement models."""
+    for name in names:
+        if name not in modelled:
+            listed = ", ".join(f"`{each}`" for each in modelled)
+            raise DataError(f"No statement models `{name}`. The modelled variables are {listed}.", name)
+
+
+def held_in(values: Mapping[str, Any], names: Collection[str]) -> dict[str, NDArray[np.bool_]]:
+    """Of modelled data that have a value that is not missing, which are given."""
+    found: dict[str, NDArray[np.bool_]] = {}
+    for name in names:
+        if name in values:
+            holes = holes_in(values[name])
+            each = np.ones(np.shape(values[name]), bool) if holes is None else ~np.isnan(holes.values)
+            if each.any() or not each.size:
+                found[name] = each
+    return found
+
+
+def held_in_part(found: NewRows, values: Mapping[str, Any], entries: Entries) -> dict[str, Any]:
+    """The values of what is given in part, 0 where they are missing, and which are given."""
+    out: dict[str, Any] = {}
+    for name, (own, flags) in found.held.items():
+        holes = holes_in(values[name])
+        assert holes is not None
+        kept = np.where(entries[name], holes.values, 0)
+        is_int = data_of(found.program)[name].type.keyword == "int"
+        out |= {own: kept.astype(int) if is_int else kept, flags: entries[name].astype(int)}
+    return out
+
+
+def completed(posterior: LogDensity, found: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The new data less what is drawn; what they leave out stays as at the fit, but sizes of groups grow."""
+    old = {k: v for k, v in posterior.data.items() if not isinstance(v, Share) and k not in found.modelled}
     grown = {
         name: n for name, n in groups_in(posterior, values).items() if name not in values and n > old[name]
     }
-    return {name: v for name, v in {**old, **values, **grown}.items() if name not in found.outcomes}
+    return {name: v for name, v in {**old, **values, **grown}.items() if name not in found.drawn}
 
 
 def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int]:
@@ -82,11 +281,16 @@ def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int
     return found
 
 
+def compiled(posterior: LogDensity, text: str, what: str) -> Any:
+    """A program for new rows, in which no data of the fit are missing."""
+    return compiled_as(posterior, text, what).changed(missing=frozenset())
+
+
 def values_of_fit(posterior: LogDensity, found: NewRows) -> dict[str, Any]:
     """What stays as at the fit: values of all its rows, and what depends on its outcomes."""
     fixing, _ = found.fixing
     values = {name: posterior.d.of(name) for name in found.transformed[1]}
     if fixing.values:
-        recorded = compiled_as(posterior, found.recording, "transformed data").condition(posterior.data)
+        recorded = compiled(posterior, found.recording, "transformed data").condition(posterior.data)
         values |= {name: recorded.d.of(name) for name in fixing.values}
     return values

@@ -37,7 +37,7 @@ from ppl.results.fits.by_row import (
     outcomes,
     predictive,
 )
-from ppl.results.fits.new_rows import Given, in_frame, predicted
+from ppl.results.fits.new_rows import Given, in_frame, predicted, scored
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
 from ppl.results.report.loo import Loo, LooByOutcome, loo_by_outcome
 
@@ -226,25 +226,27 @@ class VariablesOfDraws(ABC):
         return {**{name: found[name] for name in names if name in found}, **own}
 
     @checks
-    def predict(self, data: Given, seed: int = 1) -> Any:
-        """The outcomes of new rows given each draw, by data variable (draws, *its own shape).
+    def predict(self, data: Given, seed: int = 1, replicate: str | Sequence[str] = ()) -> Any:
+        """What new rows do not hold, given each draw, by data variable (draws, *its own shape).
 
-        `data` are the new rows, as in `Model.condition`. Outcomes are optional and not read; other omitted
-        variables keep their values from the fit. Parameters are those of the fit. If a number of groups is
-        larger than at the fit, entries of new groups are drawn from their prior given each draw of the
-        others. If it is omitted, it is the largest index in the new data, or that of the fit if larger.
-        Parameters with one entry per row (a size that outcomes have too) and discrete parameters are drawn
-        again for all rows. In transformed data, means and deviations of all rows, `mean(x)`, and values that
-        depend on the outcomes keep their values from the fit. Entries of outcomes without a statement are
+        `data` are the new rows, as in `Model.condition`. Of the variables that a statement models, outcomes
+        and predictors, values that are given are conditioned on, and absent, `None` or NaN ones are drawn,
+        entry by entry; those of `replicate` are all drawn. Parameters with an entry for each row (a size that
+        outcomes have too) and effects of new groups are drawn given the values that depend on them. Other
+        omitted variables keep their values from the fit. Parameters are those of the fit; `update` changes
+        them. If a number of groups is larger than at the fit, entries of new groups are drawn from their
+        prior given each draw of the others. If it is omitted, it is the largest index in the new data, or
+        that of the fit if larger. In transformed data, means and deviations of all rows, `mean(x)`, and
+        values that depend on the outcomes keep their values from the fit. Entries without a statement are
         nan.
 
-        For a DataFrame of pandas or polars it returns a DataFrame: the mean, 5% and 95% of each outcome for
-        each row, in columns `y`, `y.5%`, `y.95%`.
+        For a DataFrame of pandas or polars it returns a DataFrame: the mean, 5% and 95% of each variable that
+        is drawn for each row, in columns `y`, `y.5%`, `y.95%`.
 
         Raises:
             ModelError: an outcome, or an effect of a new group, cannot be drawn; says which line.
             InferenceError: they can be computed at no draw, as where a series has no first value; says why.
-            DataError: the new data do not fit the program; the message names the variable.
+            DataError: the new data do not fit the program, or hold all that it draws: see `score`.
 
         Example:
             >>> program = "data { int N; vector[N] x; vector[N] y; } parameters { real b; } "
@@ -253,9 +255,30 @@ class VariablesOfDraws(ABC):
             >>> fit = compile_model(program).condition(data).variational(seed=1)
             >>> fit.predict({"N": 2, "x": [4, 5]})["y"].shape
             (1000, 2)
+            >>> fit.score({"N": 2, "x": [4, 5], "y": [5, 5]})["y"].round(1)
+            array([-1.1, -1.9])
         """
-        found = predicted(self.posterior, self.draws_u, data, seed)
+        names = (replicate,) if isinstance(replicate, str) else replicate
+        found = predicted(self.posterior, self.draws_u, data, seed, names)
         return in_frame(found, data) if is_frame(data) else found
+
+    @checks
+    def score(self, data: Given, outcome: str | None = None, seed: int = 1) -> dict[str, Floats]:
+        """The log score of what new rows hold: the log predictive density by row, by data variable.
+
+        It is the logarithm of the mean over draws of the density of a row, in nats, given the values that
+        its statement reads: (rows,) for a vector of outcomes, nan for rows that are not given. All modelled
+        variables are scored, or only the `outcome`, given the others. What new rows do not hold is drawn, as
+        in `predict`.
+
+        Raises:
+            ModelError: a term belongs to no row of one variable, or something cannot be drawn.
+            DataError: the new data do not fit the program, or the outcome is not given; or several outcomes
+                depend on the same unknown values, and none is named.
+        """
+        names = () if outcome is None else (outcome,)
+        found = scored(self.posterior, self.draws_u, data, seed, names)
+        return {name: each.values for name, each in found.items()}
 
     @checks
     def doctor(self, seed: int = 1) -> "Examination":

@@ -1,0 +1,131 @@
+"""What new rows lack, drawn given what they hold of data that depend on it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.density.log_density import LogDensity
+from ppl.errors import DataError, InferenceError
+from ppl.fitting.table import Table, tabulate
+from ppl.frontend import ast
+from ppl.inference.correct.conditional_moves import moved
+from ppl.names import variable_of
+from ppl.observed.completed import Completion
+from ppl.observed.new_rows import Predicting
+from ppl.observed.tied import Tied
+from ppl.results.files.columns import Floats, reshape
+from ppl.results.fits.log_prob import unconstrained_of
+
+if TYPE_CHECKING:
+    from ppl.results.fits.new_rows import Conditioned
+
+MOVES_STREAM = 0x7465
+"""The stream "te" of the moves, apart from those of the inference and of generated quantities."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The columns of a program for new rows at draws of a fit."""
+
+    table: Table
+    program: Predicting
+
+    @property
+    def outcomes(self) -> Table:
+        """The columns of what is drawn."""
+        own = self.program.drawn
+        return self.table.only(
+            [k for name in own for k, c in enumerate(self.table.columns) if variable_of(c) == name]
+        )
+
+    def log_lik(self, name: str) -> Floats:
+        """The log density of what is given of a data variable, (draws, *rows)."""
+        return reshape(self.table.rows, self.table.columns, self.program.log_lik[name])
+
+
+def given_tied(rows: "Conditioned", us: Floats, seed: int, tied: Tied, tables: tuple[Table, Table]) -> Drawn:
+    """What new rows lack, with what is tied drawn by its density from draws that ignore what they hold.
+
+    Raises:
+        DataError: something that is tied is discrete.
+        InferenceError: the draws do not settle.
+    """
+    refuse_discrete(rows, tied)
+    shapes, old, new = rows.shapes
+    program = rows.found.predicting(shapes, old, new, tied)
+    places = {c.name: missing(rows, c, tables[0]) for c in program.unknown}
+    indices = {
+        at: p[:, k] + 1 for c in program.unknown for k, at in enumerate(c.at) for p in [places[c.name]]
+    }
+    counts = {c.count: len(places[c.name]) for c in program.unknown}
+    made = rows.compiled(program.text([*program.drawn, *program.log_lik.values()]), {**counts, **indices})
+    dim = made.param_unc_num() - sum(counts.values())
+    starts = [start_of(made, us[:, :dim], table, program.unknown, places) for table in tables]
+    moving = tuple(k for k, name in enumerate(made.places) if name in {c.part for c in program.unknown})
+    joint, both = made.log_joint(), np.concatenate(starts)
+
+    def density(z: Floats) -> tuple[Floats, Floats]:
+        both[:, dim:] = z
+        values, gradients = joint.values_and_gradients(both, moving)
+        return values, gradients[:, dim:]
+
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MOVES_STREAM,)))
+    found = moved(density, starts[0][:, dim:], starts[1][:, dim:], rng)
+    if not found.forgotten:
+        raise InferenceError(
+            f"Draws of {listed(tied.unknown)} given {listed(tied.conditions)} do not converge. Predict fewer "
+            f"rows at once, or leave out {listed(tied.conditions)}."
+        )
+    table = tabulate(made, np.concatenate([starts[0][:, :dim], found.points], axis=1), seed)
+    table.require_some("Predictions")
+    return Drawn(table, program)
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def refuse_discrete(rows: "Conditioned", tied: Tied) -> None:
+    """DataError where a discrete value would have to be drawn given what depends on it."""
+    found = rows.found
+    discrete = {name for name in tied.unknown if found.is_int(name)}
+    if discrete:
+        name = min(tied.conditions)
+        raise DataError(
+            f"`{name}` is given and depends on {listed(discrete)}, which is discrete and not given. Draws of "
+            f"discrete values given `{name}` are not supported. To predict without `{name}`, leave it out or "
+            f'replicate it: --replicate {name}, in Python replicate="{name}".',
+            name,
+        )
+
+
+def missing(rows: "Conditioned", c: Completion, table: Table) -> NDArray[np.intp]:
+    """The places (missing, axes) of what is not known, counted from 0."""
+    shape = reshape(table.rows[:1], table.columns, c.name).shape[1:]
+    _, old, _ = rows.shapes
+    known = np.zeros(shape, bool)
+    if c.name in rows.entries:
+        known = rows.entries[c.name]
+    elif c.name in old and not rows.found.by_row(c.declared):
+        known[tuple(slice(n) for n in old[c.name])] = True
+    return np.argwhere(~known)
+
+
+def start_of(
+    made: LogDensity,
+    us: Floats,
+    table: Table,
+    unknown: Sequence[Completion],
+    places: dict[str, NDArray[np.intp]],
+) -> Floats:
+    """The unconstrained points (draws, dim): parameters of the fit, then what is unknown, as it was drawn."""
+    drawn = {c.name: reshape(table.rows, table.columns, c.name) for c in unknown}
+    entries = [drawn[c.name][(slice(None), *places[c.name].T)].reshape(len(us), -1) for c in unknown]
+    if not any(ast.limits(c.type) for c in unknown):
+        return np.concatenate([us, *entries], axis=1)
+    of_fit = len(made.param_names()) - sum(map(len, places.values()))
+    columns = np.concatenate([table.rows[:, :of_fit], *entries], axis=1)
+    return unconstrained_of(made, made.param_names(), columns)
