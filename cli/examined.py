@@ -1,5 +1,6 @@
 """What `ppl doctor` finds: at the draws of a file, or of a fit that is made for it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,7 +18,9 @@ from ppl.results.report.reading import level, verdict
 from ppl.source import SourceText
 
 
-def examined(source: SourceText, inputs: Inputs, seed: int, run: DrawsFile | None = None) -> Examination:
+def examined(
+    source: SourceText, inputs: Inputs, seed: int, run: DrawsFile | None = None, outcome: Sequence[str] = ()
+) -> Examination:
     """The examination of a program with data at the draws of `run`, else of a default fit.
 
     Raises:
@@ -26,9 +29,10 @@ def examined(source: SourceText, inputs: Inputs, seed: int, run: DrawsFile | Non
     compiled = model_of(source)
     if run is None:
         made = variational(compiled.condition(inputs), seed=seed)
-        return replace(made.doctor(seed=seed), verdict=made.provenance.judgement)
+        return replace(made.doctor(seed=seed, outcome=outcome), verdict=made.provenance.judgement)
     posterior = conditioned_as_draws(compiled, inputs, run.columns)
     us = unconstrained_of(posterior, run.columns, run.draws)
     new = partial(predictive, posterior, us, seed)
-    found = gather(posterior, us, own_ratios(run), lambda: arrays(log_likelihood(posterior, us)), new, seed)
+    rows = partial(log_likelihood, posterior, us)
+    found = gather(posterior, us, own_ratios(run), lambda: arrays(rows()), new, seed, outcome)
     return examine(found, verdict([run]), level([run]))

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import folder, whole
+from ppl.cli.options import folder, outcomes, split_names, whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
 
 
@@ -14,6 +14,7 @@ def doctor(
     model: ModelPath,
     data: DataFile,
     fit: Annotated[Path | None, existing("FIT", "Draws of a fit; default: fit now.")] = None,
+    outcome: Annotated[str, outcomes("Examine only this outcome, or these: A,B.")] = "",
     arrays: Arrays = [],  # noqa: B006
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     pictures: Annotated[Path | None, folder("Write pictures of the findings.", exists=True)] = None,
@@ -32,7 +33,7 @@ def doctor(
     The command compares statistics of the data with those of replicated
     data, residuals with every column of the data (also those that MODEL does
     not declare), the prior with the data, and each row with the posterior
-    given the other rows. At most one in 100 correct models has a finding.
+    given the other rows; each outcome by itself. At most one in 100 correct models has a finding.
     FIT is a file of draws from `ppl variational`; without it, MODEL is fitted
     first. `ppl explain CODE` explains a finding; `ppl fix MODEL --data DATA`
     applies those whose change is certain.
@@ -48,7 +49,7 @@ def doctor(
     from ppl.results.report.machine import document, of_examination
 
     run = read_run(fit, model, [data]) if fit else None
-    found = examined(read_source(model), inputs_from([data], arrays), seed, run)
+    found = examined(read_source(model), inputs_from([data], arrays), seed, run, split_names(outcome))
     files = found.save_pictures(pictures) if pictures else []
     if format is Format.json:
         typer.echo(document("doctor", found.level, found.verdict, of_examination(found)))

@@ -78,10 +78,10 @@ def simulated_outcomes(posterior: Any, file: Any, kinds: set[Kind]) -> Any:
         ModelError: a picture that needs them is asked for by name, and a term of data is no draw.
     """
     from ppl.errors import ModelError
+    from ppl.results.files.arviz import REPLICATED
     from ppl.results.files.columns import variables
     from ppl.results.fits.by_row import outcomes, predictive
     from ppl.results.fits.log_prob import unconstrained_of
-    from ppl.results.fits.variables import REPLICATED
 
     there = variables(file.columns)
     names = [name for name in outcomes(posterior) if name + REPLICATED not in there]

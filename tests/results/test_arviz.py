@@ -4,6 +4,9 @@ import pytest
 import ppl
 from ppl.results.files.arviz_versions import group_names
 from ppl.results.files.axes import Axes
+from ppl.results.files.columns import variables
+from ppl.results.files.formats import save_draws
+from ppl.results.files.readers import read_file
 from ppl.results.fits.fit import variational
 
 pytest.importorskip("arviz")
@@ -84,3 +87,29 @@ def test_labels_go_to_the_declared_size_before_a_size_of_the_same_length(declare
 def test_a_size_of_two_lengths_has_no_name():
     axes = Axes(declared={"y": ["N"], "z": ["N"], "x": ["K"]})
     assert axes.of_all({"y": [3], "z": [2], "x": [3]}) == {"y": [None], "z": [None], "x": ["K"]}
+
+
+def test_the_log_likelihood_and_replications_are_called_by_their_outcome(tmp_path):
+    """Those that the program computes itself, too; files give them back by the program's names."""
+    program = (
+        "data { vector[2] x; vector[3] z; } parameters { real m; } "
+        "model { m ~ normal(0, 1); x ~ normal(m, 1); z ~ normal(m, 1); } "
+        "generated quantities { vector[3] z_rep = rep_vector(m, 3); "
+    )
+    data = {"x": [1, 2], "z": [1, 2, 3]}
+    own = "vector[2] log_lik = rep_vector(-1, 2); "
+    fits = [
+        ppl.compile_model(text + "}").condition(data).laplace(draws=20)
+        for text in (program, program.replace("z ~ normal(m, 1);", "") + own, program + own)
+    ]
+    groups = [fit.to_arviz() for fit in fits]
+    assert all([*found["posterior_predictive"]] == ["z"] for found in groups)
+    assert "log_likelihood" not in group_names(groups[0])
+    assert [[*found["log_likelihood"]] for found in groups[1:]] == [["x"], ["log_lik"]]
+    asked = fits[0].to_arviz(log_likelihood=True)
+    assert {name: x.shape for name, x in asked["log_likelihood"].items()} == {
+        "x": (1, 20, 2),
+        "z": (1, 20, 3),
+    }
+    save_draws(fits[1], tmp_path / "a.nc")
+    assert {*variables(read_file(tmp_path / "a.nc").columns)} >= {"z_rep", "log_lik"}

@@ -1,13 +1,13 @@
 """What the checks look at, of a posterior and draws of it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ppl.density.log_density import LogDensity
-from ppl.errors import PPLError
+from ppl.errors import DataError, PPLError, UnknownName
 from ppl.fitting.table import tabulate
 from ppl.frontend import ast
 from ppl.frontend.calls import left_and_args
@@ -21,7 +21,7 @@ from ppl.results.calibration.simulations import simulations_of
 from ppl.results.doctor.evidence import Column, Evidence, Geometry, Outcome, Parameter, Prior
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.results.files.columns import Floats
-from ppl.results.fits.by_row import again, continuous
+from ppl.results.fits.by_row import again, continuous, outcomes
 from ppl.types import INT, element_type
 
 ByVariable = Mapping[str, Floats]
@@ -69,13 +69,26 @@ class Simulated:
 
 
 def gather(
-    posterior: LogDensity, us: Floats, log_ratios: Floats, log_lik: Compute, predictive: Compute, seed: int
+    posterior: LogDensity,
+    us: Floats,
+    log_ratios: Floats,
+    log_lik: Compute,
+    predictive: Compute,
+    seed: int,
+    outcome: str | Sequence[str] | None = None,
 ) -> Evidence:
     """The evidence at draws `us` (draws, dim) with `log_ratios` (draws,) of p to q.
 
     `log_lik` and `predictive` return the log likelihood by row and replicated data, (draws, *shape), by
-    variable.
+    variable. `outcome` names the outcomes that are examined, all by default.
+
+    Raises:
+        UnknownName: there is no such outcome.
     """
+    chosen = [outcome] if isinstance(outcome, str) else outcome or outcomes(posterior)
+    for name in chosen:
+        if name not in (known := outcomes(posterior)):
+            raise UnknownName("no outcome", name, known)
     some = np.unique(np.linspace(0, len(us) - 1, min(len(us), GATHER.most_draws)).astype(int))
     notes: list[str] = []
 
@@ -93,6 +106,7 @@ def gather(
     made = {
         name: outcome_of(posterior, name, values[some], of_rows.get(name), log_ratios[some], simulated)
         for name, values in replicated.items()
+        if name in chosen
     }
     few = "not examined: few rows, or few replications of its shape."
     notes += [f"`{name}` {few}" for name, o in made.items() if o is None]
@@ -127,8 +141,11 @@ def simulate(posterior: LogDensity, seed: int) -> Simulated:
 
     Raises:
         ModelError: the program cannot be simulated.
+        DataError: some data are missing.
         InferenceError: a simulation fails.
     """
+    if posterior.model.completions:
+        raise DataError(f"values of {', '.join(posterior.missing)} are missing.")
     simulations = simulations_of(posterior.model, posterior.data)
     size = sum(np.size(posterior.data[name]) for name in simulations.simulated)
     most = max(GATHER.fewest_prior_draws, GATHER.simulated_values // size)
@@ -157,6 +174,10 @@ def outcome_of(
     there = there[np.unique(np.linspace(0, len(there) - 1, min(len(there), GATHER.most_rows)).astype(int))]
 
     def picked(values: Floats | None) -> Floats | None:
+        if values is not None and values.shape[1:] == (np.isfinite(y).sum(),) and y.ndim == 1:
+            given = values  # of the rows that are not missing
+            values = np.full((len(given), len(y)), np.nan)
+            values[:, np.isfinite(y)] = given
         if values is None or values.shape[1:] != y.shape:
             return None
         return values.reshape(len(values), -1)[:, there].astype(float)

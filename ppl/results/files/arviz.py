@@ -14,6 +14,10 @@ from ppl.results.files.axes import Axes
 from ppl.results.files.columns import Floats, reshape, variables
 
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
+REPLICATED = "_rep"
+"""How the name of data drawn anew ends among generated quantities."""
+BY_OUTCOME = ("posterior_predictive", "log_likelihood")
+"""ArviZ's groups of variables that are called by their outcome."""
 WHEN = "created_at"
 
 Groups = Mapping[str, Mapping[str, Any]]
@@ -26,9 +30,10 @@ def inference_data(
     data: Mapping[str, Any],
     about: Mapping[str, str],
     axes: Axes,
+    of_data: Mapping[str, tuple[str, str]],
     more: Groups,
 ) -> Any:
-    """ArviZ's object: `y_rep` is predictive, `log_lik` pointwise, the `y` in the data observed.
+    """ArviZ's object: replicated data and the log likelihood by outcome, with the data that they are of.
 
     It is a DataTree of xarray with ArviZ 1, whose part arviz-base is enough, and an InferenceData before.
     Needs the extra `arviz`.
@@ -38,23 +43,23 @@ def inference_data(
         stats: the sampler's, (chains, draws) each.
         about: goes into the attributes of every group, as ArviZ's own do; none says when, so that files
             repeat byte by byte.
+        of_data: variables among the draws that belong to another group, and the outcome that they are of.
         more: further variables by group, each (chains, draws, *its own shape), by the name of the data.
     """
     data = {name: value for name, value in data.items() if not isinstance(value, Share)}
     values = by_variable(chains, columns)
     shapes = {name: array.shape[2:] for name, array in values.items()}
-    outside = {name: values.pop(name) for name in (PREDICTIVE, POINTWISE) if name in values}
-    of_data = {
-        group: {**({OBSERVED: outside[name]} if name in outside else {}), **more.get(group, {})}
-        for group, name in (("posterior_predictive", PREDICTIVE), ("log_likelihood", POINTWISE))
-    }
-    outcomes = {OBSERVED, *(name for content in of_data.values() for name in content)} & {*data}
+    moved = {group: dict[str, Any]() for group in BY_OUTCOME}
+    for name, (group, outcome) in of_data.items():
+        moved[group][outcome] = values.pop(name)
+    by_outcome = {group: {**own, **more.get(group, {})} for group, own in moved.items()}
+    outcomes = {OBSERVED, *(name for content in by_outcome.values() for name in content)} & {*data}
     observed = {name: np.asarray(value) for name, value in data.items() if name in outcomes}
-    shaped = [(name, x.shape[2:]) for content in of_data.values() for name, x in content.items()]
+    shaped = [(name, x.shape[2:]) for content in by_outcome.values() for name, x in content.items()]
     shaped += [(name, x.shape) for name, x in observed.items()]
     shapes |= sorted(shaped, key=lambda each: -len(each[1]))  # a row may be a vector: fewer axes
     named = axes.of_all(shapes)
-    groups = {"posterior": values, **of_data, "observed_data": observed, "sample_stats": stats}
+    groups = {"posterior": values, **by_outcome, "observed_data": observed, "sample_stats": stats}
     full: dict[str, Any] = {group: content for group, content in groups.items() if content}
     found = from_groups(full, axes.labels(named), named)
     for group in group_names(found):

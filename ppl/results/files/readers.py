@@ -12,7 +12,7 @@ from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
 from ppl.names import PARTS, Sized, column_names
-from ppl.results.files.arviz import OBSERVED, POINTWISE, PREDICTIVE
+from ppl.results.files.arviz import BY_OUTCOME, POINTWISE, REPLICATED
 from ppl.results.files.arviz_versions import from_netcdf, group_names
 from ppl.results.files.columns import Floats, split_part
 from ppl.results.files.formats import ABOUT, EXTRAS, About
@@ -111,9 +111,10 @@ def _netcdf(path: Path) -> tuple[Read, About]:
     data = from_netcdf(str(path))
     found = {STATS[name]: values for name, values in _group(data, "sample_stats").items() if name in STATS}
     found |= _group(data, "posterior")
-    for group, name in (("posterior_predictive", PREDICTIVE), ("log_likelihood", POINTWISE)):
-        inside = _group(data, group)
-        found |= {name: inside[OBSERVED]} if OBSERVED in inside else {}
+    predictive, log_likelihood = (_group(data, group) for group in BY_OUTCOME)
+    found |= {name + REPLICATED: values for name, values in predictive.items()}
+    if len(log_likelihood) == 1:
+        found |= dict(zip([POINTWISE], log_likelihood.values(), strict=True))
     found = dict(_joined(found))
     return found, _texts(
         {key: value for name in group_names(data) for key, value in data[name].attrs.items()}

@@ -22,7 +22,15 @@ from ppl.fitting.posterior_target import parameters_of
 from ppl.inference.diagnose.level import Level
 from ppl.names import unflatten, variable_of
 from ppl.results.arguments.tree import Values
-from ppl.results.files.arviz import Groups, inference_data, to_xarray
+from ppl.results.files.arviz import (
+    BY_OUTCOME,
+    OBSERVED,
+    PREDICTIVE,
+    REPLICATED,
+    Groups,
+    inference_data,
+    to_xarray,
+)
 from ppl.results.files.axes import Axes, Coords, Dims
 from ppl.results.files.columns import Floats, bracketed, chosen, in_columns, reshape, variables, whole_numbers
 from ppl.results.files.config import Config, Metadata, as_json
@@ -46,9 +54,6 @@ if TYPE_CHECKING:
     import xarray
 
     from ppl.results.doctor.doctor import Examination
-
-REPLICATED = "_rep"
-"""How the name of data drawn anew ends among generated quantities."""
 
 
 class VariablesOfDraws(ABC):
@@ -281,13 +286,17 @@ class VariablesOfDraws(ABC):
         return {name: each.values for name, each in found.items()}
 
     @checks
-    def doctor(self, seed: int = 1) -> "Examination":
+    def doctor(self, seed: int = 1, outcome: str | Sequence[str] | None = None) -> "Examination":
         """Check whether the model fits its data: findings, each with the line to change.
 
         It compares statistics of the data with those of replicated data (`predictive`), residuals with the
         columns of the data, the prior with the data, and rows with the posterior without them (`log_lik`). A
         correct model has a finding with probability at most 0.01, over all checks. Data that the program does
-        not declare are columns too. It reads at most 1,000 draws and 5,000 rows.
+        not declare are columns too. It reads at most 1,000 draws and 5,000 rows. Each outcome is examined by
+        itself, `outcome` only.
+
+        Raises:
+            UnknownName: there is no such outcome.
 
         Example:
             >>> fit.doctor()
@@ -297,7 +306,7 @@ class VariablesOfDraws(ABC):
         from ppl.results.doctor.gather import gather
 
         ratios = self._log_ratios
-        evidence = gather(self.posterior, self.draws_u, ratios, self.log_lik, self.predictive, seed)
+        evidence = gather(self.posterior, self.draws_u, ratios, self.log_lik, self.predictive, seed, outcome)
         return examine(evidence, self.judgement, self.level)
 
     @property
@@ -308,6 +317,17 @@ class VariablesOfDraws(ABC):
     def _replicated(self) -> list[str]:
         """The data variables that the program itself draws anew."""
         return [name for name in self.posterior.model.data_schema if name + REPLICATED in self._names]
+
+    @property
+    def _of_data(self) -> dict[str, tuple[str, str]]:
+        """Variables among the draws that ArviZ keeps in another group, and the outcome that each is of."""
+        predictive, log_likelihood = BY_OUTCOME
+        found = {PREDICTIVE: (predictive, OBSERVED)} if PREDICTIVE in self._names else {}
+        found |= {name + REPLICATED: (predictive, name) for name in self._replicated}
+        if POINTWISE in self._names:
+            only = outcomes(self.posterior)
+            found[POINTWISE] = (log_likelihood, only[0] if len(only) == 1 else POINTWISE)
+        return found
 
     def _requested_groups(self, log_likelihood: bool, posterior_predictive: bool) -> Groups:
         """ArviZ's groups of what the program says of its data, each array (chains, draws, *shape)."""
@@ -468,7 +488,8 @@ class VariablesOfDraws(ABC):
                 if `coords` has labels for it, else the one dimension of `coords` with as many labels as it
                 is long, else the declared size.
             log_likelihood: add that group by `log_lik()`, a variable for each outcome. Without it the group
-                has the `log_lik` of the program, if there is one.
+                has the `log_lik` of the program, if there is one, by the name of the outcome if it is the
+                only one.
             posterior_predictive: add that group by `predictive()`, likewise.
 
         Raises:
@@ -487,6 +508,7 @@ class VariablesOfDraws(ABC):
             self.posterior.observed,
             self.about,
             self._axes(coords, dims),
+            self._of_data,
             self._requested_groups(log_likelihood, posterior_predictive),
         )
         if "posterior" in found:

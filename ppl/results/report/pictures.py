@@ -12,10 +12,10 @@ import numpy as np
 
 from ppl.errors import DataError
 from ppl.inference.run.outcome import Ending
+from ppl.results.files.arviz import REPLICATED
 from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.density import varies
-from ppl.results.fits.variables import REPLICATED
 from ppl.results.report import plots
 from ppl.results.report.plots import Draws
 from ppl.results.report.stansummary import worst_khats

@@ -141,3 +141,25 @@ def test_only_a_mean_field_fit_loses_dependence(model):
         found = fit.doctor().findings
         assert tuple(f.code for f in found) == codes, (shift, algorithm)
         assert not codes or (found[0].span.line == 7 and "-0.9" in found[0].message)
+
+
+def test_each_outcome_is_examined_by_itself():
+    """The outlier is one of y; a missing value of z changes no check but those that simulate the prior."""
+    program = PROGRAM.replace("vector[N] y;", "vector[N] y;\n  vector[N] z;").replace(
+        "y ~ normal(a + b * x, s);", "y ~ normal(a + b * x, s);\n  z ~ normal(a, s);"
+    )
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=60)
+    data = {"N": 60, "x": x, "y": 1 + x + rng.normal(size=60), "z": 1 + rng.normal(size=60)}
+    data["y"][7] += 9
+    model = ppl.compile_model(program)
+    fit = model.condition(data).variational(seed=1)
+    both, z = fit.doctor(), fit.doctor(outcome="z")
+    assert both.outcomes == ("y", "z") and z.outcomes == ("z",) and z.checks < both.checks
+    assert "`y` has outliers: y[8]" in str(both) and not z.findings
+    with pytest.raises(ppl.UnknownName, match="no outcome 'w'; there are y, z"):
+        fit.doctor(outcome=["y", "w"])
+    data["z"][3] = np.nan
+    missing = model.condition(data, missing="model").variational(seed=1).doctor(outcome="z")
+    assert "values of z are missing." in missing.sentence and "z_missing" not in str(missing)
+    assert missing.checks >= z.checks - 4
