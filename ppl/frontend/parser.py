@@ -14,7 +14,7 @@ from ppl.frontend.include import Expanded, expand
 from ppl.frontend.recovery import mend
 from ppl.frontend.syntax_errors import explain, stopped
 from ppl.frontend.syntax_stop import blanked
-from ppl.frontend.tables import fast
+from ppl.frontend.tables import parse as tree_of
 from ppl.source import SourceText
 
 
@@ -48,7 +48,7 @@ def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed
     """The syntax tree and the syntax errors; raises ModelError only where an include cannot be read."""
     text = expand(source, include_paths)
     try:
-        return build(text, fast().parse(text.text))
+        return build(text, tree_of(text.text))
     except UnexpectedInput as error:
         return read_on(text, error)
 
@@ -80,7 +80,7 @@ def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
         reached, lost = stop.offset, lost | mended.lost
         text = text.with_text(blanked(mended.text, strings=False))
         try:
-            built = build(text, fast().parse(text.text))
+            built = build(text, tree_of(text.text))
             return Parsed(built.program, independent((*errors, *built.errors)), lost | built.lost)
         except UnexpectedInput as next_error:
             error = next_error

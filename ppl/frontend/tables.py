@@ -10,6 +10,7 @@ import re
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import lark
@@ -18,6 +19,9 @@ from lark.lexer import TerminalDef
 
 from ppl.files import user_cache, write_whole
 from ppl.frontend.lalr import Fast
+
+SAMPLE = "parameters { real x; } model { x ~ normal(0, 1); }"
+"""What tables must read to be used."""
 
 
 @cache
@@ -28,17 +32,48 @@ def grammar_text() -> str:
 @cache
 def parser() -> lark.Lark:
     """The parser of the language."""
-    grammar, folder = grammar_text(), user_cache()
-    file = folder and folder / "ppl" / f"model-{digest(lark.__version__ + grammar)}.json"
+    return stored() or built()
+
+
+def cache_file() -> Path | None:
+    folder = user_cache()
+    return folder and folder / "ppl" / f"model-{digest(lark.__version__ + grammar_text())}.json"
+
+
+def stored() -> lark.Lark | None:
+    """The parser in the cache; None where there is none, or none that reads a program."""
+    file = cache_file()
     if file is not None:
-        with suppress(OSError, ValueError):
-            return load(file.read_text("utf-8"))
-    built = lark.Lark(grammar, start="program", parser="lalr", lexer="contextual", propagate_positions=True)
+        with suppress(Exception):
+            read = load(file.read_text("utf-8"))
+            Fast(read).parse(SAMPLE)
+            return read
+    return None
+
+
+def built() -> lark.Lark:
+    """The parser made of the grammar, which goes into the cache."""
+    made = lark.Lark(
+        grammar_text(), start="program", parser="lalr", lexer="contextual", propagate_positions=True
+    )
+    file = cache_file()
     if file is not None:
         with suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, [dump(built)])
-    return built
+            write_whole(file, [dump(made)])
+    return made
+
+
+def parse(text: str) -> lark.Tree[lark.Token]:
+    """The tree of a text; raises lark.UnexpectedInput where it is not of the language.
+
+    Nothing that the cache holds is an error of the program: where its tables fail, those of the grammar have
+    the word.
+    """
+    try:
+        return fast().parse(text)
+    except Exception:
+        return anew().parse(text)
 
 
 def is_identifier(name: str) -> bool:
@@ -51,6 +86,12 @@ def is_identifier(name: str) -> bool:
 def fast() -> Fast:
     """The same parser, run by a shorter loop."""
     return Fast(parser())
+
+
+@cache
+def anew() -> Fast:
+    """The same by tables that are not read from the cache."""
+    return Fast(built())
 
 
 def dump(built: lark.Lark) -> str:
