@@ -78,6 +78,7 @@ def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
         ("y,g\n٣,1\n", 'd.csv:2: y[1] is the string "٣"'),
         ("y,g\n0.5,1\nNA,2\n", 'd.csv:3: y[2] is the string "NA", but'),
         ("y,g\n0.5,1\n,2\n", 'd.csv:3: y[2] is the string "", but'),
+        ("y,g\n1,1\n-1e999,2\n", 'd.csv:3: y[2] is the string "-1e999", but'),
         ("y,g\nNA,1\n.,2\n", 'd.csv:3: y[2] is the string ".", but'),
         (
             'name,y,g\n"a\nb",0.5,1\nc,1.5,1.5\n',
@@ -92,6 +93,13 @@ def test_refusals_name_column_line_and_what_was_expected(tmp_path, text, message
     with pytest.raises(ppl.DataError) as caught:
         condition(tmp_path, text)
     assert message in str(caught.value) and str(caught.value).startswith(str(tmp_path / "d.csv"))
+
+
+def test_infinity_is_a_number_and_many_columns_are_read(tmp_path):
+    names = [f"x{k}" for k in range(20_000)]
+    (tmp_path / "wide.csv").write_text(f"{','.join(names)},y\n{'1,' * len(names)}-Inf\n")
+    values = ppl.data.load_data(tmp_path / "wide.csv").values
+    assert len(values) == 20_001 and values["y"].tolist() == [-np.inf]
 
 
 def test_a_parquet_table_is_read_by_columns(tmp_path):

@@ -119,6 +119,9 @@ def repeats_a_name(text: bytes) -> bool:
         ('{"y": [TRUE, 1]}', 1, 8, "found `TRUE`; write 1 or 0"),
         ('{"y": [-inf, 1]}', 1, 8, "found `-inf`; write -Infinity"),
         ('{"y": [1.5, .5]}', 1, 13, "`.5` is not a number"),
+        ('{"y": 1e999999}', 1, 7, "1e999999 is beyond double precision"),
+        ('{"y": [[1, Infinity],\n [3, -1e400]]}', 2, 6, "-1e400 is beyond double precision"),
+        ('{"y": {"1": ["1e999", 1e999]}}', 1, 23, "1e999 is beyond double precision"),
     ],
 )
 def test_a_mistake_is_placed(text, line, column, says, window):

@@ -15,6 +15,7 @@ from numpy.lib import format as npy
 
 from ppl.data.bounded_read import require_room_for
 from ppl.data.read_only import aligned, read_only
+from ppl.data.text import repeated
 from ppl.errors import DataError
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -35,7 +36,10 @@ def read_npz(path: Path) -> dict[str, Any]:
     path.stat()
     try:
         with zipfile.ZipFile(path) as archive:
-            return {name_of(info): _member(path, archive, info) for info in archive.infolist()}
+            members = archive.infolist()
+            if (name := repeated(map(name_of, members))) is not None:
+                raise DataError(f"{path}: `{name}` names two arrays; give each variable once", name, "PPL905")
+            return {name_of(info): _member(path, archive, info) for info in members}
     except BROKEN as error:
         raise DataError(
             f"{path}: not an .npz archive ({cause(error)}); numpy.savez(path, name=value, ...) writes one",

@@ -70,9 +70,9 @@ def too_much(what: str, most: int) -> str:
     )
 
 
-def require_room_for(path: Path, name: str, size: int) -> None:
-    """Refuse a variable of so many bytes where there is no room for it."""
+def require_room_for(path: Path, name: str | None, size: int) -> None:
+    """Refuse a variable, or a whole table, of so many bytes where there is no room for it."""
     most = room()
     if size > most:
         why = too_much(f"it takes {in_bytes(size)}, more than", most)
-        raise DataError(f"{path}: {name}: {why}", name, "PPL905")
+        raise DataError(": ".join(filter(None, (str(path), name, why))), name, "PPL905")

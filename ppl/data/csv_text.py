@@ -4,14 +4,17 @@ Format: RFC 4180, in UTF-8.
 """
 
 import csv
+import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import StringIO
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from ppl.data.text import BadText, utf8
+from ppl.data.text import BadText, repeated, utf8
+from ppl.data.values import NOT_FINITE
 
 TEXT_ROWS_AT_A_TIME = 1 << 14
 """Rows whose fields exist as text at a time."""
@@ -65,7 +68,7 @@ def _header(line: int, fields: Sequence[str]) -> list[str]:
     names = [field.strip() for field in fields]
     named = [name for name in names if name]
     other = next((sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]), None)
-    twice = next((name for name in named if named.count(name) > 1), None)
+    twice = repeated(named)
     if not named:
         raise BadText("the first line must name the columns; the file is empty", line)
     if named[0].startswith("#"):
@@ -84,20 +87,25 @@ def _numbers(fields: Sequence[str]) -> Any:
     """The fields as doubles, or those that are no numbers as they stand."""
     text = "".join(fields)
     if text.isascii() and "_" not in text:
-        try:
-            return np.array([float(field) for field in fields])
-        except ValueError:
-            pass
-    return [_value(field) for field in fields]
+        with suppress(ValueError):
+            values = np.array([float(field) for field in fields])
+            if not np.isinf(values).any():
+                return values
+    found = [_value(field) for field in fields]
+    return found if str in map(type, found) else np.array(found)
 
 
 def _value(field: str) -> float | str:
-    """A field as a number, where it is one: Python alone takes 1_000, and digits of other scripts."""
+    """A field as a number, where it is one.
+
+    Python alone takes 1_000 and digits of other scripts, and makes infinite what is beyond double precision.
+    """
     field = field.strip()
-    try:
-        return float(field) if field.isascii() and "_" not in field else field
-    except ValueError:
-        return field
+    with suppress(ValueError):
+        if field.isascii() and "_" not in field:
+            value = float(field)
+            return value if not math.isinf(value) or NOT_FINITE.fullmatch(field) else field
+    return field
 
 
 def _joined(pieces: Sequence[Any]) -> Any:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.errors import DataError
+from ppl.printable import printable
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Inputs:
 
 def unknown_names(inputs: Inputs, known: Collection[str]) -> list[str]:
     """Names in the data that the program does not declare; they are allowed, and ignored."""
-    return [name for name in inputs.values if name not in known]
+    return [printable(name) for name in inputs.values if name not in known]
 
 
 def merged(parts: Sequence[Inputs]) -> Inputs:

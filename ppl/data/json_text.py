@@ -4,6 +4,7 @@ The format is RFC 8259 with NaN, Inf and Infinity as further numbers, and no nam
 """
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from ppl.data.text import BadText
 from ppl.data.values import NOT_FINITE, compact
+from ppl.errors import in_a_line
 
 PARSED_BYTES = 1 << 16
 """Bytes of an array that are parsed at a time."""
@@ -21,6 +23,9 @@ DEEPEST_JSON = 200
 WHITESPACE = re.compile(rb"[ \t\r\n]*")
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 WORD = re.compile(rb'[^\s,:\[\]{}"]++')
+WORD_OR_STRING = re.compile(STRING.pattern + b"|" + WORD.pattern, re.DOTALL)
+HUGE = re.compile(rb"-?\d++(?:\.\d++)?[eE]\+?\d{2,}|-?\d{309,}+\.\d++")
+"""A number with an exponent or digits by which it may be beyond double precision."""
 BARE_INF = re.compile(r'("(?:[^"\\]++|\\.)*+")|\bInf\b', re.DOTALL)
 DELIMITER = re.compile(r'[\s,:\[\]{}"]')
 MISSING = "in JSON a missing value is null"
@@ -77,6 +82,7 @@ def read_any(text: bytes, here: int) -> tuple[Any, int]:
             token = STRING.match(text, here) or WORD.match(text, here)
             if token is None:
                 fail("a value is expected: a number, a string, `[` or `{`", text, here)
+            require_doubles(text, here, token.end())
             return decode(text, here, token.end()), token.end()
 
 
@@ -124,7 +130,10 @@ def read_array(text: bytes, start: int) -> tuple[Any, int]:
             pieces.append(compact([numeric(element)]))
             end = skip(text, end)
         else:
-            pieces.append(compact(read_piece(text, start, here, end, alone=not pieces)))
+            values = compact(read_piece(text, start, here, end, alone=not pieces))
+            if not (isinstance(values, np.ndarray) and np.isfinite(values).all()):
+                require_doubles(text, here, end)
+            pieces.append(values)
         match text[end : end + 1]:
             case b"]":
                 return join(pieces), end + 1
@@ -164,6 +173,13 @@ def read_piece(text: bytes, start: int, here: int, end: int, alone: bool) -> lis
     if not values and not (alone and text[end : end + 1] == b"]"):
         fail("an element is missing here", text, end)
     return [numeric(v) for v in values] if b'"' in text[here:end] else values
+
+
+def require_doubles(text: bytes, here: int, end: int) -> None:
+    """Refuse numbers beyond double precision, which Python reads as infinite."""
+    for word in WORD_OR_STRING.finditer(text, here, end):
+        if HUGE.fullmatch(word[0]) and math.isinf(float(word[0])):
+            fail(f"{in_a_line(word[0].decode())} is beyond double precision", text, word.start())
 
 
 def numeric(value: Any) -> Any:

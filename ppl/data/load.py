@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
 from ppl.data.archive import read_npz
-from ppl.data.bounded_read import read_bytes
+from ppl.data.bounded_read import read_bytes, require_room_for
 from ppl.data.csv_text import parse_csv
 from ppl.data.inputs import Inputs, Rows
 from ppl.data.json_text import parse_json
 from ppl.data.r_dump import parse_r_dump
-from ppl.data.text import BadText
+from ppl.data.text import BadText, repeated
 from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
+
+BYTES_A_NUMBER = 8
+"""Of a table's number in memory; a compressed file of equal ones has next to none."""
 
 
 class Frame(Protocol):
@@ -51,7 +54,11 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
         case Mapping():
             return Inputs(_named(data), "data")
         case _ if is_frame(data):
-            values = _named({str(name): data[name].to_numpy() for name in data.columns})
+            if (twice := repeated(map(str, data.columns))) is not None:
+                raise DataError(
+                    f"data: `{twice}` names two columns; give each variable once", twice, "PPL905"
+                )
+            values = {str(name): data[name].to_numpy() for name in data.columns}
             return Inputs(values, "data", columns=dict.fromkeys(values, Rows(len(data))))
         case str() | Path():
             return _read(Path(data))
@@ -112,13 +119,21 @@ def _csv(path: Path, packed: bool) -> Inputs:
 def _parquet(path: Path, packed: bool) -> Inputs:
     """A variable a column; missing values are nan."""
     try:
-        from pyarrow.parquet import read_table
+        from pyarrow.parquet import ParquetFile, read_table
     except ImportError:
         raise MissingPackage(str(path), "pyarrow", *requirements("parquet")) from None
     try:
-        table = read_table(path)
+        with ParquetFile(path) as file:
+            name, numbers = (
+                repeated(file.schema_arrow.names),
+                file.metadata.num_rows * file.metadata.num_columns,
+            )
+        require_room_for(path, None, BYTES_A_NUMBER * numbers)
+        table = read_table(path) if name is None else None
     except ValueError as error:  # pyarrow's errors are ValueErrors
         raise DataError(f"{path}: cannot be read: {error}", code="PPL905") from None
+    if table is None:
+        raise DataError(f"{path}: `{name}` names two columns; give each variable once", name, "PPL905")
     values = {name: table.column(name).to_numpy() for name in table.column_names}
     return Inputs(values, str(path), columns=dict.fromkeys(values, Rows(len(table))))
 

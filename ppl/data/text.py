@@ -1,5 +1,7 @@
 """Files of text: their characters, and how what is wrong in one is placed."""
 
+from collections.abc import Iterable
+
 
 class BadText(ValueError):
     """The text is not of its format: what is wrong at `line` and, in JSON, `column`, both from 1."""
@@ -8,6 +10,16 @@ class BadText(ValueError):
         self.line, self.column = line, column
         self.place = f"{line}:{column}" if column else f"{line}"
         super().__init__(message)
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that stands among others for a second time."""
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def utf8(text: bytes) -> str:

@@ -224,6 +224,33 @@ def test_unsigned_integers_do_not_wrap(kind):
     np.testing.assert_array_equal(write([1, 2, 2**63 - 1]).values["x"], [1, 2, 2**63 - 1])
 
 
+def test_a_table_that_unpacks_into_more_than_there_is_room_for(little_memory):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    write_table(arrow.table({"x": np.zeros(4_000_000)}), "d.parquet")
+    text = refused(lambda: "d.parquet", "d.parquet", None)
+    assert os.path.getsize("d.parquet") < 100_000 and "30.5 MiB" in text
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_arrays_of_one_name_are_refused():
+    with zipfile.ZipFile("d.npz", "w") as archive:
+        for value in (DRAWS, -DRAWS):
+            archive.writestr("x.npy", npy(value))
+    refused(lambda: "d.npz", "`x` names two arrays")
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame = pytest.importorskip("pandas").DataFrame([[1, 2], [3, 4]], columns=["x", "x"])
+    refused(lambda: frame, "`x` names two columns")
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    write_table(arrow.table([[1.0], [2.0]], names=["x", "x"]), "d.parquet")
+    refused(lambda: "d.parquet", "d.parquet: `x` names two columns")
+
+
 def test_unsigned_integers_of_an_array_do_not_wrap():
     np.savez("d.npz", N=3, x=np.array([1, 2, 2**64 - 1], np.uint64))
     assert ppl.compile_model("data { int N; vector[N] x; }").condition("d.npz").d.x__[2] == 2.0**64
