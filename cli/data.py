@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ppl.cli.options import STDIN, as_names, split_names, whole_files
+from ppl.files import is_file
 
 if TYPE_CHECKING:
     from ppl.data import Inputs
@@ -41,6 +42,16 @@ def recorded(files: Iterable[Path], more: Iterable[str] = ()) -> str:
     return " ".join([*map(str, files), *more])
 
 
+def files_named_by(file: Path, names: Iterable[str]) -> list[Path]:
+    """Those of the files that a file names which are there, in its folder, in the current one or below.
+
+    It may be anyone's: a file elsewhere is read only if the user names it.
+    """
+    folders = [folder.resolve() for folder in (file.parent, Path.cwd())]
+    found = [path for path in map(Path, names) if is_file(path)]
+    return [path for path in found if any(path.resolve().is_relative_to(folder) for folder in folders)]
+
+
 def conditioned_as(model: Path, run: "DrawsFile", data: list[Path], option: str = "--data") -> "Posterior":
     """The posterior of a program whose draws a file has, with these data, else those that its comments name.
 
@@ -51,10 +62,11 @@ def conditioned_as(model: Path, run: "DrawsFile", data: list[Path], option: str 
     from ppl.errors import DataError
 
     compiled = model_of(model)
-    named = [Path(word) for word in run.config.get("data.file", "").split()]
-    there = data or [path for path in named if path.is_file()]
+    named = run.config.get("data.file", "").split()
+    there = data or files_named_by(run.path, named)
     if compiled.data_schema and (not there or (not data and len(there) < len(named))):
-        raise DataError(f"{run.path} does not name the data of {model}; give them: {option} FILE.")
+        why = f"{run.path} names no data of {model} in its folder, the current one or below"
+        raise DataError(f"{why}; give them: {option} FILE.")
     return conditioned_as_draws(compiled, inputs_from(there), run.columns)
 
 
@@ -80,7 +92,7 @@ def rows_of(
     from ppl.results.report.log_lik import POINTWISE, in_files
 
     named = runs[0].config.get("ppl.program")
-    model = model or (Path(named) if named else None)
+    model = model or next(iter(files_named_by(runs[0].path, [named] if named else [])), None)
     there = log_lik != POINTWISE or log_lik in variables(runs[0].columns)
     if outcome and model is None and there:
         raise DataError(

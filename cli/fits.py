@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppl.cli.data import inputs_from
+from ppl.cli.data import files_named_by, inputs_from
+from ppl.cli.options import file_of
 
 if TYPE_CHECKING:
     from ppl.results.files.read_csv import DrawsFile
@@ -35,14 +36,16 @@ def saved_fit(path: Path, model: Path | None = None, data: Sequence[Path] = (), 
     from ppl.results.fits.saved import read
 
     record = read(path)
-    program = model or Path(record["program"])
+    program = model or next(iter(files_named_by(path, [record["program"]])), None)
     words = [*map(str, data)] or record.get("data_file", "").split()
-    if not program.is_file():
+    if program is None:
         raise DataError(
-            f"{path} names the program {program}: there is no such file. Run in the folder of the fit, or "
-            "give the program (MODEL or --model)."
+            f"{path} names the program {record['program']}: there is no such file in its folder, the current "
+            "one or below. Give the program (MODEL or --model)."
         )
     compiled = model_of(program, record["positive_transform"])
+    if not data and len(files_named_by(path, map(file_of, words))) < len(words):
+        raise DataError(f"{path} names data that are not in its folder, the current one or below: give them.")
     if compiled.data_schema and not words:
         raise DataError(f"{path} does not name the data of {program}: give them.")
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:

@@ -7,6 +7,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ppl.cli.options import inputs, outputs
 from ppl.files import refuse_overwriting
+from ppl.printable import printable
 
 KINDS = {"int_parsing": "an integer", "int_from_float": "an integer", "float_parsing": "a number"}
 """What an option expects, by Pydantic's name of the mistake; newer versions of Typer leave values to it."""
@@ -19,7 +20,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = in_plain_words(error)
+            error.message = printable(in_plain_words(error))
             raise
 
 

@@ -20,6 +20,7 @@ from ppl.cli.words import WithWords
 from ppl.distribution import VERSION
 from ppl.errors import DataError, InferenceError, ModelError, PPLError
 from ppl.memory import out_of_memory
+from ppl.printable import printable
 
 NAMES = (
     *("variational", "sample", "sbc", "predict", "update", "new", "build", "summary", "loo", "compare"),
@@ -142,5 +143,5 @@ def _run(argv: list[str] | None) -> None:
 def _exit(status: int, message: str, error: Exception) -> NoReturn:
     """Ends with the message, and below it the notes that the error has collected on its way."""
     for line in (message, *getattr(error, "__notes__", ())):
-        print(line, file=sys.stderr)
+        print(printable(line), file=sys.stderr)
     sys.exit(status)

@@ -116,7 +116,7 @@ def inputs(context: Any) -> Iterator[Path]:
     for name, value in context.params.items():
         values = value if isinstance(value, list | tuple) else [value]
         if name in context.meta.get(TEXTS, ()):
-            yield from (Path(_named(text)[1].partition(":")[0] or text) for text in values)
+            yield from (Path(file_of(text)) for text in values)
         elif name not in context.meta.get(OUTPUTS, ()):
             yield from (path for path in values if isinstance(path, Path))
 
@@ -139,7 +139,8 @@ def data_files(text: str, *names: str) -> Any:
             name, file = _named(one)
             path = Path(file.partition(":")[0])
             if name and not (SCHEME.match(file) or exists(path)):
-                raise typer.BadParameter(f"there is no file '{path}' for `{name}`.")
+                whole = f" The file of that whole name is ./{one}" if exists(Path(one)) else ""
+                raise typer.BadParameter(f"there is no file '{path}' for `{name}`.{whole}")
             if not (name or Path(one) == STDIN or exists(Path(one))):
                 raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy, nor a file.")
         if len(as_names(words)) + len(whole_files(words)) < len(words):
@@ -153,6 +154,11 @@ def _named(one: str) -> tuple[str, str]:
     """Variable and file of NAME=FILE; "" and "" for the name of a file alone."""
     name, _, file = one.partition("=")
     return (name, file) if file and name.isidentifier() else ("", "")
+
+
+def file_of(word: str) -> str:
+    """The file in FILE, NAME=FILE and NAME=FILE:COLUMNS."""
+    return _named(word)[1].partition(":")[0] or word
 
 
 def as_names(words: Iterable[str]) -> dict[str, str]:

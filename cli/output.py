@@ -9,6 +9,8 @@ from io import StringIO, UnsupportedOperation
 from shutil import get_terminal_size
 from typing import Any, TextIO
 
+from ppl.printable import printable
+
 LINE_LENGTH = 80
 """Columns of a page of text, however wide the terminal."""
 NAMES = {"stdout": "standard output", "stderr": "standard error"}
@@ -20,10 +22,10 @@ def screen_width() -> int:
 
 
 def wrapped(text: str) -> str:
-    """Sentences broken into lines; what is indented is program text and stays."""
+    """Sentences broken into lines, cleaned; what is indented is program text and stays."""
     width = min(LINE_LENGTH, get_terminal_size((LINE_LENGTH, 24)).columns)
     fill = partial(textwrap.fill, width=width, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(line if line.startswith(" ") else fill(line) for line in text.split("\n"))
+    return "\n".join(line if line.startswith(" ") else fill(line) for line in printable(text).split("\n"))
 
 
 class TolerantStream:

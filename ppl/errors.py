@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ppl.printable import printable
 from ppl.source import Span
 from ppl.spelling import nearest
 
@@ -45,6 +46,9 @@ class PPLError(Exception):
         ...     print(type(error).__name__)
         InferenceError
     """
+
+    def __init__(self, message: str):
+        super().__init__(printable(message))
 
     def __reduce__(self) -> Any:
         """Errors go from process to process, whatever their constructors take."""
@@ -85,7 +89,7 @@ def first_few(names: Sequence[str], most: int = 3) -> str:
 
 def in_a_line(text: str) -> str:
     """Program text without its line breaks, of a long one the beginning."""
-    line = " ".join(text.split())
+    line = printable(" ".join(text.split()))
     return line if len(line) <= LONGEST_IN_TITLE else f"{line[:LONGEST_IN_TITLE]}..."
 
 
@@ -104,7 +108,8 @@ class ModelError(PPLError):
     """
 
     def __init__(self, message: str, span: Span, hint: str | None, code: str, fix: Fix | None = None):
-        self.message, self.span, self.hint, self.code, self.fix = message, span, hint, code, fix
+        self.message, self.hint = printable(message), hint and printable(hint)
+        self.span, self.code, self.fix = span, code, fix
         self.others: tuple[ModelError, ...] = ()
         super().__init__(message)
 
@@ -158,7 +163,7 @@ class DataError(PPLError):
     """
 
     def __init__(self, message: str, variable: str | None = None, code: str = "PPL900"):
-        self.message, self.variable, self.code = message, variable, code
+        self.message, self.variable, self.code = printable(message), variable, code
         super().__init__(message)
 
 

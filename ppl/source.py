@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ppl.printable import printable
+
 WIDTH = 80
 """Columns an excerpt keeps within."""
 
@@ -38,7 +40,7 @@ class Span:
     @property
     def place(self) -> str:
         """`file:line:column`."""
-        return f"{self.source.name}:{self.line}:{self.column}"
+        return printable(f"{self.source.name}:{self.line}:{self.column}")
 
     def holds(self, line: int, column: int) -> bool:
         """Whether a place is in it; the place after its last character is."""
@@ -66,7 +68,7 @@ class Span:
 
     def excerpt(self) -> str:
         """The line with its number and, under it, carets; of a long line the part around the span."""
-        text = "".join(c if c.isprintable() else " " for c in self.source.line(self.line))
+        text = printable(self.source.line(self.line), kept="", replace=lambda character: " ")
         gutter = f"{self.line:>5} | "
         start, end = self.column - 1, self.end_column - 1 if self.end_line == self.line else len(text)
         text, shift = window(text, start, WIDTH - len(gutter))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ppl.cli.arguments import DrawsFiles
-from ppl.cli.data import conditioned_as_draws
+from ppl.cli.data import conditioned_as_draws, files_named_by
 from ppl.cli.generated import warn_of_poor
 from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
 from ppl.cli.settings import choice
@@ -170,6 +170,6 @@ def gather(
 
 
 def named_in(run: Any, key: str) -> Path | None:
-    """A file that a run's comments name, where it still is."""
-    name = run.config.get(key, "")
-    return Path(name) if name and Path(name).is_file() else None
+    """A file that a run's comments name, where it is there (`files_named_by`)."""
+    name = run.config.get(key)
+    return next(iter(files_named_by(run.path, [name] if name else [])), None)

@@ -17,6 +17,7 @@ from ppl.arrays import Array, Namespace
 from ppl.backend.tuple_arrays import length, with_entries
 from ppl.errors import DataError, InferenceError, Rejection
 from ppl.memory import require_room
+from ppl.printable import printable
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.functions.complex_parts import made_complex
@@ -292,7 +293,7 @@ def readable(xp: Namespace, fixed: Sequence[Array]) -> Sequence[Array]:
 
 
 def message_text(xp: Namespace, args: Sequence[Any]) -> str:
-    return "".join(a if isinstance(a, str) else stan_text(xp, a) for a in args)
+    return "".join(printable(a) if isinstance(a, str) else stan_text(xp, a) for a in args)
 
 
 def stan_text(xp: Namespace, x: Any) -> str:

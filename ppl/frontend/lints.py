@@ -6,6 +6,7 @@ Each lint follows Stan's "pedantic mode" (Stan User's Guide, "Using the Stan com
 from dataclasses import dataclass
 
 from ppl.errors import Fix, describe
+from ppl.printable import printable
 from ppl.source import Span
 
 
@@ -22,6 +23,10 @@ class Lint:
     hint: str
     likely: bool = True
     fix: Fix | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("message", "hint"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
 
     def describe(self) -> str:
         return describe(self.span, "warning", self.code, self.message, self.hint)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.distribution import VERSION
+from ppl.printable import printable
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
 from ppl.results.arguments.tree import TREE, Values, with_defaults
 
@@ -90,7 +91,7 @@ def text(value: Any) -> str:
         case float():
             return f"{value:.16g}"
         case _:
-            return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value))
+            return printable(str(value), kept="")
 
 
 def as_json(config: Config) -> str:

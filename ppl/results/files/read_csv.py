@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ppl.data.text import repeated
 from ppl.errors import DataError
 from ppl.files import require_file
+from ppl.printable import printable
 from ppl.results.files.columns import Floats
 from ppl.results.files.provenance import Provenance, read_entries
 from ppl.results.fits.density import varies
@@ -118,6 +120,7 @@ def read_draws(path: str | Path) -> DrawsFile:
         raise DataError(f"{path} is not a CSV file: {error}.") from None
     if not header or not all(map(NAME.fullmatch, header)):
         raise DataError(f"{path} has no header of column names; expected a CSV file of draws.")
+    refuse_repeated(path, header)
     rows = _numbers(path, header, cells)
     mean = config.get("method") == "variational" and len(rows) > 0
     before = 1 if mean else warmup_rows(config)
@@ -128,6 +131,12 @@ def read_draws(path: str | Path) -> DrawsFile:
     return DrawsFile(path, config, columns, rows[before:, outside], internal, own_mean, warmup)
 
 
+def refuse_repeated(path: Path, names: Iterable[str]) -> None:
+    """Refuse draws with two columns of one name, of which only one could be read."""
+    if (name := repeated(names)) is not None:
+        raise DataError(f"{path} has two columns named {name}; expected one.")
+
+
 def read_config(comments: Iterable[str]) -> dict[str, str]:
     """The tree of comment lines as dotted names: "data.file", "method", "method.variational.iter"."""
     config: dict[str, str] = {}
@@ -135,7 +144,7 @@ def read_config(comments: Iterable[str]) -> dict[str, str]:
     for found in filter(None, map(ENTRY.match, comments)):
         path = [*path[: max(0, len(found[1]) - 1) // 2], found[2]]
         if found[3] is not None:
-            config[".".join(path)] = found[3]
+            config[".".join(path)] = printable(found[3])
     return config
 
 

@@ -12,12 +12,13 @@ from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
 from ppl.names import PARTS, Sized, column_names
+from ppl.printable import printable
 from ppl.results.files.arviz import BY_OUTCOME, POINTWISE, REPLICATED
 from ppl.results.files.arviz_versions import from_netcdf, group_names
 from ppl.results.files.columns import Floats, split_part
 from ppl.results.files.formats import ABOUT, EXTRAS, About
 from ppl.results.files.provenance import PREFIX
-from ppl.results.files.read_csv import DrawsFile, read_draws
+from ppl.results.files.read_csv import DrawsFile, read_draws, refuse_repeated
 
 STATS = {"lp": "log_p__", "lp_approx": "log_g__"}
 """ArviZ's names of the log densities, and ours."""
@@ -66,6 +67,7 @@ def same_columns(files: tuple[DrawsFile, ...]) -> tuple[DrawsFile, ...]:
 
 def as_draws(path: Path, found: Read, about: About) -> DrawsFile:
     """Flat columns, in Stan's order, of draws by variable."""
+    found = {printable(name): draws for name, draws in found.items()}
     internal = {name: draws for name, draws in found.items() if name.endswith("__")}
     flat = [
         column for name, draws in found.items() if name not in internal for column in columns(name, draws)
@@ -74,6 +76,7 @@ def as_draws(path: Path, found: Read, about: About) -> DrawsFile:
         raise DataError(f"{path} holds no draws.")
     config = {**({"method": "variational"} if "log_g__" in internal else {}), **about}
     names, values = zip(*flat, strict=True)
+    refuse_repeated(path, (*names, *internal))
     if len({len(draws) for draws in (*values, *internal.values())}) > 1:
         raise DataError(f"{path} is damaged: its variables have different numbers of draws.")
     return DrawsFile(path, config, names, np.column_stack(values), internal)
@@ -91,6 +94,7 @@ def columns(name: str, draws: Floats) -> Iterator[tuple[str, Floats]]:
 
 def _npz(path: Path) -> tuple[Read, About]:
     with np.load(path) as arrays:
+        refuse_repeated(path, arrays.files)
         about = json.loads(str(arrays[ABOUT])) if ABOUT in arrays.files else {}
         draws = {name: inexact(arrays[name]) for name in arrays.files if arrays[name].ndim}
     return draws, _texts(about)
@@ -100,8 +104,9 @@ def _parquet(path: Path) -> tuple[Read, About]:
     import pandas as pd
     from pyarrow.parquet import read_schema
 
-    frame = pd.read_parquet(path, engine="pyarrow")
-    meta = read_schema(path).metadata or {}
+    schema = read_schema(path)
+    refuse_repeated(path, schema.names)
+    frame, meta = pd.read_parquet(path, engine="pyarrow"), schema.metadata or {}
     about = {name.decode(): text.decode() for name, text in meta.items() if name.startswith(PREFIX.encode())}
     return {str(name): frame[name].to_numpy(dtype=float) for name in frame}, about
 
@@ -139,7 +144,7 @@ def _joined(found: Read) -> Iterator[tuple[str, Floats]]:
 
 
 def _texts(meta: Mapping[str, Any]) -> About:
-    return {name: str(text) for name, text in meta.items() if name.startswith(PREFIX)}
+    return {name: printable(str(text)) for name, text in meta.items() if name.startswith(PREFIX)}
 
 
 Reader = Callable[[Path], tuple[Read, About]]
