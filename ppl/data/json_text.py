@@ -24,7 +24,7 @@ WHITESPACE = re.compile(rb"[ \t\r\n]*")
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 WORD = re.compile(rb'[^\s,:\[\]{}"]++')
 WORD_OR_STRING = re.compile(STRING.pattern + b"|" + WORD.pattern, re.DOTALL)
-HUGE = re.compile(rb"-?\d++(?:\.\d++)?[eE]\+?\d{2,}|-?\d{309,}+\.\d++")
+OVERFLOWS = re.compile(rb"-?\d++(?:\.\d++)?[eE]\+?\d{2,}|-?\d{309,}+\.\d++")
 """A number with an exponent or digits by which it may be beyond double precision."""
 BARE_INF = re.compile(r'("(?:[^"\\]++|\\.)*+")|\bInf\b', re.DOTALL)
 DELIMITER = re.compile(r'[\s,:\[\]{}"]')
@@ -178,7 +178,7 @@ def read_piece(text: bytes, start: int, here: int, end: int, alone: bool) -> lis
 def require_doubles(text: bytes, here: int, end: int) -> None:
     """Refuse numbers beyond double precision, which Python reads as infinite."""
     for word in WORD_OR_STRING.finditer(text, here, end):
-        if HUGE.fullmatch(word[0]) and math.isinf(float(word[0])):
+        if OVERFLOWS.fullmatch(word[0]) and math.isinf(float(word[0])):
             fail(f"{in_a_line(word[0].decode())} is beyond double precision", text, word.start())
 
 
