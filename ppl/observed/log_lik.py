@@ -1,7 +1,8 @@
 """The log likelihood by row, as a program: the terms of the model block in generated quantities."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 from ppl.discrete.normal import normalised_in
@@ -9,10 +10,10 @@ from ppl.frontend import ast
 from ppl.frontend.entries import Drawn
 from ppl.frontend.facts import Facts
 from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, code, indexed, rewrite
+from ppl.frontend.rewriting import Stmts, code, indexed, rewrite, text_of
 from ppl.observed.densities import log_density
 from ppl.observed.flow import Exprs, flow_of
-from ppl.observed.places import Place
+from ppl.observed.places import JOINED, Place, in_common
 from ppl.observed.quantities import ByData, sizes_of, text_of_quantities
 from ppl.observed.refused import unread
 from ppl.observed.terms import Around, Reader, outcomes_of
@@ -32,30 +33,67 @@ class Terms:
         return (made,)
 
     def summed(self, body: Stmts, sizes: Mapping[str, Exprs], names: FreshNames, span: Span) -> "Summed":
-        """The body with each term added to an entry of a quantity, one quantity a data variable."""
-        axes: dict[str, int] = {}
-        for p in self.places.values():
-            axes[p.name] = min(axes.get(p.name, len(p.at)), len(p.at))
-        quantities = {name: names.fresh(f"log_lik_{name}") for name in sizes if name in axes}
+        """The body with each term added to an entry of a quantity, one quantity an outcome.
+
+        Outcomes that a term depends on together are one, and so are all of their terms.
+        """
+        groups = joined_outcomes((p.name for p in self.places.values()), [*sizes])
+        own = {group: [sizes[name] for name in group.split(JOINED)] for group in groups.values()}
+        shapes = {group: shared_sizes(each) for group, each in own.items()}
+        tied: dict[str, Span] = {}
+        for term, p in self.places.items():
+            group = groups[p.name]
+            if len(p.at) < len(shapes[group]):
+                shapes[group] = shapes[group][: len(p.at)]
+            if not shapes[group] and any(own[group]):
+                tied.setdefault(group, term.span)
+        in_order = sorted(shapes, key=lambda group: [*sizes].index(group.partition(JOINED)[0]))
+        words = {group: group.replace(JOINED, "_and_") for group in in_order}
+        quantities = {group: names.fresh(f"log_lik_{word}") for group, word in words.items()}
 
         def added(n: Any) -> Stmts | None:
             if (p := self.places.get(n)) is None:
                 return None
-            entry = indexed(quantities[p.name], p.at[: axes[p.name]], n.span)
+            group = groups[p.name]
+            entry = indexed(quantities[group], p.at[: len(shapes[group])], n.span)
             return code("a += b;", n.span, a=entry, b=n.value)
 
-        declared = tuple(
-            declaration(quantity, sizes[name][: axes[name]], span) for name, quantity in quantities.items()
-        )
-        return Summed(quantities, declared, rewrite(body, added))
+        declared = tuple(declaration(made, shapes[group], span) for group, made in quantities.items())
+        return Summed(quantities, declared, rewrite(body, added), tied)
+
+
+def joined_outcomes(places: Iterable[str], order: Sequence[str]) -> dict[str, str]:
+    """The outcomes that each name of a place belongs to, those that terms join as one, in that order."""
+    groups: list[set[str]] = []
+    found = [*dict.fromkeys(places)]
+    for own in (set(name.split(JOINED)) for name in found):
+        touched = [group for group in groups if group & own]
+        groups = [*(group for group in groups if not group & own), own.union(*touched)]
+
+    def group_of(name: str) -> str:
+        (group,) = (group for group in groups if {*name.split(JOINED)} <= group)
+        return JOINED.join(sorted(group, key=order.index))
+
+    return {name: group_of(name) for name in found}
+
+
+def shared_sizes(sizes: Sequence[Exprs]) -> Exprs:
+    """The leading sizes that all of several outcomes have."""
+    first, *others = sizes
+    common = [in_common([*map(text_of, first)], [*map(text_of, other)]) for other in others]
+    return first[: min(common, default=len(first))]
 
 
 class Summed(NamedTuple):
-    """The quantities by data variable, their declarations, and the statements that compute them."""
+    """The quantities by outcome, their declarations, and the statements that compute them.
+
+    `tied` are the outcomes whose entries are one row, and the place of a term that makes them one.
+    """
 
     quantities: dict[str, str]
     declared: Stmts
     body: Stmts
+    tied: dict[str, Span]
 
 
 @dataclass
@@ -63,6 +101,11 @@ class LogLikReader(Reader):
     """The terms of data by row."""
 
     terms: Terms = field(default_factory=Terms)
+
+    def of_several(self, places: Sequence[Place], span: Span) -> Place:
+        """Rows of several outcomes belong together where one term has the density of both."""
+        names = dict.fromkeys(p.name for p in places)
+        return replace(reduce(Place.common, places), name=JOINED.join(names))
 
     def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
         return self.terms.add(log_density(d, s, self.facts), place)
@@ -74,7 +117,8 @@ class LogLikReader(Reader):
 def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
     """The log likelihood by row of a program without discrete parameters.
 
-    Each data variable that is observed has an array of the axes by which its terms can be told apart. With
+    Each data variable that is observed has an array of the axes by which its terms can be told apart; several
+    that one term has the density of have an array together. With
     `draws_back` the model block stays: discrete data that are missing are drawn back given it.
 
     Raises:
@@ -86,15 +130,10 @@ def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> 
     body = reader.body(program.model, Around())
     if not reader.terms.places:
         raise unread("no statement observes data", program.span)
-    sizes = sizes_of(program)
-    tied: dict[str, Span] = {}
-    for term, p in reader.terms.places.items():
-        if sizes[p.name] and not p.at:
-            tied.setdefault(p.name, term.span)
-    found = reader.terms.summed(body, sizes, names, program.span)
+    found = reader.terms.summed(body, sizes_of(program), names, program.span)
     made = program if draws_back else replace(program, model=())
     text = text_of_quantities(made, found.declared, found.quantities.values(), found.body)
-    return ByData(text, found.quantities, tied)
+    return ByData(text, found.quantities, found.tied)
 
 
 def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:

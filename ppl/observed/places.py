@@ -18,6 +18,10 @@ SAME_ENTRIES = ("head", "to_vector", "to_row_vector", "to_array_1d")
 """Functions of one axis that leave entry k of their first argument at k."""
 
 
+JOINED = " + "
+"""Between the names of outcomes whose densities are added up by row."""
+
+
 class NoPlace(Exception):
     """An expression is not made of entries of one data variable."""
 
@@ -29,7 +33,7 @@ def in_common(a: Sequence[Any], b: Sequence[Any]) -> int:
 
 @dataclass(frozen=True)
 class Place:
-    """`name[at]`: with fewer indices than axes, all that is below them."""
+    """`name[at]`: with fewer indices than axes, all that is below them; of several, by `JOINED` names."""
 
     name: str
     at: Exprs = ()

@@ -27,7 +27,8 @@ from ppl.observed.refused import unread
 from ppl.source import Span
 from ppl.types import INT, rank
 
-CUMULATIVE = ("_lcdf", "_lccdf", "_cdf", "_ccdf")
+LOG_CUMULATIVE = ("_lcdf", "_lccdf")
+CUMULATIVE = (*LOG_CUMULATIVE, "_cdf", "_ccdf")
 TARGET = ("_lp", "target")
 
 
@@ -51,6 +52,22 @@ class Observed(NamedTuple):
     """How many densities are of parameters."""
     data: tuple[str, ...] = ()
     """Data that are read outside of densities."""
+
+
+def bounds_only(found: Observed) -> Observed:
+    """What a cumulative distribution function observes."""
+    return found._replace(places=(), bounds=found.places)
+
+
+def items_of(e: ast.Expr) -> Exprs:
+    """The items of a literal, `[y[n], x[n]]'`; none of any other expression."""
+    match e:
+        case ast.Transpose(operand=operand):
+            return items_of(operand)
+        case ast.RowVectorLiteral(items=items) | ast.ArrayLiteral(items=items):
+            return items
+        case _:
+            return ()
 
 
 def together(found: Iterable[Observed]) -> Observed:
@@ -126,6 +143,11 @@ class Reader(ABC):
             return ()
         return d.inside(self.of_density(d, s, place, around), s.span)
 
+    def of_several(self, places: Sequence[Place], span: Span) -> Place:
+        """The rows of a term that depends on several outcomes."""
+        first, second, *_ = sorted({p.name for p in places})
+        raise unread(f"this term depends on both `{first}` and `{second}`", span)
+
     def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
         """The density of one value, in loops over the values."""
         return Entries(self.facts, self.names).of(s)
@@ -140,6 +162,11 @@ class Reader(ABC):
                 return self.increment(all_, around)
             case ast.Call(name=name) if name.endswith(DENSITIES):
                 return self.density(value, around)
+            case ast.Call(name=name, args=(left, *_)) if name.endswith(LOG_CUMULATIVE) and rank(
+                self.facts.types[left]
+            ):
+                if not self.flow.depends(left):
+                    return self.cumulative(value, around)
         refuse_target(value)
         by_entry = axes if isinstance(value, ast.Variable) else 0
         lengths = Entries(self.facts, self.names).lengths(value, by_entry) if by_entry else ()
@@ -151,6 +178,16 @@ class Reader(ABC):
             return ()
         each = indexed(value, at) if heads else expr("sum(e)", value.span, e=value) if axes else value
         return loops(heads, self.of_value(each, place), value.span)
+
+    def cumulative(self, value: ast.Call, around: Around) -> Stmts:
+        """A log probability of censored values: one for each of them."""
+        d = self.split_entries(value)
+        seen = bounds_only(self.outcome(value.args[0], value.span, d.at))
+        place = self.place(seen, around, value.span)
+        if place is None:
+            return ()
+        each = replace(value, args=(d.left, *d.args)) if d.heads else value
+        return d.inside(self.of_value(each, place), value.span)
 
     # --- Which rows ---
 
@@ -167,8 +204,8 @@ class Reader(ABC):
             if seen.literals and not seen.priors:
                 raise unread("the outcome is a constant, and no row of data", span)
             return None
-        if len(names := sorted({p.name for p in places})) > 1:
-            raise unread(f"this term depends on both `{names[0]}` and `{names[1]}`", span)
+        if len({p.name for p in places}) > 1:
+            return self.of_several(places, span)
         return reduce(Place.common, places)
 
     def beside(self, around: Around) -> tuple[Place, ...]:
@@ -196,6 +233,9 @@ class Reader(ABC):
         found = self.try_place(left, at)
         if found:
             return Observed((found,))
+        several = [self.try_place(item) for item in items_of(left)]
+        if several and all(several):
+            return Observed(tuple(filter(None, several)))
         if self.flow.reads_data(left):
             raise unread(f"`{text_of(left)}` is not an entry of one data variable", span)
         return Observed(literals=not any(True for _ in variables(left)))
@@ -208,7 +248,7 @@ class Reader(ABC):
                     self.refuse_mixed(left)
                     return Observed(priors=1)
                 out = self.outcome(left, e.span)
-                return out._replace(places=(), bounds=out.places) if name.endswith(CUMULATIVE) else out
+                return bounds_only(out) if name.endswith(CUMULATIVE) else out
             case ast.Variable() if e in self.facts.symbols:
                 if (symbol := self.facts.symbols[e]) in self.flow.definitions:
                     return self.defined(symbol, within, at, seen)

@@ -137,6 +137,7 @@ LEFT = stats.norm.logcdf(0, M, S)
         ("y ~ normal(m, s) T[-1, ];", ABOVE),
         ("for (i in 1:N) if (c[i] == 1) target += normal_lccdf(y[i] | m, s); else y[i] ~ normal(m, s);",
          CENSORED),
+        ("y[{1, 3, 4, 6}] ~ normal(m, s); target += normal_lccdf(y[{2, 5}] | m, s);", CENSORED),
         ("for (i in 1:N) if (y[i] < 0) target += normal_lcdf(0 | m, s); else y[i] ~ normal(m, s);",
          np.where(Y < 0, LEFT, NORMAL)),
         ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), normal_lpdf(y[i] | 0, 1));", MIXED),
@@ -184,6 +185,21 @@ def test_transformed_data_are_data_and_a_row_without_a_term_has_none():
     assert rows_of("log(x) ~ normal(m, s);")["x"] == pytest.approx(stats.norm.logpdf(np.log(DATA["x"]), M, S))
 
 
+def test_outcomes_that_one_term_depends_on_are_one():
+    of_both = NORMAL + stats.poisson.logpmf(MORE["k"], 2)
+    other = stats.norm.logpdf(Y, 0, 1) + stats.poisson.logpmf(MORE["k"], 3)
+    mixture = (
+        "for (i in 1:N) target += log_mix(0.3, normal_lpdf(y[i] | m, s) + poisson_lpmf(k[i] | 2), "
+        "normal_lpdf(y[i] | 0, 1) + poisson_lpmf(k[i] | 3)); "
+    )
+    found = rows_of(mixture + "x ~ normal(m, s); k ~ poisson_log(m);")
+    expected = np.logaddexp(np.log(0.3) + of_both, np.log(0.7) + other) + COUNTS
+    assert [*found] == ["y + k", "x"] and found["y + k"] == pytest.approx(expected)
+    found = rows_of("for (i in 1:N) [y[i], x[i]]' ~ multi_normal([m, m]', diag_matrix([s^2, s^2]'));")
+    assert found["y + x"] == pytest.approx(NORMAL + stats.norm.logpdf(DATA["x"], M, S))
+    assert [*rows_of("target += log_mix(0.3, normal_lpdf(y | m, s), poisson_lpmf(n | s));")] == ["y + n"]
+
+
 def test_discrete_parameters_are_summed_out_of_their_rows():
     program = (
         "data { int N; vector[N] y; } parameters { real m; simplex[2] w; array[N] int<lower=1, upper=2> z; } "
@@ -202,8 +218,6 @@ def test_discrete_parameters_are_summed_out_of_their_rows():
         ("target += -N * log(s);", "this term reads `N` and has no density", "log(s)"),
         ("for (i in 1:N) target += k[i] * log(s);", "this term reads `k` and has no density", "k[i]"),
         ("for (i in 1:N) target += log(w[g[i]]);", "this term reads `g` and has no density", "g[i]"),
-        ("for (i in 1:N) target += log_mix(0.5, normal_lpdf(y[i] | m, s), poisson_lpmf(k[i] | s));",
-         "this term depends on both `k` and `y`", "log_mix"),
         ("1 ~ bernoulli_logit(m);", "the outcome is a constant", "1 ~"),
         ("target += normal_lccdf(2 | m, s);", "the outcome is a constant", "normal_lccdf"),
         ("y + x ~ normal(m, s);", "`y + x` is not an entry of one data variable", "y + x"),

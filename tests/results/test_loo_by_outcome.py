@@ -11,6 +11,7 @@ from scipy.stats import multivariate_normal
 import ppl
 from ppl.cli.main import main
 from ppl.inference.diagnose.level import Level
+from ppl.results.fits.by_row import RowsOfOutcome, chosen_outcomes
 from ppl.results.report.compare import compare
 from ppl.results.report.log_lik import LogLik
 from ppl.results.report.loo import loo_by_outcome, loo_of
@@ -92,6 +93,19 @@ def test_a_row_of_which_one_outcome_is_missing_has_the_other():
     joint = fit._pointwise(["x", "y"], "log_lik")[0].values
     assert joint[:, 1] == pytest.approx(values["y"][:, 1])
     assert joint[:, 3] == pytest.approx(values["x"][:, 2] + values["y"][:, 3])
+
+
+def test_outcomes_of_one_term_are_named_together():
+    both, z = (
+        RowsOfOutcome(name, (2,), ((1,), (2,)), np.full((3, 2), value), np.zeros((2, 1)))
+        for name, value in (("x + y", 1.0), ("z", 10.0))
+    )
+    found = {"x + y": both, "z": z}
+    assert chosen_outcomes(found, ["y", "x"]) == chosen_outcomes(found, "x + y") == [both]
+    (all_of_them,) = chosen_outcomes(found, ["z", "y", "x"])
+    assert all_of_them.outcome == "z + x + y" and (all_of_them.values == 11).all()
+    with pytest.raises(ppl.DataError, match=r"density of both `x` and `y`.*name both, x,y"):
+        chosen_outcomes(found, "x")
 
 
 def test_an_outcome_without_rows_to_leave_out_is_named():

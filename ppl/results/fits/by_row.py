@@ -17,12 +17,12 @@ from ppl.frontend.facts import Facts
 from ppl.names import variable_of
 from ppl.observed.flow import data_of, flow_of
 from ppl.observed.log_lik import log_lik_of
+from ppl.observed.places import JOINED
 from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
 from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.log_prob import unconstrained_of
-from ppl.results.report.by_outcome import JOINED
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.source import SourceText, Span
 from ppl.stdlib.constraints.sentences import position
@@ -92,9 +92,10 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
 
     def rows(name: str, quantity: str) -> RowsOfOutcome:
         every = [(k, tuple(map(int, table.columns[k].split(".")[1:]))) for k in columns.get(quantity, ())]
-        there = [(k, at) for k, at in every if (name, at) not in missing]
+        parts = name.split(JOINED)
+        there = [(k, at) for k, at in every if not any((part, at) in missing for part in parts)]
         at = tuple(at for _, at in there)
-        observed = rows_at(np.asarray(posterior.d.of(name), float), at)
+        observed = np.hstack([rows_at(np.asarray(posterior.d.of(part), float), at) for part in parts])
         values = table.rows[:, [k for k, _ in there]]
         return RowsOfOutcome(
             name, every[-1][1] if every else (0,), at, values, observed, found.tied.get(name)
@@ -124,10 +125,19 @@ def chosen_outcomes(found: RowsByOutcome, outcome: str | Sequence[str] | None) -
     if not outcome:
         return [*found.values()]
     names = [outcome] if isinstance(outcome, str) else [*dict.fromkeys(outcome)]
+    group = {part: name for name in found for part in (*name.split(JOINED), name)}
+    named = {part for name in names for part in name.split(JOINED)}
     for name in names:
-        if name not in found:
-            raise UnknownName("no outcome", name, found)
-    return [joined([found[name] for name in names])]
+        if name not in group:
+            raise UnknownName("no outcome", name, group)
+        for other in group[name].split(JOINED):
+            if other not in named:
+                raise DataError(
+                    f"one term of the target has the density of both `{name}` and `{other}`, so that row n "
+                    f"of both is left out: name both, {name},{other}.",
+                    name,
+                )
+    return [joined([found[key] for key in dict.fromkeys(group[name] for name in names)])]
 
 
 def joined(parts: Sequence[RowsOfOutcome]) -> RowsOfOutcome:
@@ -179,9 +189,10 @@ def rows_missing(posterior: LogDensity, tied: Mapping[str, Span]) -> set[tuple[s
     """
     found = set[tuple[str, tuple[int, ...]]]()
     for c in posterior.model.completions:
-        if c.name in tied:
+        spans = [span for name, span in tied.items() if c.name in name.split(JOINED)]
+        if spans:
             raise DataError(
-                f"line {tied[c.name].line} has one density of all of `{c.name}`, and some of it is missing: "
+                f"line {spans[0].line} has one density of all of `{c.name}`, and some of it is missing: "
                 "the observed part has no log likelihood by itself. Give each entry its own density.",
                 c.name,
             )

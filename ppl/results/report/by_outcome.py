@@ -8,9 +8,6 @@ from ppl.errors import UnknownName
 
 Result = TypeVar("Result")
 
-JOINED = " + "
-"""Between the names of outcomes whose densities are added up by row."""
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ByOutcome(Mapping[str, Result], Generic[Result]):
