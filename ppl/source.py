@@ -58,6 +58,10 @@ class Span:
         """From the end of this to the start of another that follows in the same file."""
         return Span(self.source, self.end_line, self.end_column, end.line, end.column)
 
+    def through(self, end: "Span") -> "Span":
+        """From the start of this to the end of another that follows in the same file."""
+        return Span(self.source, self.line, self.column, end.end_line, end.end_column)
+
     def on_line_of(self, whole: "Span") -> "Span":
         """This, or the whole that it is part of where that begins on an earlier line."""
         return self if self.line == whole.line else whole

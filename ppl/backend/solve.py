@@ -284,5 +284,11 @@ SOLVERS: Mapping[str, Solver] = {
     **dict.fromkeys(ROOTS, root),
     **{name: partial(integral, rule) for name, rule in INTEGRALS.items()},
     **dict.fromkeys(("laplace_marginal", "laplace_marginal_tol"), marginal),
-    **dict.fromkeys(("laplace_latent_rng", "laplace_latent_tol_rng"), latent),
+    **dict.fromkeys(
+        (
+            *("laplace_latent_rng", "laplace_latent_tol_rng"),
+            *("laplace_latent_solve", "laplace_latent_solve_tol"),
+        ),
+        latent,
+    ),
 }

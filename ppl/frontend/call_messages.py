@@ -76,24 +76,39 @@ def higher_order_function(name: str, function: str, expected: Sequence[Type], re
     )
 
 
-def laplace_arguments(name: str, found: Sequence[Type], expected: str, own: bool) -> Message:
-    beside = "the functions of the likelihood and" if own else "the function"
-    where = "f is a function of a vector and of the arguments in parentheses after it, and " if own else ""
-    after = "after it" if own else ""
-    return Message(
-        "PPL511",
-        f"In addition to {beside} of the covariance, `{name}` cannot take ({commas(found)}).",
-        f"Write it as `{expected}`, where {where}K is a function that takes the arguments in parentheses "
-        f"{after}".rstrip()
-        + ".",
+def laplace_argument(
+    name: str, position: int, expected: str | None, found: Type | str | None, usage: str
+) -> Message:
+    text = f"Argument {position} of `{name}` must be {expected}; found {found}."
+    if found is None:
+        text = f"Argument {position} of `{name}` is missing: {expected}."
+    elif expected is None:
+        text = f"`{name}` takes {position - 1} arguments; argument {position} is one too many."
+    return Message("PPL511", text, laplace_usage(usage))
+
+
+def laplace_usage(usage: str) -> str:
+    functions = "f and K are functions" if "(f," in usage else "K is a function"
+    return f"Write it as `{usage}`, where {functions} of the program, with a tuple of arguments after it."
+
+
+def laplace_suffix(name: str, function: str) -> Message:
+    text = f"`{name}` cannot take `{function}`, whose name has the ending of a density or of an effect."
+    return Message("PPL512", text, "Choose a name without this ending.")
+
+
+def laplace_before_2_39(name: str, usage: str, text: str) -> Message:
+    said = (
+        f"`{name}` is called as before Stan 2.39, which moved the block size and made the settings a tuple."
     )
+    return Message("PPL515", said, f"Write it as `{usage}`: here `{text}`.", text)
 
 
 def first_order_only(called: str, function: str) -> Message:
     return Message(
         "PPL514",
-        f"`{called}` has only first derivatives, but Laplace's approximation needs the third derivatives of "
-        f"`{function}` in theta.",
+        f"`{function}` calls `{called}`, which has only first derivatives in general. Laplace's "
+        f"approximation needs the third derivatives of `{function}` in theta.",
         "Write the log likelihood without it, or make theta a parameter, `theta ~ multi_normal(...)`.",
     )
 

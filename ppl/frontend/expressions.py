@@ -73,7 +73,7 @@ def type_of(c: Check, e: ast.Expr) -> Type:
         case ast.Call(name=name, args=(_, *rest)) if name in HIGHER_ORDER:
             return check_higher_order(c, e, check_each(c, rest))
         case ast.Call(name=name) if name in LAPLACE:
-            return check_laplace(c, e, check_each(c, LAPLACE[name].values(e.args)))
+            return check_laplace(c, e, types_or_functions(c, e.args))
         case ast.Call():
             return check_call(c, e, check_arguments(c, e))
         case ast.Binary(op="&&" | "||"):
@@ -105,9 +105,20 @@ def check_arguments(c: Check, e: ast.Call) -> list[Type]:
     return finished(c, [partial(check_argument, c, e.name, a) for a in e.args])
 
 
+def types_or_functions(c: Check, arguments: Sequence[ast.Expr]) -> list[Type | None]:
+    """The types of arguments; None for one that is the name of a function."""
+    values = [a for a in arguments if not is_function(c, a)]
+    types = iter(check_each(c, values))
+    return [None if is_function(c, a) else next(types) for a in arguments]
+
+
+def is_function(c: Check, e: ast.Expr) -> bool:
+    return isinstance(e, ast.Variable) and c.scope.find(e.name) is None and names_a_function(c, e.name)
+
+
 def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
     """An argument may be a function's name where a higher-order function wants one."""
-    if isinstance(e, ast.Variable) and c.scope.find(e.name) is None and names_a_function(c, e.name):
+    if is_function(c, e):
         raise c.refuse(messages.unsupported(f"`{function}` with a function as argument"), e.span)
     return check_expr(c, e)
 

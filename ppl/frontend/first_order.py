@@ -1,25 +1,27 @@
-"""What a log likelihood of the program may not do with theta, for Laplace's approximation of it.
+"""What a log likelihood of the program may not do, for Laplace's approximation of it.
 
 That takes three derivatives in theta, so nothing that depends on it may go through a function that has the
-first alone: those of stdlib/first_order.py, solvers, and the Laplace functions themselves.
+first alone, those of stdlib/first_order.py. Functions of functions, hidden Markov models and the Laplace
+functions themselves are refused wherever they are called, as stanc refuses them.
 """
 
 from collections.abc import Iterator, Set
 
 from ppl.frontend import ast, call_messages
-from ppl.frontend.calls import normalised
+from ppl.frontend.calls import UNSUPPORTED, normalised
 from ppl.frontend.expressions import children
 from ppl.frontend.facts import Check, Facts, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import UserFunction
-from ppl.frontend.solvers import SOLVERS
 from ppl.frontend.usage_lints import definitions
 from ppl.frontend.walk import closure, statements, variables, walk
 from ppl.stdlib.first_order import FIRST_ORDER
 from ppl.types import INT, element_type
 
 Names = frozenset[str]
+NEVER = frozenset({*HIGHER_ORDER, *LAPLACE, *UNSUPPORTED, "hmm_marginal", "hmm_hidden_state_prob"})
+"""Functions that no log likelihood may call."""
 
 
 def check_likelihoods(c: Check) -> None:
@@ -27,14 +29,33 @@ def check_likelihoods(c: Check) -> None:
     for named, called in list(c.facts.calls.items()):
         if isinstance(named, ast.Variable) and isinstance(called, UserMatch):
             with c.reporting():
-                refuse_first_order(c, called.function)
+                refuse_first_order(c, named, called.function)
 
 
-def refuse_first_order(c: Check, likelihood: UserFunction) -> None:
+def refuse_first_order(c: Check, named: ast.Variable, likelihood: UserFunction) -> None:
+    for f in called_from(c.facts, likelihood):
+        for call in calls_in(f):
+            if call.name in NEVER:
+                raise c.refuse(call_messages.first_order_only(call.name, likelihood.name), named.span)
     theta = frozenset([likelihood.definition.args[0].name])
     found = next(first_order_calls(c.facts, likelihood, theta, set()), None)
     if found is not None:
         raise c.refuse(call_messages.first_order_only(found.name, likelihood.name), found.span)
+
+
+def called_from(facts: Facts, f: UserFunction) -> list[UserFunction]:
+    """The function and all functions of the program that it calls, itself or through others."""
+    found = [f]
+    for each in found:  # which grows
+        matches = (facts.calls.get(call) for call in calls_in(each))
+        called = [match.function for match in matches if isinstance(match, UserMatch)]
+        found += [g for g in dict.fromkeys(called) if g not in found]
+    return found
+
+
+def calls_in(f: UserFunction) -> Iterator[ast.Call]:
+    body = f.definition.body
+    return (node for node in walk(body or ()) if isinstance(node, ast.Call))
 
 
 def first_order_calls(
@@ -45,19 +66,14 @@ def first_order_calls(
         return
     seen.add((f, moving))
     names = moving_names(facts, f.definition.body, moving)
-    for call in walk(f.definition.body):
-        if not isinstance(call, ast.Call):
-            continue
+    for call in calls_in(f):
         moves = [moving_expression(facts, a, names) for a in call.args]
         called = facts.calls.get(call)
         if not any(moves):
             continue
-        if call.name in SOLVERS or call.name in LAPLACE:
-            yield call
-        elif isinstance(called, UserMatch):
-            args = [a.name for a in called.function.definition.args]
-            if call.name not in HIGHER_ORDER:  # of slices and shards any may move
-                args = [a for a, own in zip(args, moves, strict=True) if own]
+        if isinstance(called, UserMatch):
+            names_given = [a.name for a in called.function.definition.args]
+            args = [a for a, own in zip(names_given, moves, strict=True) if own]
             yield from first_order_calls(facts, called.function, frozenset(args), seen)
         elif normalised(call.name) in FIRST_ORDER:
             yield call

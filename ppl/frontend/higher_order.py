@@ -58,6 +58,8 @@ def pure_function(
 ) -> UserMatch:
     """The function of the program that the call names, which takes and returns that and has no effects."""
     found = calls.find_overload(c, function.name, expected)
+    if found is not None:
+        calls.refuse_ambiguous(c, ast.Call(function.span, function.name, ()), expected, found)
     pure = calls.suffix_of(function.name) not in ("rng", "lp", "jacobian")
     if not isinstance(found, UserMatch) or found.returns != returns or not pure:
         raise c.refuse(

@@ -1,9 +1,9 @@
-"""The embedded Laplace approximation: `laplace_marginal(f, (...), K, (...))`, and of named likelihoods.
+"""The embedded Laplace approximation: `laplace_marginal(f, (...), size, K, (...))`, and of named likelihoods.
 
 Both f, the log likelihood of theta, and K, its covariance matrix, are functions of the program, each with a
-tuple of its arguments; likelihoods with a name take data and an offset m for each theta in place of f.  The
-`_tol` forms have settings of the solver beside.  Stan Functions Reference 2.37, "Embedded Laplace
-Approximation".
+tuple of its arguments; likelihoods with a name take data and an offset m for each theta in place of f. The
+size is that of the blocks of f's Hessian. The `_tol` forms take a tuple of settings of the solver at the end.
+Stan Functions Reference 2.39, "Embedded Laplace Approximation".
 """
 
 from collections.abc import Sequence
@@ -11,81 +11,110 @@ from dataclasses import dataclass
 from textwrap import fill
 
 from ppl.frontend import ast, call_messages
-from ppl.frontend.calls import check_bar, check_suffix_place, refuse_parameters
+from ppl.frontend.calls import check_bar, check_suffix_place, refuse_parameters, suffix_of
 from ppl.frontend.facts import Check, UserMatch
 from ppl.frontend.higher_order import named_function, pure_function
+from ppl.source import Span
+from ppl.stdlib.functions.laplace_options import LAPLACE_OPTIONS
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood
 from ppl.stdlib.reference import PAGE_WIDTH
 from ppl.stdlib.signatures import promotes
 from ppl.types import INT, MATRIX, REAL, VECTOR, Array, Tuple, Type
 
 INTS = Array(INT)
-SETTINGS: tuple[tuple[str, Type], ...] = (
-    ("theta_init", VECTOR),
-    ("tol", REAL),
-    ("max_steps", INT),
-    ("hessian_block_size", INT),
-    ("solver", INT),
-    ("max_steps_linesearch", INT),
-)
-"""What the `_tol` forms take after the covariance, all of it data."""
+ANY_TUPLE = Tuple(())
+SETTINGS = Tuple(tuple(t for _, t in LAPLACE_OPTIONS))
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An argument: what it is called, and the types it may have; a function has none."""
+
+    word: str
+    types: tuple[Type, ...] = ()
+
+    def takes(self, found: Type | None) -> bool:
+        """Whether a value of a type, or a function, None, may stand here."""
+        if found is None or not self.types:
+            return found is None and not self.types
+        if self.types == (ANY_TUPLE,):
+            return isinstance(found, Tuple)
+        return any(promotes(found, t) is not None for t in self.types)
+
+    @property
+    def text(self) -> str:
+        if not self.types:
+            return self.word
+        if self.types == (ANY_TUPLE,):
+            return "(...)"
+        return f"{self.types[0]} {self.word}" if self.types != (SETTINGS,) else f"({self.word})"
+
+    @property
+    def wanted(self) -> str:
+        """What stands here, in words."""
+        if not self.types:
+            return f"a function of the program, `{self.word}`"
+        return "a tuple of arguments" if self.types == (ANY_TUPLE,) else f"`{self.text}`"
+
+
+FUNCTION, COVARIANCE = Slot("f"), Slot("K")
+ARGUMENTS_OF = Slot("the arguments of the function", (ANY_TUPLE,))
+BLOCK = Slot("hessian_block_size", (INT,))
+TOLERANCES = Slot(", ".join(f"{t} {word}" for word, t in LAPLACE_OPTIONS), (SETTINGS,))
 
 
 @dataclass(frozen=True)
 class Laplace:
-    """One function: what it integrates over, whether it draws, and whether it takes settings.
+    """One function: what it integrates over, what it returns, and whether it takes settings.
 
     Without a `likelihood` that has a name it takes one of the program.
     """
 
     likelihood: Likelihood | None
-    draws: bool
+    returns: Type
     settings: bool
 
     @property
-    def leads(self) -> tuple[Type, ...]:
-        """y, y_index, the likelihood's own parameter, m; after them come K and its arguments."""
+    def draws(self) -> bool:
+        return self.returns == VECTOR
+
+    @property
+    def leads(self) -> tuple[Slot, ...]:
+        """What comes before the block size: f and its arguments, or y, y_index, its own parameter and m."""
         if self.likelihood is None:
-            return ()
-        return (INTS, INTS, *((REAL,) if self.likelihood.dispersed else ()), VECTOR)
+            return (FUNCTION, ARGUMENTS_OF)
+        own = (Slot("eta", (REAL, VECTOR)),) if self.likelihood.dispersed else ()
+        return (Slot("y", (INTS,)), Slot("y_index", (INTS,)), *own, Slot("m", (VECTOR,)))
 
     @property
-    def functions(self) -> tuple[int, ...]:
-        """The places of f and K; after each stand its arguments."""
-        return (0, 2) if self.likelihood is None else (len(self.leads),)
+    def slots(self) -> tuple[Slot, ...]:
+        return (*self.leads, BLOCK, COVARIANCE, ARGUMENTS_OF, *((TOLERANCES,) if self.settings else ()))
 
     @property
-    def tail(self) -> tuple[Type, ...]:
-        return tuple(t for _, t in SETTINGS) if self.settings else ()
-
-    @property
-    def expected(self) -> tuple[Type, ...]:
-        """The types of the values, any tuple for a tuple."""
-        return (*self.leads, *(Tuple(()) for _ in self.functions), *self.tail)
-
-    def values(self, args: Sequence[ast.Expr]) -> list[ast.Expr]:
-        """The arguments but the functions."""
-        return [a for k, a in enumerate(args) if k not in self.functions]
+    def block(self) -> int:
+        """The place of the block size; after it stand K, its arguments and the settings."""
+        return len(self.leads)
 
     def call_text(self, name: str) -> str:
-        settings = [f"data {t} {word}" for word, t in SETTINGS] if self.settings else []
-        if self.likelihood is None:
-            return f"{name}({', '.join(['f', '(...)', 'K', '(...)', *settings])})"
-        own = ["real eta"] if self.likelihood.dispersed else []
-        words = ["array[] int y_index", *own, "vector m", "K", "(...)", *settings]
-        return f"{name}(array[] int y{', ' if self.draws else ' | '}{', '.join(words)})"
+        first, *rest = (slot.text for slot in self.slots)
+        bar = self.likelihood is not None and self.returns == REAL
+        return f"{name}({first}{' | ' if bar else ', '}{', '.join(rest)})"
+
+
+MEAN_AND_FACTOR = Tuple((VECTOR, MATRIX))
 
 
 def functions() -> dict[str, Laplace]:
     found = {}
     for tol in ("", "_tol"):
-        found[f"laplace_marginal{tol}"] = Laplace(None, False, bool(tol))
-        found[f"laplace_latent{tol}_rng"] = Laplace(None, True, bool(tol))
+        found[f"laplace_marginal{tol}"] = Laplace(None, REAL, bool(tol))
+        found[f"laplace_latent{tol}_rng"] = Laplace(None, VECTOR, bool(tol))
+        found[f"laplace_latent_solve{tol}"] = Laplace(None, MEAN_AND_FACTOR, bool(tol))
     for like in LIKELIHOODS:
         for tol in ("", "_tol"):
             for suffix in ("lpmf", "lupmf"):
-                found[f"laplace_marginal{tol}_{like.name}_{suffix}"] = Laplace(like, False, bool(tol))
-            found[f"laplace_latent{tol}_{like.name}_rng"] = Laplace(like, True, bool(tol))
+                found[f"laplace_marginal{tol}_{like.name}_{suffix}"] = Laplace(like, REAL, bool(tol))
+            found[f"laplace_latent{tol}_{like.name}_rng"] = Laplace(like, VECTOR, bool(tol))
     return found
 
 
@@ -109,19 +138,24 @@ OWN_ARGUMENTS = (
     "f is a function of the program, real f(vector theta, ...), that returns the log likelihood; its other "
     f"arguments are the tuple after it. {OF_COVARIANCE} the tuple after it."
 )
+BLOCKS = (
+    "hessian_block_size divides the size of theta: the Hessian of f in theta is zero outside blocks of this "
+    "size on its diagonal. It is 1 if each term of f depends on one theta; the size of theta always holds."
+)
+NAMED_BLOCKS = "hessian_block_size divides the size of theta; the Hessian is diagonal whatever it is."
+DEFAULTS = "generate_laplace_options(n) returns the settings that hold without `_tol`, for n thetas."
 SOLVING = (
-    "The log-concave likelihood has one mode, so theta_init, hessian_block_size, solver and "
-    "max_steps_linesearch have no effect. If tol is not met within max_steps, there is no result."
+    "The log-concave likelihood has one mode, so theta_init, solver, max_steps_linesearch and allow_fallback "
+    f"have no effect. If tol is not met within max_steps, there is no result. {DEFAULTS}"
 )
 OWN_SOLVING = (
     "Newton's method begins at theta_init and ends when the log density changes by less than tol; after "
-    "more than max_steps there is no result. solver and max_steps_linesearch have no effect. The "
-    "Hessian of f in theta has blocks of hessian_block_size, which divides the size of theta, and is zero "
-    "elsewhere."
+    "more than max_steps there is no result. solver, max_steps_linesearch and allow_fallback have no effect. "
+    f"All settings are data. {DEFAULTS}"
 )
-DIAGONAL = (
-    "Each term of f must depend on one theta, which makes its Hessian diagonal. For terms of several thetas "
-    "use the `_tol` form with hessian_block_size."
+SOLVED = (
+    "The covariance of theta is L L', where L is the lower triangular matrix returned. The arguments may not "
+    "depend on parameters, except in generated quantities."
 )
 SMOOTH = (
     "f is differentiated three times in theta: cdfs of the gamma, beta and Student t families, gamma_p, "
@@ -136,7 +170,7 @@ def laplace_page(name: str) -> str:
     statement = name in STATEMENTS
     record = LAPLACE[f"{name}_lpmf" if statement else name]
     call = record.call_text(name) if not statement else record.call_text(name).replace("array[] int y | ", "")
-    usage = f"y ~ {call}" if statement else f"{call} => {'vector' if record.draws else 'real'}"
+    usage = f"y ~ {call}" if statement else f"{call} => {record.returns}"
     parts = [
         fill(f"{name}: {meaning(record)}", PAGE_WIDTH),
         fill(usage, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      "),
@@ -150,6 +184,8 @@ def meaning(record: Laplace) -> str:
         outcomes = "y with log likelihood f"
     else:
         outcomes = f"{OF_COUNTS[record.likelihood.name]} theta + m"
+    if record.returns == MEAN_AND_FACTOR:
+        return f"mean of theta given {outcomes}, theta ~ normal(0, K), and a factor L of its covariance"
     if record.draws:
         return f"a draw of theta given {outcomes}, theta ~ normal(0, K), by Laplace"
     return f"log p of {outcomes}, theta ~ normal(0, K) integrated out by Laplace"
@@ -157,38 +193,112 @@ def meaning(record: Laplace) -> str:
 
 def explained(record: Laplace) -> list[str]:
     if record.likelihood is None:
-        return [OWN_ARGUMENTS, OWN_SOLVING if record.settings else DIAGONAL, SMOOTH, LIMITED]
-    return [ARGUMENTS, *([SOLVING] if record.settings else []), LIMITED]
+        solved = [SOLVED] if record.returns == MEAN_AND_FACTOR else []
+        return [OWN_ARGUMENTS, BLOCKS, *([OWN_SOLVING] if record.settings else []), *solved, SMOOTH, LIMITED]
+    return [ARGUMENTS, NAMED_BLOCKS, *([SOLVING] if record.settings else []), LIMITED]
 
 
-def check_laplace(c: Check, e: ast.Call, types: Sequence[Type]) -> Type:
-    """The type of the call; `types` are those of all arguments but the functions."""
+def check_laplace(c: Check, e: ast.Call, types: Sequence[Type | None]) -> Type:
+    """The type of the call; `types` are those of its arguments, None for the name of a function."""
     check_bar(c, e)
     check_suffix_place(c, e)
     c.facts.calls[e] = covariance_called(c, e, types)
-    return VECTOR if LAPLACE[e.name].draws else REAL
+    return LAPLACE[e.name].returns
 
 
-def covariance_called(c: Check, e: ast.Call, types: Sequence[Type]) -> UserMatch:
+def covariance_called(c: Check, e: ast.Call, types: Sequence[Type | None]) -> UserMatch:
     """Which function gives the covariance; refuses what does not fit.
 
     The function that gives a likelihood of the program is kept by its name, the first argument.
     """
     record = LAPLACE[e.name]
-    fits = len(types) == len(record.expected) and all(
-        isinstance(found, Tuple) if isinstance(t, Tuple) else promotes(found, t) is not None
-        for found, t in zip(types, record.expected, strict=True)
-    )
-    if not fits:
-        own = record.likelihood is None
-        raise c.refuse(call_messages.laplace_arguments(e.name, types, record.call_text(e.name), own), e.span)
-    tuples = [t for t in types if isinstance(t, Tuple)]
+    refuse_misfit(c, e, types)
+    block = record.block
     if record.likelihood is None:
-        c.facts.calls[e.args[0]] = likelihood_function(c, e, tuples[0])
-    *_, place = record.functions
-    found = given_function(c, e, place, tuples[-1], (), MATRIX)
-    refuse_parameters(c, e, range(place + 2, len(e.args)))
+        c.facts.calls[e.args[0]] = likelihood_function(c, e, tuple_type(types[1]))
+    refuse_parameters(c, e, [block])
+    found = given_function(c, e, block + 1, tuple_type(types[block + 2]), (), MATRIX)
+    if record.settings:
+        refuse_parameters_in(c, e, block + 3)
+    if record.returns == MEAN_AND_FACTOR:
+        refuse_parameters_in(c, e, 1)
+        refuse_parameters_in(c, e, block + 2)
     return found
+
+
+def tuple_type(t: Type | None) -> Tuple:
+    assert isinstance(t, Tuple)
+    return t
+
+
+def refuse_misfit(c: Check, e: ast.Call, types: Sequence[Type | None]) -> None:
+    """Refuse the first argument that is not what its place takes, and the form before Stan 2.39."""
+    slots = LAPLACE[e.name].slots
+    pairs = zip(slots, types, strict=False)
+    wrong = next((k for k, (slot, t) in enumerate(pairs) if not slot.takes(t)), min(len(slots), len(types)))
+    if wrong == len(slots) == len(types):
+        return
+    usage = LAPLACE[e.name].call_text(e.name)
+    if (final := final_form(e, types)) is not None:
+        where, text = final
+        raise c.refuse(call_messages.laplace_before_2_39(e.name, usage, text), where, where)
+    span = e.args[wrong].span if wrong < len(types) else e.span
+    if wrong < len(slots) and slots[wrong] == TOLERANCES and wrong < len(types):
+        span = misfit_in_settings(e.args[wrong], types[wrong])
+    slot = slots[wrong] if wrong < len(slots) else None
+    found = (types[wrong] or "a function") if wrong < len(types) else None
+    expected = None if slot is None else slot.wanted
+    raise c.refuse(call_messages.laplace_argument(e.name, wrong + 1, expected, found, usage), span)
+
+
+def misfit_in_settings(e: ast.Expr, t: Type | None) -> Span:
+    """The first item of a literal of settings that has another type, or the whole."""
+    if isinstance(e, ast.TupleLiteral) and isinstance(t, Tuple):
+        for item, found, wanted in zip(e.items, t.items, SETTINGS.items, strict=False):
+            if promotes(found, wanted) is None:
+                return item.span
+    return e.span
+
+
+def refuse_parameters_in(c: Check, e: ast.Call, place: int) -> None:
+    """Refuse what depends on parameters in a tuple that must be data, item by item where it is a literal."""
+    whole = e.args[place]
+    items = whole.items if isinstance(whole, ast.TupleLiteral) else (whole,)
+    refuse_parameters(c, ast.Call(e.span, e.name, items), range(len(items)))
+
+
+def final_form(e: ast.Call, types: Sequence[Type | None]) -> tuple[Span, str] | None:
+    """Of a call as it was before Stan 2.39, what has changed: where it stands and what to write there.
+
+    There was no block size before the covariance, and settings were arguments: the start, the tolerance, the
+    steps, the block size, the solver and the steps of the line search.
+    """
+    record = LAPLACE[e.name]
+    block = record.block
+    before = (*record.slots[:block], COVARIANCE, ARGUMENTS_OF, *FORMER_SETTINGS[: 6 * record.settings])
+    if len(types) != len(before) or not all(s.takes(t) for s, t in zip(before, types, strict=True)):
+        return None
+    covariance, arguments, *settings = e.args[block:]
+    where = covariance.span.through(e.args[-1].span)
+    size, text = "1", where.text
+    if settings:
+        start, tolerance, steps, former, *others = (a.span.text for a in settings)
+        text = covariance.span.through(arguments.span).text
+        size, text = former, f"{text}, ({', '.join([start, tolerance, steps, *others, '1'])})"
+    return where, f"{size}, {text}"
+
+
+FORMER_SETTINGS = tuple(
+    Slot(word, (t,))
+    for word, t in (
+        ("theta_init", VECTOR),
+        ("tol", REAL),
+        ("max_steps", INT),
+        ("hessian_block_size", INT),
+        ("solver", INT),
+        ("max_steps_linesearch", INT),
+    )
+)
 
 
 def likelihood_function(c: Check, e: ast.Call, extra: Tuple) -> UserMatch:
@@ -202,8 +312,13 @@ def given_function(
     c: Check, e: ast.Call, place: int, extra: Tuple, leads: tuple[Type, ...], returns: Type
 ) -> UserMatch:
     """The function of the program at a place of the call, of `leads` and what the tuple after it has."""
-    found = pure_function(c, e, named_function(c, e.args[place]), (*leads, *extra.items), returns)
-    arguments = e.args[place + 1]
+    named, arguments = named_function(c, e.args[place]), e.args[place + 1]
+    if suffix_of(named.name):
+        raise c.refuse(call_messages.laplace_suffix(e.name, named.name), named.span)
+    found = pure_function(c, e, named, (*leads, *extra.items), returns)
+    if found.function.args[: len(leads)] != leads:
+        wanted = (*leads, *found.function.args[len(leads) :])
+        raise c.refuse(call_messages.higher_order_function(e.name, named.name, wanted, returns), named.span)
     items = arguments.items if isinstance(arguments, ast.TupleLiteral) else (arguments,) * len(extra.items)
     call = ast.Call(e.span, found.function.name, tuple(items))
     positions = [k - len(leads) for k in found.function.data_positions]

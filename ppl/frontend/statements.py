@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from ppl.frontend import ast, call_messages, calls, messages
 from ppl.frontend.assignments import check_assignment
 from ppl.frontend.declarations import assignable, check_declaration, refuse_name
-from ppl.frontend.expressions import check_arguments, check_condition, check_each, check_expr
+from ppl.frontend.expressions import (
+    check_arguments,
+    check_condition,
+    check_each,
+    check_expr,
+    types_or_functions,
+)
 from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.laplace import LAPLACE, covariance_called
 from ppl.frontend.walk import parts
@@ -82,7 +88,7 @@ def check_tilde(c: Check, s: ast.Tilde) -> None:
     calls.require_target(c, s, "`~`", c.context.may_use_target)
     if (name := f"{s.distribution}_lpmf") in LAPLACE and s.truncation is None:
         call = ast.Call(s.span, name, (s.left, *s.args), bar=True)
-        c.facts.calls[s] = covariance_called(c, call, check_each(c, LAPLACE[name].values(call.args)))
+        c.facts.calls[s] = covariance_called(c, call, types_or_functions(c, call.args))
         return
     densities: Sequence[str] = ()
     with c.reporting():

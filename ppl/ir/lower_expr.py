@@ -8,7 +8,7 @@ from ppl.frontend import ast
 from ppl.frontend.calls import suffix_of
 from ppl.frontend.facts import Facts, ResolvedCall, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
-from ppl.frontend.laplace import LAPLACE
+from ppl.frontend.laplace import INTS, LAPLACE, MEAN_AND_FACTOR
 from ppl.frontend.scope import UserFunction
 from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
@@ -16,7 +16,7 @@ from ppl.ir.operators import binary
 from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.stdlib.functions.slices import length_of_tail
-from ppl.stdlib.laplace.latent import drawn_about, latent_of
+from ppl.stdlib.laplace.latent import drawn_about, latent_of, mean_and_factor
 from ppl.stdlib.laplace.marginal import EmbeddedLaplace
 from ppl.stdlib.laplace.mode import NEWTON
 from ppl.stdlib.library import standard
@@ -235,24 +235,37 @@ def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: Reso
     """The call with the covariance computed before it; of the settings, those that change the answer."""
     assert isinstance(called, UserMatch)
     record = LAPLACE[name]
-    *_, place = record.functions
-    covariance = user_call(c, called, items_in(lower_expr(c, args[place + 1])))
-    tail = [lower_expr(c, a) for a in args[place + 2 :]]
-    if record.likelihood is None:
-        return lower_own_laplace(c, name, args, covariance, tail)
-    leads = [promote(lower_expr(c, a), t) for a, t in zip(args, record.leads, strict=False)]
+    size, _, given, *settings = args[record.block :]
+    covariance = user_call(c, called, items_in(lower_expr(c, given)))
     limits: list[ir.Expr] = [ir.Const(NEWTON.objective, REAL), ir.Const(NEWTON.most_steps, INT)]
+    start: list[ir.Expr] = []
     if record.settings:
-        _, tolerance, most_steps, *_ = tail
-        limits = [promote(tolerance, REAL), most_steps]
-    arguments = (*leads, covariance, *limits)
-    return ir.Apply(laplace_callee(name), arguments, VECTOR if record.draws else REAL)
+        theta_init, tolerance, most_steps, *_ = items_in(lower_expr(c, settings[0]))
+        start, limits = [theta_init], [promote(tolerance, REAL), most_steps]
+    block = lower_expr(c, size)
+    if record.likelihood is None:
+        numbers = [promote(x, REAL) for x in (*limits, block)]
+        return lower_own_laplace(c, name, args, covariance, (*numbers, *start))
+    y, index, *parameters = (lower_expr(c, a) for a in args[: record.block])
+    leads = [promote(y, INTS), promote(index, INTS), *each_theta(parameters)]
+    return ir.Apply(laplace_callee(name), (*leads, covariance, block, *limits), record.returns)
+
+
+def each_theta(parameters: Sequence[ir.Expr]) -> list[ir.Expr]:
+    """The likelihood's own parameter, if it has one, as one for each theta, and m."""
+    *own, m = parameters
+    if own and own[0].type != VECTOR:
+        count = library_apply("size", [m], INT)
+        own = [library_apply("rep_vector", [promote(own[0], REAL), count], VECTOR)]
+    return [*own, m]
 
 
 @cache
 def laplace_callee(name: str) -> ir.Callee:
     """One for each name, so that a call is the same function wherever it stands."""
     record = LAPLACE[name]
+    if record.returns == MEAN_AND_FACTOR:
+        return ir.Callee(name, mean_and_factor, "leading")
     if record.likelihood is None:
         return ir.Callee(name, drawn_about, "none", implicit="rng")
     if record.draws:
@@ -261,22 +274,17 @@ def laplace_callee(name: str) -> ir.Callee:
 
 
 def lower_own_laplace(
-    c: Lowering, name: str, args: Sequence[ast.Expr], covariance: ir.Expr, tail: Sequence[ir.Expr]
+    c: Lowering, name: str, args: Sequence[ast.Expr], covariance: ir.Expr, settings: tuple[ir.Expr, ...]
 ) -> ir.Expr:
-    """The likelihood's arguments, the covariance in place of theta; a draw is one about what was solved."""
+    """The likelihood's arguments, the covariance in place of theta; draws and moments are of its solution."""
     called = c.facts.calls[args[0]]
     assert isinstance(called, UserMatch)
     function = called.function
     arguments = [covariance, *items_in(lower_expr(c, args[1]))]
-    defaults = NEWTON.objective, float(NEWTON.most_steps), 1.0
-    settings: list[ir.Expr] = [ir.Const(value, REAL) for value in defaults]
-    if tail:
-        start, tolerance, most_steps, block, *_ = tail
-        settings = [promote(x, REAL) for x in (tolerance, most_steps, block)] + [start]
-    draws = LAPLACE[name].draws
+    returns = LAPLACE[name].returns
     begin = tuple(promote(a, t) for a, t in zip(arguments, function.args, strict=True))
-    solved = ir.Solve(name, c.functions[function], begin, tuple(settings), MATRIX if draws else REAL)
-    return ir.Apply(laplace_callee(name), (solved,), VECTOR) if draws else solved
+    solved = ir.Solve(name, c.functions[function], begin, settings, REAL if returns == REAL else MATRIX)
+    return solved if returns == REAL else ir.Apply(laplace_callee(name), (solved,), returns)
 
 
 def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:

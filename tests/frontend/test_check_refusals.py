@@ -143,10 +143,15 @@ WHOLE = (
         "model {\n  target += «f(1, 1)»;\n}",
     ),
     (
+        "PPL515",
+        "functions {\n  matrix k(real p, int n) { return identity_matrix(n); }\n}\nparameters { real p; }\n"
+        "model { {1, 2} ~ laplace_marginal_poisson_log({1, 2}, zeros_vector(2), «k, (p, 2)»); }",
+    ),
+    (
         "PPL514",
         "functions {\n  real l(vector t, real p, int n) { return «gamma_lcdf(t | p, 1)»; }\n"
         "  matrix k(real p, int n) { return identity_matrix(n); }\n}\n"
-        "parameters { real p; } model { target += laplace_marginal(l, (p, 1), k, (p, 2)); }",
+        "parameters { real p; } model { target += laplace_marginal(l, (p, 1), 1, k, (p, 2)); }",
     ),
     (
         "PPL506",

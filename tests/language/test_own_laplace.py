@@ -93,19 +93,19 @@ US = U + 0.3 * np.random.default_rng(1).normal(size=(5, 4))
 
 
 def tol(f: str, block: int, start: str = "rep_vector(0, N)") -> str:
-    return f"laplace_marginal_tol({f}, {K}, {start}, 1e-9, 200, {block}, 1, 0)"
+    return f"laplace_marginal_tol({f}, {block}, {K}, ({start}, 1e-9, 200, 1, 0, 1))"
 
 
 CALLS = {
-    "counts": f"laplace_marginal(counts, (y, g, mu), {K})",
-    "dispersed": f"laplace_marginal(dispersed, (y, g, mu, phi), {K})",
-    "a likelihood with two tails": f"laplace_marginal(heavy, (z, mu, phi), {K})",
+    "counts": f"laplace_marginal(counts, (y, g, mu), 1, {K})",
+    "dispersed": f"laplace_marginal(dispersed, (y, g, mu, phi), 1, {K})",
+    "a likelihood with two tails": f"laplace_marginal(heavy, (z, mu, phi), 1, {K})",
     "blocks of two": tol("pairs, (y, mu, phi)", 2, "rep_vector(0.1, N)"),
     "one block": tol("recurrence, (z, mu, phi)", 6),
-    "draws that part": f"laplace_marginal(branches, (z, mu, phi), {K})",
+    "draws that part": f"laplace_marginal(branches, (z, mu, phi), 1, {K})",
     "tuples and arrays": tol("mixed, ((phi * z, cov(x, mu, 1)), {mu * z, z})", 6),
-    "a singular covariance": "laplace_marginal(counts, (y, g, mu), ones, (alpha, N))",
-    "first derivatives of what theta is not in": f"laplace_marginal(hidden, (z, mu, phi), {K})",
+    "a singular covariance": "laplace_marginal(counts, (y, g, mu), 1, ones, (alpha, N))",
+    "first derivatives of what theta is not in": f"laplace_marginal(hidden, (z, mu, phi), 1, {K})",
 }
 EACH = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
@@ -123,7 +123,7 @@ def covariance(alpha: float, rho: float) -> np.ndarray:
 
 
 def test_of_a_gaussian_likelihood_it_is_exact() -> None:
-    laplace = posterior_of(f"laplace_marginal(gaussian, (z, mu, phi), {K})")
+    laplace = posterior_of(f"laplace_marginal(gaussian, (z, mu, phi), 1, {K})")
     exact = posterior_of("multi_normal_lpdf(z | rep_vector(mu, N), add_diag(cov(x, alpha, rho), phi^2))")
     for u in US:
         (value, slope), (wanted, steep) = laplace.log_density_gradient(u), exact.log_density_gradient(u)
@@ -139,8 +139,8 @@ def test_of_a_gaussian_likelihood_it_is_exact() -> None:
     ],
 )
 def test_of_a_likelihood_with_a_name_it_is_the_same(own: str, named: str) -> None:
-    ours = posterior_of(f"laplace_marginal({own}, {K})")
-    theirs = posterior_of(f"laplace_marginal_{named} rep_vector(mu, N), {K})")
+    ours = posterior_of(f"laplace_marginal({own}, 1, {K})")
+    theirs = posterior_of(f"laplace_marginal_{named} rep_vector(mu, N), 1, {K})")
     values, slopes = ours.log_density_gradients(US)
     wanted, steep = theirs.log_density_gradients(US)
     np.testing.assert_allclose(values, wanted, rtol=1e-12)
@@ -211,7 +211,7 @@ def test_a_loop_over_data_sets() -> None:
     program = FUNCTIONS.replace(
         "parameters {", "transformed data { array[2, N] int w = {y, g}; } parameters {"
     )
-    call = f"for (k in 1:2) target += laplace_marginal(counts, (w[k], g, mu), {K});"
+    call = f"for (k in 1:2) target += laplace_marginal(counts, (w[k], g, mu), 1, {K});"
     both = ppl.compile_model(f"{program} model {{ {call} }}").condition(DATA)
     other = ppl.compile_model(f"{FUNCTIONS} model {{ target += {CALLS['counts']}; }}").condition(
         DATA | {"y": DATA["g"]}
@@ -227,7 +227,7 @@ def test_a_loop_over_data_sets() -> None:
 
 def test_where_the_likelihood_is_not_finite_at_zero_it_begins_elsewhere() -> None:
     call = "positive, (z, mu, phi)"
-    assert posterior_of(f"laplace_marginal({call}, {K})").log_density(U) == -np.inf
+    assert posterior_of(f"laplace_marginal({call}, 1, {K})").log_density(U) == -np.inf
     posterior = posterior_of(tol(call, 1, "rep_vector(1, N)"))
     value, slope = posterior.log_density_gradient(U)
     assert np.isfinite(value)
@@ -237,13 +237,13 @@ def test_where_the_likelihood_is_not_finite_at_zero_it_begins_elsewhere() -> Non
 
 
 def test_too_few_steps_have_no_value() -> None:
-    call = f"laplace_marginal_tol(counts, (y, g, mu), {K}, rep_vector(0, N), 1e-9, 1, 1, 1, 0)"
+    call = f"laplace_marginal_tol(counts, (y, g, mu), 1, {K}, (rep_vector(0, N), 1e-9, 1, 1, 0, 1))"
     assert posterior_of(call).log_density(U) == -np.inf
 
 
 def test_a_covariance_that_is_none_has_no_value() -> None:
     functions = FUNCTIONS.replace("rep_matrix(square(alpha), n, n)", "rep_matrix(-alpha, n, n)")
-    posterior = posterior_of("laplace_marginal(counts, (y, g, mu), ones, (alpha, N))", functions)
+    posterior = posterior_of("laplace_marginal(counts, (y, g, mu), 1, ones, (alpha, N))", functions)
     assert posterior.log_density(U) == -np.inf
     assert (posterior.log_densities(US) == -np.inf).all()
 
@@ -254,8 +254,8 @@ def test_a_covariance_that_is_none_has_no_value() -> None:
 @pytest.mark.parametrize("name", ["rng", "tol_rng"])
 def test_draws_have_the_moments_of_the_posterior(name: str) -> None:
     """Of a Gaussian likelihood these are known: of theta given z and the parameters."""
-    settings = ", rep_vector(0, N), 1e-8, 50, 2, 1, 0" if name == "tol_rng" else ""
-    latent = f"laplace_latent_{name}(gaussian, (z, mu, phi), {K}{settings})"
+    settings = ", (rep_vector(0, N), 1e-8, 50, 1, 0, 1)" if name == "tol_rng" else ""
+    latent = f"laplace_latent_{name}(gaussian, (z, mu, phi), 2, {K}{settings})"
     program = f"{FUNCTIONS} generated quantities {{ array[400] vector[N] theta; "
     program += f"for (i in 1:400) theta[i] = {latent}; }}"
     posterior = ppl.compile_model(program).condition(DATA)
@@ -270,7 +270,8 @@ def test_draws_have_the_moments_of_the_posterior(name: str) -> None:
 
 def test_draws_of_many_points_are_generated_together() -> None:
     program = (
-        f"{FUNCTIONS} generated quantities {{ vector[N] theta = laplace_latent_rng(counts, (y, g, mu), {K}); "
+        f"{FUNCTIONS} generated quantities {{ "
+        f"vector[N] theta = laplace_latent_rng(counts, (y, g, mu), 1, {K}); "
         f"real l = {CALLS['counts']}; }}"
     )
     prior = " ".join(f"{name} ~ lognormal(0, 1);" for name in ("alpha", "rho", "phi")) + "mu ~ normal(0, 1);"
@@ -285,19 +286,73 @@ def test_draws_of_many_points_are_generated_together() -> None:
     assert np.isfinite(marginal).all()
 
 
+@pytest.mark.parametrize("draws", [1, 5])
+def test_the_mean_and_the_factor_of_its_covariance(draws: int) -> None:
+    """Of a Gaussian likelihood they are exact; a singular covariance has a singular factor."""
+    solve = f"laplace_latent_solve(gaussian, (z, mu, phi), 3, {K})"
+    options = "generate_laplace_options(N)"
+    singular = f"laplace_latent_solve_tol(gaussian, (z, mu, phi), 1, ones, (alpha, N), {options})"
+    program = (
+        f"{FUNCTIONS} generated quantities {{ tuple(vector[N], matrix[N, N]) a = {solve}, b = {singular}; }}"
+    )
+    posterior = ppl.compile_model(program).condition(DATA)
+    for u in US[:draws]:
+        found = posterior.param_constrain(u, include_gq=True)[4:].reshape(2, 42)
+        alpha, rho, mu, phi = np.exp(u[0]), np.exp(u[1]), u[2], np.exp(u[3])
+        for values, prior in zip(found, (covariance(alpha, rho), np.full((6, 6), alpha**2)), strict=True):
+            mean, factor = values[:6], values[6:].reshape(6, 6).T
+            gain = prior @ np.linalg.inv(prior + phi**2 * np.eye(6))
+            np.testing.assert_allclose(mean, gain @ (np.array(DATA["z"]) - mu), atol=1e-9)
+            np.testing.assert_allclose(factor @ factor.T, (np.eye(6) - gain) @ prior, atol=1e-9)
+            assert (factor == np.tril(factor)).all() and (np.diag(factor) >= 0).all()
+
+
+def test_a_dispersion_for_each_theta() -> None:
+    """As the same likelihood written in the program, where g picks that of each row."""
+    own = "real each(vector theta, array[] int y, array[] int g, vector phi) {"
+    own += " return neg_binomial_2_log_lpmf(y | theta[g], phi[g]); }\n  real gaussian"
+    functions = FUNCTIONS.replace("real gaussian", own)
+    phi = "phi * exp(mu * linspaced_vector(N, 0, 1))"
+    named = f"laplace_marginal_neg_binomial_2_log_lpmf(y | g, {phi}, rep_vector(0, N), 2, {K})"
+    ours = posterior_of(f"laplace_marginal(each, (y, g, {phi}), 1, {K})", functions)
+    theirs = posterior_of(named, functions)
+    values, slopes = ours.log_density_gradients(US)
+    np.testing.assert_allclose(theirs.log_density_gradients(US)[0], values, rtol=1e-9)
+    np.testing.assert_allclose(theirs.log_density_gradients(US)[1], slopes, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose([theirs.log_density_gradient(u)[1] for u in US], slopes, rtol=1e-7, atol=1e-9)
+
+
+def test_generated_options_are_the_defaults() -> None:
+    """And may be changed; a tuple of one argument holds the argument."""
+    one = "real one(vector theta, vector z) { return -dot_self(z - theta); }\n  real gaussian"
+    few = "tuple(vector[N], real, int, int, int, int) few = generate_laplace_options(z); few.3 = 1;"
+    functions = FUNCTIONS.replace("real gaussian", one)
+    functions = functions.replace("parameters {", f"transformed data {{ {few} }} parameters {{")
+    options = "generate_laplace_options(rep_vector(0, N))"
+    plain, same, stopped = (
+        posterior_of(call, functions).log_density(U)
+        for call in (
+            "laplace_marginal(one, (z, ), 1, ones, (alpha, N))",
+            f"laplace_marginal_tol(one, (z,), 1, ones, (alpha, N), {options})",
+            f"laplace_marginal_tol(counts, (y, g, mu), 1, {K}, few)",
+        )
+    )
+    assert plain == same and stopped == -np.inf
+
+
 # --- Refusals --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("complaint", "call"),
     [
-        ("theta[1] shares terms of the log likelihood", f"laplace_marginal(pairs, (y, mu, phi), {K})"),
+        ("theta[1] shares terms of the log likelihood", f"laplace_marginal(pairs, (y, mu, phi), 1, {K})"),
         ("hessian_block_size is 4, which does not divide 6", tol("counts, (y, g, mu)", 4)),
         ("theta_init has 2 entries", tol("counts, (y, g, mu)", 1, "[1, 2]'")),
-        ("found no maximum", f"laplace_marginal(positive, (z, mu, phi), {K})"),
+        ("found no maximum", f"laplace_marginal(positive, (z, mu, phi), 1, {K})"),
         (
             "the covariance is 6 by 5",
-            "laplace_marginal(counts, (y, g, mu), block, (cov(x, alpha, rho), 1, 1, N, 5))",
+            "laplace_marginal(counts, (y, g, mu), 1, block, (cov(x, alpha, rho), 1, 1, N, 5))",
         ),
     ],
 )
@@ -316,22 +371,30 @@ def test_what_does_not_fit_is_explained_at_its_place(complaint: str, call: str) 
     ("code", "call"),
     [
         ("PPL511", "laplace_marginal(counts, (y, g, mu), cov)"),
-        ("PPL511", "laplace_marginal(counts, y, cov, (x, alpha, rho))"),
-        ("PPL511", f"laplace_marginal(counts, (y, g, mu), {K}, rep_vector(0, N), 1e-9, 200, 1, 1, 0)"),
-        ("PPL511", f"laplace_marginal_tol(counts, (y, g, mu), {K})"),
-        ("PPL512", f"laplace_marginal(counts, (y, g), {K})"),
-        ("PPL512", "laplace_marginal(counts, (y, g, mu), cov, (x, alpha))"),
-        ("PPL512", f"laplace_marginal(cov, (x, alpha, rho), {K})"),
-        ("PPL204", f"laplace_marginal(mu, (y, g, mu), {K})"),
-        ("PPL204", f"laplace_marginal(1 + 1, (y, g, mu), {K})"),
-        ("PPL506", f"laplace_marginal_tol(counts, (y, g, mu), {K}, rep_vector(mu, N), 1e-9, 200, 1, 1, 0)"),
-        ("PPL509", f"sum(laplace_latent_rng(counts, (y, g, mu), {K}))"),
-        ("PPL514", f"laplace_marginal(smooth, (z, mu), {K})"),
-        ("PPL514", f"laplace_marginal(outer, (z, mu), {K})"),
-        ("PPL514", f"laplace_marginal(solved, (z, mu), {K})"),
-        ("PPL514", f"laplace_marginal(twice, (x, y, g, mu), {K})"),
-        ("PPL506", f"laplace_marginal(known, (z, mu), {K})"),
-        ("PPL506", f"laplace_marginal(fixed, (z, mu), {K})"),
+        ("PPL511", "laplace_marginal(counts, y, 1, cov, (x, alpha, rho))"),
+        ("PPL511", f"laplace_marginal(counts, (y, g, mu), 1, {K}, generate_laplace_options(N))"),
+        ("PPL511", f"laplace_marginal_tol(counts, (y, g, mu), 1, {K})"),
+        ("PPL511", f"laplace_marginal_tol(counts, (y, g, mu), 1, {K}, (z, 1, 1.5, 1, 1, 1))"),
+        ("PPL511", f"laplace_marginal(counts, (y, g, mu), 1.0, {K})"),
+        ("PPL512", f"laplace_marginal(counts, (y, g), 1, {K})"),
+        ("PPL512", "laplace_marginal(counts, (y, g, mu), 1, cov, (x, alpha))"),
+        ("PPL512", f"laplace_marginal(cov, (x, alpha, rho), 1, {K})"),
+        ("PPL511", f"laplace_marginal(mu, (y, g, mu), 1, {K})"),
+        ("PPL511", f"laplace_marginal(1 + 1, (y, g, mu), 1, {K})"),
+        ("PPL506", f"laplace_marginal_tol(counts, (y, g, mu), 1, {K}, (rep_vector(mu, N), 1, 200, 1, 0, 1))"),
+        ("PPL506", "sum(laplace_latent_solve(counts, (y, g, mu), 1, cov, (x, 1, 1)).1)"),
+        ("PPL506", f"sum(laplace_latent_solve(counts, (y, g, 1), 1, {K}).1)"),
+        ("PPL512", f"laplace_marginal(named_lpdf, (z, mu), 1, {K})"),
+        ("PPL512", f"laplace_marginal(of_complex, (z, mu), 1, {K})"),
+        ("PPL513", f"laplace_marginal(either, (1, 1), 1, {K})"),
+        ("PPL514", f"laplace_marginal(sums, (z, mu), 1, {K})"),
+        ("PPL509", f"sum(laplace_latent_rng(counts, (y, g, mu), 1, {K}))"),
+        ("PPL514", f"laplace_marginal(smooth, (z, mu), 1, {K})"),
+        ("PPL514", f"laplace_marginal(outer, (z, mu), 1, {K})"),
+        ("PPL514", f"laplace_marginal(solved, (z, mu), 1, {K})"),
+        ("PPL514", f"laplace_marginal(twice, (x, y, g, mu), 1, {K})"),
+        ("PPL506", f"laplace_marginal(known, (z, mu), 1, {K})"),
+        ("PPL506", f"laplace_marginal(fixed, (z, mu), 1, {K})"),
     ],
 )
 def test_a_call_that_does_not_fit_is_refused(code: str, call: str) -> None:
@@ -345,8 +408,14 @@ def test_a_call_that_does_not_fit_is_refused(code: str, call: str) -> None:
   vector root(vector v, vector theta) { return v - theta; }
   real solved(vector theta, vector z, real mu) { return sum(solve_newton(root, theta, theta)); }
   real twice(vector theta, array[] real x, array[] int y, array[] int g, real mu) {
-    return laplace_marginal(counts, (y, g, mu + theta[1]), cov, (x, 1, 1));
+    return laplace_marginal(counts, (y, g, mu + theta[1]), 1, cov, (x, 1, 1));
   }
+  real named_lpdf(vector theta, vector z, real mu) { return normal_lpdf(z | theta, mu); }
+  real of_complex(complex_vector theta, vector z, real mu) { return normal_lpdf(z | get_real(theta), mu); }
+  real either(vector theta, int n, real mu) { return sum(theta); }
+  real either(vector theta, real mu, int n) { return sum(theta); }
+  real part(array[] real z, int a, int b) { return sum(z); }
+  real sums(vector theta, vector z, real mu) { return sum(theta) + reduce_sum(part, to_array_1d(z), 1); }
   real known(vector theta, vector z, data real mu) { return normal_lpdf(z | theta, mu); }
   real fixed(data vector theta, vector z, real mu) { return normal_lpdf(z | theta, mu); }
 }
@@ -366,6 +435,37 @@ def test_the_place_of_what_has_no_third_derivative_is_in_the_likelihood() -> Non
     assert caught.value.span.line == line
 
 
+FORMER = {
+    "of the program": (
+        "target += laplace_marginal(counts, (y, g, mu), cov, (x, alpha, rho))",
+        "target += laplace_marginal(counts, (y, g, mu), 1, cov, (x, alpha, rho))",
+    ),
+    "with settings": (
+        "target += laplace_marginal_tol(pairs, (y, mu, phi), cov,\n  (x, alpha, rho), z, 1e-9, 200, 2, 1, 0)",
+        "target += laplace_marginal_tol(pairs, (y, mu, phi), 2, cov,\n"
+        "  (x, alpha, rho), (z, 1e-9, 200, 1, 0, 1))",
+    ),
+    "named": (
+        "y ~ laplace_marginal_neg_binomial_2_log(g, phi, rep_vector(mu, N), cov, (x, alpha, rho))",
+        "y ~ laplace_marginal_neg_binomial_2_log(g, phi, rep_vector(mu, N), 1, cov, (x, alpha, rho))",
+    ),
+    "named, with settings": (
+        "y ~ laplace_marginal_tol_bernoulli_logit(g, z, cov, (x, alpha, rho), z, 1, 9, 1, 1, 0)",
+        "y ~ laplace_marginal_tol_bernoulli_logit(g, z, 1, cov, (x, alpha, rho), (z, 1, 9, 1, 0, 1))",
+    ),
+}
+
+
+@pytest.mark.parametrize(("former", "final"), FORMER.values(), ids=FORMER)
+def test_the_form_before_2_39_has_the_final_one_as_its_fix(former: str, final: str) -> None:
+    with pytest.raises(ppl.ModelError) as caught:
+        ppl.compile_model(f"{FUNCTIONS} model {{ {former}; }}")
+    assert (caught.value.code, caught.value.others) == ("PPL515", ())
+    fix = caught.value.fix
+    assert fix is not None and former.replace(fix.span.text, fix.text) == final
+    ppl.compile_model(f"{FUNCTIONS} model {{ {final}; }}")
+
+
 def test_jax_says_that_it_cannot() -> None:
     pytest.importorskip("jax")
     from ppl.jax_backend.not_traceable import NotTraceable
@@ -381,10 +481,10 @@ def test_the_work_of_an_evaluation_counts_the_covariance() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["laplace_marginal", "laplace_marginal_tol", "laplace_latent_rng", "laplace_latent_tol_rng"],
+    ["laplace_marginal", "laplace_marginal_tol", "laplace_latent_rng", "laplace_latent_solve_tol"],
 )
 def test_every_name_has_a_page(name: str) -> None:
     page = " ".join(laplace_page(name).split())
     assert page.startswith(f"{name}: ")
-    assert ("vector theta_init" in page) == ("_tol" in name)
-    assert f"{name}(f, (...), K, (...)" in page
+    assert ("theta_init" in page) == ("_tol" in name)
+    assert f"{name}(f, (...), int hessian_block_size, K, (...)" in page

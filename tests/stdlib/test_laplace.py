@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad, values_and_grads
+from ppl.errors import Rejection
 from ppl.stdlib.laplace.latent import latent_of
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood, counted
 from ppl.stdlib.laplace.marginal import EmbeddedLaplace, Rows, problem
 from ppl.stdlib.laplace.mode import NEWTON, modes
 
+BLOCK = 1
 LIMITS = (NEWTON.objective, NEWTON.most_steps)
+SETTINGS = (BLOCK, *LIMITS)
 SEED = 20261122
 BY_NAME = {like.name: like for like in LIKELIHOODS}
 COUNTS = {
@@ -25,22 +28,23 @@ M = np.array([0.2, -0.4])
 EACH = pytest.mark.parametrize("like", LIKELIHOODS, ids=lambda like: like.name)
 
 
-def dispersion(like: Likelihood) -> tuple[float, ...]:
-    return (1.7,) if like.dispersed else ()
+def dispersion(like: Likelihood, size: int = 2) -> tuple[np.ndarray, ...]:
+    """One for each theta."""
+    return (1.7 / np.arange(1.0, size + 1),) if like.dispersed else ()
 
 
 def given(like: Likelihood) -> tuple[np.ndarray, np.ndarray]:
     return np.array(COUNTS[like.name]), INDEX
 
 
-def mode(like: Likelihood, k: np.ndarray, m: np.ndarray, y: Any, index: Any, *rest: float) -> np.ndarray:
+def mode(like: Likelihood, k: np.ndarray, m: np.ndarray, y: Any, index: Any, *rest: np.ndarray) -> np.ndarray:
     return modes(problem(like, Rows(y, index), m, k, list(rest))[1], *LIMITS)[0][0]
 
 
 def log_joint(like: Likelihood, theta: np.ndarray, k: np.ndarray, m: np.ndarray, rest: Any) -> np.ndarray:
     """log p(y, theta) at points (points, n)."""
     y, index = given(like)
-    rows = like.log_density(NUMPY, y, (theta + m)[:, index - 1], *rest).sum(axis=1)
+    rows = like.log_density(NUMPY, y, (theta + m)[:, index - 1], *(r[index - 1] for r in rest)).sum(axis=1)
     prior = -0.5 * (
         np.einsum("pi,ij,pj->p", theta, np.linalg.inv(k), theta) + np.linalg.slogdet(2 * np.pi * k)[1]
     )
@@ -66,7 +70,7 @@ def test_the_value_is_laplaces_at_the_mode_of_a_grid(like: Likelihood) -> None:
         for a in eye
     ]
     laplace = at(np.zeros(2)) + np.log(2 * np.pi) - 0.5 * np.linalg.slogdet(-np.array(hessian))[1]
-    value = EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, *SETTINGS)
     assert value == pytest.approx(laplace, abs=1e-6)
 
 
@@ -75,7 +79,7 @@ def test_the_value_is_near_the_integral(like: Likelihood) -> None:
     rest = dispersion(like)
     points, cell = grid(401, 8.0)
     integral = np.log(np.exp(log_joint(like, points, K, M, rest)).sum() * cell)
-    value = EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, *SETTINGS)
     assert value == pytest.approx(integral, abs=0.02)
 
 
@@ -88,7 +92,7 @@ def test_many_rows_make_the_approximation_an_integral() -> None:
     joint = rows - 0.5 * theta**2 / 0.5 - 0.5 * np.log(2 * np.pi * 0.5)
     top = joint.max()
     integral = top + np.log(np.exp(joint - top).sum() * (theta[1] - theta[0]))
-    value = EmbeddedLaplace(like)(NUMPY, y, np.ones(1000, dtype=int), m, k, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, y, np.ones(1000, dtype=int), m, k, *SETTINGS)
     assert value == pytest.approx(integral, abs=1e-4)
 
 
@@ -100,10 +104,10 @@ def test_the_gradient_is_that_of_the_value(like: Likelihood) -> None:
         factor = xp.np.reshape(u[:4], (2, 2))
         k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(2)
         return EmbeddedLaplace(like)(
-            xp, *given(like), *(r * xp.np.exp(u[6]) for r in rest), u[4:6], k, *LIMITS
+            xp, *given(like), *(r * xp.np.exp(u[6:]) for r in rest), u[4:6], k, *SETTINGS
         )
 
-    u = np.array([0.7, 0.2, -0.3, 0.6, 0.2, -0.4, 0.1])
+    u = np.array([0.7, 0.2, -0.3, 0.6, 0.2, -0.4, 0.1, -0.2])
     _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
     h = 1e-5
     steps = [h * e for e in np.eye(len(u))]
@@ -113,12 +117,12 @@ def test_the_gradient_is_that_of_the_value(like: Likelihood) -> None:
 
 @EACH
 def test_a_theta_without_rows_has_a_gradient(like: Likelihood) -> None:
-    rest = dispersion(like)
+    rest = dispersion(like, 3)
 
     def value(xp: Any, u: Any) -> Any:
         factor = xp.np.reshape(u[:9], (3, 3))
         k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(3)
-        return EmbeddedLaplace(like)(xp, *given(like), *rest, u[9:], k, *LIMITS)
+        return EmbeddedLaplace(like)(xp, *given(like), *rest, u[9:], k, *SETTINGS)
 
     u = np.random.default_rng(SEED).normal(scale=0.5, size=12)
     _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
@@ -145,7 +149,7 @@ def test_draws_have_the_moments_of_the_approximation(like: Likelihood) -> None:
     """They are affine in 4 standard normal numbers z: the mode + F z, and F F' is the covariance."""
     rest, latent = dispersion(like), latent_of(like)
     at_none, *at_each = (
-        latent(Noise(noise), *given(like), *rest, M, K, *LIMITS)
+        latent(Noise(noise), *given(like), *rest, M, K, *SETTINGS)
         for noise in np.vstack([np.zeros(4), np.eye(4)])
     )
     factor = np.transpose(at_each - at_none)
@@ -155,7 +159,7 @@ def test_draws_have_the_moments_of_the_approximation(like: Likelihood) -> None:
     covariance = np.linalg.inv(np.linalg.inv(K) + np.diag(weight))
     np.testing.assert_allclose(at_none, theta, atol=1e-6)
     np.testing.assert_allclose(factor @ factor.T, covariance, rtol=1e-6)
-    half = latent(Noise(np.full(4, 0.5)), *given(like), *rest, M, K, *LIMITS)
+    half = latent(Noise(np.full(4, 0.5)), *given(like), *rest, M, K, *SETTINGS)
     np.testing.assert_allclose(half, at_none + factor @ np.full(4, 0.5), rtol=1e-9)
 
 
@@ -171,8 +175,8 @@ def test_a_singular_covariance_is_one() -> None:
     """Two thetas that are one: the value is that of one theta with all rows."""
     like = BY_NAME["poisson_log"]
     y = np.array([1, 4])
-    both = EmbeddedLaplace(like)(NUMPY, y, np.array([1, 2]), np.zeros(2), np.full((2, 2), 0.6), *LIMITS)
-    one = EmbeddedLaplace(like)(NUMPY, y, np.array([1, 1]), np.zeros(1), np.array([[0.6]]), *LIMITS)
+    both = EmbeddedLaplace(like)(NUMPY, y, np.array([1, 2]), np.zeros(2), np.full((2, 2), 0.6), *SETTINGS)
+    one = EmbeddedLaplace(like)(NUMPY, y, np.array([1, 1]), np.zeros(1), np.array([[0.6]]), *SETTINGS)
     assert both == pytest.approx(one, rel=1e-12)
 
 
@@ -181,11 +185,11 @@ def test_leading_axes_are_a_loop(like: Likelihood) -> None:
     """Draws take their steps together: log p(y) and its derivatives are those of each by itself."""
     rng, draws = np.random.default_rng(SEED), 7
     scales = rng.uniform(0.2, 3.0, size=draws)
-    m, rest = rng.normal(size=(draws, 2)), tuple(rng.uniform(0.5, 2.0, draws) for _ in dispersion(like))
+    m, rest = rng.normal(size=(draws, 2)), tuple(rng.uniform(0.5, 2.0, (draws, 2)) for _ in dispersion(like))
 
     def value(xp: Any, parts: Any) -> Any:
         scale, m, *rest = parts
-        return EmbeddedLaplace(like)(xp, *given(like), *rest, m, scale[..., None, None] * K, *LIMITS)
+        return EmbeddedLaplace(like)(xp, *given(like), *rest, m, scale[..., None, None] * K, *SETTINGS)
 
     together, slopes = values_and_grads(lambda parts: value(AUTOGRAD, parts), [scales, m, *rest])
     for i in range(draws):
@@ -201,8 +205,8 @@ def test_leading_axes_are_a_loop(like: Likelihood) -> None:
 def test_data_may_have_leading_axes(like: Likelihood) -> None:
     rest, (y, index) = dispersion(like), given(like)
     ys = np.stack([y, y[::-1]])
-    together = EmbeddedLaplace(like)(NUMPY, ys, index, *rest, M, K, *LIMITS)
-    alone = [EmbeddedLaplace(like)(NUMPY, each, index, *rest, M, K, *LIMITS) for each in ys]
+    together = EmbeddedLaplace(like)(NUMPY, ys, index, *rest, M, K, *SETTINGS)
+    alone = [EmbeddedLaplace(like)(NUMPY, each, index, *rest, M, K, *SETTINGS) for each in ys]
     np.testing.assert_allclose(together, alone, rtol=1e-12)
 
 
@@ -210,11 +214,25 @@ def test_a_draw_without_a_mode_is_nan_and_leaves_the_others() -> None:
     like = BY_NAME["poisson_log"]
     askew = np.array([[0.8, 0.3], [0.1, 0.5]])
     k = np.stack([K, askew, np.full((2, 2), np.nan), -10 * np.eye(2), K])
-    values = EmbeddedLaplace(like)(NUMPY, *given(like), M, k, *LIMITS)
+    values = EmbeddedLaplace(like)(NUMPY, *given(like), M, k, *SETTINGS)
     assert list(np.isnan(values)) == [False, True, True, True, False]
     assert values[0] == values[4]
 
 
 def test_too_few_steps_have_no_value() -> None:
     like = BY_NAME["poisson_log"]
-    assert np.isnan(EmbeddedLaplace(like)(NUMPY, *given(like), M, K, 1e-6, 1))
+    assert np.isnan(EmbeddedLaplace(like)(NUMPY, *given(like), M, K, BLOCK, 1e-6, 1))
+
+
+@pytest.mark.parametrize(
+    ("block", "rest", "complaint"),
+    [
+        (2, (np.ones(3),), "eta has 3 entries"),
+        (3, (np.ones(2),), "hessian_block_size is 3"),
+        (0, (np.ones(2),), "is 0"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(block: int, rest: tuple[np.ndarray], complaint: str) -> None:
+    like = BY_NAME["neg_binomial_2_log"]
+    with pytest.raises(Rejection, match=complaint):
+        EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, block, *LIMITS)

@@ -22,6 +22,7 @@ from ppl.stdlib.functions import (
     hypergeometric,
     incomplete,
     inverses,
+    laplace_options,
     links,
     log_space,
     log_sums,
@@ -48,7 +49,7 @@ TOPICS = (
     *(gamma_functions, bessel, error_functions, operators, conversions, diagonals, fills, log_sums),
     *(norms, sizes, slices, sorting, sparse, sums, solves, symmetric, quadratic_forms, inverses),
     *(decompositions, complex_decompositions, fourier, qr, covariance_functions, hmm),
-    *(constraint_functions, incomplete, hypergeometric),
+    *(constraint_functions, incomplete, hypergeometric, laplace_options),
 )
 
 FUNCTIONS: tuple[Function, ...] = tuple(with_complex(f) for topic in TOPICS for f in topic.FUNCTIONS)

@@ -6,7 +6,7 @@ Rasmussen and Williams 2006, algorithm 5.1; Margossian and others 2020, section 
 from the factor of B that the value takes, so nothing of Newton's method is on a tape.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -31,32 +31,41 @@ class Rows(NamedTuple):
     index: Array
 
 
-def refuse(name: str, rows: Rows, m: Array, k: Array) -> None:
+def refuse(name: str, rows: Rows, m: Array, k: Array, block: Array, rest: Sequence[Array]) -> None:
     """Raise Rejection where sizes do not agree; IndexError where a y_index is none of theta."""
     y, index, size, (height, width) = *rows, np.shape(m)[-1], np.shape(k)[-2:]
     if np.shape(y) != np.shape(index):
         raise Rejection(f"`{name}`: y has {len(y)} entries, y_index has {len(index)}; they must be as many.")
     if (height, width) != (size, size):
         raise Rejection(f"`{name}`: the covariance is {height} by {width}, the offset has {size} entries.")
+    for own in rest:
+        if np.shape(own)[-1] != size:
+            raise Rejection(f"`{name}`: eta has {np.shape(own)[-1]} entries, the offset has {size}.")
+    refuse_block(name, int(block), size)
     refuse_outside(index, size)
+
+
+def refuse_block(name: str, block: int, size: int) -> None:
+    if block < 1 or size % block:
+        raise Rejection(f"`{name}`: hessian_block_size is {block}, which does not divide {size}.")
 
 
 @dataclass(frozen=True)
 class EmbeddedLaplace:
-    """(xp, y, y_index, *dispersion, m, K, tolerance, most steps) -> log p(y), one for each leading index."""
+    """(xp, y, y_index, *dispersion, m, K, block, tolerance, most steps) -> log p(y) of each leading index."""
 
     like: Likelihood
 
     def __call__(self, xp: Namespace, y: Array, index: Array, *args: Array) -> Array:
-        if max(np.ndim(y) - 1, np.ndim(index) - 1, *map(np.ndim, args[-2:])) > 0:
+        if max(np.ndim(y) - 1, np.ndim(index) - 1, *map(np.ndim, args[-3:])) > 0:
             return one_by_one(xp, self, (y, index, *args))
-        *parameters, tolerance, most_steps = args
+        *parameters, block, tolerance, most_steps = args
         on_tape = [x for x in parameters if isbox(x)]
         if any(isbox(x._value) for x in on_tape):
             raise TypeError("The embedded Laplace approximation has no second derivatives.")
         *rest, m, k = (np.asarray(xp.plain(x), dtype=float) for x in parameters)
         rows = Rows(np.asarray(y), np.asarray(index))
-        refuse(f"laplace_marginal_{self.like.name}_lpmf", rows, m, k)
+        refuse(f"laplace_marginal_{self.like.name}_lpmf", rows, m, k, block, rest)
         lead, p = problem(self.like, rows, m, k, rest)
         with np.errstate(all="ignore"):
             found = approximated(p, rows, float(tolerance), int(most_steps), bool(on_tape))
@@ -66,11 +75,11 @@ class EmbeddedLaplace:
     @property
     def cores(self) -> tuple[int, ...]:
         """How many axes each argument has, leading ones left out."""
-        return (1, 1, *(0,) * self.like.dispersed, 1, 2, 0, 0)
+        return (1, 1, *(1,) * self.like.dispersed, 1, 2, 0, 0, 0)
 
     def work(self, *args: Array) -> int:
         """How many numbers a call goes through."""
-        return FACTORISING * int(np.size(args[-3]))
+        return FACTORISING * int(np.size(args[-4]))
 
 
 @cache
@@ -91,13 +100,13 @@ def problem(
     like: Likelihood, rows: Rows, m: Array, k: Array, rest: list[Array]
 ) -> tuple[tuple[int, ...], Problem]:
     """The leading axes of all, and what is to be solved with one axis in their place."""
-    lead = np.broadcast_shapes(np.shape(m)[:-1], np.shape(k)[:-2], *map(np.shape, rest))
+    lead = np.broadcast_shapes(np.shape(m)[:-1], np.shape(k)[:-2], *(np.shape(r)[:-1] for r in rest))
     size = np.shape(m)[-1]
 
     def flat(x: Array, *core: int) -> Array:
         return np.reshape(np.broadcast_to(x, (*lead, *core)), (-1, *core))
 
-    each = tuple(flat(r)[:, None] for r in rest)
+    each = tuple(flat(r, size) for r in rest)
     return lead, Problem(like, counted(*rows, size), flat(k, size, size), flat(m, size), each)
 
 
@@ -118,8 +127,7 @@ def approximated(
     theta, a = modes(p, tolerance, most_steps)
     root = np.sqrt(p.local(theta).weight)
     log_root, inverse = factored(spread(p.k, root), with_slopes)
-    seen = (theta + p.m)[:, rows.index - 1]
-    log_density = np.sum(p.like.log_density(NUMPY, rows.y, seen, *p.rest), axis=-1)
+    log_density = np.sum(p.like.log_density(NUMPY, rows.y, *each_row(p, rows, theta)), axis=-1)
     value = log_density - 0.5 * np.sum(a * theta, axis=-1) - log_root
     return value, *(slopes(p, rows, theta, a, inverse) if with_slopes else ())
 
@@ -142,12 +150,17 @@ def slopes(p: Problem, rows: Rows, theta: Array, a: Array, inverse: Array) -> tu
     if p.like.by_dispersion is None:
         return by_m, by_k
     own = p.like.by_dispersion(p.counts, theta + p.m, *p.rest)
-    seen = (theta + p.m)[:, rows.index - 1]
     slope = p.like.log_density.vjps[2]
     assert slope is not None
-    by_rows = slope(NUMPY, 1.0, None, rows.y, seen, *p.rest)
-    by_own = np.sum(-0.5 * share * own.log_weight + through_k * own.first, axis=-1)
-    return np.sum(by_rows, axis=-1) + by_own, by_m, by_k
+    by_rows = slope(NUMPY, 1.0, None, rows.y, *each_row(p, rows, theta))
+    at, size = rows.index - 1, theta.shape[-1]
+    direct = [np.bincount(at, weights=row, minlength=size) for row in by_rows]
+    return direct - 0.5 * share * own.log_weight + through_k * own.first, by_m, by_k
+
+
+def each_row(p: Problem, rows: Rows, theta: Array) -> tuple[Array, ...]:
+    """theta + m, and the likelihood's own parameter, if any, of the theta of each row: (draws, rows)."""
+    return tuple(x[:, rows.index - 1] for x in (theta + p.m, *p.rest))
 
 
 def factored(b: Array, inverted: bool) -> tuple[Array, Array]:

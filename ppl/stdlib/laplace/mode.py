@@ -19,10 +19,10 @@ from ppl.stdlib.laplace.likelihoods import Counts, Likelihood, Local
 class NewtonBounds(NamedTuple):
     """When Newton's iteration for the mode ends."""
 
-    most_steps: int = 100
+    most_steps: int = 500
     """Steps where the program gives no number, as Stan's default."""
 
-    objective: float = 1e-6
+    objective: float = 1.49012e-08
     """How little the objective changes at the end, where the program does not say, as Stan's default."""
 
     least_step: float = 1e-7

@@ -14,6 +14,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array
 from ppl.errors import Rejection
+from ppl.stdlib.laplace.marginal import refuse_block
 from ppl.stdlib.laplace.mode import Point, at, chosen, is_symmetric, modes, times
 
 SINGULAR = 1e-8
@@ -128,8 +129,7 @@ def problem(like: OwnLikelihood, k: Array, start: Array, block: int) -> OwnProbl
         raise Rejection(
             f"`{like.name}`: theta_init has {start.size} entries, the covariance is {height} by {width}."
         )
-    if block < 1 or height % block:
-        raise Rejection(f"`{like.name}`: hessian_block_size is {block}, which does not divide {height}.")
+    refuse_block(like.name, block, height)
     start = start if start.size else np.zeros(height)
     return OwnProblem(like, k, factored(k), start, block, np.arange(len(k)))
 
@@ -172,8 +172,8 @@ def refuse_coupled(p: OwnProblem, theta: Array, weight: Array) -> None:
         at = int(np.argmax(coupled.any(axis=0))) + 1
         raise Rejection(
             f"`{p.like.name}`: theta[{at}] shares terms of the log likelihood with a theta of another block: "
-            f"its Hessian is not in blocks of {p.block}. Say how large they are with hessian_block_size, "
-            f"which the `_tol` forms take; {n}, all of theta, always holds."
+            f"its Hessian is not in blocks of {p.block}. Write their size as hessian_block_size; {n}, all "
+            "of theta, always holds."
         )
 
 
