@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import Any, BinaryIO
 from zlib import crc32
 
-from ppl.errors import ArgumentError, DataError, MissingFile
+from ppl.errors import ArgumentError, DataError, MissingFile, PPLError
 
 STDOUT = Path("/dev/stdout")
 MOST_LETTERS = 50
@@ -163,11 +163,19 @@ def write_whole(path: str | Path, lines: Iterable[str]) -> None:
     """Writes `lines`, each with its newline, as `replacing` does.
 
     `/dev/stdout`, where it may be a file that holds more than these lines, is written directly.
+
+    Raises:
+        PPLError: the reader of standard output has gone.
     """
     if Path(path) == STDOUT:
-        with _named(path):
-            sys.stdout.writelines(lines)
-            sys.stdout.flush()
+        try:
+            with _named(path):
+                sys.stdout.writelines(lines)
+                sys.stdout.flush()
+        except BrokenPipeError:
+            with suppress(OSError, ValueError):  # what is left in the buffer goes nowhere
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise PPLError("standard output: its reader ended before all was written.") from None
     else:
         with replacing(path) as part:
             part.writelines(line.encode() for line in lines)

@@ -73,6 +73,7 @@ class Checkpoint(Journal):
     stages: dict[str, Stage] = field(default_factory=dict)
     resumed: Path | None = None
     written: float = field(default_factory=monotonic)
+    unwritten: bool = False
     trouble: OSError | None = None
 
     @property
@@ -94,7 +95,12 @@ class Checkpoint(Journal):
         if self.path is None:
             return
         self.stages[stage] = Stage(state, tuple(map(_place, generators)))
-        if monotonic() - self.written >= self.every:
+        self.unwritten = True
+        self.write_in_time()
+
+    def write_in_time(self) -> None:
+        """Write what is new if the last write is long enough ago: the next stage may take hours."""
+        if self.unwritten and monotonic() - self.written >= self.every:
             self.write()
 
     def write(self) -> None:
@@ -106,7 +112,7 @@ class Checkpoint(Journal):
             self.trouble = None
         except OSError as error:
             self.trouble = error
-        self.written = monotonic()
+        self.written, self.unwritten = monotonic(), False
 
     def rescue(self) -> Path | None:
         """Keep the run where there is room: the file it is then in, or None.

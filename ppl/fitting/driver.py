@@ -18,7 +18,7 @@ from ppl.inference.correct.population import WeightQuality
 from ppl.inference.initialise.start import Init
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.outcome import Ending
-from ppl.inference.run.progress import Listener, silent
+from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
 
 
@@ -73,7 +73,12 @@ def _one_run(
     checkpoint: CheckpointOptions | None,
 ) -> tuple[FitDraws, Checkpoint]:
     journal, target = journal_of(checkpoint, posterior, settings), targets.target_of(posterior, settings)
-    listen = targets.naming(progress, targets.backends_of(posterior, settings))
+    tell = targets.naming(progress, targets.backends_of(posterior, settings))
+
+    def listen(report: Progress) -> None:
+        journal.write_in_time()
+        tell(report)
+
     try:
         result = fit_with(journal, target, settings, start, listen)
         found = draws_of(posterior, settings, result, listen=listen)

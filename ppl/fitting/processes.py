@@ -14,6 +14,9 @@ from ppl.errors import InferenceError, PPLError
 
 T = TypeVar("T")
 
+INTERRUPTING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+"""What a user, a scheduler and a terminal that is closed send."""
+
 Tell = Callable[[Any], None]
 """What a task calls with what it has to say on its way."""
 
@@ -64,7 +67,7 @@ def _at_once(tasks: Sequence[Task[T]], hear: Tell, killed: str) -> list[T]:
         return [cast(T, answers[here]) for here in began]
     finally:
         for process in began.values():
-            process.terminate()
+            process.kill()
             process.join()
 
 
@@ -113,13 +116,14 @@ def _passed_on(processes: Sequence[Any]) -> Iterator[None]:
 def _run(there: Connection, task: Task[Any]) -> None:
     """In a process of its own, where what the program prints goes past the bar, which is another's."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGINT, _interrupt_once)
+    for number in INTERRUPTING:
+        signal.signal(number, _interrupt_once)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     try:
         answer = Answer(task(there.send))
     except PPLError as error:
         answer = Answer(error=error)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # half an answer is none
+    _ignore_interrupts()  # half an answer is none
     there.send(answer)
 
 
@@ -135,5 +139,24 @@ def _end_with_parent() -> None:
 
 def _interrupt_once(*_: Any) -> None:
     """Ctrl-C at a terminal reaches a process both by itself and from the one that began it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _ignore_interrupts()
     raise KeyboardInterrupt
+
+
+def _ignore_interrupts() -> None:
+    for number in INTERRUPTING:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def ended_as_by_ctrl_c() -> Iterator[None]:
+    """Signals that ask this process to end do as Ctrl-C does, unless they are ignored, as by nohup."""
+    main = threading.current_thread() is threading.main_thread()
+    asking = [n for n in INTERRUPTING if main and signal.getsignal(n) is signal.SIG_DFL]
+    for number in asking:
+        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        for number in asking:
+            signal.signal(number, signal.SIG_DFL)

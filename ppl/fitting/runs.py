@@ -64,10 +64,12 @@ def _fitted(
     """Run 0, 1, ... of several."""
     own = replace(settings, seed=settings.seed + k)
 
+    journal = journal_of(checkpoint and checkpoint.of_run(k), posterior, own)
+
     def listen(report: Progress) -> None:
+        journal.write_in_time()
         progress(replace(report, run=k + 1, runs=settings.runs))
 
-    journal = journal_of(checkpoint and checkpoint.of_run(k), posterior, own)
     result = fit_with(journal, target_of(posterior, own), own, start, listen)
     journal.write()
     listen(Progress(Phase.DONE, 0, 0, result.final_elbo))

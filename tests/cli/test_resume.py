@@ -52,7 +52,10 @@ def without_name(path):
     return path.read_text().replace(path.name, "whole.csv")
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "sent",
+    [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.whole)],
+)
 def test_after_a_signal_resume_gives_the_same_bytes(folder, sent):
     name = f"{sent.name}.csv"
     left = folder / f"{name}.checkpoint"
@@ -61,7 +64,7 @@ def test_after_a_signal_resume_gives_the_same_bytes(folder, sent):
     process.send_signal(sent)
     status = finish(process)
     assert status == (-signal.SIGKILL if sent is signal.SIGKILL else 130) and left.exists()
-    if sent is signal.SIGINT:
+    if sent is not signal.SIGKILL:
         assert (
             "Interrupted: interrupted" in process.out
             and f"--resume continues from {left.name}" in process.out

@@ -117,6 +117,16 @@ def test_a_reader_that_goes_away_ends_nothing(folder, stream, tried):
     tried("closed pipes", 1)
 
 
+def test_draws_for_a_reader_that_has_gone_are_kept(folder, tmp_path, tried):
+    read, written = os.pipe()
+    os.close(read)
+    with os.fdopen(written, "w") as pipe:
+        failed = ppl_into(folder, "-q", "-o", "-", stdout=pipe, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert failed.returncode == 1 and "ppl: standard output: its reader ended before all" in failed.stderr
+    assert "The fit is not lost." in failed.stderr and "Exception" not in failed.stderr
+    tried("closed pipes", 1)
+
+
 def test_progress_on_a_full_disk_ends_nothing(folder, tried):
     with open("/dev/full", "w") as full:
         done = ppl_into(folder, "-o", "unseen.csv", stderr=full)
