@@ -64,6 +64,10 @@ class Documents:
         if before is None or before.source != source:
             self.open[file] = Document(source, good=before.good if before else None)
 
+    def at(self, file: str) -> Document:
+        """The text of a file: of one that is closed there is none, as an editor that asks late finds."""
+        return self.open.get(file) or Document(SourceText("", file))
+
     def refresh(self) -> None:
         """To be called when files have changed that a text may include."""
         for document in self.open.values():
@@ -78,7 +82,7 @@ class Documents:
 
     def views(self, file: str, line: int, column: int, word: str) -> Iterator[View]:
         """A place as the text now says, then as its last good version did, then as part of other programs."""
-        document = self.open[file]
+        document = self.at(file)
         yield View(document.analysis, file, line, column, word)
         good = document.good
         if good is not None and good is not document.found:

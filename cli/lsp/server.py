@@ -44,11 +44,11 @@ class Server(LanguageServer):
         return Positions(self.workspace.position_codec.client_num_units)
 
     def document(self, uri: str) -> Document:
-        return self.documents.open[file_of(uri)]
+        return self.documents.at(file_of(uri))
 
     def views(self, uri: str, position: types.Position) -> list[View]:
         file = file_of(uri)
-        source = self.documents.open[file].source
+        source = self.documents.at(file).source
         place, offset = self.positions.place(source, position), self.positions.offset(source, position)
         return list(self.documents.views(file, *place, word_around(source.text, offset)))
 
@@ -66,7 +66,7 @@ class Server(LanguageServer):
 
     def now(self, view: View, span: Span) -> Span:
         """A span of an earlier version in the present one."""
-        present = self.documents.open[view.file].source
+        present = self.documents.at(view.file).source
         line = span.line if span.source is present else corresponding_line(span.source, present, span.line)
         shift = (line or span.line) - span.line
         return Span(present, span.line + shift, span.column, span.end_line + shift, span.end_column)

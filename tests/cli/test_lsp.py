@@ -284,6 +284,22 @@ def test_hover(editor):
     assert editor.hover(place(MODEL, "smile")) is None
 
 
+def test_a_closed_text_is_an_empty_one(editor):
+    editor.open("parameters { real mu; } model { mu ~ normal(0, 1); }")
+    editor.diagnosed()
+    at = types.Position(0, 40)
+    assert "normal" in editor.hover(at)
+    closed = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(editor.uri("program.stan")))
+    editor.notify(editor.client.text_document_did_close, closed)
+    assert editor.hover(at) is None and editor.definition(at) is None
+    assert editor.ask("text_document_document_symbol_async", types.DocumentSymbolParams) == []
+    options = {"options": types.FormattingOptions(tab_size=2, insert_spaces=True)}
+    assert editor.ask("text_document_formatting_async", types.DocumentFormattingParams, **options) == ()
+    assert editor.completion(at)
+    with pytest.raises(JsonRpcException, match="no variable or function"):
+        editor.rename(at, "nu")
+
+
 def test_hover_on_a_mistake_has_the_page_of_its_message(editor):
     text = MODEL.replace("sigma);", "sgma);")
     editor.open(text)
@@ -564,6 +580,12 @@ def test_it_ends_with_its_client():
     """Nothing but the protocol on standard output, and the end of input is the end."""
     done = subprocess.run(START, input=b"", capture_output=True, timeout=PATIENCE, env={**os.environ})
     assert done.returncode == 0 and done.stdout == b""
+
+
+def test_a_header_without_an_end_ends_it_with_a_sentence():
+    done = subprocess.run(START, input=b"X: y\r\n" * 100_000, capture_output=True, timeout=PATIENCE)
+    assert done.returncode == 1 and done.stdout == b""
+    assert b"no message behind 1000 lines of a header" in done.stderr and b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(("length", "status"), [(99999999999, 1), ("9" * 5000, 0)])
