@@ -38,6 +38,12 @@ DATA_ARGUMENTS = {
     "hmm_hidden_state_prob": (0, 1, 2),
     **dict.fromkeys(("linspaced_array", "linspaced_vector", "linspaced_row_vector"), (1, 2)),
 }
+"""The arguments of functions of the library that must be data, by position."""
+PRECISIONS = {
+    **dict.fromkeys(("wiener_lpdf", "wiener_lupdf"), (7, 9)),
+    **dict.fromkeys((f"wiener_{t}_{s}" for t in ("lcdf", "lccdf") for s in ("unnorm", "defective")), (6, 9)),
+}
+"""Functions whose last argument is a precision where they are called with so many; it must be data."""
 
 
 def suffix_of(name: str) -> str:
@@ -109,10 +115,15 @@ def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ResolvedCall:
         raise explain_call(c, e, args)
     refuse_ambiguous(c, e, args, called)
     check_place(c, e, called)
-    own = called.function.data_positions if isinstance(called, UserMatch) else DATA_ARGUMENTS.get(e.name, ())
-    refuse_parameters(c, e, own)
+    refuse_parameters(c, e, called.function.data_positions if isinstance(called, UserMatch) else data_of(e))
     c.facts.calls[e] = called
     return called
+
+
+def data_of(e: ast.Call) -> Sequence[int]:
+    """The positions of the arguments that a function of the library wants as data."""
+    count = len(e.args)
+    return (count - 1,) if count in PRECISIONS.get(e.name, ()) else DATA_ARGUMENTS.get(e.name, ())
 
 
 def require_function(c: Check, e: ast.Call) -> None:

@@ -99,6 +99,13 @@ DOMAINS: dict[str, tuple[Domain, ...]] = {
     "csr_matrix_times_vector": (exactly(3), exactly(3), ANY, exactly([1, 3, 2]), exactly([1, 2, 3, 4]), ANY),
     "csr_to_dense_matrix": (exactly(3), exactly(3), ANY, exactly([1, 3, 2]), exactly([1, 2, 3, 4])),
 }
+DIFFUSION = (
+    *(interval(1.0, 2.0), interval(1.0, 1.5), interval(0.1, 0.3), interval(0.4, 0.6), ANY),
+    *(interval(0.1, 0.3),) * 4,
+)
+DOMAINS |= dict.fromkeys(
+    (f"wiener_{t}_{s}" for t in ("lcdf", "lccdf") for s in ("unnorm", "defective")), DIFFUSION
+)
 INCREASING = Domain(UNIT.draw, lambda xp, x: xp.np.cumsum(x, axis=-1))
 DOMAINS |= {
     "hmm_marginal": (ANY, SIMPLEX, SIMPLEX),
@@ -159,9 +166,13 @@ def complex_domain(d: Domain) -> Domain:
 
 
 def cases(functions: Iterable[Function]) -> Iterator[Case]:
-    """Every case of the functions."""
+    """Every case of the functions; those of an overload that has two names, once."""
+    seen: set[tuple[Overload, tuple[Type, ...]]] = set()
     for f in functions:
-        yield from cases_of(f, partial(domains_of, f), f.name not in DATA_ONLY, f.name not in NOT_FINITE)
+        for case in cases_of(f, partial(domains_of, f), f.name not in DATA_ONLY, f.name not in NOT_FINITE):
+            if (case.overload, case.types) not in seen:
+                seen.add((case.overload, case.types))
+                yield case
 
 
 LAW = {law.holds.__name__: law for law in LAWS}

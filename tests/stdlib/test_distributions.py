@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 import scipy.integrate
 from laws.every import every
+from numpy.polynomial.hermite_e import hermegauss
+from numpy.polynomial.legendre import leggauss
 from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.stdlib.distributions import wiener
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.functions.wiener_cumulative import log_chance
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -280,3 +283,48 @@ def test_wiener_variability_is_an_average_of_plain_densities():
     assert varied(0.0, 0.0, 0.2) == pytest.approx(delay, rel=1e-8)
     delay = scipy.integrate.quad(lambda x: plain(tau=x), 0.3, y)[0] / 0.8
     assert varied(0.0, 0.0, 0.8) == pytest.approx(delay, rel=1e-6)
+
+
+def wiener_chances(*args):
+    """The probabilities of a hit by y, and of one after it."""
+    return tuple(np.exp(log_chance(later, NUMPY, *map(np.float64, args))) for later in (False, True))
+
+
+@every(
+    "alpha, beta, delta",
+    [
+        (1.2, 0.4, 0.7),
+        (1.5, 0.3, -2.0),
+        (1.0, 0.5, 0.0),
+        (1.0, 0.5, 40.0),
+        (1.0, 0.99, 12.0),
+        (2.0, 0.001, 1.0),
+    ],
+)
+def test_wiener_hits_by_a_time_and_after_it(alpha, beta, delta):
+    """Integrals of the density on either side of times that take each of the series."""
+    tau, s = 0.2, np.array([0.004, 0.02, 0.09, 0.11, 0.49, 0.51, 3.0])
+
+    def density(y):
+        return np.exp(wiener.log_density(NUMPY, y, alpha, tau, beta, delta))
+
+    edges = tau + np.array([0.0, *(s * alpha**2), 6.0 * alpha**2, np.inf])
+    parts = [scipy.integrate.quad(density, a, b, epsabs=0.0)[0] for a, b in itertools.pairwise(edges)]
+    for k, y in enumerate(edges[1:-2], 1):
+        expected = np.sum(parts[:k]), np.sum(parts[k:])
+        assert wiener_chances(y, alpha, tau, beta, delta) == pytest.approx(expected, rel=1e-9)
+
+
+def test_wiener_hits_with_variability_are_averages():
+    y, alpha, tau, beta, delta = 0.9, 1.2, 0.3, 0.4, 0.7
+    variability = 0.5, 0.2, 0.1
+    assert wiener_chances(y, alpha, tau, beta, delta, 0.0, 0.0, 0.0) == pytest.approx(
+        wiener_chances(y, alpha, tau, beta, delta), rel=1e-12
+    )
+    (x, of_drift), (z, of_start) = (rule(20) for rule in (hermegauss, leggauss))
+    drift, start, delay = np.meshgrid(delta + 0.5 * x, beta + 0.1 * z, tau + 0.05 * (1.0 + z), indexing="ij")
+    weights = np.einsum("i,j,k->ijk", of_drift, of_start, of_start) / (4.0 * np.sum(of_drift))
+    plain = [np.exp(log_chance(later, NUMPY, y, alpha, delay, start, drift)) for later in (False, True)]
+    means = tuple(np.sum(weights * each) for each in plain)
+    assert wiener_chances(y, alpha, tau, beta, delta, *variability) == pytest.approx(means, rel=1e-12)
+    assert wiener_chances(y, alpha, tau, beta, delta, *variability, 1e-4) == pytest.approx(means, rel=1e-12)

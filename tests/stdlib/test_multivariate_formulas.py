@@ -101,7 +101,9 @@ def covariance(rng, size):
 def values(name, seed):
     """Arguments of a family by their names."""
     rng = np.random.default_rng(seed)
-    args = [(arg, support) for arg, support in BY_NAME[name].args if not arg.startswith("var_")]
+    args = [
+        (arg, support) for arg, support in BY_NAME[name].args if not arg.startswith(("var_", "precision"))
+    ]
     return {arg: a_value(rng, name, arg, support) for arg, support in args}
 
 

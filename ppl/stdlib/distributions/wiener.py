@@ -13,6 +13,7 @@ Methods 56:3102).
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def _log_driftless(xp: Namespace, s: Array, w: Array) -> Array:
     return xp.np.where(early, small, _large_time(xp, xp.np.where(early, SWITCH, s), w))
 
 
-def _log_hit(xp: Namespace, t: Array, alpha: Array, w: Array, delta: Array, var_delta: Array) -> Array:
+def log_hit(xp: Namespace, t: Array, alpha: Array, w: Array, delta: Array, var_delta: Array) -> Array:
     """log density of hitting at time t > 0, with drift normal(delta, var_delta)."""
     spread = 1.0 + var_delta**2 * t
     distance = alpha * w
@@ -69,31 +70,44 @@ def _log_hit(xp: Namespace, t: Array, alpha: Array, w: Array, delta: Array, var_
 
 
 def _log_mean_hit(xp: Namespace, *args: Array) -> Array:
-    """`_log_hit` averaged over uniform starting points and non-decision times, its nodes a trailing axis."""
+    """`log_hit` averaged over uniform starting points and non-decision times, its nodes a trailing axis."""
     t, alpha, beta, delta, var_delta, var_beta, var_tau = (xp.np.expand_dims(v, -1) for v in args)
     span = xp.np.minimum(var_tau, t)
     share = xp.np.where(var_tau > 0.0, span / xp.np.where(var_tau > 0.0, var_tau, 1.0), 1.0)
     times = t - 0.5 * span * (TIME_NODES + 1.0)
     distances = 1.0 - beta - 0.5 * var_beta * START_NODES
-    heights = _log_hit(xp, times, alpha, distances, delta, var_delta) + LOG_RULE_WEIGHTS
+    heights = log_hit(xp, times, alpha, distances, delta, var_delta) + LOG_RULE_WEIGHTS
     return xp.special.logsumexp(heights + xp.np.log(share), axis=-1)
+
+
+def valid(alpha: Array, tau: Array, beta: Array, var_delta: Array, var_beta: Array, var_tau: Array) -> Array:
+    inside = (alpha > 0) & (tau >= 0) & (beta > 0.5 * var_beta) & (beta < 1.0 - 0.5 * var_beta)
+    return inside & (var_delta >= 0) & (var_beta >= 0) & (var_tau >= 0)
+
+
+def split(more: Sequence[Array], known: int) -> tuple[Sequence[Array], Array]:
+    """(var_delta, var_beta, var_tau), of which the first `known` are given, and the precision, or 1."""
+    zero = np.float64(0.0)
+    return [*more[:known], zero, zero, zero][:3], [*more[known:], np.float64(1.0)][0]
 
 
 @reals
 def log_density(
     xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, *variability: Array
 ) -> Array:
-    """The log density with up to three of (var_delta, var_beta, var_tau); those left out are zero."""
-    none = np.float64(0.0)
-    var_delta, var_beta, var_tau = [*variability, none, none, none][:3]
-    valid = (alpha > 0) & (tau >= 0) & (beta > 0.5 * var_beta) & (beta < 1.0 - 0.5 * var_beta)
-    valid = valid & (var_delta >= 0) & (var_beta >= 0) & (var_tau >= 0)
+    """The log density with var_delta or with (var_delta, var_beta, var_tau), else zero.
+
+    A precision of Stan's gradient may come after either; it has no effect, but must be positive.
+    """
+    full = len(variability) > 2
+    (var_delta, var_beta, var_tau), precision = split(variability, 3 if full else 1)
     t = xp.np.where(y > tau, y - tau, 1.0)
-    if len(variability) > 1:
+    if full:
         value = _log_mean_hit(xp, t, alpha, beta, delta, var_delta, var_beta, var_tau)
     else:
-        value = _log_hit(xp, t, alpha, 1.0 - beta, delta, var_delta)
-    return guarded(xp, valid, supported(xp, y > tau, value))
+        value = log_hit(xp, t, alpha, 1.0 - beta, delta, var_delta)
+    allowed = valid(alpha, tau, beta, var_delta, var_beta, var_tau) & (precision > 0)
+    return guarded(xp, allowed, supported(xp, y > tau, value))
 
 
 WIENER = Distribution(
@@ -105,6 +119,10 @@ WIENER = Distribution(
         "vector | vector, vector, vector, vector, vector",
         "real | real, real, real, real, real, real, real",
         "vector | vector, vector, vector, vector, vector, vector, vector",
+        "real | real, real, real, real, real, real",
+        "vector | vector, vector, vector, vector, vector, real",
+        "real | real, real, real, real, real, real, real, real",
+        "vector | vector, vector, vector, vector, vector, vector, vector, real",
     ),
     args=(
         ("y", "positive"),
@@ -115,6 +133,7 @@ WIENER = Distribution(
         ("var_delta", "nonnegative"),
         ("var_beta", "unit_interval"),
         ("var_tau", "nonnegative"),
+        ("precision", "positive"),
     ),
     log_density=log_density,
 )

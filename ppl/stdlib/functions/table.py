@@ -40,6 +40,7 @@ from ppl.stdlib.functions import (
     sums,
     symmetric,
     trigonometry,
+    wiener_cumulative,
 )
 from ppl.stdlib.functions.complex_overloads import with_complex
 from ppl.stdlib.record import Function
@@ -49,7 +50,7 @@ TOPICS = (
     *(gamma_functions, bessel, error_functions, operators, conversions, diagonals, fills, log_sums),
     *(norms, sizes, slices, sorting, sparse, sums, solves, symmetric, quadratic_forms, inverses),
     *(decompositions, complex_decompositions, fourier, qr, covariance_functions, hmm),
-    *(constraint_functions, incomplete, hypergeometric, laplace_options),
+    *(constraint_functions, incomplete, hypergeometric, laplace_options, wiener_cumulative),
 )
 
 FUNCTIONS: tuple[Function, ...] = tuple(with_complex(f) for topic in TOPICS for f in topic.FUNCTIONS)
