@@ -1,11 +1,15 @@
-"""Random programs, and the pack, beside the real Stan.
+"""Random programs, and the pack, beside the real Stan, compiled or interpreted.
 
     python tests/generator/against_stan.py --stan-env ENV --count 500 --models --pack --extremes
+    python tests/generator/against_stan.py --oracle --count 5000 --models --pack
 
 ENV is a virtual environment with httpstan 4.13.0, which brings stanc and Stan's headers; g++ is needed too.
 Log density with the Jacobian and all constants, its gradient, parameters and transformed parameters are
 compared at a few points; what is refused must be refused on both sides.  What differs goes into the table
 against_stan.md with the reason, and a difference without one ends the run with status 1.
+
+With --oracle, the interpreter of the extra `oracle` answers instead: log densities up to a constant, and
+gradients.  A gradient that is not that of its own value, by central differences of both, is its fault.
 """
 
 import argparse
@@ -27,7 +31,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np  # noqa: E402
 from generator import extremes  # noqa: E402
-from generator.known import reason_for  # noqa: E402
+from generator.interpreted_stan import INSTALLED, InterpretedStan  # noqa: E402
+from generator.known import Known, reason_for  # noqa: E402
 from generator.program import generated  # noqa: E402
 from generator.real_stan import Answer, Point, Question, RealStan  # noqa: E402
 
@@ -46,6 +51,9 @@ PERTURBATION = 1e-15
 """How far, relatively, a point is moved to see how a number depends on its rounding."""
 NEWER = "not in Stan 2.35"
 APPROXIMATE = "Stan's gradient is an approximation: central differences of the value give ppl's"
+INCONSISTENT = "the interpreter's gradient is not that of its value: central differences of both"
+STEP, CONSISTENT = 1e-5, 1e-4
+"""Of central differences, and how far they may be from a gradient."""
 NOISE = 1e2
 """A number may be off by so many times what it moves then."""
 
@@ -83,6 +91,7 @@ class Outcome:
     case: Case
     verdict: str
     differences: Sequence[Difference] = ()
+    known: tuple[Known, ...] = ()
 
 
 # --- The programs --------------------------------------------------------------------------------
@@ -147,56 +156,83 @@ def compiled(program: str) -> ppl.Model:
     return ppl.compile_model(program)
 
 
-def outcome(case: Case, stan: Answer) -> Outcome:
+def outcome(case: Case, answer: Answer, stan: RealStan | InterpretedStan) -> Outcome:
+    verdict, found = verdict_of(case, answer, stan)
+    return Outcome(case, verdict, found, stan.known)
+
+
+def verdict_of(
+    case: Case, answer: Answer, stan: RealStan | InterpretedStan
+) -> tuple[str, Sequence[Difference]]:
     q = case.question
+    if answer.refused in ("interpreter", "crash"):
+        return "not interpreted", [Difference("program", (), answer.words, "")]
     try:
         posterior = compiled(q.program).condition(dict(q.data))
     except ppl.PPLError as error:
         words = str(error).strip()
-        if stan.refused:
-            return Outcome(case, "both refuse")
-        if stan.at and all("error" in found for found in stan.at):
-            return Outcome(case, "both refuse")
-        return Outcome(case, "differs", [Difference("program", (), "accepted", words)])
-    if stan.refused in ("stanc", "compiler"):
-        difference = Difference("program", (), stan.words, "accepted")
-        newer = reason_for(q.name, q.program, "program", stan.words, "").startswith("newer")
-        return Outcome(case, NEWER if newer else "differs", [difference])
-    found = [
-        d
-        for point, at in zip(stan.points, stan.at, strict=True)
-        for d in compared(case, posterior, point, at)
-    ]
-    if stan.refused:  # the data: here it may be the first evaluation that says so
+        if answer.refused:
+            return "both refuse", ()
+        if answer.at and all("error" in found for found in answer.at):
+            return "both refuse", ()
+        return "differs", [Difference("program", (), "accepted", words)]
+    if answer.refused in ("stanc", "compiler"):
+        reason = reason_for(stan.known, q.name, q.program, "program", answer.words, "")
+        verdict = NEWER if reason.startswith("newer") else "differs"
+        return verdict, [Difference("program", (), answer.words, "accepted")]
+    if answer.refused:  # the data: here it may be the first evaluation that says so
         points = q.points(posterior.param_unc_num())
         refused = all(refuses(posterior, np.array(u)) for u in points)
-        found = [] if refused else [Difference("data", (), stan.words, "accepted")]
-        return Outcome(case, "differs" if found else "both refuse", found)
+        return (
+            ("both refuse", ())
+            if refused
+            else (
+                "differs",
+                [Difference("data", (), answer.words, "accepted")],
+            )
+        )
+    if not answer.constants:
+        answer = with_constant(posterior, answer)
+    found = [
+        replace(d, note=d.note or by_differences(stan, q, posterior, d))
+        for point, at in zip(answer.points, answer.at, strict=True)
+        for d in compared(case, posterior, point, at, propto=not answer.constants)
+    ]
     names = posterior.param_names(include_tp=True)
-    if list(names) != list(stan.names):
-        found.append(Difference("names", (), str(stan.names), str(names)))
+    if answer.constants and list(names) != list(answer.names):
+        found.append(Difference("names", (), str(answer.names), str(names)))
     if found:
-        return Outcome(case, "differs", found)
-    if not stan.at:
-        return Outcome(case, "not answered in time")
-    return Outcome(case, "agrees" if any("lp" in at for at in stan.at) else "both refuse")
+        return "differs", found
+    if not answer.at:
+        return "not answered in time", ()
+    return "agrees" if any("lp" in at for at in answer.at) else "both refuse", ()
 
 
-def outcomes(
-    stan: RealStan, cases: Iterable[Case], together: int, most: int, kept: bool
-) -> Iterator[Outcome]:
+def with_constant(p: ppl.Posterior, answer: Answer) -> Answer:
+    """The answer with the constant of ppl's log density, by the first point at which both are finite."""
+    for point, at in zip(answer.points, answer.at, strict=True):
+        value = tried(partial(p.log_density, np.array(point), propto=True))
+        if not isinstance(value, str) and np.isfinite(value - at.get("lp", np.nan)):
+            constant = float(value) - at["lp"]
+            return replace(
+                answer, at=[{**x, "lp": x["lp"] + constant} if "lp" in x else x for x in answer.at]
+            )
+    return answer
+
+
+def outcomes(stan: RealStan | InterpretedStan, cases: Iterable[Case], most: int) -> Iterator[Outcome]:
     """Those of all cases, or until `most` programs were no news to Stan 2.35."""
-    known: dict[str, Case] = {}
+    asked: dict[str, Case] = {}
 
     def questions() -> Iterator[Question]:
         for case in cases:
-            known[case.name] = case
+            asked[case.name] = case
             yield case.question
 
-    for q, answer in stan.ask(questions(), together, kept):
+    for q, answer in stan.ask(questions()):
         if most <= 0:
             return
-        found = outcome(known[q.name], answer)
+        found = outcome(asked.pop(q.name), answer, stan)
         most -= found.verdict != NEWER
         if found.verdict == "differs":
             print(report(found), flush=True)
@@ -217,23 +253,30 @@ def tried(f: Any) -> Any:
         return str(error).strip()
 
 
-def compared(case: Case, p: ppl.Posterior, point: Point, stan: Any) -> Iterator[Difference]:
+def compared(
+    case: Case, p: ppl.Posterior, point: Point, stan: Any, propto: bool = False
+) -> Iterator[Difference]:
     u = np.array(point)
     if len(u) != p.param_unc_num():
         yield Difference("dimension", point, str(len(u)), str(p.param_unc_num()))
+        return
+    if "again" in stan:
+        yield Difference(
+            "value", point, f"again {stan['again']}", str(tried(lambda: p.log_density(u, propto)))
+        )
         return
     lp = stan.get("lp", np.nan)
     value = (case.tolerance.get("lp", VALUE[0]), case.tolerance.get("lp", VALUE[1]))
     slope = case.tolerance.get("grad")
     gradient = (slope or GRADIENT[0], slope or GRADIENT[1])
     forms = {
-        "value": lambda v: p.log_density(v),
-        "value with the gradient": lambda v: p.log_density_gradient(v)[0],
+        "value": lambda v: p.log_density(v, propto),
+        "value with the gradient": lambda v: p.log_density_gradient(v, propto)[0],
     }
     for name, f in forms.items():
         yield from differs(name, u, lp, f, value, stan.get("error", ""))
     if np.isfinite(lp):
-        slopes = lambda v: p.log_density_gradient(v)[1]  # noqa: E731
+        slopes = lambda v: p.log_density_gradient(v, propto)[1]  # noqa: E731
         for d in differs("gradient", u, stan["grad"], slopes, gradient):
             yield replace(d, note=judged(p, u, np.array(stan["grad"])))
     if "values_error" not in stan and "values" in stan and "error" not in stan:
@@ -300,6 +343,29 @@ def central(p: ppl.Posterior, u: Floats, i: int) -> float:
     return float((4 * rates[1] - rates[0]) / 3)
 
 
+def by_differences(stan: RealStan | InterpretedStan, q: Question, p: ppl.Posterior, d: Difference) -> str:
+    """What central differences of both values say, where they settle it against the interpreter."""
+    if isinstance(stan, RealStan) or not d.point or d.quantity == "dimension":
+        return ""
+    u = np.array(d.point)
+    step = STEP * np.maximum(np.abs(u), 1.0)
+    around = [u, *(u + sign * move for move in np.diag(step) for sign in (1, -1))]
+    theirs = stan.at(q, [list(map(float, v)) for v in around])
+    ours = [tried(lambda v=v: p.log_density(v)) for v in around]
+    slope = tried(lambda: p.log_density_gradient(u)[1])
+    if isinstance(slope, str) or any(isinstance(x, str) for x in ours) or any("lp" not in x for x in theirs):
+        return ""
+    off_theirs = off_differences([x["lp"] for x in theirs], theirs[0]["grad"], step)
+    off_ours = off_differences(ours, slope, step)
+    return INCONSISTENT if off_ours < CONSISTENT < 10 * CONSISTENT < off_theirs else ""
+
+
+def off_differences(values: Sequence[float], slope: Sequence[float], step: Floats) -> float:
+    """How far a gradient is from the central differences of values, the first of which is at the point."""
+    rates = (np.array(values[1::2]) - np.array(values[2::2])) / (2.0 * step)
+    return float(np.max(np.abs(rates - slope) / (1.0 + np.abs(rates)), initial=0.0))
+
+
 def noise(f: Any, u: Floats, at: Floats) -> Floats:
     """How far each number may be off because the point is rounded."""
     rng, change = np.random.default_rng(0), np.zeros(at.shape)
@@ -311,13 +377,14 @@ def noise(f: Any, u: Floats, at: Floats) -> Floats:
 
 
 def as_text(x: Floats) -> str:
-    return np.array2string(np.asarray(x), precision=10, threshold=8).replace("\n", "")
+    known = "" if np.ndim(x) == 0 or np.all(np.isfinite(x)) else " with nan or inf"
+    return np.array2string(np.asarray(x), precision=10, threshold=8).replace("\n", "") + known
 
 
 # --- The table -----------------------------------------------------------------------------------
 
 
-def table(stan: RealStan, groups: dict[str, list[Outcome]]) -> Iterator[str]:
+def table(stan: RealStan | InterpretedStan, groups: dict[str, list[Outcome]]) -> Iterator[str]:
     yield "# Beside the real Stan"
     yield ""
     yield f"Written by `python tests/generator/against_stan.py` on {date.today()}; Stan {stan.version}."
@@ -341,13 +408,19 @@ def table(stan: RealStan, groups: dict[str, list[Outcome]]) -> Iterator[str]:
 
 
 def worst(o: Outcome) -> list[Difference]:
-    """One that is unexplained, if there is one, and otherwise the largest."""
+    """One that is unexplained, if there is one, and otherwise the largest; none without an answer."""
+    if o.verdict == "not interpreted":
+        return []
     return sorted(o.differences, key=lambda d: (explained(o, d) != "unexplained", -d.off))[:1]
 
 
 def explained(o: Outcome, d: Difference) -> str:
-    known = reason_for(o.case.name, o.case.question.program, d.quantity, d.stan, d.ppl)
+    known = reason_for(o.known, o.case.name, o.case.question.program, d.quantity, d.stan, d.ppl)
     return known or d.note or "unexplained"
+
+
+def unexplained(o: Outcome) -> bool:
+    return any(explained(o, d) == "unexplained" for d in worst(o))
 
 
 def report(o: Outcome) -> str:
@@ -359,11 +432,17 @@ def report(o: Outcome) -> str:
     return "\n".join(lines)
 
 
+def real_stan(given: argparse.Namespace) -> RealStan:
+    folder = given.folder or Path(given.stan_env) / "against-stan"
+    return RealStan(Path(given.stan_env), folder, given.together, given.kept)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--stan-env", type=Path, default=os.environ.get("STAN_ENV"))
+    parser.add_argument("--oracle", action="store_true", help="ask the interpreter of the extra `oracle`")
     parser.add_argument("--count", type=int, default=0, help="random programs")
     parser.add_argument("--seed", type=int, nargs="+", default=[1])
     parser.add_argument("--first", type=int, default=0, help="the number of the first random program")
@@ -382,10 +461,13 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="what is built and answered; ENV/against-stan by default")
     parser.add_argument("--table", type=Path, help=f"write the table, {TABLE.name} for instance")
     given = parser.parse_args()
-    if given.stan_env is None or not list(Path(given.stan_env).glob("lib/python3*/site-packages/httpstan")):
+    if given.oracle and not INSTALLED:
+        print('No interpreter: pip install -e ".[oracle]". Nothing was compared.')
+        return 0
+    if not given.oracle and not list(Path(given.stan_env or "/").glob("lib/python3*/site-packages/httpstan")):
         print("No Stan: --stan-env names no virtual environment with httpstan 4.13.0. Nothing was compared.")
         return 0
-    stan = RealStan(Path(given.stan_env), given.folder or Path(given.stan_env) / "against-stan")
+    stan = InterpretedStan() if given.oracle else real_stan(given)
     sources: dict[str, Iterable[Case]] = {
         "random programs": (
             c for s in given.seed for c in random_programs(s, given.first, given.longest) if given.count
@@ -400,14 +482,12 @@ def main() -> int:
     for name, cases in sources.items():
         most = given.count if name == "random programs" else sys.maxsize
         chosen = (c for c in cases if given.only in c.name)
-        groups[name] = list(outcomes(stan, chosen, given.together, most, given.kept))
+        groups[name] = list(outcomes(stan, chosen, most))
     lines = list(table(stan, groups))
     print("\n".join(lines))
     if given.table:
         given.table.write_text("\n".join(lines) + "\n")
-    open_ones = [
-        o for found in groups.values() for o in found for d in worst(o) if explained(o, d) == "unexplained"
-    ]
+    open_ones = any(unexplained(o) for found in groups.values() for o in found)
     return 1 if open_ones else 0
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from generator.known import STAN_2_35
+
 HERE = Path(__file__).parent / "stan"
 FLAGS = (
     *("-std=c++17", "-O0", "-w", "-D_REENTRANT"),
@@ -46,7 +48,8 @@ class Question:
 class Answer:
     """`refused` by "stanc", the C++ "compiler" or the "data", with Stan's words; "" if by none.
 
-    `at` has for each of `points` lp and grad, or "error", and the constrained values by `names`.
+    `at` has for each of `points` lp and grad, or "error", and the constrained values by `names`. Without
+    `constants`, the log density lacks a number that is the same at all points. A "crash" is no answer.
     """
 
     refused: str = ""
@@ -54,6 +57,7 @@ class Answer:
     names: Sequence[str] = ()
     points: Sequence[Point] = ()
     at: Sequence[Mapping[str, Any]] = ()
+    constants: bool = True
 
 
 class RealStan:
@@ -63,7 +67,10 @@ class RealStan:
         FileNotFoundError: there is no httpstan in `env`, or no g++.
     """
 
-    def __init__(self, env: Path, folder: Path) -> None:
+    known = STAN_2_35
+
+    def __init__(self, env: Path, folder: Path, together: int = 10, kept: bool = False) -> None:
+        self.together, self.kept = together, kept
         found = sorted(env.glob("lib/python3*/site-packages/httpstan"))
         if not found:
             raise FileNotFoundError(f"no httpstan in {env}: see the head of real_stan.py")
@@ -75,19 +82,17 @@ class RealStan:
         self.version = self.output_of(self.stanc, "--version").removeprefix("stanc3 ").split(" ")[0]
         self.sources = "".join((HERE / name).read_text() for name in ("driver.hpp", "simplex.hpp"))
 
-    def ask(
-        self, questions: Iterable[Question], together: int = 10, kept: bool = False
-    ) -> Iterator[tuple[Question, Answer]]:
+    def ask(self, questions: Iterable[Question]) -> Iterator[tuple[Question, Answer]]:
         """The answers, `together` programs compiled at a time; with `kept`, only those known from before."""
         waiting: list[tuple[Question, str]] = []
         for q in questions:
             if not self._kept(q).exists():
-                if kept:
+                if self.kept:
                     continue
                 code = self._translated(q)
                 if isinstance(code, str):
                     waiting.append((q, code))
-                    if len({code for _, code in waiting}) == together:
+                    if len({code for _, code in waiting}) == self.together:
                         yield from self._built(waiting)
                         waiting = []
                     continue

@@ -1,6 +1,7 @@
 """The long run: `python tests/generator/run.py --count 1000 --seed 1 --jobs 2`.
 
-Each disagreement is shrunk to a small program and written to a folder.
+Each disagreement is shrunk to a small program and written to a folder.  Programs whose forms agree are
+compared with the extra `oracle` where it is installed.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +21,10 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np  # noqa: E402
+from generator.against_stan import case_of, outcome, unexplained  # noqa: E402
+from generator.against_stan import report as report_of  # noqa: E402
 from generator.forms import Case, disagreements, forms_of, usable  # noqa: E402
+from generator.interpreted_stan import INSTALLED, InterpretedStan  # noqa: E402
 from generator.program import generated  # noqa: E402
 from generator.shrink import shrunk  # noqa: E402
 
@@ -27,7 +32,7 @@ from ppl.errors import PPLError  # noqa: E402
 
 
 class Found(NamedTuple):
-    """What became of a program: "agrees", "refused", "not finite", "no program" or "disagrees"."""
+    """What became of a program: "agrees", "refused", "not finite", or one of WRONG."""
 
     number: int
     verdict: str
@@ -36,12 +41,17 @@ class Found(NamedTuple):
     kind: tuple[str, ...] = ()
 
 
+WRONG = ("disagrees", "no program", "differs from Stan")
+"""The verdicts that end a run with status 1."""
+
+
 class Task(NamedTuple):
     seed: int
     number: int
     each: int
     jax_every: int
     shrink: bool
+    oracle: bool
 
 
 def tried(task: Task) -> Found:
@@ -54,6 +64,10 @@ def tried(task: Task) -> Found:
         return Found(number, "no program", f"{error}\n{made.text}")
     found = list(disagreements(case, forms_of(number, task.each, task.jax_every)))
     if not found:
+        if task.oracle and (differs := beside_stan(f"{seed}/{number}", case)):
+            return Found(
+                number, "differs from Stan", f"{differs}\n\n{made.text}{json.dumps(rounded(made.data))}"
+            )
         try:
             finite = usable(case.values[0])
             return Found(number, "agrees" if finite else "not finite")
@@ -71,6 +85,19 @@ def tried(task: Task) -> Found:
     lines = [brief(str(d)) for d in disagreements(Case(text, data), names)]
     report = "\n".join([f"program {number} of seed {seed}", *lines[:12], "", text, json.dumps(rounded(data))])
     return Found(number, "disagrees", report, data, first.kind)
+
+
+@cache
+def oracle() -> InterpretedStan:
+    return InterpretedStan()
+
+
+def beside_stan(name: str, case: Case) -> str:
+    """What differs from the interpreter's answer without a known reason, or ""."""
+    asked = case_of(name, case.text, case.data)
+    ((_, answer),) = oracle().ask([asked.question])
+    found = outcome(asked, answer, oracle())
+    return report_of(found) if unexplained(found) else ""
 
 
 def brief(line: str) -> str:
@@ -100,15 +127,16 @@ def main() -> int:
         "--jax-every", type=int, default=50, help="run one program in so many under JAX; 0 for none"
     )
     parser.add_argument("--folder", type=Path, default=Path("disagreements"))
+    parser.add_argument("--no-oracle", dest="oracle", action="store_false", default=INSTALLED)
     parser.add_argument("--no-shrink", dest="shrink", action="store_false")
     given = parser.parse_args()
     numbers = range(given.first, given.first + given.count)
-    task = [Task(given.seed, n, given.each, given.jax_every, given.shrink) for n in numbers]
+    task = [Task(given.seed, n, given.each, given.jax_every, given.shrink, given.oracle) for n in numbers]
     counts: dict[str, int] = {}
     begun = time.monotonic()
     for k, found in enumerate(results(task, given.jobs), 1):
         counts[found.verdict] = counts.get(found.verdict, 0) + 1
-        if found.verdict in ("disagrees", "no program"):
+        if found.verdict in WRONG:
             given.folder.mkdir(exist_ok=True, parents=True)
             name = f"{found.verdict.replace(' ', '-')}-{given.seed}-{found.number}.txt"
             (given.folder / name).write_text(found.report + "\n")
@@ -116,7 +144,7 @@ def main() -> int:
         summary = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
         print(f"\r{k} of {given.count} ({summary}), {time.monotonic() - begun:.0f} s", end="", flush=True)
     print()
-    return 1 if counts.get("disagrees", 0) or counts.get("no program", 0) else 0
+    return 1 if any(counts.get(verdict) for verdict in WRONG) else 0
 
 
 if __name__ == "__main__":

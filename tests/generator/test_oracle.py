@@ -1,0 +1,85 @@
+"""Programs beside an interpreter of Stan 2.40, the extra `oracle`; the long run: `against_stan.py --oracle`.
+
+The interpreter is young.  What is known to be wrong with it is `FAULTS` of known.py, and some of it `WRONG`.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+import pytest
+import scipy.stats
+from generator.against_stan import (
+    Case,
+    case_of,
+    models,
+    outcome,
+    pack,
+    random_programs,
+    report,
+    unexplained,
+)
+from generator.interpreted_stan import INSTALLED, InterpretedStan
+from laws.sampled import sampled
+
+import ppl
+
+SEED, PROGRAMS, EVERY = 23, 60, 6
+
+pytestmark = pytest.mark.skipif(not INSTALLED, reason="the extra `oracle` is not installed")
+
+
+@pytest.fixture(scope="module")
+def stan() -> Iterator[InterpretedStan]:
+    found = InterpretedStan()
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("number", sampled(EVERY, range(PROGRAMS)))
+def test_a_random_program_agrees(number: int, stan: InterpretedStan) -> None:
+    assert_agrees(next(random_programs(SEED, number, longest=10**9)), stan)
+
+
+@pytest.mark.parametrize(
+    ("group", "step"),
+    [(models, 6), (pack, 50), *(pytest.param(group, 1, marks=pytest.mark.whole) for group in (models, pack))],
+)
+def test_written_programs_agree(group, step: int, stan: InterpretedStan) -> None:
+    for case in islice(group(), 0, None, step):
+        assert_agrees(case, stan)
+
+
+def assert_agrees(case: Case, stan: InterpretedStan) -> None:
+    ((_, answer),) = stan.ask([case.question])
+    found = outcome(case, answer, stan)
+    assert not unexplained(found), f"{report(found)}\n{case.question.program}"
+
+
+X, ZERO, AT = [0.36, 0.55, 0.43], np.zeros(9), np.linspace(-0.7, 1.1, 9)
+WRONG = [
+    (
+        """
+        data { int N; array[N] int y; vector[N] x; }
+        parameters { array[N] vector[N] p; }
+        model { for (i in 2:N) for (j in 1:y[i]) target += student_t_lupdf(p[1] | square(2), x[j], 1); }
+        """,
+        {"N": 3, "y": [2, 3, 3], "x": X},
+        lambda p: sum(scipy.stats.t(4, x).logpdf(p[:3]).sum() for x in (*X, *X)),
+    ),
+    (
+        "data { int N; } parameters { vector[9] p; } model { for (j in 1:N - 6) p[1] ~ std_normal(); }",
+        {"N": 4},
+        lambda p: 0.0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "data", "exact"), WRONG)
+def test_where_the_interpreter_is_wrong(program, data, exact, stan: InterpretedStan) -> None:
+    """Differences of two points, as constants do not matter; what a release mends goes, also in known.py."""
+    posterior = ppl.compile_model(program).condition(data)
+    right = exact(AT) - exact(ZERO)
+    assert posterior.log_density(AT) - posterior.log_density(ZERO) == pytest.approx(right, abs=1e-12)
+    zero, at = stan.at(case_of("wrong", program, data).question, [ZERO.tolist(), AT.tolist()])
+    assert at.get("lp", np.nan) - zero.get("lp", np.nan) != pytest.approx(right, rel=1e-6, abs=1e-6)
