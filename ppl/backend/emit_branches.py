@@ -125,7 +125,7 @@ def read_names(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> set[str]:
     return {name for side in sides for name in used_names(tuple(side)) & outer_names(w, side)}
 
 
-def outer_names(w: Writer, side: Sequence[ir.Stmt]) -> frozenset[str]:
+def outer_names(w: Writer, side: Sequence[ir.Stmt]) -> set[str]:
     """The variables that are set before a side, less those that it declares anew."""
     return w.defined - {n.name for n in walk(tuple(side)) if isinstance(n, ir.Declare)}
 

@@ -23,11 +23,11 @@ def whole_body(w: Writer, body: Sequence[ir.Stmt]) -> None:
 
 
 def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
-    with w.knowing(()):
+    with w.knowing(()) as scope:
         for s in body:
             with w.at(s.span):
                 statement(w, s)
-            w.defined |= names_after((s,))
+            w.define(names_after((s,)), scope)
 
 
 def statement(w: Writer, s: ir.Stmt) -> None:

@@ -77,7 +77,7 @@ class Writer:
     """Variables that may differ from point to point, where a branch on them is written as functions."""
     target_readers: frozenset[str] = frozenset()
     """Functions that call target()."""
-    defined: frozenset[str] = frozenset()
+    defined: set[str] = field(default_factory=set)
     """Variables of the program that are set where the next statement stands."""
     has_target: bool = False
     """Whether what is being written adds to the target."""
@@ -117,9 +117,19 @@ class Writer:
         """Lines come from this place in the program."""
         return self.having(span=span)
 
-    def knowing(self, names: Collection[str]) -> AbstractContextManager[None]:
-        """These variables are set as well."""
-        return self.having(defined=self.defined | frozenset(names))
+    @contextmanager
+    def knowing(self, names: Collection[str]) -> Iterator[set[str]]:
+        """These variables are set as well, and those that are added to what is yielded by `define`."""
+        new = {*names} - self.defined
+        self.defined |= new
+        yield new
+        self.defined -= new
+
+    def define(self, names: Collection[str], scope: set[str]) -> None:
+        """These variables are set from here to the end of a scope, that of `knowing`."""
+        new = {*names} - self.defined
+        self.defined |= new
+        scope |= new
 
     def bind(self, name: str, binding: Binding) -> str:
         """The text that calls a function: `lib.name`, with a number where the name is taken by another."""

@@ -211,8 +211,10 @@ class LogJoint:
         module = self.model.load_over_draws(self.forms.many, NUMPY)
         if batched is None or module is None or n < many.BATCH.fewest_points:
             return n
-        by_lines = self.width * len(module.emitted.spans) * (1 + self.sizes.steps)
-        if 4 * n * (by_lines + self.sizes.made) <= ARRAY_SIZES.unchecked:
+        sizes = self.sizes
+        arrays = sizes.largest * len(module.emitted.spans) * (1 + sizes.steps) + sizes.made + self.dim
+        nodes = many.BATCH.node * sizes.calls
+        if 4 * (n * arrays + (n if self.model.calls_by_row else 1) * nodes) <= ARRAY_SIZES.unchecked:
             return n
         if gradient not in self.bytes_of_points:
             self.bytes_of_points[gradient] = many.bytes_of_points(batched, us)

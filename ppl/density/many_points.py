@@ -280,7 +280,8 @@ class Sizes:
     """The size of the largest array that library functions make, or go through number by number.
 
     `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops;
-    `made` is what all calls make, `span` is the statement that makes the largest array.
+    `calls` are all of functions, which make `made` numbers; `span` is the statement that makes the largest
+    array.
     """
 
     code: Code | None = None
@@ -288,6 +289,7 @@ class Sizes:
     span: Span | None = None
     solved: int = 0
     steps: int = 0
+    calls: int = 0
     made: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -296,7 +298,8 @@ class Sizes:
         def measured(*args: Any) -> Any:
             value = f(*args)
             size = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
-            self.made += size + BATCH.node
+            self.calls += 1
+            self.made += size
             size = max(size, elements_read(binding, args))
             if size > self.largest:
                 self.largest, self.span = size, span_of(self.code, sys._getframe(1))

@@ -40,8 +40,8 @@ def priors(program: ast.Program, facts: Facts) -> Iterator[Lint]:
 def without_density(program: ast.Program, facts: Facts) -> Iterator[ast.Declaration]:
     """The parameters in use that no statement gives a distribution."""
     with_density = with_sources(program, facts, given_a_density(program, facts))
-    used = symbols(read_variables(program), facts)
-    return (d for d in program.parameters if facts.symbols[d] in used - with_density)
+    without = symbols(read_variables(program), facts) - with_density
+    return (d for d in program.parameters if facts.symbols[d] in without)
 
 
 def is_proper(t: ast.DeclaredType) -> bool:

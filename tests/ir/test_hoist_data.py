@@ -4,8 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from laws.passes import lowered
 
 import ppl
+from ppl.ir.passes import hoist_data
 
 HEADER = """
 functions {{
@@ -119,3 +121,14 @@ def test_what_never_runs_never_fails(statements: str) -> None:
 def test_what_is_sure_to_fail_names_its_line() -> None:
     with pytest.raises(ppl.InferenceError, match=r">:18:\d+\n.*target \+= s\[1\] \* z"):
         compiled("target += s[1] * z;").condition(DATA)
+
+
+def test_a_chain_of_locals_is_looked_at_once_or_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows from parameters is told in the order of the statements, not by one more pass for each."""
+    seen: list[object] = []
+    whole = hoist_data.depends_on_data
+    monkeypatch.setattr(hoist_data, "depends_on_data", lambda s, *known: seen.append(s) or whole(s, *known))
+    chain = "".join(f"real l{k} = 0.5 * l{k - 1} + y; " for k in range(1, 100))
+    text = f"data {{ real y; }} parameters {{ real a; }} model {{ real l0 = a; {chain} target += l99; }}"
+    hoist_data.hoist_data(lowered(text))
+    assert 100 <= len(seen) <= 2 * 100

@@ -8,7 +8,7 @@ other condition, and in loops that are left, nothing moves that could fail, sinc
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,7 +46,7 @@ def hoist_data(p: ir.Program) -> ir.Program:
     body, outputs = p.log_density, frozenset(d.name for d in p.transformed_parameter_names)
     pure = pure_functions(p.functions)
     from_data = made_from_data(body, p.data_names, outputs, pure)
-    h = Hoist(p.data_names, changing_names(body) | outputs, pure, from_data, mentions(body))
+    h = Hoist({*p.data_names}, changing_names(body) | outputs, pure, from_data, mentions(body))
     parameters = tuple(h.declared(d) for d in p.parameters)
     left = replace(p, parameters=parameters).with_density(h.statements)
     return replace(left, prepared=(*p.prepared, *h.prepared))
@@ -56,7 +56,7 @@ def hoist_data(p: ir.Program) -> ir.Program:
 class Hoist(Rewriter):
     """`known` names hold data, `changing` ones never do; `prepared` collects what moved."""
 
-    known: Names
+    known: set[str]
     changing: Names
     pure: Names = frozenset()
     """Functions that may be called early."""
@@ -76,7 +76,7 @@ class Hoist(Rewriter):
         match s:
             case ir.Assign() if self.hoistable(s):
                 self.prepared.append(s)
-                self.known |= {s.name}
+                self.known.add(s.name)
                 return ()
             case _ if self.certain and names_after((s,)) & self.from_data:
                 self.prepared.append(s)
@@ -155,7 +155,7 @@ class Hoist(Rewriter):
         """Data alone go in, and evaluating it early does no harm."""
         nodes = list(walk(e))
         safe = self.certain or not any(isinstance(n, MAY_FAIL) for n in nodes)
-        return safe and all(is_early(n, self.known, self.pure) for n in nodes)
+        return safe and all(is_early(n, (self.known,), self.pure) for n in nodes)
 
 
 def mentions(body: Sequence[ir.Stmt]) -> Counter[str]:
@@ -186,34 +186,33 @@ def pure_functions(functions: Sequence[ir.Function]) -> Names:
     return frozenset(names - given - functions_where(functions, has_effect))
 
 
-def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names, pure: Names) -> Names:
+def made_from_data(body: Sequence[ir.Stmt], data: Collection[str], outputs: Names, pure: Names) -> Names:
     """Variables that statements set from data alone, all of these before any that stays reads them."""
+    sets = [names_after((s,)) for s in body]
     names = names_after(body) - outputs
-    last = {name: k for k, s in enumerate(body) for name in names_after((s,))}
-    while True:
-        remaining = [
-            (k, s)
-            for k, s in enumerate(body)
-            if not (names_after((s,)) <= names and depends_on_data(s, data | names, pure))
-        ]
-        early = {name for k, s in remaining for name in used_names(s) if k < last.get(name, 0)}
-        fewer = names - early - names_after([s for _, s in remaining])
-        if fewer == names:
-            return frozenset(names)
-        names = fewer
+    last = {name: k for k, these in enumerate(sets) for name in these}
+    stays, count = [False] * len(body), -1
+    while sum(stays) > count:  # what a statement leaves to the gradient, those after it cannot read
+        count = sum(stays)
+        for k, s in enumerate(body):
+            if not stays[k] and not (sets[k] <= names and depends_on_data(s, data, names, pure)):
+                stays[k] = True
+                names -= sets[k]
+                names -= {name for name in used_names(s) if k < last.get(name, 0)}
+    return frozenset(names)
 
 
-def depends_on_data(s: ir.Stmt, known: Names, pure: Names) -> bool:
+def depends_on_data(s: ir.Stmt, data: Collection[str], names: Collection[str], pure: Names) -> bool:
     """Whether a statement reads nothing else, and has no effect but on its variables."""
-    known |= declared_names(s)
-    return all(is_early(n, known, pure) for n in walk(s))
+    own = declared_names(s)
+    return all(is_early(n, (data, names, own), pure) for n in walk(s))
 
 
-def is_early(n: Any, known: Names, pure: Names) -> bool:
+def is_early(n: Any, known: Iterable[Collection[str]], pure: Names) -> bool:
     """Whether a node, what is inside it aside, can be evaluated when the data arrive."""
     match n:
         case ir.Var(name=name):
-            return name in known
+            return any(name in names for names in known)
         case ir.CallUser():
             return n.name in pure and n.data_if is None
         case ir.Apply(callee=callee, data_if=data_if):

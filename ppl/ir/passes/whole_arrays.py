@@ -8,7 +8,6 @@ a loop, and for the rectangle that a nest fills.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import count_of, spread_over
@@ -79,17 +78,18 @@ class Definitions:
 
     def declared_once(self, body: ir.Stmts, outside: frozenset[str] = frozenset()) -> ir.Stmts:
         """The statements, where what is there before a branch or a loop is set in it, not declared."""
-        own: frozenset[str] = frozenset()
+        whole = {id(made) for made in self.whole}
+        own: set[str] = set()
         out: list[ir.Stmt] = []
         for s in body:
             match s:
                 case ir.Declare(name=name):
-                    own |= {name}
-                case ir.Assign(name=name) if any(s is made for made in self.whole):
+                    own.add(name)
+                case ir.Assign(name=name) if id(s) in whole:
                     s = replace(s, declares=name in own or name not in outside)
                 case ir.Assign(name=name, declares=True):
-                    own |= {name}
-            out.append(with_blocks(s, partial(self.declared_once, outside=outside | own)))
+                    own.add(name)
+            out.append(with_blocks(s, lambda inner: self.declared_once(inner, outside | own)))
         return tuple(out)
 
     def set_whole(self, n: ir.Scatter) -> ir.Stmt:
