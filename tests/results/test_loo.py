@@ -8,6 +8,7 @@ import ppl
 from ppl.cli.main import main
 from ppl.results.files.arviz_versions import from_groups
 from ppl.results.files.readers import read_file
+from ppl.results.report.compare import compare
 from ppl.results.report.log_lik import LogLik, in_files, of_draws
 from ppl.results.report.loo import csv_lines, loo_of
 from ppl.results.report.reading import reading
@@ -74,7 +75,21 @@ def test_rows_that_cannot_be_relied_on_are_named():
 
 
 def test_few_draws_tell_nothing():
-    assert "20 draws are too few" in loo_of(at_draws(1, 20)).reading
+    few = loo_of(at_draws(1, 20))
+    assert "20 draws are too few" in few.reading and few.bad == NAMES and "k-hat unknown" in repr(few)
+    found = compare({"few": few, "many": loo_of(at_draws(1))})
+    assert "8 of few" in found.reading and "are unreliable" in found.reading
+    assert "no k-hat is too high" not in found.reading and "unreliable by k-hat: few>" in repr(found)
+
+
+def test_a_parameter_for_each_row_is_flagged_and_its_elpd_too_high():
+    """The sd of the data is 1/4 of that of the effects: k-hat is 1 - 1/17, the exact ELPD is known."""
+    rng, sd = np.random.default_rng(3), 0.25
+    variance = 1 / (1 + 1 / sd**2)
+    effects = Y * variance / sd**2 + rng.normal(0, np.sqrt(variance), (2000, 8))
+    loo = loo_of(LogLik(NAMES, norm.logpdf(Y, effects, sd), np.zeros(2000)))
+    assert len(loo.bad) == 8 and "unreliable and usually too high" in loo.reading
+    assert loo.elpd > norm.logpdf(Y, 0, np.hypot(1, sd)).sum() + 0.5
 
 
 def test_draws_without_it_are_left_out_and_infinite_ones_refused():

@@ -91,7 +91,9 @@ class Comparison(Ranked[Compared]):
         return ", ".join(model.name for model in self if model.level is Level.POOR)
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}{f'; poor fits: {self.poor}' if self.poor else ''}>"
+        bad = ", ".join(model.name for model in self if model.bad)
+        unreliable = f"; unreliable by k-hat: {bad}" if bad else ""
+        return f"{super().__repr__()[:-1]}{unreliable}{f'; poor fits: {self.poor}' if self.poor else ''}>"
 
 
 @dataclass(frozen=True)
@@ -363,8 +365,11 @@ def reading(found: Comparison) -> Iterator[str]:
             f"{', '.join(close)} and {best.name} differ by less than {CLOSE:g} in ELPD: predictive "
             "performance is practically the same, and the standard error of the difference is unreliable."
         )
-    if bad := [model.name for model in found if model.bad]:
-        yield f"Rows of {', '.join(bad)} have a k-hat that is too high: `ppl loo` says which."
+    if bad := [f"{model.bad} of {model.name}" for model in found if model.bad]:
+        yield (
+            f"k-hat is too high or unknown for rows: {', '.join(bad)}. These ELPDs, their differences and "
+            "the order are unreliable: `ppl loo` names the rows."
+        )
     if found.poor:
         yield f"Fits that are poor: {found.poor}. Do not use their figures."
     if not (close or bad or found.poor):

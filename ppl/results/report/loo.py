@@ -26,9 +26,9 @@ MOST_KHAT, DRAWS_FOR_IT = 0.7, 2200
 """The largest k-hat that any number of draws can have, and the draws that suffice for it."""
 ENOUGH_DRAWS = f"With {DRAWS_FOR_IT} draws or more a k-hat up to {MOST_KHAT} is low enough."
 FIT_AGAIN = (
-    "The ELPD is unreliable: without such a row the posterior is too far from the draws. Fit again without "
-    "these rows, one at a time, or use a model that is less sensitive to single rows. If most rows have a "
-    "high k-hat, the draws are poor."
+    "The ELPD is unreliable and usually too high: without such a row the posterior is too far from the "
+    "draws. Fit again without these rows, one at a time, or use a model that is less sensitive to single "
+    "rows. If most rows have a high k-hat, each determines a parameter of its own, or the draws are poor."
 )
 
 
@@ -90,9 +90,10 @@ class Loo:
 
     @property
     def bad(self) -> tuple[str, ...]:
-        """The rows whose k-hat is above the threshold, the worst first."""
-        order = np.argsort(-self.khats, kind="stable")
-        return tuple(self.names[k] for k in order if self.khats[k] > self.threshold)
+        """The rows whose k-hat is above the threshold, or unknown for too few draws, the worst first."""
+        khats = np.nan_to_num(self.khats, nan=np.inf, neginf=-np.inf)
+        order = np.argsort(-khats, kind="stable")
+        return tuple(self.names[k] for k in order if khats[k] > self.threshold)
 
     def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of a table of the ELPD and the effective number of parameters."""
@@ -108,8 +109,7 @@ class Loo:
     def __repr__(self) -> str:
         of = f" of {self.outcome}" if self.outcome else ""
         rows = f"{len(self.names)} rows{of}{self.level.of_poor}"
-        bad = f"{len(self.bad)} k-hat above {self.threshold:.3g}"
-        return f"<Loo of {rows}: ELPD {self.elpd:.2f} ± {self.se:.2f}, {bad}>"
+        return f"<Loo of {rows}: {short(self)}>"
 
     def __str__(self) -> str:
         return "\n".join([*self.table(), "", self.reading])
@@ -142,14 +142,21 @@ class LooByOutcome(ByOutcome[Loo]):
         return "\n".join([*readings(self)])
 
     def __repr__(self) -> str:
-        each = [f"{name}: ELPD {loo.elpd:.2f} ± {loo.se:.2f}" for name, loo in self.items()]
-        return f"<LooByOutcome{next(iter(self.values())).level.of_poor}: {', '.join(each)}>"
+        each = [f"{name}: {short(loo)}" for name, loo in self.items()]
+        return f"<LooByOutcome{next(iter(self.values())).level.of_poor}: {'; '.join(each)}>"
 
     def __str__(self) -> str:
         return "\n".join([*self.table(), "", self.reading])
 
     def _repr_html_(self) -> str:
         return html.preformatted("\n".join(self.table())) + "".join(map(html.paragraph, readings(self)))
+
+
+def short(loo: Loo) -> str:
+    """The ELPD, its standard error, and how many rows have a k-hat that is too high."""
+    unknown = np.isnan(loo.khats).any()
+    bad = "k-hat unknown" if unknown else f"{len(loo.bad)} k-hat above {loo.threshold:.3g}"
+    return f"ELPD {loo.elpd:.2f} ± {loo.se:.2f}, {bad}"
 
 
 def summary_texts(loo: Loo) -> tuple[str, ...]:
