@@ -82,7 +82,8 @@ class Job:
         head = (*comment_lines(self.config), ",".join(columns) + "\n")
         write_whole(file or self["output.file"], chain(head, body))
         if self["output.save_cmdstan_config"]:
-            write_whole(beside(self["output.file"], "config"), [as_json(self.config)])
+            first = self["output.file"].split(",")[0]
+            write_whole(beside(first, "config"), [as_json(self.config)])
 
     def row_lines(self, rows: Iterable[Iterable[float]], digits: int = -1) -> Iterator[str]:
         """Rows of numbers, with as many digits as `sig_figs` says, else `digits`; -1 for all that matter."""

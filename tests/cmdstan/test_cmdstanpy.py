@@ -28,7 +28,7 @@ def fit(model):
 
 
 def test_exe_info(model):
-    assert model.exe_info()["stan_version_minor"] == "36"
+    assert model.exe_info()["stan_version_minor"] == "39"
 
 
 def test_variational(fit):

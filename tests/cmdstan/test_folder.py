@@ -56,7 +56,7 @@ def fit(py, folder):
 
 
 def test_the_version_is_read_from_the_makefile(py):
-    assert py.utils.cmdstan.cmdstan_version() == (2, 36)
+    assert py.utils.cmdstan.cmdstan_version() == (2, 39)
 
 
 def test_a_program_is_compiled_through_make(fit, folder):
@@ -127,7 +127,7 @@ def test_every_tool_has_its_file(folder):
         capture_output=True,
         text=True,
     )
-    assert done.stdout.startswith("stanc3 v2.36.0 (ppl ")
+    assert done.stdout.startswith("stanc3 v2.39.0 (ppl ")
 
 
 # --- The tools, in this process ---

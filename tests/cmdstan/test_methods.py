@@ -12,6 +12,8 @@ from ppl.cmdstan.methods.sample import Rejecting
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.initialise.lbfgs_path import Curvature
 from ppl.inference.initialise.pathfinder import Pathfinder
+from ppl.results.files.config import text
+from ppl.results.files.read_csv import read_draws
 from tests.cmdstan.conftest import Executable, built
 from tests.cmdstan.test_executable import rows
 
@@ -33,6 +35,57 @@ def test_chains_have_files_of_their_own(bernoulli):
         "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__"
     )
     assert float(lines[at + 1].removeprefix("# Step size = ")) == metric["stepsize"]
+
+
+def test_chains_take_names_with_commas(bernoulli):
+    """CmdStan 2.37: one name a chain, of every file that chains write or read."""
+    words = SAMPLE.replace(" data", " num_chains=2 adapt save_metric=1 data")
+    bernoulli(
+        f"{words} random seed=1 output file=a.csv,b.csv diagnostic_file=c.csv,d.csv save_cmdstan_config=1"
+    )
+    chains = [rows(bernoulli.read(f"{name}.csv"))[1] for name in "abcd"]
+    assert [len(chain) for chain in chains] == [100] * 4 and (chains[0] != chains[1]).any()
+    for name in "ab":
+        assert set(json.loads(bernoulli.read(f"{name}_metric.json"))) == {
+            "stepsize",
+            "metric_type",
+            "inv_metric",
+        }
+    config = json.loads(bernoulli.read("a_config.json"))
+    assert config["output"]["file"] == "a.csv,b.csv" and config["method"]["sample"]["num_chains"] == 2
+    words = "generate_quantities num_chains=2 fitted_params=a.csv,b.csv data file=data.json"
+    bernoulli(f"{words} output file=e.csv,f.csv")
+    thetas = [chain[:, 7] for chain in chains[:2]]
+    odds = [rows(bernoulli.read(f"{name}.csv"))[1][:, 0] for name in "ef"]
+    np.testing.assert_allclose(odds, [np.log(x / (1 - x)) for x in thetas], rtol=1e-9)
+    complaint = bernoulli(f"{words} output file=e.csv,f.csv,g.csv", status=1).stderr
+    assert "names 3 files; expected one, or 2" in complaint
+    assert "overwrite" in bernoulli(f"{words} output file=e.csv,b.csv", status=1).stderr
+
+
+@pytest.mark.parametrize("method", ["optimize", "pathfinder", "variational", "laplace", "sample"])
+def test_the_configuration_as_json_says_what_the_comments_say(bernoulli, method):
+    """The files from which clients make a fit again without reading the comments (CmdStanPy 2.0)."""
+    (bernoulli.folder / "mode.json").write_text('{"theta": 0.25}')
+    more = {
+        "laplace": "mode=mode.json draws=20",
+        "sample": "num_samples=20 num_warmup=20 adapt save_metric=1",
+    }
+    words = f"{method} {more.get(method, '')} data file=data.json random seed=1"
+    bernoulli(f"{words} output save_cmdstan_config=1")
+    config, comments = (
+        json.loads(bernoulli.read("output_config.json")),
+        read_draws(bernoulli.folder / "output.csv").config,
+    )
+    assert config["method"]["value"] == comments["method"] == method
+    assert config["stan_major_version"] + "." + config["stan_minor_version"] == "2.39"
+    leaves = [
+        (name, value) for name, value in config["method"][method].items() if not isinstance(value, dict)
+    ]
+    assert (
+        leaves
+        and {f"method.{method}.{name}": text(value) for name, value in leaves}.items() <= comments.items()
+    )
 
 
 def test_a_chain_prints_the_lines_that_clients_read_its_progress_from(bernoulli):
@@ -146,12 +199,13 @@ def test_pathfinder_writes_single_paths_and_the_pool(bernoulli):
     words = "pathfinder num_paths=2 num_draws=30 num_psis_draws=40 save_single_paths=1"
     done = bernoulli(f"{words} data file=data.json random seed=2")
     assert "Pareto k-hat" in done.stdout
-    singles = np.vstack([rows(bernoulli.read(f"output_path_{k}.csv"))[1][:, :3] for k in (1, 2)])
+    singles = np.vstack([rows(bernoulli.read(f"output_path_{k}.csv"))[1][:, :4] for k in (1, 2)])
     header, pooled = rows(bernoulli.read())
-    assert header[:3] == ["lp_approx__", "lp__", "theta"] and pooled.shape[0] == 40 and len(singles) == 60
-    assert {tuple(row) for row in pooled[:, :3]} <= {tuple(row) for row in singles}
+    assert header[:4] == ["lp_approx__", "lp__", "path__", "theta"]
+    assert pooled.shape[0] == 40 and (singles[:, 2] == np.repeat([1, 2], 30)).all()
+    assert {tuple(row) for row in pooled[:, :4]} <= {tuple(row) for row in singles}
     bernoulli(f"{words} psis_resample=0 data file=data.json random seed=2")
-    np.testing.assert_array_equal(rows(bernoulli.read())[1][:, :3], singles)
+    np.testing.assert_array_equal(rows(bernoulli.read())[1][:, :4], singles)
 
 
 def test_draws_of_several_paths_are_weighted_against_their_mixture(capsys):
@@ -164,7 +218,7 @@ def test_draws_of_several_paths_are_weighted_against_their_mixture(capsys):
         path = Pathfinder(np.zeros(1), curvature, 0.0, 1, np.zeros((0, 1)), np.zeros(0), np.zeros(0))
         u = path.sample(1000, rng)
         paths.append(path)
-        own.append(Draws(u, path.log_density(u), target.log_density(u)))
+        own.append(Draws(u, path.log_density(u), target.log_density(u), np.full(1000, sd)))
     pooled = Draws(*map(np.concatenate, zip(*own, strict=True)))
     assert psis(pooled.log_p - pooled.log_q).khat > 0.7
     drawn = resampled(pooled, paths, 1000, rng)
@@ -175,7 +229,7 @@ def test_draws_of_several_paths_are_weighted_against_their_mixture(capsys):
 def test_pathfinders_densities_are_normalised(bernoulli):
     bernoulli("pathfinder num_paths=1 num_draws=4000 data file=data.json random seed=2")
     _, table = rows(bernoulli.read())
-    log_q, u = table[:, 0], np.log(table[:, 2] / (1 - table[:, 2]))
+    log_q, u = table[:, 0], np.log(table[:, 3] / (1 - table[:, 3]))
     normal = -0.5 * ((u - u.mean()) / u.std()) ** 2 - np.log(u.std()) - 0.5 * np.log(2 * np.pi)
     np.testing.assert_allclose(log_q, normal, atol=0.2)
 

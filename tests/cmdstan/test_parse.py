@@ -135,7 +135,7 @@ def test_defaults_are_valid_and_read_back():
 
 def test_info_is_what_clients_parse():
     pairs = dict(line.replace(" ", "").split("=") for line in info().splitlines())
-    assert (pairs["stan_version_major"], pairs["stan_version_minor"]) == ("2", "36")
+    assert (pairs["stan_version_major"], pairs["stan_version_minor"]) == ("2", "39")
     assert pairs["STAN_THREADS"] == "false"
 
 

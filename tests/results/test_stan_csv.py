@@ -16,7 +16,7 @@ from ppl.results.files.stan_csv import cell, csv_lines, diagnostic_lines
 
 GOLDEN = """\
 # stan_version_major = 2
-# stan_version_minor = 36
+# stan_version_minor = 39
 # stan_version_patch = 0
 # model = toy_model
 # method = variational

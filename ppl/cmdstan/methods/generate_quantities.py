@@ -1,8 +1,8 @@
 """`method=generate_quantities`: the quantities at draws of an earlier run."""
 
 from ppl.cmdstan.job import Job, read_rows
+from ppl.cmdstan.outputs import files_of_chains
 from ppl.errors import InferenceError
-from ppl.files import numbered
 from ppl.results.fits.generate import generate
 
 
@@ -15,13 +15,14 @@ def run(job: Job) -> int:
     """
     chains = job["generate_quantities.num_chains"]
     file = job.file("generate_quantities.fitted_params")
-    for chain in range(1, chains + 1):
-        columns, rows = read_rows(file if chains == 1 else numbered(file, chain))
+    numbers = range(1, chains + 1)
+    inputs, outputs = (files_of_chains(names, numbers) for names in (file, job["output.file"]))
+    for chain, fitted, own in zip(numbers, inputs, outputs, strict=True):
+        columns, rows = read_rows(fitted)
         table = generate(job.posterior, columns, rows, job.seed + chain - 1)
         if not table.columns:
             raise InferenceError("Model has no generated quantities, so there is nothing to generate.")
         if table.failed:
             print(f"{table.failed} of {len(table.rows)} rows are nan: {table.reason}")
-        own = None if chains == 1 else numbered(job["output.file"], chain)
         job.write_csv(table.columns, job.row_lines(table.rows), own)
     return 0

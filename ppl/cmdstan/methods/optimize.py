@@ -17,6 +17,17 @@ HEADER = (
     " {0.number:7d}  {0.value:12.6g}  {0.length:12.6g}  {0.slope:12.6g}  {0.alpha:10.4g}"
     "  {0.first_alpha:10.4g}  {0.evaluations:7d}  {0.note} ",
 )
+CODES = {
+    None: 0,
+    Stop.PARAMETERS: 10,
+    Stop.OBJECTIVE: 20,
+    Stop.RELATIVE_OBJECTIVE: 21,
+    Stop.GRADIENT: 30,
+    Stop.RELATIVE_GRADIENT: 31,
+    Stop.ITERATIONS: 40,
+    Stop.LINE_SEARCH: -1,
+}
+"""The column `converged__` of CmdStan 2.39: why the path ends at a point, 0 where it goes on."""
 NEWTON_LINE = "Iteration {:2d}. Log joint probability = {:10.6g}. Improved by {:.6g}."
 
 
@@ -34,8 +45,9 @@ def run(job: Job) -> int:
     failed = end.stop is Stop.LINE_SEARCH and not end.flat
     print(f"Optimization terminated {'with error' if failed else 'normally'}: \n  {end.reason}")
     table = tabulate(job.posterior, np.array([step.u for step in path]), job.seed)
-    rows = np.column_stack([[step.value for step in path], table.rows])
-    job.write_csv(["lp__", *table.columns], job.row_lines(rows))
+    rows = np.column_stack([[(step.value, CODES[step.stop]) for step in path], table.rows])
+    body = [*job.row_lines(rows), f"# {end.reason}\n"]
+    job.write_csv(["lp__", "converged__", *table.columns], body)
     return int(failed)
 
 

@@ -33,15 +33,19 @@ OF_LBFGS = (
 
 
 class Draws(NamedTuple):
-    """Draws (n, dim), and the log densities there of the Gaussian that each is from and of the target."""
+    """Draws (n, dim), and the log densities there of the Gaussian that each is from and of the target.
+
+    `path` numbers the paths that they come from.
+    """
 
     u: Floats
     log_q: Floats
     log_p: Floats
+    path: Floats
 
 
 def run(job: Job) -> int:
-    """Writes `lp_approx__,lp__` and the draws.
+    """Writes `lp_approx__,lp__,path__` and the draws.
 
     Raises:
         InferenceError: no path arrived anywhere.
@@ -82,16 +86,17 @@ def _paths(job: Job) -> Iterator[tuple[Pathfinder, Draws]]:
             print(f"Path [{number}] failed: {in_stans_words(error)}")
             continue
         print(f"Path [{number}] :Best Iter: [{found.steps}] ELBO ({found.elbo:g})", flush=True)
-        yield found, _draws(job, density, found, rng)
+        yield found, _draws(job, density, found, rng, number)
 
 
-def _draws(job: Job, density: Density, found: Pathfinder, rng: np.random.Generator) -> Draws:
+def _draws(job: Job, density: Density, found: Pathfinder, rng: np.random.Generator, number: int) -> Draws:
     """The draws that estimated the ELBO, whose log densities are known, and further ones."""
     n = job["pathfinder.num_draws"]
     u = found.sample(max(n - len(found.draws), 0), rng)
     log_p = log_densities(density, u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
     pairs = ((found.draws, u), (found.log_q, found.log_density(u)), (found.log_p, log_p))
-    return Draws(*(np.concatenate(pair)[:n] for pair in pairs))
+    u, log_q, log_p = (np.concatenate(pair)[:n] for pair in pairs)
+    return Draws(u, log_q, log_p, np.full(len(u), float(number)))
 
 
 def resampled(draws: Draws, paths: Sequence[Pathfinder], n: int, rng: np.random.Generator) -> Draws:
@@ -110,5 +115,7 @@ def resampled(draws: Draws, paths: Sequence[Pathfinder], n: int, rng: np.random.
 
 def _write(job: Job, draws: Draws, file: object, at_end: list[str]) -> None:
     table = tabulate(job.posterior, draws.u, job.seed)
-    rows = np.column_stack([draws.log_q, draws.log_p, table.rows])
-    job.write_csv(["lp_approx__", "lp__", *table.columns], [*job.row_lines(rows), *at_end], str(file))
+    rows = np.column_stack([draws.log_q, draws.log_p, draws.path, table.rows])
+    job.write_csv(
+        ["lp_approx__", "lp__", "path__", *table.columns], [*job.row_lines(rows), *at_end], str(file)
+    )

@@ -12,10 +12,11 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule
 from ppl.cmdstan.nuts.sampler import Plan, Sampled, sample
+from ppl.cmdstan.outputs import files_of_chains
 from ppl.data import load_data
 from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
-from ppl.files import beside, numbered, write_whole
+from ppl.files import beside, write_whole
 from ppl.fitting.backend import for_sampler
 from ppl.fitting.memory_needed import require_memory_of_chains
 from ppl.fitting.posterior_target import PosteriorTarget
@@ -50,7 +51,7 @@ class Iterations:
 
 
 def run(job: Job) -> int:
-    """Writes a file for each chain, `_1` and so on where there are several.
+    """Writes a file for each chain: `_1` and so on where there are several, or the names given with commas.
 
     Raises:
         InferenceError: the job asks for what is not offered.
@@ -59,9 +60,11 @@ def run(job: Job) -> int:
     chains = job["sample.num_chains"]
     if job["sample.hmc.engine"] != "nuts":
         raise InferenceError("engine=static is unsupported; use engine=nuts.")
-    for number in range(job["id"], job["id"] + chains):
-        own = (job["output.file"], job["output.diagnostic_file"])
-        file, latent = (Path(name) if chains == 1 or not name else numbered(name, number) for name in own)
+    numbers = range(job["id"], job["id"] + chains)
+    latents = job["output.diagnostic_file"]
+    files = files_of_chains(job["output.file"], numbers)
+    others = files_of_chains(latents, numbers) if latents else [None] * chains
+    for number, file, latent in zip(numbers, files, others, strict=True):
         if job["sample.algorithm"] == "fixed_param":
             _fixed(job, number, file)
         else:
@@ -78,7 +81,7 @@ def _fixed(job: Job, number: int, file: Path) -> None:
     job.write_csv(["lp__", "accept_stat__", *table.columns], [*job.row_lines(rows), *closing], file)
 
 
-def _nuts(job: Job, number: int, file: Path, latent: Path) -> None:
+def _nuts(job: Job, number: int, file: Path, latent: Path | None) -> None:
     """One chain of the No-U-Turn sampler."""
     density = Density(job.posterior)
     start = job.start(density, number)
@@ -94,7 +97,7 @@ def _nuts(job: Job, number: int, file: Path, latent: Path) -> None:
     comments = [*adaptation(chain, job["sample.hmc.metric"])]
     closing = [*times(chain, seconds)]
     job.write_csv([*OF_NUTS, *table.columns], [*rows[:saved], *comments, *rows[saved:], *closing], file)
-    if job["output.diagnostic_file"]:
+    if latent is not None:
         body = np.column_stack([every.statistics, every.u, sampled.momenta, sampled.gradients])[written]
         names, rows = job.posterior.param_unc_names(), list(job.row_lines(body))
         columns = [*names, *(f"p_{name}" for name in names), *(f"g_{name}" for name in names)]

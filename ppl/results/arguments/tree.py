@@ -1,4 +1,4 @@
-"""The arguments of a run as a tree: what CmdStan 2.36 takes on its command line and repeats in its files.
+"""The arguments of a run as a tree: what CmdStan 2.39 takes on its command line and repeats in its files.
 
 Names, order and defaults are those of the CmdStan Guide. A value is known by its dotted path, in which the
 name of a choice is left out: `variational.adapt.iter`, `sample.hmc.nuts.max_depth`, `output.file`. The group

@@ -10,7 +10,7 @@ from ppl.printable import printable
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
 from ppl.results.arguments.tree import TREE, Values, with_defaults
 
-STAN_VERSION = ("2", "36", "0")
+STAN_VERSION = ("2", "39", "0")
 PARTS = ("major", "minor", "patch")
 
 

@@ -1,6 +1,6 @@
 """CSV files as CmdStan writes them, so that its readers read ours.
 
-Layout: CmdStan 2.36. A tree of `# key = value` lines, the header, what the method says below it, the draws,
+Layout: CmdStan 2.39. A tree of `# key = value` lines, the header, what the method says below it, the draws,
 and of the method `sample` the times, which are zero, so that the same seed gives the same bytes. Floats are
 written with the fewest digits that read back to the same double.
 """
