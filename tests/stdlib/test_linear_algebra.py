@@ -6,7 +6,7 @@ import pytest
 import scipy.linalg
 from numpy.testing import assert_allclose
 
-from ppl.arrays import AUTOGRAD, NUMPY
+from ppl.arrays import AUTOGRAD, NUMPY, values_and_grads
 from ppl.errors import InferenceError
 from ppl.stdlib.functions import (
     covariance_functions,
@@ -17,6 +17,7 @@ from ppl.stdlib.functions import (
     solves,
     symmetric,
 )
+from ppl.stdlib.functions.decompositions import eigenvalues_sym, eigenvectors_sym
 from ppl.stdlib.functions.operators import OPERATORS
 
 TOPICS = (covariance_functions, decompositions, inverses, qr, quadratic_forms, solves, symmetric)
@@ -241,3 +242,28 @@ def test_periodic_and_dot_product_covariances():
 def test_covariances_of_large_coordinates_keep_their_digits():
     near = call("gp_exp_quad_cov", "(array[] real, real, real)", 1e8 + np.array([0.0, 1.0]), 1.0, 1.0)
     assert_allclose(near[0, 1], np.exp(-0.5), rtol=1e-15)
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-8, 1e-12, 1e-15, 0.0])
+def test_nearly_equal_eigenvalues_leave_the_derivatives_of_others_exact(gap: float) -> None:
+    """The sum of W times V diag(exp(v)) V' of 15 x 15, whose derivative has the divided differences of exp
+    (Daleckii and Krein); those of six eigenvalues at a gap have an error of some eps / gap, and no others.
+    """
+    rng = np.random.default_rng(0)
+    v, w = np.linalg.qr(rng.normal(size=(15, 15)))[0], rng.normal(size=(15, 15))
+    values = np.concatenate([1 + gap * np.arange(6), np.linspace(2, 4, 9)])
+
+    def smooth(xs):
+        vectors, found = eigenvectors_sym(AUTOGRAD, xs[0]), eigenvalues_sym(AUTOGRAD, xs[0])
+        exp = AUTOGRAD.np.matmul(vectors * AUTOGRAD.np.exp(found), AUTOGRAD.np.transpose(vectors))
+        return AUTOGRAD.np.sum((w + w.T) * exp)
+
+    a = v * values @ v.T
+    _, (gradient,) = values_and_grads(smooth, [0.5 * (a + a.T)])
+    gaps = values - values[:, None]
+    divided = np.exp(values)[:, None] * np.where(gaps == 0, 1, np.expm1(gaps) / np.where(gaps == 0, 1, gaps))
+    wrong = np.abs(v.T @ gradient @ v - v.T @ (w + w.T) @ v * divided)
+    of_cluster = np.max(wrong[:6, :6])
+    wrong[:6, :6] = 0
+    assert np.max(wrong) < 1e-11
+    assert gap < 1e-13 or of_cluster < 100 * np.finfo(float).eps / gap

@@ -29,11 +29,16 @@ def eigenvalues_sym(xp: Namespace, a: Array) -> Array:
 
 
 def _eigenvectors_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
-    """Giles (2008), section 3.1, kept symmetric."""
+    """Giles (2008), section 3.1, kept symmetric.
+
+    What nearly equal eigenvalues v_i and v_j cancel is subtracted before it is divided by their gap: the
+    rounding error of a pair stays in its own entry, where the derivative of a smooth function in the matrix
+    has the divided difference (f(v_j) - f(v_i)) / (v_j - v_i), to some eps / |v_j - v_i|.
+    """
     back = transposed(xp, ans)
-    core = reciprocal_gaps(xp, eigenvalues_sym(xp, a)) * matrix_matrix(xp, back, g)
-    adjoint = matrix_matrix(xp, ans, matrix_matrix(xp, core, back))
-    return 0.5 * (adjoint + transposed(xp, adjoint))
+    turn = matrix_matrix(xp, back, g)
+    core = 0.5 * reciprocal_gaps(xp, eigenvalues_sym(xp, a)) * (turn - transposed(xp, turn))
+    return matrix_matrix(xp, ans, matrix_matrix(xp, core, back))
 
 
 @with_vjps(_eigenvectors_adjoint)
