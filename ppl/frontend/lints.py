@@ -66,6 +66,12 @@ def annotation_ignored(text: str, span: Span) -> Lint:
     return Lint(span, "PPL014", message, "Keep it for other compilers, or remove it.", likely=False)
 
 
+def needs_newer_stan(what: str, version: str, span: Span) -> Lint:
+    text = f"{what} requires Stan {version}."
+    hint = "Programs run here as they are. To run this one with an older CmdStan too, write it without."
+    return Lint(span, "PPL015", text, hint, likely=False)
+
+
 def nothing_between(name: str, lower: str, upper: str, span: Span) -> Lint:
     text = f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}."
     hint = "The lower bound must be below the upper one; check whether they are exchanged."

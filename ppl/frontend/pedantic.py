@@ -6,6 +6,7 @@ from ppl.frontend import ast
 from ppl.frontend.density_lints import arguments, empty_bounds, jacobians, supports, uniform_bounds, variances
 from ppl.frontend.facts import Facts
 from ppl.frontend.lints import Lint
+from ppl.frontend.newer_stan import newer_than_2_37
 from ppl.frontend.non_centred import funnels
 from ppl.frontend.usage_lints import (
     annotations,
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     unassigned_variables,
     self_assignments,
     annotations,
+    newer_than_2_37,
     integer_divisions,
     jacobians,
     empty_bounds,

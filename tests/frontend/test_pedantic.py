@@ -69,6 +69,12 @@ def test_no_false_alarm_in_right_programs(file: Path) -> None:
         ("real a;", "a ~ uniform(0, 2);", ["PPL008"]),
         ("real<lower=0, upper=2> a;", "a ~ uniform(0, 2.0);", []),
         ("real<lower=0, upper=3> a;", "a ~ uniform(0, 2);", ["PPL008"]),
+        ("real a;", "a ~ normal(student_t_qf(0.5, 3, 0, 1), (1.0, ).1); print((2, ));", ["PPL015", "PPL015"]),
+        (
+            "real a;",
+            "vector[1] b = softmax([a]'); row_vector[1] c = softmax([a]); a ~ normal(b[1], c[1]);",
+            ["PPL015"],
+        ),
         ("@gpu real a;", "@gpu @f(1, (2)) real b = a, c = 2 * b; a ~ normal(c, 1);", ["PPL014"] * 3),
         ("real a;", "real b = 2 * b; a ~ normal(b, 1);", ["PPL013"]),
         (
