@@ -154,7 +154,8 @@ UNWANTED = (
     Known(
         "Stan refuses arguments outside the domain of a function whose value the log density does not need",
         stan="evaluation failed",
-        program=r"\b(atanh|acosh|asin|acos|log_mix|log_modified_bessel_first_kind|gp_\w+_cov)\(",
+        program=r"\b(atanh|acosh|asin|acos|inv_erfc|log_mix|log_modified_bessel_first_kind|gp_\w+_cov"
+        r"|\w+_unconstrain)\(",
     ),
     Known("Stan refuses a lower bound of a truncation outside the support", program=r"pareto_type_2\(.*T\["),
     Known(
@@ -162,7 +163,11 @@ UNWANTED = (
     ),
     Known("Stan's uniform cdf is 0 above its bounds too", program=r"uniform\(.*T\[", stan="inf"),
     Known("Stan underflows in a tail", stan=r"^-inf$", ppl=r"^-\d{3,}"),
-    Known("Stan underflows in the tails that truncate a density", stan=r"inf|nan", program=r"T\["),
+    Known(
+        "Stan underflows, or does not converge, in the tails that truncate a density",
+        stan=r"inf|nan|evaluation failed",
+        program=r"T\[",
+    ),
     Known("both lose digits of log1m(Phi(x)): 40 digits lie between", program=r"^bivariate_probit_latent"),
     Known("both solve the equation to a tolerance", program=r"solve_newton|solve_powell"),
 )
@@ -190,6 +195,11 @@ FAULTS = (
     Known(
         "gp_*_cov with a length scale for each dimension is not Stan's, whose numbers the pack has",
         program=r"^(gp_regression|fn_gp_\w+_ard)\b",
+    ),
+    Known(
+        "a density of a number and an array, in a loop, is refused at points where Stan takes it",
+        stan="evaluation failed",
+        program=r"(?s)for \(.* ~ (gamma|student_t)\(|for \(.*(gamma|student_t)_lu?pdf\(",
     ),
     Known("multi_gp is refused at points where Stan takes it", program="multi_gp", stan="evaluation failed"),
     Known(
