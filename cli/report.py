@@ -19,7 +19,6 @@ from ppl.fitting.processes import ended_as_by_ctrl_c
 from ppl.fitting.progress_display import nats
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import folded
-from ppl.results.files.provenance import of_evidence
 from ppl.results.fits.chains import Chains
 from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
@@ -176,7 +175,7 @@ def quality(fit: Fit) -> str:
     backend = f", backend {chosen}" if chosen else ""
     how = f"{algorithm}{eta}{backend}, seed {fit.settings.seed}"
     elbo = f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f}{loop} ({how})."
-    return elbo + of_evidence(fit.provenance.evidence)
+    return elbo + fit.provenance.about_evidence
 
 
 def exit_status(outcome: Outcome, require_converged: bool) -> int:

@@ -102,6 +102,8 @@ def evidence_in(file: "DrawsFile") -> "Evidence":
         DataError: it tells none.
     """
     about = file.provenance
+    if about and about.unknown_evidence:
+        raise DataError(f"{file.path} has no log evidence. {about.unknown_evidence}")
     if about is None or about.evidence is None:
         raise DataError(
             f"{file.path} has no log evidence: fit again by `ppl variational`, without --algorithm, until "

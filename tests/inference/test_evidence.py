@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.inference.correct.bridge import gaussians_at
-from ppl.inference.correct.evidence import Densities, bridge, defended, of_weights
-from ppl.inference.diagnose.psis import psis
+from ppl.inference.correct.bridge import gaussians_at, of_weighted
+from ppl.inference.correct.bridge_sampling import bridge_sampling
+from ppl.inference.correct.evidence import Densities, Estimates, Evidence, defended, of_weights
+from ppl.inference.diagnose.psis import psis, weighted_draws_of
 
 
 def errors_of(estimate, seeds=60):
@@ -20,17 +21,6 @@ def weighted(rng, degrees=5.0, n=2000):
     u = rng.standard_t(degrees, n)
     ratios = stats.norm.logpdf(u) - stats.t(degrees).logpdf(u)
     return of_weights(psis(ratios))
-
-
-def bridged(rng, distance=1.5, n=512, moves=1):
-    """A bridge from a normal to another, of sd 1.3 and `apart`, by points that are there `moves` times."""
-    q, p = rng.normal(size=2 * n), rng.normal(distance, 1.3, n)
-
-    def log_ratio(u):
-        return stats.norm(distance, 1.3).logpdf(u) - stats.norm.logpdf(u)
-
-    particles = np.tile(np.arange(n), moves)
-    return bridge(log_ratio(q), log_ratio(np.tile(p, moves)), particles)
 
 
 NORMAL, WIDE = stats.norm.logpdf, stats.t(2.1).logpdf
@@ -71,21 +61,10 @@ def test_weights_of_a_normal_alone_are_wrong_about_their_error_where_tails_are_h
     assert (np.abs(errors_of(heavy)) > 3).mean() <= 0.03
 
 
-@pytest.mark.parametrize("estimate", [weighted, bridged, heavy, half])
+@pytest.mark.parametrize("estimate", [weighted, heavy, half])
 def test_errors_are_standard_normal_in_standard_errors(estimate):
     found = errors_of(estimate)
     assert abs(found.mean()) < 0.4 and 0.75 < found.std() < 1.25
-
-
-def test_repeated_points_add_nothing():
-    once, often = (bridged(np.random.default_rng(1), moves=moves) for moves in (1, 6))
-    assert often == pytest.approx(once, rel=1e-9)
-
-
-def test_draws_left_out_have_no_weight():
-    """A uniform on (0, 1) by draws of one on (0, 4): one of four has a weight, of 4."""
-    found = of_weights(psis(np.full(1000, np.log(4.0))), dropped=3000)
-    assert found.value == pytest.approx(0) and found.se == pytest.approx(np.sqrt(0.75 / 1000))
 
 
 def test_a_density_that_overflows_at_a_draw_changes_nothing():
@@ -109,7 +88,7 @@ def test_a_constant_of_the_target_is_one_of_the_evidence(constant):
         q, wide = at(of_q), at(of_wide)
         yield of_weights(psis(q.log_p - q.log_q))
         yield defended(q, wide)
-        yield bridge(q.log_p - q.log_q, wide.log_p - wide.log_q, np.arange(500))
+        yield bridge_sampling(wide.log_p - wide.log_q, q.log_p - q.log_q, 500, 2000)
 
     for found, plain in zip(estimates(constant), estimates(0.0), strict=True):
         assert found.value - constant == pytest.approx(plain.value, abs=1e-7)
@@ -122,14 +101,60 @@ def test_smoothing_is_of_the_tail_alone():
     assert of_weights(psis(ratios)).value == pytest.approx(np.log(np.exp(ratios).mean()))
 
 
-def test_without_overlap_the_error_says_so():
-    near, far = (bridged(np.random.default_rng(3), distance) for distance in (1.5, 9.0))
-    assert near.se < 0.1 < 0.5 < far.se
-
-
 def test_a_gaussian_at_each_mode_with_points_enough():
     u = np.random.default_rng(4).normal(size=(100, 3))
     u[50:] += 9
     found = gaussians_at(u, np.repeat([0, 2], [50, 50]))
     assert found.modes == 2 and found.parts[1].mean == pytest.approx(u[50:].mean(axis=0))
     assert gaussians_at(u[:3], np.zeros(3, dtype=int)) is None
+
+
+def test_the_evidence_is_that_of_both_estimates_by_their_precision():
+    found = Estimates(Evidence(1.0, 0.1), Evidence(1.3, 0.2))
+    assert found.doubt == "" and found.evidence == pytest.approx((1.06, 0.12))
+    shifted = Estimates(Evidence(1e8 + 1.0, 0.1), Evidence(1e8 + 1.3, 0.2)).evidence
+    assert shifted.value - 1e8 == pytest.approx(1.06, abs=1e-7) and shifted.se == pytest.approx(0.12)
+
+
+@pytest.mark.parametrize(
+    ("estimates", "why"),
+    [
+        (
+            Estimates(Evidence(1.0, 0.1), Evidence(1.7, 0.2)),
+            "Two estimates disagree, 1.000 ± 0.100 and",
+        ),
+        (Estimates(Evidence(1.0, 0.1), Evidence(1.0, 1.1)), "Its standard error would be 1.1 nats"),
+        (Estimates(Evidence(np.nan, 0.1), Evidence(1.0, 0.1)), "Its standard error would be"),
+        (Estimates(Evidence(1.0, 0.1), Evidence(1.0, 0.1), 0.45), "weights of k-hat 0.45"),
+    ],
+)
+def test_estimates_that_disagree_or_are_uncertain_tell_nothing(estimates, why):
+    assert why in estimates.doubt
+
+
+class Normals:
+    """Independent standard normals and a constant, which may be evaluated so many times."""
+
+    def __init__(self, dim, most=2048):
+        self.dim, self.left = dim, most
+
+    def log_densities(self, u):
+        self.left -= len(u)
+        assert self.left >= 0
+        return NORMAL(u).sum(axis=1) + 3.0
+
+    def log_density_gradients(self, u):
+        raise AssertionError
+
+
+@pytest.mark.parametrize(("dim", "most"), [(3, 1024), (300, 0)])
+def test_a_bridge_to_weighted_draws(dim, most):
+    """In many dimensions from half of the draws themselves, without one evaluation; half have no weight."""
+    rng = np.random.default_rng(dim)
+    u = 1.02 * rng.normal(size=(4000, dim))
+    log_q = stats.norm.logpdf(u, 0, 1.02).sum(axis=1) - np.log(2)
+    pool = weighted_draws_of(u, NORMAL(u).sum(axis=1) + 3.0, log_q)
+    found = of_weighted(Normals(dim, most), of_weights(pool.weights), pool, 8000, rng)
+    one, other = found.one._replace(value=found.one.value - np.log(2)), found.other
+    assert abs(one.value - 3.0) < 3 * one.se and 0 < other.se < 0.1
+    assert abs(other.value - 3.0) < 3 * other.se

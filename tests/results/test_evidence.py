@@ -1,225 +1,28 @@
 """The log evidence of fits, on programs of which it is known: by conjugacy, enumeration or quadrature."""
 
-from itertools import product
-from typing import NamedTuple
+import re
 
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import stats
 
 import ppl
+from ppl.cli.main import main
 from ppl.results.files.formats import save_draws
 from ppl.results.files.readers import read_file
-
-Y = np.array([1.2, -0.4, 0.9, 2.1, 0.3, 1.6, -1.0, 0.7])
-COUNTS = np.array([3, 5, 1, 4, 2, 6])
-X = np.array([-1.5, -0.8, -0.1, 0.4, 1.1, 1.9])
-WAITS = np.array([0.4, 1.7, 0.9, 2.8, 0.2, 1.1])
-POINTS = np.array([[0.5, -0.2], [1.4, 0.8], [-0.3, 0.1]])
-COVARIANCE = np.array([[1.0, 0.6], [0.6, 2.0]])
-WON = np.array([0, 0, 1, 0, 1, 1])
-SCHOOLS, ERRORS = (np.array(x, dtype=float) for x in ([28, 8, -3, 7, -1, 1], [15, 10, 16, 11, 9, 11]))
-
-
-class Known(NamedTuple):
-    """A program, its data, and the log evidence."""
-
-    program: str
-    data: dict
-    log_evidence: float
-
-
-def jointly_normal(y, mean, covariance):
-    return float(stats.multivariate_normal(mean, covariance).logpdf(y))
-
-
-def normal(y, mean, sd):
-    """The log density; those of SciPy take a hundred times as long."""
-    return -0.5 * ((y - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
-
-
-def over_the_line(log_density, low=-np.inf, high=np.inf):
-    """The log of the integral of the exponential of a log density of one number."""
-    peak = max(log_density(x) for x in np.linspace(max(low, -20) + 1e-9, min(high, 20) - 1e-9, 201))
-    value, _ = integrate.quad(lambda x: np.exp(log_density(x) - peak), low, high, limit=500, epsabs=1e-13)
-    return float(np.log(value) + peak)
-
-
-def normal_mean():
-    n = len(Y)
-    return Known(
-        "data { int N; vector[N] y; } parameters { real m; } model { m ~ normal(1, 3); y ~ normal(m, 2); }",
-        {"N": n, "y": Y},
-        jointly_normal(Y, np.full(n, 1.0), 4 * np.eye(n) + 9),
-    )
-
-
-def beta_binomial():
-    program = """data { int n; int k; } parameters { real<lower=0, upper=1> p; }
-    model { p ~ beta(2, 3); k ~ binomial(n, p); }"""
-    return Known(program, {"n": 12, "k": 9}, float(stats.betabinom(12, 2, 3).logpmf(9)))
-
-
-def gamma_poisson():
-    program = """data { int N; array[N] int y; } parameters { real<lower=0> rate; }
-    model { rate ~ gamma(2, 0.5); y ~ poisson(rate); }"""
-    n, total = len(COUNTS), COUNTS.sum()
-    value = 2 * np.log(0.5) - special.gammaln(2) + special.gammaln(2 + total)
-    value -= (2 + total) * np.log(0.5 + n) + special.gammaln(COUNTS + 1).sum()
-    return Known(program, {"N": n, "y": COUNTS}, float(value))
-
-
-def regression():
-    program = """data { int N; vector[N] x; vector[N] y; } parameters { real a; real b; }
-    model { a ~ normal(0, 2); b ~ normal(0, 1); y ~ normal(a + b * x, 0.5); }"""
-    y = 0.5 + 0.8 * X + np.array([0.3, -0.2, 0.1, -0.4, 0.2, 0.0])
-    covariance = 4 + np.outer(X, X) + 0.25 * np.eye(len(X))
-    return Known(program, {"N": len(X), "x": X, "y": y}, jointly_normal(y, np.zeros(len(X)), covariance))
-
-
-def normal_inverse_gamma():
-    """A Student's t: y ~ t(2a, 0, b/a (I + 1 1' / k))."""
-    program = """data { int N; vector[N] y; } parameters { real mu; real<lower=0> v; }
-    model { v ~ inv_gamma(3, 2); mu ~ normal(0, sqrt(v / 0.5)); y ~ normal(mu, sqrt(v)); }"""
-    n = len(Y)
-    shape = 2 / 3 * (np.eye(n) + 1 / 0.5)
-    return Known(program, {"N": n, "y": Y}, float(stats.multivariate_t(np.zeros(n), shape, df=6).logpdf(Y)))
-
-
-def dirichlet_multinomial():
-    program = """data { array[4] int y; } parameters { simplex[4] p; }
-    model { p ~ dirichlet([1, 2, 0.5, 3]'); y ~ multinomial(p); }"""
-    counts, alpha = np.array([3, 2, 4, 7]), np.array([1, 2, 0.5, 3])
-    known = stats.dirichlet_multinomial(alpha, counts.sum()).logpmf(counts)
-    return Known(program, {"y": counts}, float(known))
-
-
-def gaussian_process():
-    program = """data { int N; array[N] real x; vector[N] y; } parameters { vector[N] f; }
-    model { f ~ multi_normal(rep_vector(0, N), add_diag(gp_exp_quad_cov(x, 1.0, 0.8), 1e-6));
-    y ~ normal(f, 0.3); }"""
-    n = len(X)
-    k = np.exp(-0.5 * (X[:, None] - X) ** 2 / 0.64) + 1e-6 * np.eye(n)
-    y = np.sin(2 * X)
-    return Known(program, {"N": n, "x": X, "y": y}, jointly_normal(y, np.zeros(n), k + 0.09 * np.eye(n)))
-
-
-def multivariate_mean():
-    program = """data { int N; array[N] vector[2] y; matrix[2, 2] S; } parameters { vector[2] m; }
-    model { m ~ normal(0, 2); y ~ multi_normal(m, S); }"""
-    n = len(POINTS)
-    covariance = np.kron(np.eye(n), COVARIANCE) + np.kron(np.ones((n, n)), 4 * np.eye(2))
-    known = jointly_normal(POINTS.ravel(), np.zeros(2 * n), covariance)
-    return Known(program, {"N": n, "y": POINTS, "S": COVARIANCE}, known)
-
-
-def exponential_gamma():
-    program = """data { int N; vector[N] y; } parameters { real<lower=0> rate; }
-    model { rate ~ gamma(3, 2); y ~ exponential(rate); }"""
-    n, total = len(WAITS), WAITS.sum()
-    value = 3 * np.log(2) - special.gammaln(3) + special.gammaln(3 + n) - (3 + n) * np.log(2 + total)
-    return Known(program, {"N": n, "y": WAITS}, float(value))
-
-
-def mixture():
-    """The labels can be exchanged; the evidence is a sum over who is of which component."""
-    program = """data { int N; vector[N] y; } parameters { vector[2] m; }
-    model { m ~ normal(0, 3);
-    for (n in 1:N) target += log_mix(0.4, normal_lpdf(y[n] | m[1], 1), normal_lpdf(y[n] | m[2], 1)); }"""
-    y = np.array([-2.2, -1.7, 1.9, 2.6, -2.9, 2.3])
-
-    def part(own):
-        return jointly_normal(own, np.zeros(len(own)), np.eye(len(own)) + 9) if len(own) else 0.0
-
-    terms = []
-    for labels in map(np.array, product([0, 1], repeat=len(y))):
-        shares = np.log([0.4, 0.6])[labels].sum()
-        terms.append(shares + part(y[labels == 0]) + part(y[labels == 1]))
-    return Known(program, {"N": len(y), "y": y}, float(special.logsumexp(terms)))
-
-
-def two_modes():
-    program = """parameters { vector[2] x; }
-    model { target += 5 + log_mix(0.3, normal_lpdf(x | -2, 0.7), normal_lpdf(x | 2, 1)); }"""
-    return Known(program, {}, 5.0)
-
-
-def hierarchical():
-    """Given tau, mu and the effects are integrated out; tau by quadrature."""
-    program = """data { int J; vector[J] y; vector<lower=0>[J] s; }
-    parameters { real mu; real<lower=0> tau; vector[J] theta; }
-    model { mu ~ normal(0, 10); tau ~ exponential(0.2); theta ~ normal(mu, tau); y ~ normal(theta, s); }"""
-    j = len(SCHOOLS)
-
-    def given(tau):
-        covariance = np.diag(ERRORS**2 + tau**2) + 100
-        return jointly_normal(SCHOOLS, np.zeros(j), covariance) + np.log(0.2) - 0.2 * tau
-
-    return Known(program, {"J": j, "y": SCHOOLS, "s": ERRORS}, over_the_line(given, 0, 200))
-
-
-def truncated():
-    """A prior that is cut off, and divided by what is left of it."""
-    program = """data { int N; vector[N] y; } parameters { real<lower=0> s; }
-    model { s ~ normal(0, 2) T[0, ]; y ~ normal(0, s); }"""
-
-    def given(s):
-        return np.log(2) + normal(s, 0, 2) + normal(Y, 0, s).sum()
-
-    return Known(program, {"N": len(Y), "y": Y}, over_the_line(given, 0))
-
-
-def logistic():
-    program = """data { int N; vector[N] x; array[N] int y; } parameters { real b; }
-    model { b ~ normal(0, 5); y ~ bernoulli_logit(b * x); }"""
-
-    def given(b):
-        return normal(b, 0, 5) - np.logaddexp(0, np.where(WON, -1, 1) * b * X).sum()
-
-    return Known(program, {"N": len(X), "x": X, "y": WON}, over_the_line(given, -100, 100))
-
-
-def which_rate():
-    """A discrete parameter is summed out."""
-    program = """data { int N; array[N] int y; } parameters { int<lower=1, upper=3> k; real<lower=0> rate; }
-    model { k ~ categorical([0.5, 0.3, 0.2]'); rate ~ gamma(k, 1); y ~ poisson(rate); }"""
-    n, total = len(COUNTS), COUNTS.sum()
-    terms = []
-    for k, share in zip((1, 2, 3), (0.5, 0.3, 0.2), strict=True):
-        value = -special.gammaln(k) + special.gammaln(k + total) - (k + total) * np.log(1 + n)
-        terms.append(np.log(share) + value - special.gammaln(COUNTS + 1).sum())
-    return Known(program, {"N": n, "y": COUNTS}, float(special.logsumexp(terms)))
-
-
-def heavy_tails():
-    program = """data { int N; vector[N] y; } parameters { real m; }
-    model { m ~ cauchy(0, 1); y ~ student_t(3, m, 1); }"""
-    y = np.array([-2.0, 4.0, 0.3])
-
-    def given(m):
-        return stats.cauchy.logpdf(m) + stats.t.logpdf(y, 3, m).sum()
-
-    return Known(program, {"N": 3, "y": y}, over_the_line(given))
-
-
-KNOWN = (
-    normal_mean,
-    beta_binomial,
+from tests.results.exact_evidences import (
+    KNOWN,
+    cut_at_a_bound,
     gamma_poisson,
-    regression,
-    normal_inverse_gamma,
-    dirichlet_multinomial,
-    gaussian_process,
-    multivariate_mean,
-    exponential_gamma,
-    mixture,
-    two_modes,
-    hierarchical,
-    truncated,
-    logistic,
-    which_rate,
     heavy_tails,
+    hierarchical,
+    logistic,
+    normal_inverse_gamma,
+    regression,
+    three_labels,
+    truncated,
 )
+
 ROUNDING = 1e-6
 """Nats: where q is the posterior itself, weights differ by rounding alone."""
 
@@ -255,9 +58,11 @@ def test_the_evidence_is_known_within_three_standard_errors(name, errors):
     assert np.abs(errors[name]).max() < 3, errors[name]
 
 
-def test_the_standard_errors_are_about_as_large_as_the_errors(errors):
-    found = np.concatenate(list(errors.values()))
-    assert 0.6 < np.sqrt(np.mean(found**2)) < 1.4
+def test_the_standard_errors_are_about_as_large_as_the_errors(fits):
+    """Where q is not the posterior itself."""
+    each = [(fit, known) for known, of in fits.values() for fit in of]
+    found = np.array([error(fit, known) for fit, known in each if fit.log_evidence.se > ROUNDING])
+    assert len(found) > 20 and 0.6 < np.sqrt(np.mean(found**2)) < 1.4
 
 
 def test_tails_heavier_than_those_of_q_are_in_the_error():
@@ -297,8 +102,9 @@ def test_draws_where_the_density_is_zero_count():
     """Half of q is where the program rejects: the integral is over the other half."""
     program = "parameters { real x; } model { if (x < 0) reject(x); x ~ normal(0, 1); }"
     posterior = ppl.compile_model(program).condition({})
-    result = posterior.variational(algorithm="fullrank", init=1.0, iter=200).result
-    assert result.dropped > 100 and abs(result.evidence.value - np.log(0.5)) < 3 * result.evidence.se < 0.1
+    fit = posterior.variational(algorithm="fullrank", init=1.0, iter=200, correct=True, anneal=False)
+    value, se = fit.result.evidence.one
+    assert fit.result.dropped > 100 and abs(value - np.log(0.5)) < 3 * se < 0.1
 
 
 def test_a_program_without_parameters_has_its_density():
@@ -312,6 +118,7 @@ def test_a_program_without_parameters_has_its_density():
     [
         ({"algorithm": "optimize"}, "A mode is a point"),
         ({"jacobian": False}, "log-Jacobian was omitted"),
+        ({"algorithm": "fullrank"}, "Other modes were not searched for"),
         (
             {"algorithm": "meanfield", "start": "random", "iter": 1, "eta": 0.01, "refine": False},
             "Verdict: poor",
@@ -320,11 +127,45 @@ def test_a_program_without_parameters_has_its_density():
 )
 @pytest.mark.filterwarnings("ignore::ppl.PoorFitWarning")
 def test_a_fit_that_does_not_tell_it_says_why(settings, why):
-    program, data, _ = hierarchical()
+    program, data, _ = regression() if settings == {"algorithm": "fullrank"} else hierarchical()
     fit = ppl.compile_model(program).condition(data).variational(**settings)
     with pytest.raises(ppl.InferenceError, match=rf"has no estimate of the log evidence\. .*{why}"):
         _ = fit.log_evidence
     assert "fit_log_evidence" not in fit.provenance.entries()
+
+
+@pytest.mark.parametrize("constant", [1e3, 1e8])
+@pytest.mark.parametrize("seed", [1, 2])  # by q and a Student's t; by a mixture
+def test_a_constant_of_the_target_is_one_of_the_evidence(seed, constant):
+    program, data, known = cut_at_a_bound()
+    shifted = program.replace("model {", f"model {{ target += {constant!r};")
+    plain, found = (ppl.compile_model(p).condition(data).variational(seed=seed) for p in (program, shifted))
+    assert abs(error(plain, known)) < 3 and plain.verdict.made == found.verdict.made
+    assert found.log_evidence.value - constant == pytest.approx(plain.log_evidence.value, abs=1e-6)
+    assert found.log_evidence.se == pytest.approx(plain.log_evidence.se, rel=1e-3, abs=1e-3)
+
+
+def test_images_of_a_mode_that_may_not_all_be_found_leave_it_unknown(tmp_path, monkeypatch, capsys):
+    """Of six modes three were found with this seed: it was log(2) too low, with an error of 0.003."""
+    program, data, _ = three_labels()
+    fit = ppl.compile_model(program).condition(data).variational(draws=100)
+    why = r"images of its mode under exchanges of labels or signs.*order the parameters"
+    with pytest.raises(ppl.InferenceError, match=why):
+        _ = fit.log_evidence
+    fit.save_csv(tmp_path / "o.csv")
+    about = read_file(tmp_path / "o.csv").provenance
+    assert about == fit.provenance
+    assert re.match(rf" Log evidence unknown\. The posterior has {why}", about.about_evidence)
+    assert "fit_log_evidence" not in about.entries()
+    (tmp_path / "again.csv").write_text((tmp_path / "o.csv").read_text())
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["compare", "o.csv", "again.csv", "--evidence"])
+    said = " ".join(capsys.readouterr().err.split())
+    assert re.search(rf"o\.csv has no log evidence\. The posterior has {why}", said)
+    with pytest.raises(SystemExit):
+        main(["summary", "o.csv"])
+    assert "Log evidence unknown. The posterior has images" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".nc", ".parquet"])

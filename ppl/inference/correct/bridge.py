@@ -1,40 +1,106 @@
-"""The evidence by annealed points: a bridge to them from Gaussians that are fitted to some of them.
+"""The evidence by a bridge to draws of the posterior from Gaussians that are fitted to others of them.
 
-Meng and Wong (1996), Statistica Sinica 6; Overstall and Forster (2010), Comput. Stat. Data Anal. 54, for the
-Gaussians and for keeping the points of the fit apart from those of the bridge. The log weights of the
-temperatures would do only where the start reaches the tails, and without temperatures there are none.
+Overstall and Forster (2010), Comput. Stat. Data Anal. 54, for the Gaussians and for keeping the draws of the
+fit apart from those of the bridge.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.correct.annealing import ANNEALING, Annealed, metric_of
-from ppl.inference.correct.evidence import Evidence, bridge
+from ppl.inference.correct.bridge_sampling import bridge_sampling, effective_size
+from ppl.inference.correct.evidence import Estimates, Evidence
 from ppl.inference.correct.reference import Reference
+from ppl.inference.correct.tempering import systematic
+from ppl.inference.diagnose.psis import WeightedDraws
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.target import Array, Target, finite, log_densities
+from ppl.late import special
 
 BRIDGE_DRAWS = 2048
-"""Draws of the Gaussians that a bridge begins at; a power of two."""
+"""Draws of the Gaussians that a bridge begins at, at most; a power of two."""
+DRAWS_A_BRIDGE = 4
+"""Weighted draws for each of these: a bridge that checks their weights is not to cost what they did."""
+
+
+MOST_NARROW = 0.3
+"""The standard error, in nats, above which draws of a Gaussian are seldom among those of the posterior."""
 
 
 def of_annealed(
     target: Target, reference: Reference, found: Annealed, rng: np.random.Generator
-) -> Evidence | None:
-    """By a bridge from Gaussians at the modes of the reference to annealed points.
+) -> Estimates | None:
+    """By bridges from the points of each of both annealings to those of the other.
 
-    The Gaussians are fitted to every other particle, and the bridge ends at the others. None where there are
-    too few particles to fit one.
+    From Gaussians at the modes of the reference. None where there are too few particles to fit one.
     """
-    fitted = found.particles % 2 == 0
-    start = gaussians_at(found.u[fitted], reference.nearest(found.u[fitted]))
+    second = found.particles > found.particles.max() // 2
+    modes, estimates = reference.nearest(found.u), list[Evidence]()
+    for ends in (second, ~second):
+        start = gaussians_at(found.u[~ends], modes[~ends])
+        if start is None:
+            return None
+        of_p = found.log_p[ends] - start.log_densities(found.u[ends])
+        size = effective_size(special.expit(np.median(of_p) - of_p), found.particles[ends])
+        estimates.append(bridged(target, start, of_p, size, BRIDGE_DRAWS, rng))
+    one, other = estimates
+    return Estimates(one, other)
+
+
+def of_weighted(
+    target: Target, by: Evidence, pool: WeightedDraws, count: int, rng: np.random.Generator
+) -> Estimates:
+    """By the weights of a pool, and by a bridge to every other of its draws.
+
+    The bridge begins at a Gaussian that is fitted to the others; in many dimensions, where none fits, at the
+    others as they are. `count` draws were made, of which those that are not in the pool have no weight.
+    """
+    weights = pool.weights
+    first, second = (np.arange(k, len(pool.u), 2) for k in range(2))
+    ends = second[systematic(weights.log_weights[second], len(second), rng)]
+    size = effective(weights.log_weights[second])
+    found = from_fitted(target, pool, first, ends, size, rng)
+    if found is None or not found.se <= MOST_NARROW:
+        log_ratios = pool.log_p - pool.log_q
+        of_q = np.append(log_ratios[first], np.full((count - len(pool.u)) // 2, -np.inf))
+        found = bridge_sampling(log_ratios[ends], of_q, size, len(of_q))
+    bounded = weights.alike or weights.light_tail
+    return Estimates(by, found, -np.inf if bounded else weights.khat)
+
+
+def from_fitted(
+    target: Target,
+    pool: WeightedDraws,
+    own: NDArray[np.intp],
+    ends: NDArray[np.intp],
+    size: float,
+    rng: np.random.Generator,
+) -> Evidence | None:
+    """By a bridge from a Gaussian fitted to weighted draws at positions `own` to draws of p at others."""
+    if target.dim > ANNEALING.most_correlated:
+        return None
+    fitted = own[systematic(pool.weights.log_weights[own], len(own), rng)]
+    start = gaussians_at(pool.u[fitted], np.zeros(len(fitted), dtype=np.intp))
     if start is None:
         return None
-    u, ends = start.draws(BRIDGE_DRAWS, rng), ~fitted
+    of_p = pool.log_p[ends] - start.log_densities(pool.u[ends])
+    count = min(BRIDGE_DRAWS, 1 << (max(1, len(pool.u) // DRAWS_A_BRIDGE).bit_length() - 1))
+    return bridged(target, start, of_p, size, count, rng)
+
+
+def effective(log_weights: Array) -> float:
+    """The effective number of weighted draws."""
+    return float(np.exp(2 * special.logsumexp(log_weights) - special.logsumexp(2 * log_weights)))
+
+
+def bridged(
+    target: Target, start: Reference, of_p: Array, size: float, count: int, rng: np.random.Generator
+) -> Evidence:
+    """By `count` draws of the start, and log p - log q at draws of p that are worth so many."""
+    u = start.draws(count, rng)
     with np.errstate(all="ignore"):
         log_p = finite(log_densities(target, u))
-    of_ends = found.log_p[ends] - start.log_density_gradients(found.u[ends])[0]
-    return bridge(log_p - start.log_density_gradients(u)[0], of_ends, found.particles[ends])
+    return bridge_sampling(of_p, log_p - start.log_densities(u), size, count)
 
 
 def gaussians_at(u: Array, modes: NDArray[np.intp]) -> Reference | None:

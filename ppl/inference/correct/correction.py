@@ -14,9 +14,9 @@ import numpy as np
 from ppl.inference.correct import standard_errors
 from ppl.inference.correct.annealing import ANNEALING, Annealed, anneal
 from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.correct.bridge import of_annealed
+from ppl.inference.correct.bridge import of_annealed, of_weighted
 from ppl.inference.correct.draw_source import DrawSource as DrawSource
-from ppl.inference.correct.evidence import Evidence, of_weights
+from ppl.inference.correct.evidence import Estimates, of_weights
 from ppl.inference.correct.hamiltonian import HMC
 from ppl.inference.correct.population import WeightQuality, is_light, population
 from ppl.inference.correct.reference import Reference
@@ -92,7 +92,7 @@ class Corrected:
     modes: tuple[Mode, ...] = ()
     interrupted: bool = False
     mixture: WeightQuality | None = None
-    evidence: Evidence | None = None
+    evidence: Estimates | None = None
     errors: ErrorSources = INDEPENDENT
 
 
@@ -247,7 +247,7 @@ def from_mixture(
     drawn = resample(found, n, rng, DrawSource.OF_MIXTURE)
     u, log_p = scaled.to_u(drawn.u), drawn.log_p - scaled.log_jacobian
     quality = WeightQuality(len(found.u), found.weights.khat, found.weights.ess)
-    evidence = of_weights(found.weights)
+    evidence = of_weighted(scaled, of_weights(found.weights), found, len(found.u), rng)
     return replace(drawn, u=u, log_p=log_p, mixture=quality, evidence=evidence)
 
 

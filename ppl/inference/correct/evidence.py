@@ -1,22 +1,25 @@
-"""The evidence: the log of the integral of the target, from draws and their densities.
+"""The evidence: the log of the integral of the target, by weighted draws, and what two estimates tell.
 
-Draws that were weighted give it by the mean of their weights, p/q, which have a variance if some are of wider
-tails than q's; draws of p by a bridge to those of a q (Meng and Wong 1996, Statistica Sinica 6).
+The mean of weights p/q has a variance if some draws are of wider tails than q's. Draws of p tell the evidence
+by a bridge (`bridge_sampling`), which has one whatever the tails.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.inference.diagnose.psis import Psis
 from ppl.inference.objective.target import Array
-from ppl.late import special
 
-BISECTIONS = 100
-"""Halvings of the interval that has the log of the ratio of two integrals: to rounding."""
-NO_CHANCE = 40.0
-"""Log odds at which a chance is 0 or 1 to rounding."""
+MOST_APART = 3.0
+"""Standard errors of their difference that two estimates may be apart."""
+MOST_UNCERTAIN = 1.0
+"""The standard error, in nats, above which neither the evidence nor its error is known."""
+KHAT_WITH_VARIANCE = 0.4
+"""The k-hat above which weights may have no variance: they have none above 1/2, and it is off by 0.1."""
+BETTER = "fit with anneal = True, with more draws, or reparameterise."
+RELATIVE_ROUNDING = 1e-11
+"""The error of a log density, as a share of it, that sums of many terms may have."""
 
 
 class Densities(NamedTuple):
@@ -37,15 +40,44 @@ class Evidence(NamedTuple):
         return f"{self.value:.3f} ± {self.se:.3f}"
 
 
-def of_weights(weights: Psis, dropped: int = 0) -> Evidence:
-    """By the mean of the smoothed weights p/q of draws of q, whose error is that of a mean.
+class Estimates(NamedTuple):
+    """Two estimates by different draws, which must agree for the evidence to be told.
 
-    `dropped` further draws, where p is zero, were left out of these.
+    `khat` is the shape of the tail of the weights that they rest on.
     """
-    n = len(weights.log_weights)
-    inside = n / (n + dropped)
-    variance = max(1 / weights.ess - 1 / n, 0.0) + (1 - inside) / n
-    return Evidence(weights.log_mean + float(np.log(inside)), float(np.sqrt(variance)))
+
+    one: Evidence
+    other: Evidence
+    khat: float = -np.inf
+
+    @property
+    def evidence(self) -> Evidence:
+        """By both, each in proportion to its precision; the error is as if one followed the other."""
+        errors = np.maximum(
+            [each.se for each in (self.one, self.other)], RELATIVE_ROUNDING * max(1.0, abs(self.one.value))
+        )
+        shares = errors**-2 / (errors**-2).sum()
+        apart = shares[1] * (self.other.value - self.one.value)  # of two numbers that constants are in
+        return Evidence(float(self.one.value + apart), float(shares @ errors))
+
+    @property
+    def doubt(self) -> str:
+        """Why the evidence is unknown, in a sentence; "" where it is told."""
+        (one, se), (other, other_se) = self.one, self.other
+        largest = max(se, other_se)
+        if not (np.isfinite(one + other) and largest <= MOST_UNCERTAIN):
+            return f"Its standard error would be {largest:.2g} nats: {BETTER}"
+        if self.khat > KHAT_WITH_VARIANCE:
+            return f"Its standard error is unknown, for weights of k-hat {self.khat:.2f}: {BETTER}"
+        if abs(one - other) > MOST_APART * np.hypot(se, other_se) + RELATIVE_ROUNDING * abs(one):
+            return f"Two estimates disagree, {self.one} and {self.other} nats: {BETTER}"
+        return ""
+
+
+def of_weights(weights: Psis) -> Evidence:
+    """By the mean of the smoothed weights p/q of draws of q, whose error is that of a mean."""
+    variance = max(1 / weights.ess - 1 / len(weights.log_weights), 0.0)
+    return Evidence(weights.log_mean, float(np.sqrt(variance)))
 
 
 def defended(q: Densities, wide: Densities, dropped: int = 0) -> Evidence:
@@ -55,9 +87,7 @@ def defended(q: Densities, wide: Densities, dropped: int = 0) -> Evidence:
     The integral of q/g under g is 1, which makes it a control variate (Owen and Zhou 2000, JASA 95): without
     an error where q is p. `dropped` further draws of q, where p is zero, were left out of these.
     """
-    counts = np.array([len(q.log_p) + dropped, len(wide.log_p)])
-    shares = np.log(counts / counts.sum())
-    log_g = [np.logaddexp(shares[0] + each.log_q, shares[1] + each.log_wide) for each in (q, wide)]
+    log_g = mixed(q, wide, dropped)
     log_terms = [each.log_p - g for each, g in zip((q, wide), log_g, strict=True)]
     highest = max(float(each.max()) for each in log_terms)
     terms = [np.exp(each - highest) for each in log_terms]
@@ -68,32 +98,13 @@ def defended(q: Densities, wide: Densities, dropped: int = 0) -> Evidence:
         between = np.cov(np.concatenate(terms), np.concatenate(controls))
         slope = between[0, 1] / between[1, 1]
         terms = [term - slope * (control - 1) for term, control in zip(terms, controls, strict=True)]
-    total = sum(float(each.sum()) for each in terms)
+    total, count = sum(float(each.sum()) for each in terms), len(q.log_p) + dropped + len(wide.log_p)
     variance = sum(len(each) * float(each.var()) for each in terms)
-    return Evidence(float(highest + np.log(total / counts.sum())), float(np.sqrt(variance) / total))
+    return Evidence(float(highest + np.log(total / count)), float(np.sqrt(variance) / total))
 
 
-def bridge(start: Array, end: Array, particles: NDArray[np.intp]) -> Evidence | None:
-    """The log ratio of the integral of p to that of q, from log p/q at draws of q (n,) and of p (m,).
-
-    Draws of p of the same particle count as one for the error, which is that of equation 9 of Gronau et al.
-    (2017), "A tutorial on bridge sampling". None where the draws of p are not where q has its own.
-    """
-    _, own = np.unique(particles, return_inverse=True)
-    count = int(own.max(initial=-1)) + 1
-    shift = np.log(count / len(start))
-    finite = np.concatenate([start[np.isfinite(start)], end])
-
-    def chances(log_ratio: float) -> tuple[Array, Array]:
-        """Those that a draw of q, and one of p, would be taken for one of the other."""
-        return special.expit(start - log_ratio + shift), special.expit(log_ratio - end - shift)
-
-    low, high = finite.min() + shift - NO_CHANCE, finite.max() + shift + NO_CHANCE
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        of_q, of_p = chances(middle)
-        low, high = (middle, high) if of_q.sum() > count * of_p.mean() else (low, middle)
-    of_q, of_p = chances(low)
-    by_particle = np.bincount(own, of_p) / np.bincount(own)
-    errors = [x.var() / x.mean() ** 2 / len(x) if x.mean() > 0 else np.inf for x in (of_q, by_particle)]
-    return Evidence(float(low), float(np.sqrt(sum(errors))))
+def mixed(q: Densities, wide: Densities, dropped: int = 0) -> list[Array]:
+    """Log densities, at draws of each (n,), of the mixture of both in proportion to their draws."""
+    counts = np.array([len(q.log_p) + dropped, len(wide.log_p)])
+    shares = np.log(counts / counts.sum())
+    return [np.logaddexp(shares[0] + each.log_q, shares[1] + each.log_wide) for each in (q, wide)]

@@ -42,6 +42,11 @@ class Reference:
         """The same over x = inverse u, for a lower-triangular matrix (dim, dim)."""
         return Reference(tuple(part.rescaled(inverse) for part in self.parts), self.modes)
 
+    def log_densities(self, u: Array) -> Array:
+        """The log of the mean of the densities at u (n, dim), (n,)."""
+        each = np.array([part.log_densities(u) for part in self.parts])
+        return np.asarray(special.logsumexp(each, axis=0) - np.log(len(each)))
+
     def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
         """The log of the mean of the densities (n,), and its gradient in u (n, dim)."""
         each = [part.log_density_gradients(u) for part in self.parts]

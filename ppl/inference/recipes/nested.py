@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.inference.correct.bridge import of_weighted
 from ppl.inference.correct.correction import DrawSource, resample
-from ppl.inference.correct.evidence import Evidence, of_weights
+from ppl.inference.correct.evidence import Estimates, of_weights
 from ppl.inference.correct.population import is_reliable, moments
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import MODE_SEARCH
@@ -70,7 +71,7 @@ class Found(NamedTuple):
     start: Array
     draws: WeightedDraws
     elbo: Elbo
-    evidence: Evidence
+    evidence: Estimates
 
 
 class Refused(Exception):
@@ -161,7 +162,9 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     if (unsure := float(np.exp(draws.weights.log_weights)[draws.unsure].sum())) > MOST_UNSURE:
         others = "the others given a few parameters"
         raise Refused(f"for {unsure:.0%} of the posterior no Gaussian approximates {others}")
-    found = Found(starts[0], *of_positive_weight(draws))
+    weighted, elbo = of_positive_weight(draws)
+    evidence = of_weighted(target, of_weights(draws.weights), weighted, draws.n, rng)
+    found = Found(starts[0], weighted, elbo, evidence)
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
     if not (enough and is_reliable(draws.weights)):
         figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
@@ -186,8 +189,8 @@ def beside(result: Result, refused: Refused | None, context: Context) -> Result:
     return resampled(refused.found, context) if refused.reliable and poor else judged
 
 
-def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo, Evidence]:
-    """Those that have a weight, and ELBO and evidence by all."""
+def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo]:
+    """Those that have a weight, and the ELBO by all."""
     u, positive = draws.points_with_weight()
     # Weights of the others are zero.
     weights = replace(draws.weights, log_weights=draws.weights.log_weights[positive])
@@ -195,7 +198,7 @@ def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo, Evidence]:
     # The importance-weighted ELBO (Burda, Grosse and Salakhutdinov 2016, equation 8).
     value = float(special.logsumexp(draws.log_ratios)) - np.log(draws.n)
     elbo = Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / draws.n, 0.0))), 0)
-    return weighted, elbo, of_weights(draws.weights)
+    return weighted, elbo
 
 
 def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:

@@ -8,10 +8,19 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ppl.inference.correct.bridge import of_weighted
 from ppl.inference.correct.correction import CORRECTION, Corrected, Elsewhere, correct, gaussian_of
 from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.correct.evidence import Densities, Evidence, defended, of_weights
+from ppl.inference.correct.evidence import (
+    KHAT_WITH_VARIANCE,
+    Densities,
+    Estimates,
+    defended,
+    mixed,
+    of_weights,
+)
 from ppl.inference.correct.finite_draws import points_with_density
+from ppl.inference.correct.population import population
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.diagnostics import trend
 from ppl.inference.diagnose.level import Level
@@ -114,7 +123,7 @@ class Result:
     dropped: int
     notes: tuple[str, ...]
     verdict: Verdict
-    evidence: Evidence | None = None
+    evidence: Estimates | None = None
     errors: ErrorSources = INDEPENDENT
 
     def cut(self, n: int) -> "Result":
@@ -178,9 +187,12 @@ def result_of(
     path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:
         path = replace(path, outcome=interrupted("while draws were annealed"))
-    if q is not None and corrected.made not in OWN_EVIDENCE and path.outcome.ending is not Ending.INTERRUPTED:
+    ended = path.outcome.ending is not Ending.INTERRUPTED
+    if ended and corrected.made not in OWN_EVIDENCE and (settings.corrects or not target.dim):
         try:
-            evidence = evidence_by(target, family, params, proposals, dropped, rng)
+            evidence = (
+                evidence_by(target, family, params, proposals, dropped, rng) if q else density_at(proposals)
+            )
             corrected = replace(corrected, evidence=evidence)
         except KeyboardInterrupt:
             path = replace(path, outcome=interrupted("at the evidence"))
@@ -194,21 +206,34 @@ def evidence_by(
     proposals: WeightedDraws,
     dropped: int,
     rng: np.random.Generator,
-) -> Evidence:
-    """By draws of q and of a Student's t with its location and scale."""
+) -> Estimates:
+    """By draws of q and of a Student's t with its location and scale, and by a bridge to all of these."""
     wide: Family = replace(cast(Any, family), standard=StudentT(RESULT.wide_degrees))
-    log_q, log_wide = partial(family.log_density, params), partial(wide.log_density, params)
-
-    def some(part: slice) -> Densities:
-        u = np.asarray(wide.transform(params, wide.noise(part.stop - part.start, rng)))
-        return Densities(finite(log_densities(target, u)), log_q(u), log_wide(u))
-
     n = max(1, int(RESULT.wide_share * len(proposals.u)))
+    sizes = [part.stop - part.start for part in row_parts(n, family.dim)]
+
+    def densities(u: Array, log_p: Array) -> Densities:
+        log_q, log_wide = (by_rows(partial(each.log_density, params), u) for each in (family, wide))
+        return Densities(log_p, log_q, log_wide)
+
     with np.errstate(all="ignore"):
-        parts = [some(part) for part in row_parts(n, family.dim)]
-        of_wide = Densities(*map(np.concatenate, zip(*parts, strict=True)))
-        of_q = Densities(proposals.log_p, proposals.log_q, by_rows(log_wide, proposals.u))
-        return defended(of_q, of_wide, dropped)
+        far = np.concatenate([wide.transform(params, wide.noise(size, rng)) for size in sizes])
+        log_p = finite(by_rows(partial(log_densities, target), far))
+        q, beside = densities(proposals.u, proposals.log_p), densities(far, log_p)
+        by, log_g = defended(q, beside, dropped), np.concatenate(mixed(q, beside, dropped))
+    u, log_p = np.concatenate([proposals.u, far]), np.concatenate([proposals.log_p, log_p])
+    pool = weighted_draws_of(u, log_p, log_g)
+    if not pool.weights.khat < KHAT_WITH_VARIANCE:  # a mixture that is fitted to them may have better ones
+        made = population(target, u, pool.weights, len(proposals.u), rng)
+        if made:
+            return of_weighted(target, of_weights(made[0].weights), made[0], len(made[0].u), rng)
+    return of_weighted(target, by, pool, len(u) + dropped, rng)
+
+
+def density_at(proposals: WeightedDraws) -> Estimates:
+    """Of a program without parameters, whose density is the evidence."""
+    by = of_weights(proposals.weights)
+    return Estimates(by, by)
 
 
 def weighted(
@@ -239,7 +264,6 @@ def result_with(
     log_q = by_rows(partial(family.log_density, params), corrected.u)
     # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
     at_mean = family.log_density(params, family.mean(params)[None])
-    of_q = of_weights(proposals.weights, elbo.dropped)
     log_g = log_q - at_mean if corrected.made is DrawSource.OF_Q else corrected.log_p
     return Result(
         settings=settings,
@@ -255,7 +279,7 @@ def result_with(
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
         verdict=verdict_of(proposals, elbo, path.outcome, rise, corrected),
-        evidence=corrected.evidence or (None if corrected.made in OWN_EVIDENCE else of_q),
+        evidence=corrected.evidence,
         errors=corrected.errors,
     )
 

@@ -20,6 +20,7 @@ class Provenance:
     `algorithm` is the one asked for, `family` that of q, `draws` how they were made from q (DrawSource);
     `elbo` and its standard error are in nats, `outcome` says how the run ended, `judgement` is the verdict in
     words. `evidence` is the log evidence and its standard error in nats, None where the fit does not tell it,
+    `unknown_evidence` why two estimates of it do not make one that can be told,
     `backend` what computed the log density, "" where a file does not say. `se` has the standard error of the
     mean of each column that has one, to three digits.
 
@@ -38,6 +39,7 @@ class Provenance:
     verdict: Level
     judgement: str
     evidence: Evidence | None = None
+    unknown_evidence: str = ""
     backend: str = ""
     se: Mapping[str, float] = field(default_factory=dict)
 
@@ -46,6 +48,7 @@ class Provenance:
         found = {name: getattr(self, name) for name in NAMES}
         found |= {"backend": self.backend} if self.backend else {}
         found |= dict(zip(EVIDENCE, self.evidence, strict=True)) if self.evidence else {}
+        found |= {UNKNOWN_EVIDENCE: self.unknown_evidence} if self.unknown_evidence else {}
         found |= {SE: ",".join(f"{name}={se:.3g}" for name, se in self.se.items())} if self.se else {}
         return {PREFIX + name: str(value) for name, value in found.items()}
 
@@ -60,19 +63,24 @@ class Provenance:
         made = "draws of q" if self.of_q else f"draws {self.draws}"
         q = "" if self.family == self.algorithm else f", q {self.family}"
         elbo = f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f} nats"
-        return f"{elbo} (algorithm {self.algorithm}{q}, {made}).{of_evidence(self.evidence)} {self.outcome}"
+        return f"{elbo} (algorithm {self.algorithm}{q}, {made}).{self.about_evidence} {self.outcome}"
 
-
-def of_evidence(found: Evidence | None) -> str:
-    """A sentence on the log evidence, after a space; "" where it is not known."""
-    return f" Log evidence {found} nats." if found else ""
+    @property
+    def about_evidence(self) -> str:
+        """A sentence or two on the log evidence, after a space; "" where nothing is to be said."""
+        if self.evidence:
+            return f" Log evidence {self.evidence} nats."
+        return f" Log evidence unknown. {self.unknown_evidence}" if self.unknown_evidence else ""
 
 
 EVIDENCE = ("log_evidence", "log_evidence_se")
 """Names that a file has where its fit tells the evidence."""
+UNKNOWN_EVIDENCE = "log_evidence_unknown"
+"""The name of the reason why the evidence is unknown."""
 SE = "se"
 """The name of the standard errors: `mu=0.12,theta.1=0.3`."""
-NAMES = tuple(name for name in Provenance.__dataclass_fields__ if name not in ("evidence", "backend", SE))
+OPTIONAL = ("evidence", "unknown_evidence", "backend", SE)
+NAMES = tuple(name for name in Provenance.__dataclass_fields__ if name not in OPTIONAL)
 VALUES: Mapping[str, Callable[[str], Any]] = {"elbo": float, "elbo_se": float, "verdict": Level}
 """How a text is read that does not stand for itself."""
 
@@ -91,6 +99,7 @@ def read_entries(found: Mapping[str, str]) -> Provenance | None:
         return Provenance(
             **{name: VALUES.get(name, str)(found[PREFIX + name]) for name in NAMES},
             evidence=Evidence(*map(float, known)) if len(known) == len(EVIDENCE) else None,
+            unknown_evidence=found.get(PREFIX + UNKNOWN_EVIDENCE, ""),
             backend=found.get(PREFIX + "backend", ""),
             se={name: float(se) for name, _, se in errors},
         )

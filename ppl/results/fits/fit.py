@@ -46,7 +46,7 @@ from ppl.results.files.config import as_json
 from ppl.results.files.provenance import Provenance
 from ppl.results.fits import saved, updating
 from ppl.results.fits.chains import Chains, sample_from
-from ppl.results.fits.log_evidence import evidence_of, no_evidence
+from ppl.results.fits.log_evidence import evidence_of, no_evidence, unknown_evidence
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
@@ -145,8 +145,10 @@ class Fit(VariablesOfDraws):
 
         It is the log of the integral of the program's target. Write the truncation, `T[0, ]`, of a prior that
         a bound cuts off; otherwise the prior does not integrate to one. With an improper prior there is no
-        evidence. The estimate is bridge sampling (Meng and Wong 1996) for annealed draws, otherwise the mean
-        of importance weights, of draws of q and of a Student's t around it (Hesterberg 1995).
+        evidence. Two estimates must agree within three of their errors: the mean of importance weights, of
+        draws of q and of a Student's t around it (Hesterberg 1995) or of what the draws were resampled from,
+        and bridge sampling (Meng and Wong 1996); of annealed draws, two bridges. Other modes must have been
+        searched for, as `auto` does.
 
         Raises:
             InferenceError: the fit has no estimate; the message gives the reason and what to try.
@@ -249,6 +251,7 @@ class Fit(VariablesOfDraws):
             judgement=self._judgement,
             backend=self.backend,
             evidence=evidence_of(self.result),
+            unknown_evidence=unknown_evidence(self.result),
             se=self._standard_errors,
         )
 

@@ -1,21 +1,24 @@
 """Whether a fit tells the evidence, and why it does not."""
 
+from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import Level
 from ppl.inference.recipes.result import Result
 
-MOST_UNCERTAIN = 1.0
-"""The standard error, in nats, above which neither the evidence nor its error is known."""
 TRUSTED = (Level.GOOD, Level.USABLE)
 OTHER_INTEGRALS = {
     "optimize": "A mode is a point without weights: use another algorithm.",
     "dsvi-ard": "The prior of the vector named by `ard` was optimised away: use another algorithm.",
 }
+IMAGES = (
+    "The posterior has images of its mode under exchanges of labels or signs, and perhaps more of them than "
+    "were found: order the parameters, or fix a sign."
+)
 
 
 def evidence_of(result: Result) -> Evidence | None:
     """The log evidence of a fit, None where `no_evidence` says why it is unknown."""
-    return None if no_evidence(result) else result.evidence
+    return result.evidence.evidence if result.evidence and not no_evidence(result) else None
 
 
 def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
@@ -27,8 +30,20 @@ def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
         return "The log-Jacobian was omitted: fit without jacobian = False."
     if result.verdict.level not in TRUSTED:
         return judgement
-    if found is None:
+    if result.verdict.modes and result.verdict.made is not DrawSource.ANNEALED:
+        return "The draws do not reach the other modes: fit with anneal = True."
+    if sum(mode.is_symmetric for mode in result.verdict.modes) > 1:
+        return IMAGES
+    if found is not None:
+        return found.doubt
+    if not settings.corrects:
+        return "Other modes were not searched for: omit the algorithm, or fit with correct = True."
+    if result.verdict.made is DrawSource.ANNEALED:
         return "There are too few annealed points for so many parameters."
-    if not found.se <= MOST_UNCERTAIN:
-        return f"Its standard error would be {found.se:.2g} nats: use more draws, or reparameterise."
-    return ""
+    return "The fit was interrupted before it."
+
+
+def unknown_evidence(result: Result) -> str:
+    """The reason, where `auto` could be expected to tell the evidence; "" where it does, or could not be."""
+    expected = result.settings.corrects and result.verdict.level in TRUSTED
+    return no_evidence(result) if expected else ""

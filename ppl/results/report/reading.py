@@ -61,12 +61,10 @@ def judgement(files: Sequence[DrawsFile]) -> str:
 
 
 def evidence(files: Sequence[DrawsFile]) -> str:
-    """The log evidence that the files tell, in nats, a sentence each; "" where none does."""
-    known = {file.path: about.evidence for file in files if (about := file.provenance) and about.evidence}
-    named = len(files) > 1
-    return " ".join(
-        f"Log evidence{f' of {path}' if named else ''} {found} nats." for path, found in known.items()
-    )
+    """The log evidence of each file, in nats, or why it is unknown; "" where none says anything of it."""
+    said = {file.path: about.about_evidence.strip() for file in files if (about := file.provenance)}
+    of = {path: f"Log evidence of {path}" if len(files) > 1 else "Log evidence" for path in said}
+    return " ".join(text.replace("Log evidence", of[path], 1) for path, text in said.items() if text)
 
 
 def of_chains(files: Sequence[DrawsFile]) -> Judged | None:
