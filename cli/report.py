@@ -15,7 +15,7 @@ from rich.console import Console
 from ppl.cli.output import wrapped
 from ppl.files import STDOUT
 from ppl.fitting.checkpoint import Checkpoint
-from ppl.fitting.processes import ended_as_by_ctrl_c
+from ppl.fitting.processes import ended_in_order
 from ppl.fitting.progress_display import nats
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import folded
@@ -112,18 +112,18 @@ def table(fit: Fit | Chains, columns: Sequence[str], named: bool, width: int, fi
 def interruptible(output: Path) -> Iterator[list[Checkpoint]]:
     """What a run came to is not lost in here: where it ends early the message says how to go on.
 
-    Ctrl-C, or a signal that asks the process to end, ends the command with a word and status 130 if it comes
-    before all is written. The journal of a run that is
-    done belongs in the list: where its files cannot be written, it is kept.
+    Ctrl-C before all is written, and SIGTERM and SIGHUP, end the command with a word and the status that
+    shells give them. The journal of a run that is done belongs in the list: where its files cannot be
+    written, it is kept.
     """
     left, done = checkpoint_of(output), list[Checkpoint]()
     try:
-        with ended_as_by_ctrl_c():
+        with ended_in_order():
             yield done
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as ended:
         hint = f" {onward(left, output)}" if is_resumable(left) else ""
         print(f"ppl: interrupted; no output was written.{hint}", file=sys.stderr)
-        raise typer.Exit(130) from None
+        raise typer.Exit(ended.code if isinstance(ended, SystemExit) else 130) from None
     except Exception as error:
         if done:
             error.add_note(rescued(done[0], left, output))

@@ -59,7 +59,6 @@ def sample(
     from ppl.cli.table_columns import table_columns
     from ppl.files import STDOUT
     from ppl.fitting.memory_needed import require_memory_of_chains
-    from ppl.fitting.processes import ended_as_by_ctrl_c
     from ppl.inference.run.phases import OF_CHAINS
     from ppl.results.fits.chains import sample_with
 
@@ -73,7 +72,7 @@ def sample(
     require_memory_of_chains(posterior, sample_settings)  # before the names of all columns are made
     columns = table_columns(posterior, split_names(variables))
     err, out = TolerantStream("stderr"), TolerantStream("stdout")
-    with ended_as_by_ctrl_c(), on_stderr(OF_CHAINS, refresh, quiet, err) as listen:
+    with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:
         chains = sample_with(posterior, sample_settings, listen)
     arguments = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}
     files = chains.save(output, arguments)

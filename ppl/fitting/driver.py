@@ -82,7 +82,7 @@ def _one_run(
     try:
         result = fit_with(journal, target, settings, start, listen)
         found = draws_of(posterior, settings, result, listen=listen)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         journal.write()
         raise
     if found.result.outcome.ending is Ending.INTERRUPTED:

@@ -14,8 +14,10 @@ from ppl.errors import InferenceError, PPLError
 
 T = TypeVar("T")
 
-INTERRUPTING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
-"""What a user, a scheduler and a terminal that is closed send."""
+ENDING = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+"""What a scheduler sends, and a terminal that is closed."""
+SECONDS_TO_END = 10.0
+"""What other processes have to write their checkpoints in."""
 
 Tell = Callable[[Any], None]
 """What a task calls with what it has to say on its way."""
@@ -65,6 +67,12 @@ def _at_once(tasks: Sequence[Task[T]], hear: Tell, killed: str) -> list[T]:
         with _passed_on(list(began.values())):
             answers = _answers(began, hear, killed)
         return [cast(T, answers[here]) for here in began]
+    except SystemExit:  # a signal ends this process: the others end in order too
+        for process in began.values():
+            process.terminate()
+        for process in began.values():
+            process.join(SECONDS_TO_END)
+        raise
     finally:
         for process in began.values():
             process.kill()
@@ -116,14 +124,15 @@ def _passed_on(processes: Sequence[Any]) -> Iterator[None]:
 def _run(there: Connection, task: Task[Any]) -> None:
     """In a process of its own, where what the program prints goes past the bar, which is another's."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    for number in INTERRUPTING:
-        signal.signal(number, _interrupt_once)
+    signal.signal(signal.SIGINT, _interrupt_once)
+    for number in ENDING:
+        signal.signal(number, _end)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     try:
         answer = Answer(task(there.send))
     except PPLError as error:
         answer = Answer(error=error)
-    _ignore_interrupts()  # half an answer is none
+    _ignore_signals()  # half an answer is none
     there.send(answer)
 
 
@@ -139,24 +148,31 @@ def _end_with_parent() -> None:
 
 def _interrupt_once(*_: Any) -> None:
     """Ctrl-C at a terminal reaches a process both by itself and from the one that began it."""
-    _ignore_interrupts()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
-def _ignore_interrupts() -> None:
-    for number in INTERRUPTING:
+def _end(number: int, _: Any) -> None:
+    """End the process as soon as a run has written its checkpoint."""
+    _ignore_signals()
+    raise SystemExit(128 + number)
+
+
+def _ignore_signals() -> None:
+    for number in (signal.SIGINT, *ENDING):
         signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
-def ended_as_by_ctrl_c() -> Iterator[None]:
-    """Signals that ask this process to end do as Ctrl-C does, unless they are ignored, as by nohup."""
+def ended_in_order() -> Iterator[None]:
+    """SIGTERM and SIGHUP are a SystemExit with the status that shells give them, unless they are ignored."""
     main = threading.current_thread() is threading.main_thread()
-    asking = [n for n in INTERRUPTING if main and signal.getsignal(n) is signal.SIG_DFL]
-    for number in asking:
-        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, *ENDING) if main}
+    for number in ENDING:
+        if before.get(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
     try:
         yield
     finally:
-        for number in asking:
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler)

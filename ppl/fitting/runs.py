@@ -70,7 +70,11 @@ def _fitted(
         journal.write_in_time()
         progress(replace(report, run=k + 1, runs=settings.runs))
 
-    result = fit_with(journal, target_of(posterior, own), own, start, listen)
+    try:
+        result = fit_with(journal, target_of(posterior, own), own, start, listen)
+    except SystemExit:
+        journal.write()
+        raise
     journal.write()
     listen(Progress(Phase.DONE, 0, 0, result.final_elbo))
     return replace(result, notes=(*result.notes, *journal.notes))
