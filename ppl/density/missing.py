@@ -12,7 +12,7 @@ from ppl.data.missing import Holes, holes_in
 from ppl.data.values import Numbers
 from ppl.discrete.evaluate import known_value
 from ppl.frontend import ast
-from ppl.observed.completed import Completion, refuse_unmodelled
+from ppl.observed.completed import refuse_unmodelled
 
 if TYPE_CHECKING:
     from ppl.density.compiled_program import CompiledProgram
@@ -35,18 +35,18 @@ def with_missing(model: "CompiledProgram", inputs: Inputs) -> tuple["CompiledPro
     known = {name: value for name, value in values.items() if name not in holes}
     for c in completed.completions:
         each = holes[c.name]
-        values[c.name] = filled(c, each, known)
+        values[c.name] = filled(c.type, each, known)
         values[c.count] = len(each.at)
         values |= {name: each.at[:, axis] + 1 for axis, name in enumerate(c.at)}
     return completed, replace(inputs, values=values)
 
 
-def filled(c: Completion, holes: Holes, known: Mapping[str, Any]) -> Any:
+def filled(t: ast.SizedType, holes: Holes, known: Mapping[str, Any]) -> Any:
     """The values with one that the declaration allows in place of each that is missing; none is used."""
     given = holes.values[np.isfinite(holes.values)]
     at = tuple(holes.at.T)
     value = np.full(len(holes.at), given[0] if given.size else 0.0)
-    for word, bound in ast.limits(c.type).items():
+    for word, bound in ast.limits(t).items():
         limit = limits(bound, known, holes.values.shape, at)
         if limit is not None and word in ("lower", "upper"):
             value = (np.maximum if word == "lower" else np.minimum)(value, limit)

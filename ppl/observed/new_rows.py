@@ -201,8 +201,12 @@ class NewRows:
         return tuple(d for d in self.program.parameters if not is_discrete(d))
 
     def for_sizes(self, values: Shapes) -> str:
-        """The program that tells the sizes of parameters for new data."""
-        return print_program(copied(replace(self.given_data(values), parameters=self.continuous)))
+        """The program that tells the sizes of parameters for new data, and reads what is given in part."""
+        made = self.given_data(values)
+        parts = {name for pair in self.held.values() for name in pair}
+        partly = (d for d in self.program.data if d.name in self.given.partly)
+        data = (*(d for d in made.data if d.name not in parts), *partly)
+        return print_program(copied(replace(made, data=data, parameters=self.continuous)))
 
     def by_row(self, d: ast.Declaration) -> bool:
         """Whether a parameter has an entry for each row, which new rows have anew."""

@@ -84,6 +84,16 @@ def test_outcomes_that_are_given_say_something_of_missing_predictors():
     assert (found["y"][:, 1] == 0).all()
 
 
+@pytest.mark.parametrize(("new", "says"), [
+    ({"x": [1, 2], "y": [1.5, None]}, r"y\[1\] is 1.5, but .* needs integers"),
+    ({"x": [1, 2], "y": [None, 7]}, r"y\[2\] is 7, but must be at most 1"),
+    ({"x": [1, None, 3], "y": [1, None]}, r"x has shape \(3\)"),
+])  # fmt: skip
+def test_values_that_are_given_fit_their_declaration(new, says):
+    with pytest.raises(DataError, match=says):
+        at(PATIENTS, SEEN, {"N": 2, **new}, U)
+
+
 def test_the_case_of_the_clinics():
     """Ages -3, 0, 3 give inv_logit(alpha + u + b_age * age) at the draws, whatever ages usually are."""
     folder = SHARED / "cases"

@@ -13,8 +13,10 @@ from ppl.data.missing import holes_in
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
 from ppl.density.log_density import LogDensity
+from ppl.density.missing import filled
 from ppl.errors import DataError, InferenceError
 from ppl.fitting.table import Table, tabulate
+from ppl.frontend import ast
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS
 from ppl.names import variable_of
@@ -218,10 +220,11 @@ def conditioned_on(posterior: LogDensity, inputs: Inputs, replicate: Collection[
     partly = frozenset(name for name, each in entries.items() if not each.all())
     found = NewRows(program, facts, GivenNames(frozenset(entries) - partly, partly))
     fixed = values_of_fit(posterior, found)
+    given_values = filled_in(found, values)
     values = {**completed(posterior, found, values), **held_in_part(found, values, entries), **fixed}
     shapes = {name: np.shape(value) for name, value in fixed.items()}
     old = {v.name: v.shape for v in posterior.variables["parameters"]}
-    sized = compiled(posterior, found.for_sizes(shapes), "sizes").condition(values)
+    sized = compiled(posterior, found.for_sizes(shapes), "sizes").condition({**given_values, **values})
     new = {v.name: v.shape for v in sized.variables["parameters"]}
     predicting = found.predicting(shapes, old, new)
     return Conditioned(posterior, found, predicting, values, entries, (shapes, old, new))
@@ -245,6 +248,17 @@ def held_in(values: Mapping[str, Any], names: Collection[str]) -> dict[str, NDAr
             if each.any() or not each.size:
                 found[name] = each
     return found
+
+
+def filled_in(found: NewRows, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given in part, with a value that its declaration allows where one is missing."""
+    out: dict[str, Any] = {}
+    for name in found.held:
+        holes, t = holes_in(values[name]), data_of(found.program)[name].type
+        if holes is None or not isinstance(t, ast.SizedType):
+            continue
+        out[name] = filled(t, holes, values)
+    return out
 
 
 def held_in_part(found: NewRows, values: Mapping[str, Any], entries: Entries) -> dict[str, Any]:
