@@ -87,6 +87,12 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "log_mix": ("unit", "any", "any"),
     "log_softmax": ("any",),
     "softmax": ("any",),
+    "student_t_qf": ("unit", "above_one", "any", "positive"),
+    **{
+        f"wiener_{tail}_{suffix}": ("above_one", "positive", "half_unit", "unit", "any")
+        for tail in ("lcdf", "lccdf")
+        for suffix in ("unnorm", "defective")
+    },
 }
 
 LEFT_OUT = frozenset(

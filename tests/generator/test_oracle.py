@@ -68,6 +68,30 @@ WRONG = [
         lambda p: sum(scipy.stats.t(4, x).logpdf(p[:3]).sum() for x in (*X, *X)),
     ),
     (
+        """
+        data { int N; vector[N] x; }
+        parameters { vector[9] p; }
+        model { if (p[9] > 0) for (i in 2:N) target += poisson_log_lupmf(1 | p[2]); p[2:3] ~ std_normal(); }
+        """,
+        {"N": 3, "x": X},
+        lambda p: -0.5 * np.sum(p[1:3] ** 2) + (p[8] > 0) * 2.0 * (p[1] - np.exp(p[1])),
+    ),
+    (
+        """
+        data { int N; array[N] int y; }
+        parameters { vector[9] p; }
+        model {
+          for (i in 1:N) {
+            vector[N] w = p[(3 * i - 2):(3 * i)];
+            for (j in 1:y[i]) { w[j % N + 1] = 1; if (p[9] > 0) { continue; } break; }
+            target += w;
+          }
+        }
+        """,
+        {"N": 3, "y": [3, 2, 1]},
+        lambda p: 6.0 + p[3] + p[6] + p[8] if p[8] > 0 else np.sum(p[[0, 2, 3, 5, 6, 8]]) + 3.0,
+    ),
+    (
         "data { int N; } parameters { vector[9] p; } model { for (j in 1:N - 6) p[1] ~ std_normal(); }",
         {"N": 4},
         lambda p: 0.0,
