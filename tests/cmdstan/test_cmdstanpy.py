@@ -56,6 +56,8 @@ def test_cmdstanpy_reads_the_same_inits_and_means_from_the_file(tmp_path):
 
 def test_optimize(mode):
     assert isinstance(mode, cmdstanpy.CmdStanMLE)
+    assert mode.column_names[:3] == ("lp__", "converged__", "theta")
+    assert mode.optimized_params_dict["converged__"] == 31
     assert mode.optimized_params_dict["theta"] == pytest.approx(0.25, abs=1e-5)  # by Stan's tolerances
 
 
@@ -67,6 +69,7 @@ def test_laplace_sample(model, mode):
 def test_pathfinder(model):
     draws = model.pathfinder(data=DATA, seed=1, draws=100, num_paths=2)
     assert isinstance(draws, cmdstanpy.CmdStanPathfinder)
+    assert draws.column_names[:4] == ("lp_approx__", "lp__", "path__", "theta")
     assert draws.stan_variable("theta").mean() == pytest.approx(0.25, abs=0.05)
 
 
