@@ -53,8 +53,28 @@ LINEAR = {
         x[t] = a + 0.5 * sum(x[1:(t - 1)]); e[t] = a; target += e[t] * s; }""",
     "no entries, behind the last": "x = z; for (t in (N + 2):(N + 1)) x[t] = sum(x[1:(t - 1)]);",
     "a function": "x = renewal(exp(z), w, s);",
+    "a loop over lags": """for (t in 2:N) { real c = z[t]; for (k in 1:(t - 1)) c += w[k] * x[t - k];
+        x[t] = 0.5 * c; }""",
+    "a loop over lags, others before the first": """for (t in 1:N) { real c = 0;
+        for (k in 1:S) c += v[k] * (t - k >= 1 ? x[t - k] : s); x[t] = exp(0.1 * z[t]) * c; }""",
+    "a loop from the third lag": """for (t in 1:N) { real c = z[t];
+        for (k in 3:N) c += t > k ? x[t - k] * v[k] * z[t] : w[k] * s; x[t] = c; }""",
+    "a loop over lags, the other way": """for (t in 1:N) { real c = z[t];
+        for (k in 1:S) c += (k >= t ? s : x[t - k]) * w[k]; x[t] = c; }""",
+    "a loop over entries": """for (t in 1:N) { real c = z[t]; for (k in 1:(t - 1)) c += w[t - k] * x[k];
+        x[t] = 0.5 * c + s; }""",
 }
 OTHER = {
+    "a loop over squares": """for (t in 2:N) { real c = z[t]; for (k in 1:(t - 1)) c += w[k] * x[t - k] ^ 2;
+        x[t] = 0.1 * c; }""",
+    "a loop whose sum is changed": """for (t in 2:N) { real c = z[t];
+        for (k in 1:(t - 1)) c += w[k] * x[t - k]; c *= 0.1; x[t] = c; }""",
+    "a loop of other conditions": """for (t in 2:N) { real c = z[t];
+        for (k in 1:(t - 1)) c += y[k] > 0 ? x[t - k] : s; x[t] = 0.2 * c; }""",
+    "a loop with two entries": """for (t in 3:N) { real c = z[t];
+        for (k in 1:(t - 2)) c += x[t - k] * x[t - k - 1] * w[k]; x[t] = 0.1 * c; } x[2] = s;""",
+    "a loop that is entered beyond the first": """x = v; for (t in 2:(N - 1)) { real c = z[t];
+        for (k in 1:S) c += w[k] * (t + k <= N ? x[t + k] : s); x[t] = 0.2 * c; }""",
     "several": """x[2] = 1; for (t in 3:N)
         x[t] = 0.3 * sum(x[1:(t - 2)]) - z[t] * dot_product(x[2:(t - 1)], v[2:(t - 1)]) + s;""",
     "weights that change": "for (t in 2:N) x[t] = dot_product(x[1:(t - 1)], W[t, 1:(t - 1)]);",

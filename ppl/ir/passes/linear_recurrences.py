@@ -22,6 +22,7 @@ from ppl.ir.passes.inline import rename
 from ppl.ir.passes.loop_body import outer_writes, set_once
 from ppl.ir.passes.recurrence import refuse_effects, with_indices_written_out
 from ppl.ir.passes.sums import MINUS, PLUS
+from ppl.ir.passes.sums_of_ranges import with_sums_of_ranges
 from ppl.ir.walk import (
     assigned_names,
     backward_slice,
@@ -75,11 +76,13 @@ def by_linear_recurrences(p: ir.Program) -> ir.Program:
 def rewrite_statement(s: ir.Stmt, fresh: Fresh) -> ir.Stmts:
     """A loop as loops of independent iterations and a recurrence; any other statement as it is."""
     if isinstance(s, ir.For) and not leaves_early(s.body):
-        loop = replace(s, body=with_indices_written_out(s.body))
-        for k, store in enumerate(loop.body):
-            if isinstance(store, ir.Update) and reads_range(loop.body, store.name):
-                with suppress(Dependent):
-                    return replace_loop(loop, k, store, fresh)
+        body = with_indices_written_out(s.body)
+        for name in dict.fromkeys(store.name for store in body if isinstance(store, ir.Update)):
+            with suppress(Dependent):
+                loop = replace(s, body=with_sums_of_ranges(body, name))
+                for k, store in enumerate(loop.body):
+                    if isinstance(store, ir.Update) and store.name == name and reads_range(loop.body, name):
+                        return replace_loop(loop, k, store, fresh)
     return (s,)
 
 
