@@ -265,6 +265,7 @@ def compared(
             "value", point, f"again {stan['again']}", str(tried(lambda: p.log_density(u, propto)))
         )
         return
+    propto = propto and "error" not in stan  # what is dropped may be what is refused
     lp = stan.get("lp", np.nan)
     value = (case.tolerance.get("lp", VALUE[0]), case.tolerance.get("lp", VALUE[1]))
     slope = case.tolerance.get("grad")

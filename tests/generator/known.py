@@ -155,7 +155,7 @@ UNWANTED = (
     Known(
         "Stan refuses arguments outside the domain of a function whose value the log density does not need",
         stan="evaluation failed",
-        program=r"\b(atanh|acosh|asin|acos|inv_erfc|log_mix|log_modified_bessel_first_kind|gp_\w+_cov"
+        program=r"\b(atanh|acosh|asin|acos|inv_erfc|log_mix|log_rising_factorial|log_modified_bessel_first_kind|gp_\w+_cov"
         r"|\w+_unconstrain)\(",
     ),
     Known("Stan refuses a lower bound of a truncation outside the support", program=r"pareto_type_2\(.*T\["),
@@ -206,7 +206,7 @@ FAULTS = (
     Known(
         "a density of numbers and vectors, in a loop, takes arguments from elsewhere or is refused",
         program=r"(?s)for \(.*\b(student_t|weibull|gamma|skew_normal|poisson_log|neg_binomial_2_log)"
-        r"(_lu?p[dm]f)?\(",
+        r"(_lu?p[dm]f)?\(|for \(.*\d ~ \w+\(",
     ),
     Known("student_t truncated at a parameter, of a vector", program=r"student_t\(.*T\["),
     Known("`break` and `continue` by a parameter are taken otherwise", program=r"\b(break|continue);"),
