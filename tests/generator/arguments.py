@@ -107,5 +107,5 @@ LEFT_OUT = frozenset(
     "cholesky_factor_corr_constrain cholesky_factor_cov_constrain fmod tan logical_eq "
     "logical_neq gp_exponential_cov "
     "falling_factorial matrix_power machine_precision unit_vector_unconstrain sum_to_zero_unconstrain "
-    "stochastic_row_unconstrain stochastic_column_unconstrain".split()
+    "stochastic_row_unconstrain stochastic_column_unconstrain generate_laplace_options".split()
 )
