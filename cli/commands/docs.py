@@ -150,8 +150,8 @@ def stages(of_chains: bool = False) -> str:
 
     about = (
         "Stages, as the progress on standard error names them. The time left is estimated from the usual "
-        "cost of stages. It is shorter if stages are skipped or end early, and longer with a long "
-        "annealing."
+        "cost of stages. It is shorter if stages are skipped or end early, and longer with many "
+        "HMC moves."
     )
     own = OF_CHAINS if of_chains else OF_FIT
     entries = (filled(f"{name}: {PHASES[name].does}", "    ") for name in own)

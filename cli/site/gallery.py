@@ -20,7 +20,7 @@ class Exhibit(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-QUICK = ("--no-anneal",)
+QUICK = ("--no-move",)
 """Of fits that take long, and whose draws are usable without."""
 
 EXHIBITS: Mapping[str, Exhibit] = {

@@ -44,19 +44,20 @@ class JaxPays:
     """Rows, where no blocks are integrated out. Default fits of 30,000 rows by autograd and JAX took 9.2 and
     4.2 s of CPU for a Weibull regression, 9.4 and 6.7 for a mixture of two normals, 3.5 and 3.0 for a
     regression with Student's t; by blocks, with 50 groups, 3.7 and 6.3 for Poisson effects, 3.9 and 7.9 for
-    binary ones, 7.9 and 21.6 for negative binomial ones. Where draws are annealed `annealed_width` counts.
+    binary ones, 7.9 and 21.6 for negative binomial ones. Where draws are moved `moved_width` counts.
     """
 
-    annealed_width: int = 400
-    """Numbers in the largest array of an evaluation from which on annealing, whose gradients are hundreds of
-    thousands, repays the two seconds that JAX takes to compile one: it takes a half to a fifth of the time.
+    moved_width: int = 400
+    """Numbers in the largest array of an evaluation from which on moving draws, whose gradients are hundreds
+    of thousands, repays the two seconds that JAX takes to compile one: it takes a half to a fifth of the
+    time.
     """
 
-    annealed_recurrence: int = 400
-    """The same where draws are annealed: a GARCH(1,1) of 100 times takes half of the time."""
+    moved_recurrence: int = 400
+    """The same where draws are moved: a GARCH(1,1) of 100 times takes half of the time."""
 
-    annealed_steps: int = 4
-    """Steps of loops that stayed loops from which on annealing repays the compilation: a fit of a seasonal
+    moved_steps: int = 4
+    """Steps of loops that stayed loops from which on moving draws repays the compilation: a fit of a seasonal
     effect in 8 quarters takes a third of the time, a network meta-analysis of 28 trials a fourteenth.
     """
 
@@ -64,7 +65,7 @@ class JaxPays:
     """Bytes that JAX takes for itself: a fit of 100,000 rows has 1.2 GB of address space more with it."""
 
     dimensions: int = 3000
-    """Parameters, where draws are neither annealed nor made by blocks: at 512 points gradients of 2,004 (a
+    """Parameters, where draws are neither moved nor made by blocks: at 512 points gradients of 2,004 (a
     CAR model) take JAX 0.4 of the time, of 3,003 (a horseshoe) 0.2, as it does not write every elementwise
     operation of all points. By blocks 4,000 effects took autograd 11.4 s and JAX 13.9, 10,000 28.5 and 34.9.
     """
@@ -87,7 +88,7 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     by_blocks = integrates_blocks(settings) and not jax_pays_at_any_size(target, settings)
     if settings.backend == "jax" or (pays and not by_blocks):
         return by_jax(target, settings)
-    if pays or (auto and jax_pays_annealed(target) and has_room(numbers())):
+    if pays or (auto and jax_pays_to_move(target) and has_room(numbers())):
         return replace(target, faster=partial(if_traceable, target, settings), large=pays)
     return target
 
@@ -247,9 +248,9 @@ def calls_of_recurrences(posterior: LogDensity) -> int:
     return int(posterior.model.calls_of_a_step * posterior.width)
 
 
-def jax_pays_annealed(target: PosteriorTarget) -> bool:
-    """Whether JAX is there and annealing by it would be done first, its compilation included."""
+def jax_pays_to_move(target: PosteriorTarget) -> bool:
+    """Whether JAX is there and moves by it would be done first, its compilation included."""
     posterior = target.posterior
-    recurs = calls_of_recurrences(posterior) >= JAX_PAYS.annealed_recurrence
-    wide = posterior.width >= JAX_PAYS.annealed_width
-    return (recurs or wide or posterior.loop_steps >= JAX_PAYS.annealed_steps) and is_possible(target)
+    recurs = calls_of_recurrences(posterior) >= JAX_PAYS.moved_recurrence
+    wide = posterior.width >= JAX_PAYS.moved_width
+    return (recurs or wide or posterior.loop_steps >= JAX_PAYS.moved_steps) and is_possible(target)

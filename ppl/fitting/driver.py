@@ -14,7 +14,7 @@ from ppl.fitting.memory_needed import memory_required, require_memory
 from ppl.fitting.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.fitting.runs import best_of
 from ppl.fitting.table import Table, tabulate
-from ppl.inference.correct.population import WeightQuality
+from ppl.inference.correct.weight_quality import WeightQuality
 from ppl.inference.initialise.start import Init
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.outcome import Ending

@@ -88,7 +88,7 @@ def refuse_unpaired(settings: Settings) -> None:
 def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource) -> str:
     """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
 
-    Both where only draws that are annealed, or not made by blocks, repay what JAX takes to compile.
+    Both where only draws that are moved, or not made by blocks, repay what JAX takes to compile.
     """
     if settings.sharded:
         return "jax"
@@ -99,7 +99,7 @@ def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource) -> s
         target = target.target
     if not isinstance(target, PosteriorTarget):
         return "autograd" if settings.minibatch is not None else "jax"
-    pays = made is DrawSource.ANNEALED or (target.large and made is not DrawSource.NESTED)
+    pays = made is DrawSource.MOVED or (target.large and made is not DrawSource.NESTED)
     by_both = pays and target.faster is not None and not isinstance(target.faster(), PosteriorTarget)
     return "autograd, jax" if by_both else "autograd"
 

@@ -2,7 +2,7 @@
 
 Of a differential equation JAX takes a gradient in a tenth of the time, but to compile one for many points
 takes it longer than NumPy takes for all that a fit looks at: values of many points cost NumPy no more, and
-gradients of many are few until draws are annealed.
+gradients of many are few until draws are moved.
 """
 
 from dataclasses import dataclass, replace

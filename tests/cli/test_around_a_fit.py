@@ -41,7 +41,7 @@ def fits(tmp_path_factory, run_in):
     write_programs(folder)
     for seed in (1, 2):
         out = ("-q", "--seed", seed, "--draws", 300, "-o", f"{seed}.csv")
-        run_in(folder, "variational", "toy.model", "toy.json", "--no-resample", "--no-anneal", *out)
+        run_in(folder, "variational", "toy.model", "toy.json", "--no-resample", "--no-move", *out)
     return folder
 
 

@@ -55,7 +55,7 @@ def test_without_prior_the_way_is_told(run):
 
 
 def test_at_a_fit_the_data_are_drawn_anew_and_new_rows_predicted(run, tmp_path):
-    laplace = ("--algorithm", "laplace", "--no-anneal")  # any draws will do, and these are quick
+    laplace = ("--algorithm", "laplace", "--no-move")  # any draws will do, and these are quick
     run("variational", "toy.model", "toy.json", *laplace, "-o", "fit.csv", "-q")
     status, out, _ = run("predict", "toy.model", "fit.csv")
     assert status == 0 and "Wrote predicted.csv: 1000 rows of 3 columns." in out

@@ -24,7 +24,7 @@ LOOP = {
     "correct": False,
     "average": False,
     "resample": False,
-    "anneal": False,
+    "move": False,
     "iter": 60,
     "adapt_iter": 10,
     "eval_elbo": 30,

@@ -115,14 +115,14 @@ def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior)
 
 
 @pytest.mark.parametrize(
-    ("calls", "at_once", "annealed"),
+    ("calls", "at_once", "moved"),
     [
         (backend.JAX_PAYS.recurrence, True, True),
-        (backend.JAX_PAYS.annealed_recurrence, False, True),
+        (backend.JAX_PAYS.moved_recurrence, False, True),
         (80, False, False),
     ],
 )
-def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, annealed: bool) -> None:
+def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, moved: bool) -> None:
     pytest.importorskip("jax")
     program = """
         data { int T; vector[T] y; }
@@ -139,7 +139,7 @@ def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, ann
     steps = -(-calls // 4)
     series = model.condition({"T": steps, "y": np.linspace(-1, 1, steps)})
     assert jax_pays(PosteriorTarget(series), Settings()) is at_once
-    assert backend.jax_pays_annealed(PosteriorTarget(series)) is annealed
+    assert backend.jax_pays_to_move(PosteriorTarget(series)) is moved
     assert not jax_pays(PosteriorTarget(series), Settings(runs=2))
 
 
@@ -178,11 +178,11 @@ model {
 """
 
 
-def test_annealing_takes_the_faster_of_two_densities() -> None:
+def test_moves_take_the_faster_of_two_densities() -> None:
     pytest.importorskip("jax")
     from ppl.jax_backend.target import CompiledTarget
 
-    rows = backend.JAX_PAYS.annealed_width
+    rows = backend.JAX_PAYS.moved_width
     y = np.random.default_rng(1).normal(size=rows)
     model = ppl.compile_model(MIXTURE)
     few, many = (PosteriorTarget(model.condition({"N": n, "y": y[:n]})) for n in (20, rows))
@@ -209,8 +209,8 @@ model {
 """
 
 
-@pytest.mark.parametrize(("steps", "faster"), [(backend.JAX_PAYS.annealed_steps, True), (3, False)])
-def test_annealing_takes_the_compiled_steps_of_a_loop_that_stayed_one(steps: int, faster: bool) -> None:
+@pytest.mark.parametrize(("steps", "faster"), [(backend.JAX_PAYS.moved_steps, True), (3, False)])
+def test_moves_take_the_compiled_steps_of_a_loop_that_stayed_one(steps: int, faster: bool) -> None:
     pytest.importorskip("jax")
     posterior = ppl.compile_model(LOOP_THAT_STAYS).condition({"T": steps + 3, "y": np.zeros(steps + 3)})
     assert posterior.sizes.steps == steps
@@ -222,9 +222,9 @@ def test_annealing_takes_the_compiled_steps_of_a_loop_that_stayed_one(steps: int
         np.testing.assert_allclose(a, b, rtol=1e-10)
 
 
-def test_where_jax_cannot_anneal_autograd_does() -> None:
+def test_where_jax_cannot_move_draws_autograd_does() -> None:
     pytest.importorskip("jax")
-    rows = backend.JAX_PAYS.annealed_width
+    rows = backend.JAX_PAYS.moved_width
     wide = f"vector[{rows}] z = rep_vector(m, {rows}); z ~ normal(0, 9);"
     program = SIZE_BY_PARAMETER.replace("m ~ normal(0, 1);", wide)
     target = PosteriorTarget(ppl.compile_model(program).condition({}))
@@ -342,7 +342,7 @@ UNGROUPED = GROUPED.replace("vector[8] a;", "vector<lower=-9>[8] a;").replace(
 def test_blocks_of_a_large_program_are_integrated_out_by_autograd(program, used, monkeypatch) -> None:
     """And where there are none, JAX takes over; each report names what computes."""
     pytest.importorskip("jax")
-    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, width=40, annealed_width=10**6))
+    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, width=40, moved_width=10**6))
     rng, reports = np.random.default_rng(1), list[Progress]()
     data = {"N": 40, "g": np.tile(np.arange(1, 9), 5), "y": rng.normal(size=40)}
     fit = ppl.compile_model(program).condition(data).variational(seed=1, draws=50, progress=reports.append)

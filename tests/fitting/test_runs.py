@@ -151,7 +151,7 @@ def test_the_judgement_names_the_coordinates(toy):
             tail = np.exp(-3 * u[0])
             return float(-u[0] - tail - 0.5 * u[1] ** 2), np.array([-1 + 3 * tail, -u[1]])
 
-    fit = variational(Kinked(), algorithm="fullrank", anneal=False)
+    fit = variational(Kinked(), algorithm="fullrank", move=False)
     assert fit.level != "good" and "most affected: mu." in fit.judgement
 
 

@@ -18,7 +18,7 @@ PROGRAM = (
     "data { real y; } parameters { real mu; vector[2] x; } model { mu ~ normal(y, 1); x ~ normal(mu, 1); }"
 )
 DATA = {"y": 1.0}
-SHORT = {"iter": 100, "eval_elbo": 50, "draws": 8, "anneal": False, "resample": False, "backend": "autograd"}
+SHORT = {"iter": 100, "eval_elbo": 50, "draws": 8, "move": False, "resample": False, "backend": "autograd"}
 # The default's would end at the start, before any stage of the optimisation.
 STAGES = {**SHORT, "algorithm": "meanfield"}
 # A start is read and gone on from in a few steps; no step size is searched for.

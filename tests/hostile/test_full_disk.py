@@ -163,7 +163,7 @@ def full_after(monkeypatch):
 @pytest.mark.parametrize("writes", [0, 2])
 def test_a_checkpoint_that_cannot_be_written_ends_no_run(folder, tmp_path, full_after, writes, tried):
     posterior = ppl.compile_model(folder / "m.model").condition(folder / "d.json")
-    short = {"iter": 200, "eval_elbo": 50, "anneal": False, "draws": 10}
+    short = {"iter": 200, "eval_elbo": 50, "move": False, "draws": 10}
     settings = {**short, "algorithm": "meanfield", "backend": "autograd"}
     whole = posterior.variational(**settings)
     full_after(writes)

@@ -11,7 +11,7 @@ from ppl.cli.main import main
 from ppl.results.files.read_csv import read_draws
 
 PROGRAM = "parameters { vector[25] x; } model { x ~ normal(0, 1); }"
-FIT = "variational m.model --algorithm laplace --draws 20 --no-anneal --backend autograd -o".split()
+FIT = "variational m.model --algorithm laplace --draws 20 --no-move --backend autograd -o".split()
 NAMES = [
     "line\nbreak.csv",
     "a[/b].csv",

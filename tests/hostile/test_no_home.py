@@ -15,7 +15,7 @@ from ppl.files import user_cache, writable_cache
 COMMAND = "from ppl.cli.main import main; main()"
 UNKNOWN = f"import pwd; pwd.getpwuid = {{}}.__getitem__; {COMMAND}"
 """The command run by a user who has no entry among the users of the machine."""
-FIT = ["variational", "m.model", "-o", "out.csv", "--algorithm", "laplace", "--draws", "20", "--no-anneal"]
+FIT = ["variational", "m.model", "-o", "out.csv", "--algorithm", "laplace", "--draws", "20", "--no-move"]
 SAMPLE = [
     "sample",
     "m.model",

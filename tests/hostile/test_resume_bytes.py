@@ -14,7 +14,7 @@ from ppl.fitting.state_json import decode, encode
 from ppl.inference.recipes import RECIPES
 
 MODELS = Path(ppl.__file__).parents[1] / "models"
-SHORT = {"iter": 2000, "draws": 50, "anneal": False, "resample": False, "backend": "autograd"}
+SHORT = {"iter": 2000, "draws": 50, "move": False, "resample": False, "backend": "autograd"}
 
 PROGRAMS = (
     *("eight_schools", "weibull_poisson", "logistic_regression"),

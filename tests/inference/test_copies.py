@@ -5,12 +5,13 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.correction import Corrected, DrawSource
 from ppl.inference.diagnose.psis import weighted_draws_of
 from ppl.inference.diagnose.verdict import verdict_of
 from ppl.inference.families.mean_field import MeanField
+from ppl.inference.moves.ending import Moved
+from ppl.inference.moves.mixing import Mixing
 from ppl.inference.numerics import parts
 from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.recipes.result import Path, result_of
@@ -24,9 +25,9 @@ DONE = Outcome(Ending.CONVERGED, "")
 
 
 class Normal:
-    """A standard normal that takes no memory of its own, and is too costly to anneal to."""
+    """A standard normal that takes no memory of its own, and is too costly to move draws of."""
 
-    dim, width = DIM, 60_000
+    dim, width = DIM, 2_000_000
 
     def log_density(self, u):
         return -0.5 * float(u @ u)
@@ -78,12 +79,13 @@ def test_a_verdict_looks_at_the_pool_a_part_at_a_time():
     assert copies(lambda: verdict_of(some, elbo, DONE, None, drawn)) < 0.1
 
 
-def test_a_verdict_does_not_keep_the_points_of_an_annealing():
+def test_a_verdict_does_not_keep_the_positions_of_chains():
     some = proposals()
-    annealed = Annealed(some.u, some.log_p, 1, 0.0, 0.0, 0.0)
-    drawn = Corrected(some.u[:10], some.log_p[:10], DrawSource.ANNEALED, annealed)
+    mixing = Mixing(*[np.zeros(DIM)] * 3, 0.0)
+    moved = Moved(some.u, some.log_p, np.zeros(len(some.u), dtype=int), mixing)
+    drawn = Corrected(some.u[:10], some.log_p[:10], DrawSource.MOVED, moved)
     judged = verdict_of(some, elbo_of(some.log_p, 0.0, 0), DONE, None, drawn)
-    assert judged.tails.size == DIM and not judged.annealed.u.size and judged.annealed.u.base is None
+    assert judged.tails.size == DIM and not judged.moved.u.size and judged.moved.u.base is None
 
 
 def test_resampled_draws_and_their_pool_are_all_there_is():

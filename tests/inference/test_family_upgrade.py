@@ -204,7 +204,7 @@ class Updated(OneOfMany):
 
 
 @pytest.mark.parametrize("sd, seed", [(0.06, 5), (0.06, 10), (0.1, 5)])
-def test_an_update_of_a_hierarchy_is_resampled_not_annealed(sd, seed):
+def test_an_update_of_a_hierarchy_is_resampled(sd, seed):
     """Full rank fits most of these better than the local Gaussian, but its tails are thinner."""
     result = fit(Updated(20, sd, seed), Settings(algorithm="auto", seed=seed, draws=1000))
     assert (result.verdict.level, result.verdict.made) == (Level.GOOD, DrawSource.RESAMPLED)

@@ -89,7 +89,7 @@ def test_a_narrow_mode_far_away_is_found(seed):
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("sd", [10.0, 0.001])
 def test_a_spike_within_a_wide_part_is_one_mode_of_two_widths(sd, seed):
-    """q has one of them; the other is no mode, but half of the mass is there: annealing begins there too.
+    """q has one of them; the other is no mode, but half of the mass is there: chains begin there too.
 
     With some seeds a draw of the wide q lies in the spike, and has all of its weight.
     """

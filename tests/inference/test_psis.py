@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.inference.correct.population import is_reliable
 from ppl.inference.correct.standard_errors import heaviness
+from ppl.inference.correct.weight_quality import is_reliable
 from ppl.inference.diagnose.psis import (
     Psis,
     fit_pareto,

@@ -11,7 +11,7 @@ from ppl.inference.correct.standard_errors import (
     INDEPENDENT,
     errors_of,
     heaviness,
-    of_annealed,
+    of_chains,
     of_q,
     of_resampled,
     standard_errors,
@@ -63,20 +63,25 @@ def test_draws_of_a_wrong_q_claim_no_more_than_it_and_its_weights_differ(shift):
     assert (np.mean(within, axis=0) >= 0.9).all()
 
 
-def test_two_annealings_that_differ():
-    rng, particles = np.random.default_rng(5), np.arange(400)
-    chosen = rng.permutation(np.tile(particles, 2))
-    x = rng.standard_normal(800)
-    errors = of_annealed(particles, chosen, drift=0.0)
-    alike = standard_errors(x[:, None], errors)[0]
-    distinct = standard_errors((x + 2.0 * errors.second)[:, None], errors)[0]
-    assert alike < 0.11 and 0.9 < distinct < 1.2
-    assert errors.weights == pytest.approx(1 / 400) and errors.second.mean() == 0.5
+def test_draws_of_chains_by_repetition():
+    """Chains of 20 draws with an autocorrelation of 0.9, as AR(1)."""
+    rng, found, errors = np.random.default_rng(5), [], []
+    chain = np.repeat(np.arange(64), 20)
+    for _ in range(200):
+        x = np.empty((64, 20))
+        x[:, 0] = rng.standard_normal(64)
+        for t in range(1, 20):
+            x[:, t] = 0.9 * x[:, t - 1] + np.sqrt(1 - 0.81) * rng.standard_normal(64)
+        found.append([x.mean(), *np.quantile(x, P)])
+        mean, quantiles = errors_of(x.ravel(), P, of_chains(chain, drift=0.0))
+        errors.append([mean, *quantiles])
+    assert np.mean(errors, axis=0) == pytest.approx(np.std(found, axis=0), rel=0.2)
+    assert np.isnan(errors_of(np.ones(20), P, of_chains(chain[:20], 0.0)).mean)  # one chain tells nothing
 
 
-def test_annealing_that_is_not_stationary_claims_no_less_than_it_still_moves():
+def test_chains_that_are_not_stationary_claim_no_less_than_they_still_move():
     x = np.random.default_rng(8).normal(0, 3, (1000, 1))
-    errors = of_annealed(np.arange(1000), np.arange(1000), drift=0.5)
+    errors = of_chains(np.arange(1000), drift=0.5)
     assert standard_errors(x, errors)[0] == pytest.approx(1.5, rel=0.05)
 
 
@@ -98,8 +103,8 @@ def test_heavy_tails_make_errors_larger():
 
 
 def test_some_of_the_draws_and_too_few():
-    some = of_annealed(np.arange(10), np.arange(10), 0.0).at(np.arange(10) < 4)
-    assert len(some.weights) == len(some.second) == 4 and len(some.moves) == 0
+    some = of_chains(np.arange(10), 0.0).at(np.arange(10) < 4)
+    assert len(some.chain) == 4 and len(some.weights) == len(some.moves) == 0
     assert np.isnan(standard_errors(np.ones((1, 3)))).all()
     assert np.isnan(errors_of(np.ones(1), P).quantiles).all()
     assert len(of_q(Psis(np.zeros(0), np.nan), 0).weights) == 0

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource
 from ppl.inference.diagnose.diagnostics import Trend
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import weighted_draws_of
 from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.diagnose.verdict import verdict_of
+from ppl.inference.moves.ending import Moved
+from ppl.inference.moves.mixing import Mixing
 from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.run.outcome import Ending, Outcome
 
@@ -27,11 +28,9 @@ def judged(q_sd=1.0, q_mean=0.0, n=4000, shift=0.0, outcome=DONE, trend=None):
     return of_draws(weighted_draws_of(u, log_p, log_q), outcome, trend)
 
 
-def of_draws(proposals, outcome=DONE, trend=None, made=DrawSource.OF_Q, annealed=None):
+def of_draws(proposals, outcome=DONE, trend=None, made=DrawSource.OF_Q, moved=None):
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, 0)
-    return verdict_of(
-        proposals, elbo, outcome, trend, Corrected(proposals.u, proposals.log_p, made, annealed)
-    )
+    return verdict_of(proposals, elbo, outcome, trend, Corrected(proposals.u, proposals.log_p, made, moved))
 
 
 def test_the_posterior_itself_is_good_and_its_draws_are_worth_their_number():
@@ -101,35 +100,31 @@ def test_rhat_is_that_of_the_definition():
     assert spread_of(list(chains), [0.0, 0.0]).rhat == pytest.approx(expected)
 
 
-def annealed(**known):
-    return Annealed(np.zeros((1, 2)), np.zeros(1), 3, **{**SOUND, **known})
+def moved(drift=0.0, apart=0.0, effective=1000.0):
+    mixing = Mixing(np.array([0.0, drift]), np.array([apart, 0.0]), np.full(2, effective), 0.0)
+    return Moved(np.zeros((1, 2)), np.zeros(1), np.zeros(1, dtype=int), mixing, chains=128, moves=50)
 
 
-SOUND = {"autocorrelation": 0.1, "drift": 0.0, "log_evidence": 0.0}
-
-
-def test_annealed_draws_are_judged_by_how_they_moved_and_not_by_q():
+def test_moved_draws_are_judged_by_how_they_moved_and_not_by_q():
     narrow = stats.norm(0, 0.3)
     u = narrow.rvs((4000, 2), random_state=1)
     proposals = weighted_draws_of(u, stats.norm.logpdf(u).sum(axis=1), narrow.logpdf(u).sum(axis=1))
     verdicts = [
-        of_draws(proposals, made=DrawSource.ANNEALED, annealed=annealed(**known))
+        of_draws(proposals, made=DrawSource.MOVED, moved=moved(**known))
         for known in (
             {},
-            {"autocorrelation": 0.4},
-            {"autocorrelation": 0.9},
-            {"drift": 0.15},
+            {"effective": 300.0},
+            {"effective": 128.0},
+            {"drift": 0.05},
             {"drift": 0.5},
-            {"reached": False},
-            {"rhats": np.array([1.0, 1.03])},
-            {"rhats": np.array([1.0, 1.3])},
+            {"apart": 0.05},
+            {"apart": 0.5},
         )
     ]
-    assert [v.level.value for v in verdicts] == [
-        "good", "usable", "poor", "usable", "poor", "poor", "usable", "poor"
-    ]  # fmt: skip
-    assert "annealed from q to the posterior" in verdicts[0].sentence(NAMES)
-    assert "3 temperatures" in verdicts[0].details(NAMES)
+    levels = [v.level.value for v in verdicts]
+    assert levels == ["good", "usable", "poor", "usable", "poor", "usable", "poor"]
+    assert "128 chains of HMC that began at q" in verdicts[0].sentence(NAMES)
+    assert "Over the last 50 a mean" in verdicts[0].details(NAMES)
     assert of_draws(proposals).level is Level.POOR
 
 

@@ -232,3 +232,18 @@ def numeric_gradient(function, at, step=1e-6):
     """Central differences of a scalar function of a vector."""
     steps = step * np.eye(len(at))
     return np.array([(function(at + h) - function(at - h)) / (2 * step) for h in steps])
+
+
+class LogGamma(OneByOne):
+    """u = log x for x of shape 0.7 and rate 1: a long tail to the left, a short one to the right."""
+
+    dim = 1
+
+    def log_density(self, u):
+        return self.log_densities(u[None])[0]
+
+    def log_densities(self, us):
+        return 0.7 * us[:, 0] - np.exp(us[:, 0])
+
+    def log_density_gradients(self, us):
+        return self.log_densities(us), 0.7 - np.exp(us)

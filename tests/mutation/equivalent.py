@@ -6,7 +6,6 @@ A key is the file, the line of its text on which the change begins, and the chan
 ROUNDING = "a bound on rounding errors, whose exact value no result depends on"
 EDGE = "both sides give the same value at the edge itself"
 WORK = "how much work is done; with either value the answer is the same or as good"
-LATER = "what it is at first is not looked at before it is set"
 SAME = "the same number for every input"
 MASKED = "a stand-in for a value that is not used"
 CANCELS = "a constant that cancels when the weights are normalised"
@@ -29,14 +28,7 @@ _BY_BASE = "xp.np.where(flat, 0.0, y * power(xp, xp.np.where(flat, 1.0, x), y - 
 _SCORE = "ppl/inference/estimators/score_function.py"
 _CENTRED = "centred = (terms - terms.mean(axis=1, keepdims=True)).reshape(len(terms), -1)"
 _SEARCH = "ppl/inference/estimators/stochastic_search.py"
-_ANNEALING = "ppl/inference/correct/annealing.py"
-_STAGES = "stages: tuple[int, ...] = (1, 1, 2, 4, 8, 16, 32)"
-_RATIOS = "ratios = np.where(particles.log_p > -np.inf, particles.log_p - particles.log_q, -np.inf)"
-_FORGOTTEN = "autocorrelation < max(ANNEALING.stationary_autocorrelation, noise)"
-_SETTLED = "drift < ANNEALING.stationary_drift"
 _REFINING = "ppl/inference/correct/correction.py"
-_MOST_WORK = "CORRECTION.most_work"
-_ALL = "work * CORRECTION.fewest_points"
 _NEST = "def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:"
 _NORMALISERS = "ppl/ir/passes/split_normalisers.py"
 _SHARED = "rank(entry(a.type)) or ir.loops_of(a.type) for a in shared"
@@ -58,28 +50,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_SCORE, "PILOT_DRAWS = 20", "20 -> 21"): WORK,
     (_SEARCH, _CENTRED, "1 -> 2"): SAME,  # any negative size is the one that is left
     (_SEARCH, "MOST_DRAWS_A_GRADIENT = 10_000", "10000 -> 10001"): WORK,
-    (_ANNEALING, "moves_at_each: int = 3", "3 -> 4"): WORK,
-    (_ANNEALING, "moves_a_round: int = 6", "6 -> 7"): WORK,
-    **{(_ANNEALING, _STAGES, f"{k} -> {k + 1}"): WORK for k in (1, 2, 4, 8, 16, 32)},
-    (_ANNEALING, "fewest_rounds: int = 4", "4 -> 5"): WORK,
-    (_ANNEALING, "stationary_rounds: int = 8", "8 -> 9"): WORK,
-    (_ANNEALING, "stationary_autocorrelation: float = 0.2", "0.2 -> 0.4"): WORK,
-    (_ANNEALING, "stationary_drift: float = 0.005", "0.005 -> 0.01"): WORK,
-    (_ANNEALING, "most_temperatures: int = 50", "50 -> 51"): WORK,
-    (_ANNEALING, _RATIOS, "particles.log_p > -np.inf -> particles.log_p >= -np.inf"): EDGE,
-    (_ANNEALING, "rounds, before = 0, np.zeros(0)", "0 -> 1"): LATER,
-    (_ANNEALING, f"forgotten = {_FORGOTTEN}", f"{_FORGOTTEN} -> {_FORGOTTEN.replace('<', '<=')}"): EDGE,
-    (
-        _ANNEALING,
-        f"equilibrated = long_enough and forgotten and {_SETTLED}",
-        f"{_SETTLED} -> {_SETTLED.replace('<', '<=')}",
-    ): EDGE,
     (_REFINING, "proposals: int = 8192", "8192 -> 8193"): WORK,
     (_REFINING, "enough_ess: int = 2000", "2000 -> 2001"): WORK,
-    (_REFINING, "evaluations_a_point: int = 600", "600 -> 601"): WORK,
-    (_REFINING, "fewest_points: int = 256", "256 -> 257"): WORK,
-    (_REFINING, "return points_for(width_of(target)) > 0", "0 -> 1"): EDGE,
-    (_REFINING, f"if {_ALL} > {_MOST_WORK}:", f"{_ALL} > {_MOST_WORK} -> {_ALL} >= {_MOST_WORK}"): EDGE,
     ("ppl/backend/emit.py", "emit_parameters(w, p, jacobian=False, draws=draws)", "False -> True"): WORK,
     ("ppl/backend/memory.py", "largest_learnt: int = 32 << 20", "32 -> 33"): WORK,
     ("ppl/backend/memory.py", "largest_learnt: int = 32 << 20", "20 -> 21"): WORK,

@@ -125,7 +125,9 @@ DERIVATIVES = ("with_partials", "with_vjps")
 GROUPS = {
     "psis": Group(_inference("diagnose/psis"), _tests("inference", "psis")),
     "verdict": Group(_inference("diagnose/verdict"), _tests("inference", "verdict verdict_levels")),
-    "annealing": Group(_inference("correct/annealing"), _tests("inference", "annealing verdict")),
+    "moves": Group(
+        _inference("moves/ending", "moves/mixing", "moves/trajectories"), ("tests/inference/moves",)
+    ),
     "correction": Group(_inference("correct/correction"), _tests("inference", "correction")),
     "estimators": Group(
         _inference(

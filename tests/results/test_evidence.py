@@ -76,24 +76,24 @@ def test_tails_heavier_than_those_of_q_are_in_the_error():
 
 
 @pytest.mark.parametrize("name", ["mixture", "two_modes"])
-def test_annealed_draws_tell_it_too(name, fits):
+def test_moved_draws_tell_it_too(name, fits):
     for fit in fits[name][1]:
-        assert fit.verdict.made == "annealed" and 1e-4 < fit.log_evidence.se < 0.05
+        assert fit.verdict.made == "moved" and 1e-4 < fit.log_evidence.se < 0.05
 
 
 @pytest.mark.parametrize("make", [normal_inverse_gamma, truncated, heavy_tails])
-def test_draws_annealed_on_request_tell_it_too(make):
+def test_draws_moved_on_request_tell_it_too(make):
     program, data, known = make()
-    fit = ppl.compile_model(program).condition(data).variational(anneal=True)
-    assert fit.verdict.made == "annealed"
+    fit = ppl.compile_model(program).condition(data).variational(move=True)
+    assert fit.verdict.made == "moved"
     assert abs(error(fit, known)) < 3 and 1e-4 < fit.log_evidence.se < 0.05
 
 
-def test_annealed_draws_without_temperatures_tell_it():
-    """In 40 dimensions, which are too many for temperatures, the weights of q cannot be relied on."""
+def test_moved_draws_tell_it_in_many_dimensions():
+    """In 40 dimensions the weights of q cannot be relied on."""
     program = "parameters { vector<lower=0>[40] y; } model { target += 7; y ~ gamma(0.7, 1); }"
     fit = ppl.compile_model(program).condition({}).variational()
-    assert fit.verdict.made == "annealed" and fit.verdict.annealed.temperatures == 0
+    assert fit.verdict.made == "moved"
     assert abs(error(fit, 7.0)) < 3 and fit.log_evidence.se < 0.5
 
 
@@ -102,7 +102,7 @@ def test_draws_where_the_density_is_zero_count():
     """Half of q is where the program rejects: the integral is over the other half."""
     program = "parameters { real x; } model { if (x < 0) reject(x); x ~ normal(0, 1); }"
     posterior = ppl.compile_model(program).condition({})
-    fit = posterior.variational(algorithm="fullrank", init=1.0, iter=200, correct=True, anneal=False)
+    fit = posterior.variational(algorithm="fullrank", init=1.0, iter=200, correct=True, move=False)
     value, se = fit.result.evidence.one
     assert fit.result.dropped > 100 and abs(value - np.log(0.5)) < 3 * se < 0.1
 
@@ -135,14 +135,16 @@ def test_a_fit_that_does_not_tell_it_says_why(settings, why):
 
 
 @pytest.mark.parametrize("constant", [1e3, 1e8])
-@pytest.mark.parametrize("seed", [1, 2])  # by q and a Student's t; by a mixture
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_constant_of_the_target_is_one_of_the_evidence(seed, constant):
+    """Up to the error of chains, which its rounding sends other ways."""
     program, data, known = cut_at_a_bound()
     shifted = program.replace("model {", f"model {{ target += {constant!r};")
     plain, found = (ppl.compile_model(p).condition(data).variational(seed=seed) for p in (program, shifted))
     assert abs(error(plain, known)) < 3 and plain.verdict.made == found.verdict.made
-    assert found.log_evidence.value - constant == pytest.approx(plain.log_evidence.value, abs=1e-6)
-    assert found.log_evidence.se == pytest.approx(plain.log_evidence.se, rel=1e-3, abs=1e-3)
+    errors = found.log_evidence.se, plain.log_evidence.se
+    assert found.log_evidence.value - constant == pytest.approx(plain.log_evidence.value, abs=3 * max(errors))
+    assert errors[0] == pytest.approx(errors[1], rel=0.5) and max(errors) < 0.02
 
 
 def test_images_of_a_mode_that_may_not_all_be_found_leave_it_unknown(tmp_path, monkeypatch, capsys):

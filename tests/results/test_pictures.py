@@ -39,9 +39,9 @@ def files(tmp_path_factory):
     """Two runs, whose theta passes for replicated data."""
     folder = tmp_path_factory.mktemp("runs")
     for seed in (1, 2):
-        variational(
-            Toy(), algorithm="meanfield", seed=seed, draws=200, resample=False, anneal=False
-        ).save_csv(folder / f"{seed}.csv")
+        variational(Toy(), algorithm="meanfield", seed=seed, draws=200, resample=False, move=False).save_csv(
+            folder / f"{seed}.csv"
+        )
         text = (folder / f"{seed}.csv").read_text().replace("theta.1,theta.2,y_rep", "y_rep.1,y_rep.2,z")
         (folder / f"{seed}.csv").write_text(text)
     return read_all([folder / "1.csv", folder / "2.csv"])
@@ -142,7 +142,7 @@ def test_captions_are_true_of_what_was_done(material, files):
     assert KINDS["pairs"].caption(silent).title == "Pairs"
     assert "darker" not in KINDS["pairs"].caption(silent).reading
     assert "Mean-field" in KINDS["covariance"].caption(material).reading
-    for change in ({"fit_draws": "annealed"}, {"fit_family": "fullrank"}, {"fit_elbo_se": None}):
+    for change in ({"fit_draws": "moved"}, {"fit_family": "fullrank"}, {"fit_elbo_se": None}):
         config = {k: v for k, v in {**files[1].config, **change}.items() if v}
         other = replace(material, files=(files[0], replace(files[1], config=config)))
         assert "Mean-field" not in KINDS["covariance"].caption(other).reading

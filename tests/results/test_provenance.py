@@ -65,7 +65,7 @@ def test_advice_is_by_settings_in_python_and_by_options_in_files(toy):
 @pytest.mark.parametrize(("option", "setting"), [
     ("Compare independent runs: --runs 4.", "Compare independent runs: runs=4."),
     ("Use more draws (--draws).", "Use more draws (draws)."),
-    ("(--anneal); this takes longer", "(anneal=True); this takes longer"),
+    ("(--move); this takes longer", "(move=True); this takes longer"),
     ("--resume continues from where it was", "resume=True continues from where it was"),
     ("or sample: `ppl sample`.", "or sample: `posterior.sample()`."),
 ])  # fmt: skip

@@ -27,7 +27,7 @@ def write(tmp_path):
 
 
 def test_what_a_fit_wrote_is_read_back(toy, tmp_path):
-    fit = variational(toy, draws=50, resample=False, anneal=False)
+    fit = variational(toy, draws=50, resample=False, move=False)
     fit.save_csv(tmp_path / "toy.csv")
     file = read_draws(tmp_path / "toy.csv")
     assert file.columns == fit.column_names and file.method == "variational"

@@ -127,7 +127,7 @@ def test_every_setting_and_every_algorithm_has_an_argument():
 
 
 EACH = [
-    {"iter": 7, "rank": 2, "minibatch": 3, "rows": "N", "correct": False, "anneal": True, "refine": False},
+    {"iter": 7, "rank": 2, "minibatch": 3, "rows": "N", "correct": False, "move": True, "refine": False},
     {"stop": "fixed", "noise": "student_t", "jacobian": False, "init_scale": 0.5, "init": "start.json"},
 ]
 

@@ -12,7 +12,7 @@ from ppl.results.report.stansummary import as_text, csv_lines, headings, stansum
 @pytest.fixture
 def runs(toy, tmp_path):
     for seed in (1, 2):
-        variational(toy, algorithm="meanfield", seed=seed, draws=400, resample=False, anneal=False).save_csv(
+        variational(toy, algorithm="meanfield", seed=seed, draws=400, resample=False, move=False).save_csv(
             tmp_path / f"{seed}.csv"
         )
     return read_all([tmp_path / "1.csv", tmp_path / "2.csv"])

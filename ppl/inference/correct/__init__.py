@@ -1,1 +1,1 @@
-"""From q to the draws that are written: importance resampling, annealing."""
+"""From q to the draws that are written: importance resampling, or chains."""

@@ -8,7 +8,7 @@ rejective sampling (Fuller 2009, Biometrika 96), found by exchanging one draw at
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.correct.tempering import systematic
+from ppl.inference.correct.resampling import systematic
 from ppl.inference.objective.target import Array
 from ppl.late import special
 

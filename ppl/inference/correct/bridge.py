@@ -7,12 +7,13 @@ fit apart from those of the bridge.
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.correct.annealing import ANNEALING, Annealed, metric_of
 from ppl.inference.correct.bridge_sampling import bridge_sampling, effective_size
 from ppl.inference.correct.evidence import Estimates, Evidence
 from ppl.inference.correct.reference import Reference
-from ppl.inference.correct.tempering import systematic
+from ppl.inference.correct.resampling import systematic
 from ppl.inference.diagnose.psis import WeightedDraws
+from ppl.inference.moves.ending import Moved
+from ppl.inference.moves.metric import CORRELATED_DIMENSIONS, metric_of
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.target import Array, Target, finite, log_densities
 from ppl.late import special
@@ -27,21 +28,18 @@ MOST_NARROW = 0.3
 """The standard error, in nats, above which draws of a Gaussian are seldom among those of the posterior."""
 
 
-def of_annealed(
-    target: Target, reference: Reference, found: Annealed, rng: np.random.Generator
-) -> Estimates | None:
-    """By bridges from the points of each of both annealings to those of the other.
+def bridges_between_chains(target: Target, found: Moved, rng: np.random.Generator) -> Estimates | None:
+    """By bridges from the draws of every other chain to those of the others, and back.
 
-    From Gaussians at the modes of the reference. None where there are too few particles to fit one.
+    From Gaussians at the modes that chains began at. None where there are too few draws to fit one.
     """
-    second = found.particles > found.particles.max() // 2
-    modes, estimates = reference.nearest(found.u), list[Evidence]()
+    second, estimates = found.chain % 2 == 1, list[Evidence]()
     for ends in (second, ~second):
-        start = gaussians_at(found.u[~ends], modes[~ends])
+        start = gaussians_at(found.u[~ends], found.mode[~ends])
         if start is None:
             return None
         of_p = found.log_p[ends] - start.log_densities(found.u[ends])
-        size = effective_size(special.expit(np.median(of_p) - of_p), found.particles[ends])
+        size = effective_size(special.expit(np.median(of_p) - of_p), found.chain[ends])
         estimates.append(bridged(target, start, of_p, size, BRIDGE_DRAWS, rng))
     one, other = estimates
     return Estimates(one, other)
@@ -77,7 +75,7 @@ def from_fitted(
     rng: np.random.Generator,
 ) -> Evidence | None:
     """By a bridge from a Gaussian fitted to weighted draws at positions `own` to draws of p at others."""
-    if target.dim > ANNEALING.most_correlated:
+    if target.dim > CORRELATED_DIMENSIONS:
         return None
     fitted = own[systematic(pool.weights.log_weights[own], len(own), rng)]
     start = gaussians_at(pool.u[fitted], np.zeros(len(fitted), dtype=np.intp))
@@ -108,9 +106,9 @@ def gaussians_at(u: Array, modes: NDArray[np.intp]) -> Reference | None:
     parts = []
     for mode in range(int(modes.max(initial=0)) + 1):
         own = u[modes == mode]
-        if len(own) > min(u.shape[1], ANNEALING.most_correlated):
+        if len(own) > min(u.shape[1], CORRELATED_DIMENSIONS):
             try:
                 parts.append(Gaussian(own.mean(axis=0), metric_of(own)))
             except np.linalg.LinAlgError:  # they fell together
                 continue
-    return Reference(tuple(parts), len(parts)) if parts else None
+    return Reference(tuple(parts)) if parts else None

@@ -1,8 +1,8 @@
-"""From q to the draws that are written: q's own, resampled by importance, or annealed to the posterior.
+"""From q to the draws that are written: q's own, resampled by importance, or moved until they are stationary.
 
 Draws of q are weighted by p/q. Where the weights can be relied on and leave enough, draws are resampled by
-them; where they cannot, in few dimensions a mixture is fitted to them, and its draws are weighted and
-resampled; and where that does not fit either, draws are carried to the posterior by annealing.
+them, and a few moves say whether they are the posterior's (`moves.ending`). Where they are not, or weights
+cannot be relied on, chains go on from there until nothing changes.
 """
 
 from collections.abc import Sequence
@@ -12,64 +12,69 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.correct import standard_errors
-from ppl.inference.correct.annealing import ANNEALING, Annealed, anneal
 from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.correct.bridge import of_annealed, of_weighted
+from ppl.inference.correct.bridge import bridges_between_chains
 from ppl.inference.correct.draw_source import DrawSource as DrawSource
-from ppl.inference.correct.evidence import Estimates, of_weights
-from ppl.inference.correct.hamiltonian import HMC
-from ppl.inference.correct.population import WeightQuality, is_light, population
-from ppl.inference.correct.reference import Reference
+from ppl.inference.correct.evidence import Estimates
+from ppl.inference.correct.resampling import systematic
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
-from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights, missed
+from ppl.inference.correct.weight_quality import is_light
+from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.inference.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
 from ppl.inference.diagnose.psis import WeightedDraws, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
+from ppl.inference.moves.ending import MOVES, Moved, most_gradients, moved
 from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.numerics.triangular import composed, dense, solved
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Known, Target, for_many_points, width_of
-from ppl.inference.run.phases import Phase, fits_mixture
+from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
 
 
 class CorrectionLimits(NamedTuple):
-    """When weighted draws will do, and how much work annealing may be."""
+    """When weighted draws will do, and where chains begin."""
 
     proposals: int = 8192
     """Weighted draws of q to resample from."""
 
+    most_work: int = 2**33
+    """Numbers that weighted draws may work through."""
+
     enough_ess: int = 2000
-    """Effective weighted draws from which annealing gains nothing, or next to it. To ask for `enough_share`
-    where k-hat is above 0.5 mended 1 of 13 fits of `tests/benchmarks/verdicts`, at 15 s of CPU in place of 2.
-    """
+    """Effective weighted draws from which more of them gain next to nothing."""
 
     enough_share: float = 0.5
     """Where many dimensions leave fewer weighted draws, the share of them that will do."""
 
-    much_work: int = 2**31
-    """Numbers that annealing works through where points need as many evaluations as most do: some 50 seconds.
-    """
-
-    most_work: int = 2**33
-    """Numbers that annealing may work through at most: some 200 seconds."""
-
-    evaluations_a_point: int = 600
-    """Evaluations that most points need."""
+    light_share: float = 0.9
+    """The effective share of the draws of q with which those that were resampled need not be moved."""
 
     draws_looked_at: int = 2048
     """Draws of q's Gaussian that are looked at for what it does not reach."""
 
     fewest_start_ess: int = 100
-    """Effective weighted draws that annealing needs to begin from them."""
+    """Effective weighted draws that chains need to begin from them rather than from draws of q."""
 
-    most_tempered_dimensions: int = 30
-    """Dimensions above which temperatures lead astray."""
+    work_on_draws: int = 2**27
+    """Numbers that moves of draws may work through where weights speak for these: about a second."""
 
-    fewest_points: int = 256
-    """Points that annealing carries at least; where they are too much work, there is none."""
+    gradients_a_chain: int = 64
+    """Gradients of each of them, about."""
+
+    fewest_moved: int = 128
+    """Draws that are moved at least; fewer tell nothing."""
+
+    effective_share: float = 0.8
+    """The independent draws that these must be worth, as a share of their number."""
+
+    widening: float = 2.0
+    """How much wider than q every other chain begins."""
+
+    few_dimensions: int = 10
+    """Dimensions above which it is widened less, for a little takes it as far."""
 
 
 CORRECTION = CorrectionLimits()
@@ -79,19 +84,18 @@ CORRECTION = CorrectionLimits()
 class Corrected:
     """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
 
-    `modes` are those that were found beside q's own, from where annealing began too; `interrupted` is
-    whether it was interrupted; `mixture` what the draws of a mixture were worth, of which these are;
-    `evidence` what they say of the integral of the target, None where only weights of q can; `errors` what
-    their means are in error by.
+    `modes` are those that were found beside q's own, from where chains began too; `interrupted` is whether
+    the chains were interrupted; `moved` what is known of them, where the draws are theirs; `evidence` what
+    they say of the integral of the target, None where only weights of q can; `errors` what their means are in
+    error by.
     """
 
     u: Array
     log_p: Array
     made: DrawSource
-    annealed: Annealed | None = None
+    moved: Moved | None = None
     modes: tuple[Mode, ...] = ()
     interrupted: bool = False
-    mixture: WeightQuality | None = None
     evidence: Estimates | None = None
     errors: ErrorSources = INDEPENDENT
 
@@ -110,16 +114,17 @@ def correct(
     proposals: WeightedDraws,
     rng: np.random.Generator,
     listen: Listener = silent,
-    moves: bool = False,
+    goes: bool = False,
 ) -> Corrected | Elsewhere:
-    """`settings.draws` draws from weighted draws of q, or from where annealing carries q's Gaussian.
+    """`settings.draws` draws from weighted draws of q, or from chains that begin there.
 
-    What was asked for is done; where nothing was, what the weights call for (see `Settings`), and annealing
-    where there is mass that q does not reach. Where annealing fails, or a gradient costs too much for it, the
-    weights do what they can. If q `moves`, and another mode has the mass, no draws are made but of that.
+    What was asked for is done; where nothing was, what the weights call for (see `Settings`), and chains
+    where there is mass that q does not reach. Where chains fail, or a gradient costs too much for them, the
+    weights do what they can. If q `goes` where the mass is, and another mode has it, no draws are made but of
+    that.
     """
     n, weights = settings.draws, proposals.weights
-    if q is None or not n or (settings.resample and not settings.anneal):
+    if q is None or not n or (settings.resample and not settings.move):
         return _from_pool(proposals, n, rng, bool(settings.resample))
     scaled, interrupted = Scaled(target, q.mean, q.factor), False
     found = MissedRegions()
@@ -129,20 +134,52 @@ def correct(
         if searches and target.dim <= MOST_DENSE:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = find_missed_regions(scaled, seen(scaled, rng), rng)
-            if moves and (elsewhere := mass_elsewhere(scaled, found.modes)):
+            if goes and (elsewhere := mass_elsewhere(scaled, found.modes)):
                 return elsewhere
-        enough = may_resample and is_enough(weights.ess, len(proposals.u))
-        enough = enough and not found.gaussians and not settings.anneal
-        if will_anneal(target, settings) and not (enough and is_light(weights)):
-            fits = fits_mixture(settings) and not found.modes
-            fitted = from_mixture(scaled, found, proposals, n, rng, listen) if fits else None
-            if fitted or not enough:
-                return fitted or anneal_from(scaled, found, proposals, n, rng, listen)
+        if will_move(target, settings):
+            enough = may_resample and is_enough(weights.ess, len(proposals.u)) and is_light(weights)
+            if not enough or found.gaussians or settings.move:
+                return from_chains(scaled, starts_of(scaled, found, proposals, rng), found, n, rng, listen)
+            drawn = replace(resample(proposals, n, rng), modes=found.modes)
+            light = weights.ess >= CORRECTION.light_share * len(proposals.u)
+            return drawn if light else moved_on(target, drawn, rng, listen)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
         interrupted = True
     return replace(_from_pool(proposals, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+
+
+def moved_on(
+    target: Target, drawn: Corrected, rng: np.random.Generator, listen: Listener = silent
+) -> Corrected:
+    """Draws of any path, moved until they are stationary: most are so from the beginning.
+
+    Where moving all of them would cost much, some are moved, and they stay as they are where these do not
+    change.
+    """
+    n, width = len(drawn.u), width_of(target)
+    chains = min(n, CORRECTION.work_on_draws // (width * CORRECTION.gradients_a_chain))
+    mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
+    if chains < CORRECTION.fewest_moved or not sds.all():
+        return drawn
+    scaled, starts = Scaled(target, mean, sds), ((drawn.u - mean) / sds)[rng.permutation(n)[:chains]]
+    effective = CORRECTION.effective_share * chains
+    try:
+        found = moved(scaled, starts, rng, most_gradients(width), listen, effective)
+    except np.linalg.LinAlgError:
+        return drawn
+    except KeyboardInterrupt:
+        return replace(drawn, interrupted=True)
+    changed = found.total_moves > MOVES.shortest
+    if chains < n and not changed:
+        return replace(drawn, moved=found)
+    if not changed:
+        chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
+        u, log_p = scaled.to_u(found.u[chosen]), found.log_p[chosen] - scaled.log_jacobian
+        evidence = drawn.evidence or bridges_between_chains(scaled, found, rng)
+        return replace(drawn, u=u, log_p=log_p, moved=found, evidence=evidence)
+    return replace(of_chains(scaled, found, n, rng), modes=drawn.modes)
 
 
 def has_known_mass(target: Target, q: Gaussian, proposals: WeightedDraws) -> bool:
@@ -170,7 +207,7 @@ def mass_elsewhere(scaled: Scaled, modes: Sequence[Mode]) -> Elsewhere | None:
 
 
 def is_enough(ess: float, n: int) -> bool:
-    """Whether n weighted draws are effectively so many that annealing gains nothing."""
+    """Whether n weighted draws are effectively so many that others would gain nothing."""
     return ess >= min(CORRECTION.enough_ess, CORRECTION.enough_share * n)
 
 
@@ -181,23 +218,14 @@ def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -
 
 
 def is_affordable(target: Target) -> bool:
-    """Whether gradients at hundreds of points, hundreds of times, are not too much work."""
-    return points_for(width_of(target)) > 0
+    """Whether gradients at a hundred points, hundreds of times, are not too much work."""
+    return most_gradients(width_of(target)) > 0
 
 
-def will_anneal(target: Target, settings: Settings) -> bool:
-    """Whether draws are annealed where the weights call for it."""
-    anneals = settings.corrects if settings.anneal is None else settings.anneal
-    return anneals and is_affordable(target) and target.dim > 0
-
-
-def points_for(width: int) -> int:
-    """How many points annealing may carry where one evaluation works through `width` numbers; 0 for none."""
-    work = width * CORRECTION.evaluations_a_point
-    if work * CORRECTION.fewest_points > CORRECTION.most_work:
-        return 0
-    affordable = max(CORRECTION.fewest_points, CORRECTION.much_work // work)
-    return min(ANNEALING.points, 1 << (affordable.bit_length() - 1))
+def will_move(target: Target, settings: Settings) -> bool:
+    """Whether draws are moved where the weights call for it."""
+    moves = settings.corrects if settings.move is None else settings.move
+    return moves and is_affordable(target) and target.dim > 0
 
 
 def resample(
@@ -216,81 +244,55 @@ def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resam
     return Corrected(proposals.u[:n], proposals.log_p[:n], DrawSource.OF_Q, errors=errors)
 
 
-def from_mixture(
-    scaled: Scaled,
-    beside: MissedRegions,
-    proposals: WeightedDraws,
-    n: int,
-    rng: np.random.Generator,
-    listen: Listener = silent,
-) -> Corrected | None:
-    """n draws resampled from a mixture that was fitted to the proposals, where there is one that fits.
+def starts_of(
+    scaled: Scaled, beside: MissedRegions, proposals: WeightedDraws, rng: np.random.Generator
+) -> Array:
+    """Where chains begin (chains, dim), in coordinates where q is standard.
 
-    It is fitted to draws of Gaussians over what q does not reach as well, and fits only where it leaves none
-    of that out.
+    Even ones at draws of q by their weights, if these are worth enough, odd ones where q is wider: both must
+    come to agree. Where there is mass that q does not reach, all at draws of q and of Gaussians over that.
     """
-    others = [seen(scaled, rng, each) for each in beside.others]
-    first, weights = solved(scaled.factor, proposals.u - scaled.centre), proposals.weights
-    if others:
-        batches = [seen(scaled, rng), *others]
-        first = np.concatenate([batch.u for batch in batches])
+    n = MOVES.chains
+    if beside.gaussians:
+        batches = [seen(scaled, rng), *(seen(scaled, rng, each) for each in beside.gaussians)]
+        u = np.concatenate([batch.u for batch in batches])
         weights = psis(np.concatenate(log_weights(batches)))
-    made = population(scaled, first, weights, len(proposals.u), rng, listen)
-    if made is None:
-        return None
-    found, mixture = made
-    if (
-        others
-        and missed(Proposal(found.u, found.log_p, mixture.log_density), *others) > MODE_SEARCH.mode_mass
-    ):
-        return None
-    drawn = resample(found, n, rng, DrawSource.OF_MIXTURE)
-    u, log_p = scaled.to_u(drawn.u), drawn.log_p - scaled.log_jacobian
-    quality = WeightQuality(len(found.u), found.weights.khat, found.weights.ess)
-    evidence = of_weighted(scaled, of_weights(found.weights), found, len(found.u), rng)
-    return replace(drawn, u=u, log_p=log_p, mixture=quality, evidence=evidence)
+        return np.asarray(u[systematic(weights.log_weights, n, rng)])
+    wider = 1 + (CORRECTION.widening - 1) * min(1.0, np.sqrt(CORRECTION.few_dimensions / scaled.dim))
+    starts = np.asarray(wider * rng.standard_normal((n, scaled.dim)))
+    u, weights = proposals.u, proposals.weights
+    enough = weights.ess >= CORRECTION.fewest_start_ess
+    chosen = balanced(u, weights.log_weights, n // 2, rng) if enough else np.arange(n // 2) % len(u)
+    starts[::2] = solved(scaled.factor, u[chosen] - scaled.centre)
+    return starts
 
 
-def anneal_from(
+def from_chains(
     scaled: Scaled,
+    starts: Array,
     beside: MissedRegions,
-    proposals: WeightedDraws,
     n: int,
     rng: np.random.Generator,
     listen: Listener = silent,
 ) -> Corrected:
-    """n draws that annealing carried to the target, in coordinates where q's Gaussian is standard.
+    """n draws of chains that begin at `starts` (chains, dim), in coordinates where q is standard.
 
-    It begins at that and at Gaussians over what that does not reach. Raises LinAlgError where the draws
-    fell together.
+    Raises LinAlgError where the chains fell together.
     """
-    standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
-    width = width_of(scaled)
-    points = points_for(width)
-    moves = CORRECTION.most_work // (width * points * HMC.leapfrog_steps)
-    reference = Reference((standard, *beside.gaussians), 1 + len(beside.modes))
-    near = None if beside.gaussians else nearest_of(scaled, proposals, points // 2, rng)
     fast = replace(scaled, target=for_many_points(scaled.target))
-    found = anneal(fast, reference, rng, listen, points, moves, near)
+    effective = max(MOVES.fewest_effective, min(n, MOVES.effective))
+    centres = np.array([np.zeros(scaled.dim), *(mode.offset for mode in beside.modes)])
+    found = moved(fast, starts, rng, most_gradients(width_of(scaled)), listen, effective, centres)
+    return replace(of_chains(fast, found, n, rng), modes=beside.modes)
+
+
+def of_chains(scaled: Scaled, found: Moved, n: int, rng: np.random.Generator) -> Corrected:
+    """n of the draws of chains, in coordinates of the model."""
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     u, log_p = scaled.to_u(found.u[chosen]), found.log_p[chosen] - scaled.log_jacobian
-    by = of_annealed(fast, reference, found, rng)
-    errors = standard_errors.of_annealed(found.particles, chosen, found.drift)
-    return Corrected(u, log_p, DrawSource.ANNEALED, found, beside.modes, evidence=by, errors=errors)
-
-
-def nearest_of(scaled: Scaled, proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Array | None:
-    """n draws of q (n, dim), in coordinates where it is standard, resampled by weights that are worth it.
-
-    None in few dimensions, where temperatures take them to the posterior: a draw of the wider start that
-    cannot move, as at a scale far too large, has no weight there, and would stay where it is without.
-    """
-    if scaled.dim <= CORRECTION.most_tempered_dimensions:
-        return None
-    u, weights = proposals.u, proposals.weights
-    enough = weights.ess >= CORRECTION.fewest_start_ess
-    chosen = balanced(u, weights.log_weights, n, rng) if enough else np.arange(n) % len(u)
-    return solved(scaled.factor, u[chosen] - scaled.centre)
+    evidence = bridges_between_chains(scaled, found, rng)
+    errors = standard_errors.of_chains(found.chain[chosen], found.mixing.largest_drift)
+    return Corrected(u, log_p, DrawSource.MOVED, found, evidence=evidence, errors=errors)
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:

@@ -8,6 +8,5 @@ class DrawSource(StrEnum):
 
     OF_Q = "of q"
     RESAMPLED = "resampled"
-    OF_MIXTURE = "resampled from a mixture"
-    ANNEALED = "annealed"
+    MOVED = "moved"
     NESTED = "nested"

@@ -17,7 +17,7 @@ MOST_UNCERTAIN = 1.0
 """The standard error, in nats, above which neither the evidence nor its error is known."""
 KHAT_WITH_VARIANCE = 0.4
 """The k-hat above which weights may have no variance: they have none above 1/2, and it is off by 0.1."""
-BETTER = "fit with anneal = True, with more draws, or reparameterise."
+BETTER = "fit with move = True, with more draws, or reparameterise."
 RELATIVE_ROUNDING = 1e-11
 """The error of a log density, as a share of it, that sums of many terms may have."""
 

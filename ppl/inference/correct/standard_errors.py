@@ -2,7 +2,7 @@
 
 A thousand draws of the posterior itself leave sd / sqrt(1000). To that is added what the pool that they were
 resampled from knows (the variance of self-normalised importance sampling, Owen 2013, equation 9.8; the number
-of annealed particles), what two annealings, q and its weighted draws, or independent runs differ by.
+of chains), what q and its weighted draws, or independent runs differ by.
 """
 
 import math
@@ -21,25 +21,25 @@ from ppl.inference.objective.target import Array
 class ErrorSources:
     """What a mean over n draws is in error by, beside their number; each array (n,), or empty for none.
 
-    `weights` are the shares of the draws in the weight of all that they were resampled from, `second` says
-    which of two annealings a draw is of, `moves` are what weights p/q would add to the share 1/n of each.
-    `between` is the variance of means between independent runs, or between the stages of a run that is not
-    stationary, as a share of the variance of the draws.
+    `weights` are the shares of the draws in the weight of all that they were resampled from, `chain` numbers
+    the chain that each is of, `moves` are what weights p/q would add to the share 1/n of each. `between` is
+    the variance of means between independent runs, or between the stages of chains that are not stationary,
+    as a share of the variance of the draws.
     """
 
     weights: Array
-    second: NDArray[np.bool_]
+    chain: NDArray[np.intp]
     moves: Array
     between: float = 0.0
 
     def at(self, some: slice | NDArray[np.bool_]) -> Self:
         """The sources of some of the draws."""
-        own = {name: getattr(self, name) for name in ("weights", "second", "moves")}
+        own = {name: getattr(self, name) for name in ("weights", "chain", "moves")}
         return replace(self, **{name: x[some] for name, x in own.items() if len(x)})
 
 
 NONE = np.zeros(0)
-INDEPENDENT = ErrorSources(NONE, np.zeros(0, dtype=bool), NONE)
+INDEPENDENT = ErrorSources(NONE, np.zeros(0, dtype=np.intp), NONE)
 """Draws of the posterior itself, independent of one another."""
 
 
@@ -48,13 +48,12 @@ def of_resampled(weights: Psis, chosen: NDArray[np.intp]) -> ErrorSources:
     return replace(INDEPENDENT, weights=heaviness(weights) * np.exp(weights.log_weights[chosen]))
 
 
-def of_annealed(particles: NDArray[np.intp], chosen: NDArray[np.intp], drift: float) -> ErrorSources:
-    """Draws at positions `chosen` (n,) of annealed points, half of whose particles are of each annealing.
+def of_chains(chain: NDArray[np.intp], drift: float) -> ErrorSources:
+    """Draws of chains with these numbers (n,), which are independent of one another.
 
-    `drift` is how far a mean still moved, in sds: points that are not stationary may have as far to go.
+    `drift` is how far a mean still moved, in sds: chains that are not stationary may have as far to go.
     """
-    count = int(particles.max()) + 1
-    return ErrorSources(np.full(len(chosen), 1 / count), particles[chosen] >= count // 2, NONE, drift**2)
+    return replace(INDEPENDENT, chain=chain, between=drift**2)
 
 
 def of_q(weights: Psis, n: int) -> ErrorSources:
@@ -87,15 +86,27 @@ def standard_errors(x: Array, by: ErrorSources = INDEPENDENT) -> Array:
     off = x - x.mean(axis=0)
     squares = off**2
     spread = squares.sum(axis=0) / (n - 1)
-    variance = spread * (1 / n + by.between)
+    own = _of_clusters(off, by.chain) if len(by.chain) else spread / n
+    variance = own + spread * by.between
     if len(by.weights):
         variance = variance + by.weights @ squares / n
     if len(by.moves):
         variance = variance + (by.moves @ off) ** 2
-    if 0 < by.second.sum() < len(by.second):
-        half = np.where(by.second, 0.5 / by.second.sum(), -0.5 / (~by.second).sum())
-        variance = variance + np.maximum(0.0, (half @ off) ** 2 - spread / n)
     return np.asarray(np.sqrt(variance))
+
+
+def _of_clusters(off: Array, cluster: NDArray[np.intp]) -> Array:
+    """The variance of the mean of columns (n, columns) of mean 0 by clusters that are independent.
+
+    Source: Cameron and Miller (2015), "A practitioner's guide to cluster-robust inference", equation 11.
+    """
+    numbers, own = np.unique(cluster, return_inverse=True)
+    count = len(numbers)
+    if count < 2:
+        return np.full(off.shape[1], np.nan)
+    sums = np.zeros((count, off.shape[1]))
+    np.add.at(sums, own, off)
+    return np.asarray(count / (count - 1) * (sums**2).sum(axis=0) / len(off) ** 2)
 
 
 class Errors(NamedTuple):

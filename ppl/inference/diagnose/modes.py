@@ -4,7 +4,7 @@ Paths of L-BFGS from afar end in Gaussians, as Pathfinder's do; what matters is 
 mass that lies under one of them and not where q does, estimated by importance sampling from both.  Such a
 Gaussian is at another mode where an ascent from it ends at a stationary point, and the straight way from
 there to q's own mode leads through a valley; else, as in a funnel or on a sphere, it is but one more place
-to begin annealing from.
+for chains to begin.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.correct.tempering import systematic
+from ppl.inference.correct.resampling import systematic
 from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights, missed
 from ppl.inference.initialise.ascent import ascend
 from ppl.inference.initialise.pathfinder import PATHFINDING, pathfinder
@@ -136,7 +136,7 @@ class MissedRegions:
 
     @property
     def gaussians(self) -> tuple[Gaussian, ...]:
-        """From where annealing should begin too."""
+        """From where chains should begin too."""
         return (*(mode.gaussian for mode in self.modes), *self.others)
 
 

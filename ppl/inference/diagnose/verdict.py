@@ -1,4 +1,4 @@
-"""Whether a fit can be believed: what importance ratios, annealing, the trace and other runs say of it."""
+"""Whether a fit can be believed: what importance ratios, moves, the trace and other runs say of it."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl import html
-from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource
-from ppl.inference.correct.population import WeightQuality
+from ppl.inference.correct.weight_quality import WeightQuality
 from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import Mode
 from ppl.inference.diagnose.psis import WeightedDraws, are_alike, khat_threshold
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.diagnose.verdict_rules import findings
+from ppl.inference.moves.ending import Moved
 from ppl.inference.numerics.parts import by_columns
 from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array
@@ -31,11 +31,10 @@ class Verdict:
     `khats` (dim,) is the same for the mean of each coordinate where the draws are q's (else `khat`), `shifts`
     (dim,) how far the weights move that mean in sds of q. `trend` is what the ELBO still gained when the loop
     stopped, None where a later stage ended at a maximum. `spread` compares independent runs, None where there
-    was one. `made` says how the draws came from q, `annealed` how they were annealed (without the points),
-    `modes` what modes were found beside q's, `mixture` what draws of a mixture were worth where these were
-    resampled. `tails` (dim,) is the shape of the heavier tail of annealed draws, `stuck` the coordinates
-    whose draws are all equal. `updates` is what draws of each earlier q, which stands for the rows before it,
-    were worth.
+    was one. `made` says how the draws came from q, `moved` how chains moved them (without positions), `modes`
+    what modes were found beside q's. `tails` (dim,) is the shape of the heavier tail of moved draws, `stuck`
+    the coordinates whose draws are all equal. `updates` is what draws of each earlier q, which stands for the
+    rows before it, were worth.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -51,16 +50,13 @@ class Verdict:
     spread: Spread | None = None
     made: DrawSource = DrawSource.OF_Q
     modes: tuple[Mode, ...] = ()
-    annealed: Annealed | None = None
+    moved: Moved | None = None
     tails: Array = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
-    mixture: WeightQuality | None = None
     updates: tuple[WeightQuality, ...] = ()
 
     def __repr__(self) -> str:
-        of_q = WeightQuality(self.n, self.khat, self.ess)
-        of, quality = ("mixture", self.mixture) if self.mixture else ("q", of_q)
-        weighed = f"k-hat of {of} {quality.khat:.2f}, effective sample size {quality.ess:.0f} of {quality.n}"
+        weighed = f"k-hat of q {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
         return f"<Verdict {self.level.value}: draws {self.made.value}, {weighed}>"
 
     def _repr_html_(self) -> str:
@@ -103,13 +99,10 @@ class Verdict:
     def _how(self) -> str:
         """Why the draws of a good fit are believed."""
         match self.made:
-            case DrawSource.ANNEALED if self.annealed is not None:
-                agree = f"annealings from two starts agree (largest R-hat {self.annealed.rhat:.2f})"
-                return f"the draws were annealed from q to the posterior, and {agree}"
-            case DrawSource.OF_MIXTURE if self.mixture is not None:
-                khat, ess, n = self.mixture.khat, self.mixture.ess, self.mixture.n
-                sizes = f"k-hat {khat:.2f}, effective sample size of {n} weighted draws: {ess:.0f}"
-                return f"the draws were importance-resampled from a mixture fitted to the posterior ({sizes})"
+            case DrawSource.MOVED if self.moved is not None:
+                effective = f"{self.moved.mixing.fewest_effective:.0f} independent draws at least"
+                chains = f"{self.moved.chains} chains of HMC that began at q"
+                return f"the draws are those of {chains}, stationary and mixed ({effective})"
             case DrawSource.NESTED:
                 how = "the latent variables were integrated out, then drawn given the other parameters"
                 return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
@@ -120,10 +113,10 @@ class Verdict:
         return f"{how} (effective sample size of {self.n} weighted draws of q: {self.ess:.0f})"
 
     def details(self, names: Sequence[str]) -> str:
-        """The numbers behind the sentence: of q, of annealing, of the trace, of other runs."""
+        """The numbers behind the sentence: of q, of the moves, of the trace, of other runs."""
         others = [f"Also: {finding.why}." for finding in findings(self, lambda k: names[k])[1:]]
         of_search = [self._of_trend(), self._of_spread(names), self._of_updates()]
-        return " ".join(filter(None, [*others, self._of_q(), self._of_annealing(), *of_search]))
+        return " ".join(filter(None, [*others, self._of_q(), self._of_moves(), *of_search]))
 
     def _of_q(self) -> str:
         if math.isnan(self.khat):
@@ -137,16 +130,15 @@ class Verdict:
         drawn_so = self.alike or self.made is DrawSource.NESTED  # whose weights had to be reliable
         return text + light if drawn_so and self.khat >= reliable else text
 
-    def _of_annealing(self) -> str:
-        known = self.annealed
+    def _of_moves(self) -> str:
+        known = self.moved
         if known is None:
             return ""
-        count = f"{known.temperatures or 'no'} temperature{'' if known.temperatures == 1 else 's'}"
-        return (
-            f"Annealing took {count}; after the last HMC moves the autocorrelation with the start is "
-            f"{max(0.0, known.autocorrelation):.2f}, means and sds changed by {known.drift:.2f} sd more than "
-            f"noise, and R-hat between the two starts is {known.rhat:.3f} at most."
-        )
+        made = f"{known.chains} chains made {known.total_moves} HMC moves with {known.gradients} gradients."
+        drift, effective = known.mixing.largest_drift, known.mixing.fewest_effective
+        changed = f"a mean, an sd or a quantile changed by {drift:.2g} sd more than noise"
+        worth = f"for each, the moves are worth {effective:.0f} independent draws or more"
+        return f"{made} Over the last {known.moves} {changed}; {worth}."
 
     def _of_trend(self) -> str:
         if self.trend is None or math.isnan(self.trend.gain):
@@ -178,7 +170,7 @@ def verdict_of(
     u, smoothed = proposals.u, proposals.weights
     sd = by_columns(lambda some: some.std(axis=0), u)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
-    annealed, khats = corrected.annealed, np.full(u.shape[1], smoothed.khat)
+    moved, khats = corrected.moved, np.full(u.shape[1], smoothed.khat)
     if corrected.made in (DrawSource.OF_Q, DrawSource.RESAMPLED):
         khats = khat_of_means(proposals.log_p - proposals.log_q, u)
     written = corrected.u if len(corrected.u) > 1 else u
@@ -192,10 +184,9 @@ def verdict_of(
         outcome=outcome,
         trend=trend,
         made=corrected.made,
-        mixture=corrected.mixture,
         modes=corrected.modes,
-        annealed=annealed and annealed.without_points(),
-        tails=tail_shapes(annealed.u) if annealed else np.zeros(0),
+        moved=moved and moved.without_positions(),
+        tails=tail_shapes(moved.u) if moved else np.zeros(0),
         stuck=tuple(np.flatnonzero(constant(written)).tolist()),
     )
 

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ppl.errors import first_few
-from ppl.inference.correct.annealing import ANNEALING
 from ppl.inference.correct.correction import CORRECTION, DrawSource, is_enough
 from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.diagnose.psis import are_alike, khat_threshold
+from ppl.inference.moves.ending import MOVES
+from ppl.inference.objective.target import Array
 from ppl.inference.run.outcome import Ending
 
 if TYPE_CHECKING:
-    from ppl.inference.correct.population import WeightQuality
+    from ppl.inference.correct.weight_quality import WeightQuality
     from ppl.inference.diagnose.verdict import Verdict
 
 
@@ -44,26 +45,19 @@ class VerdictBounds(NamedTuple):
     fewest_ess: int = 400
     """Effective draws of the proposals of resampled draws, for means to be sure to 0.05 sd."""
 
-    usable_autocorrelation: float = 0.6
-    """The autocorrelation of annealed draws with where their last moves began, to be usable. To be good they
-    are stationary, by the rule that ends their moves (`ANNEALING`).
+    most_drift: float = 0.1
+    """The change of a mean, an sd or a quantile, in sds and beyond its noise, from one half of the moves to
+    the other, or between chains from two starts, to be usable; to be good there is none, by `MOVES.drift`.
     """
 
-    most_moves: int = 550
-    """HMC moves of annealed draws, on the way and until they are stationary, beyond which they are poor. Most
-    fits make some 110; in `tests/benchmarks/verdicts` all 9 that made more and were not poor were wrong.
-    """
+    fewest_effective: int = 400
+    """Independent draws that the moves must be worth to be good, for every statistic of every coordinate."""
 
-    good_rhat: float = 1.005
-    """R-hat between two annealings that began apart, to be good: means 0.1 sd apart."""
-
-    usable_rhat: float = 1.05
-    """The same to be usable: means 0.45 sd apart."""
+    effective_a_chain: float = 2.0
+    """The same for each chain to be usable: chains that are stuck are worth one each."""
 
     most_divergent: float = 0.001
-    """The share of the moves of annealed draws that diverge, however short their steps; in good fits it is
-    less.
-    """
+    """The share of the moves that diverge, however short their steps; in good fits it is less."""
 
     heavy_tail: float = 0.6
     """The shape of a tail that falls off like a power beyond which draws have no mean, as far as so many can
@@ -101,7 +95,7 @@ class Finding(NamedTuple):
 
 
 RUNS = Step("--runs", "Compare independent runs: --runs 4.")
-ANNEALED = Step("--anneal", "Use annealed draws (--anneal); this takes longer.")
+MOVED = Step("--move", "Move the draws until they are stationary (--move); this takes longer.")
 DRAWS = Step("", "Use more draws (--draws).")
 ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
 ITERATIONS = Step("", "Allow more iterations (--iter), or omit --algorithm.")
@@ -139,7 +133,7 @@ def ended_badly(v: "Verdict", name: Name) -> Iterator[Finding]:
         case Ending.DIVERGED:
             yield Finding(Level.POOR, "the search for q diverged", (PROPER,))
         case Ending.INTERRUPTED:
-            level = Level.USABLE if v.annealed or v.mixture else Level.POOR
+            level = Level.USABLE if v.moved else Level.POOR
             yield Finding(level, "the run was interrupted", (ONWARD,))
 
 
@@ -163,7 +157,7 @@ def no_spread(v: "Verdict", name: Name) -> Iterator[Finding]:
 
 
 def nothing_to_tell(v: "Verdict", name: Name) -> Iterator[Finding]:
-    if math.isnan(v.khat) and not v.annealed:
+    if math.isnan(v.khat) and not v.moved:
         yield Finding(Level.UNKNOWN, "too few draws, or draws without variance, to judge", (DRAWS,))
 
 
@@ -203,14 +197,14 @@ def heavy_weights(v: "Verdict", name: Name) -> Iterator[Finding]:
         sizes = f"Pareto k-hat {v.khat:.2f}, effective sample size {v.ess:.0f} of {v.n}"
         weights = f"importance weights that vary much ({sizes})"
         why = f"draws were resampled by {weights}, so their tails may be short"
-        yield Finding(Level.USABLE, why, (ANNEALED, RUNS))
+        yield Finding(Level.USABLE, why, (MOVED, RUNS))
 
 
 def correction(v: "Verdict") -> Step:
     """To ask for what would be done about draws of q."""
     n = CORRECTION.proposals
     enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, n) and not v.modes
-    how = "resampled by importance" if enough else "annealed to the posterior"
+    how = "resampled by importance" if enough else "moved by HMC until they are stationary"
     return Step("--correct", f"Use corrected draws, {how}: omit --algorithm, or add --correct.")
 
 
@@ -229,57 +223,54 @@ def named(coordinates: Sequence[int], name: Name) -> str:
     return first_few([*map(name, coordinates)], VERDICT.most_named)
 
 
-# --- Annealed draws ------------------------------------------------------------------------------
+# --- Draws of chains ------------------------------------------------------------------------------
 
 
-def not_arrived(v: "Verdict", name: Name) -> Iterator[Finding]:
-    if v.annealed and not v.annealed.reached:
-        why = f"annealing did not reach the posterior in {v.annealed.temperatures} temperatures"
-        yield Finding(Level.POOR, why, OTHER_FORM)
+def not_stationary(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.moved:
+        drift = v.moved.mixing.largest_drift
+        if drift >= MOVES.drift:
+            worst = worst_of(v.moved.mixing.drift, name)
+            what = f"a mean, an sd or a quantile still changed by {drift:.2g} sd"
+            why = f"the draws are not stationary: {what} while they were moved{about(worst)}"
+            yield Finding(level_of_drift(drift), why, OTHER_FORM)
 
 
 def starts_disagree(v: "Verdict", name: Name) -> Iterator[Finding]:
-    if v.annealed:
-        most, rhats = max(VERDICT.good_rhat, v.annealed.rhat_noise), v.annealed.rhats
-        if large := [k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= most]:
-            worst = named(large, name)
-            level = Level.POOR if v.annealed.rhat >= max(VERDICT.usable_rhat, most) else Level.USABLE
-            words = "disagree" if level is Level.POOR else "disagree slightly"
-            disagree = f"{words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
-            why = f"two annealings, from q and overdispersed, {disagree}"
-            yield Finding(level, why, (reparameterise(worst), RUNS))
+    if v.moved:
+        apart = float(v.moved.mixing.apart.max(initial=0.0))
+        if apart >= MOVES.drift:
+            worst = worst_of(v.moved.mixing.apart, name)
+            why = f"chains from two starts disagree by {apart:.2g} sd{about(worst)}"
+            yield Finding(level_of_drift(apart), why, (reparameterise(worst or "the program"), RUNS))
+
+
+def level_of_drift(sds: float) -> Level:
+    return Level.USABLE if sds <= VERDICT.most_drift else Level.POOR
 
 
 def slow_moves(v: "Verdict", name: Name) -> Iterator[Finding]:
-    if v.annealed:
-        slow, slope, moves = "the HMC moves mix too slowly", v.annealed.autocorrelation, v.annealed.made
-        if moves > VERDICT.most_moves:
-            why = f"{slow}: {moves} moves were made, and the tails are rarely reached"
-            yield Finding(Level.POOR, why, OTHER_FORM)
-        elif slope >= max(ANNEALING.stationary_autocorrelation, v.annealed.autocorrelation_noise):
-            level = Level.POOR if slope > VERDICT.usable_autocorrelation else Level.USABLE
-            still = f"the autocorrelation of the annealed draws with the start is still {slope:.2f}"
-            what = "the annealed draws still spread from their start" if slope > 1 else still
-            yield Finding(level, f"{slow}: after the last move {what}", OTHER_FORM)
+    if v.moved:
+        effective, chains = v.moved.mixing.fewest_effective, v.moved.chains
+        if effective < VERDICT.fewest_effective:
+            worst = worst_of(-v.moved.mixing.effective, name, -VERDICT.fewest_effective)
+            level = Level.USABLE if effective >= VERDICT.effective_a_chain * chains else Level.POOR
+            why = f"the HMC moves mix too slowly: {chains} chains are worth {effective:.0f} independent draws"
+            yield Finding(level, f"{why}{about(worst)}", OTHER_FORM)
+
+
+def worst_of(sizes: Array, name: Name, least: float = MOVES.drift) -> str:
+    """The coordinates with the largest sizes, of those that are at least so large."""
+    return named([int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] >= least], name)
 
 
 def divergent(v: "Verdict", name: Name) -> Iterator[Finding]:
-    if v.annealed and v.annealed.divergent > VERDICT.most_divergent:
+    if v.made is DrawSource.MOVED and v.moved and v.moved.divergent > VERDICT.most_divergent:
         why = (
-            f"{v.annealed.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
+            f"{v.moved.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
             "posterior is too narrow for them and may be undersampled"
         )
         yield Finding(Level.USABLE, why, OTHER_FORM)
-
-
-def drifting(v: "Verdict", name: Name) -> Iterator[Finding]:
-    """A drift that more moves would not end is of no known size."""
-    if v.annealed and v.annealed.drift >= ANNEALING.stationary_drift:
-        poor = v.annealed.hopeless or v.annealed.drift > VERDICT.most_shift
-        why = f"annealed draws are not stationary: a mean or an sd still changed by {v.annealed.drift:.2g} sd"
-        if v.annealed.hopeless:
-            why += ", and the HMC moves were stopped early because more moves would not change this"
-        yield Finding(Level.POOR if poor else Level.USABLE, why, OTHER_FORM)
 
 
 def heavy_tails(v: "Verdict", name: Name) -> Iterator[Finding]:
@@ -324,7 +315,7 @@ def other_modes(v: "Verdict", name: Name) -> Iterator[Finding]:
     if own := [mode for mode in v.modes if not mode.is_symmetric]:
         modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
         mass = f"with about {' and '.join(f'{mode.share:.0%}' for mode in own)} of the posterior"
-        if v.made is DrawSource.ANNEALED:
+        if v.made is DrawSource.MOVED:
             beside = f"there {modes} in addition to the mode of q, {mass}"
             why = f"{beside}; the share of draws in each is uncertain"
             yield Finding(Level.USABLE, why, (RUNS, ONE_MODE))
@@ -354,10 +345,9 @@ RULES = (
     low_ess,
     heavy_weights,
     still_rising,
-    not_arrived,
+    not_stationary,
     starts_disagree,
     slow_moves,
-    drifting,
     far_before,
     other_modes,
     symmetric_modes,

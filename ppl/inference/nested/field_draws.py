@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ppl.inference.correct.tempering import effective_size
+from ppl.inference.correct.resampling import effective_size
 from ppl.inference.nested.banded import Factors
 from ppl.inference.nested.blocks import BLOCK_MODES, Modes
 from ppl.inference.nested.coupled import Coupled

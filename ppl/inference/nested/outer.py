@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.correct.population import StudentTs, fitted, is_reliable, moments, most_count
-from ppl.inference.correct.tempering import effective_size
+from ppl.inference.correct.resampling import effective_size
+from ppl.inference.correct.weight_quality import is_reliable, most_count
 from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.skewed import SinhArcsinh, SkewedTs
+from ppl.inference.nested.student_ts import StudentTs, fitted, moments
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.target import Array
 from ppl.late import special

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.correct.population import StudentTs
+from ppl.inference.nested.student_ts import StudentTs
 from ppl.inference.objective.target import Array
 from ppl.late import special
 

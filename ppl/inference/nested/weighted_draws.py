@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.correct.population import is_reliable
+from ppl.inference.correct.weight_quality import is_reliable
 from ppl.inference.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.block_draws import BlockDraws, with_trends

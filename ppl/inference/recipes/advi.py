@@ -55,7 +55,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         start = initialise(target, family, init, context)
         q, path = _at_start(target, start, context) or _optimised(target, start, context)
         result = result_of(target, q.family, q.params, path, context)
-    return beside(result, refused, context)
+    return beside(target, result, refused, context)
 
 
 def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:

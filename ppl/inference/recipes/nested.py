@@ -15,9 +15,9 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.bridge import of_weighted
-from ppl.inference.correct.correction import DrawSource, resample
+from ppl.inference.correct.correction import DrawSource, moved_on, resample
 from ppl.inference.correct.evidence import Estimates, of_weights
-from ppl.inference.correct.population import is_reliable, moments
+from ppl.inference.correct.weight_quality import is_reliable
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import WeightedDraws
@@ -33,6 +33,7 @@ from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other
 from ppl.inference.nested.outer import mixture_over, one_over
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
+from ppl.inference.nested.student_ts import moments
 from ppl.inference.nested.weighted_draws import Drawn, drawn
 from ppl.inference.numerics.parts import by_columns
 from ppl.inference.objective.elbo import Elbo
@@ -109,15 +110,15 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
             return result_of(target, family, family.start(starts[0]), path, context)
         except np.linalg.LinAlgError:
             raise Refused("its blocks are too nearly singular") from None
-    return resampled(found, context)
+    return resampled(target, found, context)
 
 
-def resampled(found: Found, context: Context) -> Result:
-    """The result of weighted draws."""
+def resampled(target: Target, found: Found, context: Context) -> Result:
+    """The result of weighted draws, or of chains that begin there where a few moves change them."""
     settings, streams = context.settings, context.streams
     family, params = gaussian_of(found.draws)
     made = resample(found.draws, settings.draws, streams.draws, DrawSource.NESTED)
-    corrected = replace(made, evidence=found.evidence)
+    corrected = moved_on(target, replace(made, evidence=found.evidence), streams.draws, context.listen)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     path = Path(start=found.start, outcome=outcome, at_maximum=True)
     return result_with(settings, family, params, path, found.draws, found.elbo, corrected)
@@ -173,10 +174,10 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     return found
 
 
-def beside(result: Result, refused: Refused | None, context: Context) -> Result:
+def beside(target: Target, result: Result, refused: Refused | None, context: Context) -> Result:
     """A result in the light of refused draws, which may contradict it; they replace a poor one if reliable.
 
-    Annealing may not enter the tail of a small scale; draws by blocks do.
+    Chains may not enter the tail of a small scale; draws by blocks do.
     """
     if refused is None or refused.found is None or len(result.draws_u) < 2:
         return result
@@ -186,7 +187,7 @@ def beside(result: Result, refused: Refused | None, context: Context) -> Result:
     verdict = replace(result.verdict, spread=spread)
     judged = replace(result, verdict=verdict) if spread.disagree else result
     poor = judged.verdict.level is Level.POOR
-    return resampled(refused.found, context) if refused.reliable and poor else judged
+    return resampled(target, refused.found, context) if refused.reliable and poor else judged
 
 
 def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo]:

@@ -12,7 +12,6 @@ from ppl.inference.correct.bridge import of_weighted
 from ppl.inference.correct.correction import CORRECTION, Corrected, Elsewhere, correct, gaussian_of
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.evidence import (
-    KHAT_WITH_VARIANCE,
     Densities,
     Estimates,
     defended,
@@ -20,7 +19,6 @@ from ppl.inference.correct.evidence import (
     of_weights,
 )
 from ppl.inference.correct.finite_draws import points_with_density
-from ppl.inference.correct.population import population
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.diagnostics import trend
 from ppl.inference.diagnose.level import Level
@@ -65,7 +63,7 @@ class ResultLimits(NamedTuple):
 
 RESULT = ResultLimits()
 
-OWN_EVIDENCE = (DrawSource.OF_MIXTURE, DrawSource.ANNEALED, DrawSource.NESTED)
+OWN_EVIDENCE = (DrawSource.MOVED, DrawSource.NESTED)
 """Draws that the weights of q say nothing of."""
 ELSEWHERE = (
     "The optimisation ended at a mode with almost no mass: the approximation is the Gaussian at the "
@@ -153,12 +151,12 @@ class Result:
 
 
 def result_of(
-    target: Target, family: Family, params: Array, path: Path, context: Context, moves: bool = True
+    target: Target, family: Family, params: Array, path: Path, context: Context, goes: bool = True
 ) -> Result:
     """Draw from the final q, and make the draws better where the settings want it.
 
     The draws are fresh, so the final ELBO rests on them, at least elbo_samples. Ctrl-C leaves a few draws; a
-    second one leaves none. A q that `moves` goes, once, where the mass is, if it is found at another mode.
+    second one leaves none. A q that `goes` moves, once, where the mass is, if it is found at another mode.
     """
     settings, rng, listen = context.settings, context.streams.draws, context.listen
     n = pool_size(target, settings)
@@ -176,24 +174,25 @@ def result_of(
         proposals, dropped = weighted(target, family, params, few, rng)
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
-    effective = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
+    effective = replace(settings, move=False) if path.outcome.ending is Ending.INTERRUPTED else settings
     q = gaussian_of(family, params)
-    corrected = correct(target, effective, q, proposals, rng, listen, moves)
+    corrected = correct(target, effective, q, proposals, rng, listen, goes)
     if isinstance(corrected, Elsewhere):
         full, path = FullRank(target.dim), replace(path, notes=[*path.notes, ELSEWHERE])
         there = full.of(corrected.mean, np.linalg.cholesky(corrected.covariance))
-        return result_of(target, full, there, path, context, moves=False)
+        return result_of(target, full, there, path, context, goes=False)
     estimated = _estimated(target, min(len(proposals.u), max(first, n - first)))
     path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:
-        path = replace(path, outcome=interrupted("while draws were annealed"))
+        path = replace(path, outcome=interrupted("while draws were moved"))
     ended = path.outcome.ending is not Ending.INTERRUPTED
     if ended and corrected.made not in OWN_EVIDENCE and (settings.corrects or not target.dim):
         try:
-            evidence = (
+            by_q = (
                 evidence_by(target, family, params, proposals, dropped, rng) if q else density_at(proposals)
             )
-            corrected = replace(corrected, evidence=evidence)
+            if not (by_q.doubt and corrected.evidence):  # bridges between chains, whatever the weights
+                corrected = replace(corrected, evidence=by_q)
         except KeyboardInterrupt:
             path = replace(path, outcome=interrupted("at the evidence"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
@@ -223,10 +222,6 @@ def evidence_by(
         by, log_g = defended(q, beside, dropped), np.concatenate(mixed(q, beside, dropped))
     u, log_p = np.concatenate([proposals.u, far]), np.concatenate([proposals.log_p, log_p])
     pool = weighted_draws_of(u, log_p, log_g)
-    if not pool.weights.khat < KHAT_WITH_VARIANCE:  # a mixture that is fitted to them may have better ones
-        made = population(target, u, pool.weights, len(proposals.u), rng)
-        if made:
-            return of_weighted(target, of_weights(made[0].weights), made[0], len(made[0].u), rng)
     return of_weighted(target, by, pool, len(u) + dropped, rng)
 
 

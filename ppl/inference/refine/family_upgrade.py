@@ -14,7 +14,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.finite_draws import points_with_density
-from ppl.inference.correct.population import is_light
+from ppl.inference.correct.weight_quality import is_light
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank

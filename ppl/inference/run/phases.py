@@ -19,9 +19,7 @@ class Phase(StrEnum):
     MATCHING = "moment matching"
     IMPORTANCE = "importance sampling"
     OTHER_MODES = "other modes"
-    POPULATION = "population Monte Carlo"
-    ANNEALING = "annealing"
-    STATIONARITY = "stationarity"
+    MOVES = "HMC moves"
     WARMUP = "warmup"
     SAMPLING = "sampling"
     VARIABLES = "variables of the draws"
@@ -63,24 +61,18 @@ def phases_of(settings: Settings) -> tuple[Phase, ...]:
 
 def phases_of_draws(settings: Settings) -> tuple[Phase, ...]:
     """Those from a q that was found to draws of every variable."""
-    anneals = settings.corrects if settings.anneal is None else settings.anneal
+    moves = settings.corrects if settings.move is None else settings.move
     return (
         Phase.IMPORTANCE,
         *((Phase.OTHER_MODES,) if settings.corrects else ()),
-        *((Phase.POPULATION,) if fits_mixture(settings) else ()),
-        *((Phase.ANNEALING, Phase.STATIONARITY) if anneals else ()),
+        *((Phase.MOVES,) if moves else ()),
         Phase.VARIABLES,
     )
 
 
-def fits_mixture(settings: Settings) -> bool:
-    """Whether a mixture may take the place of annealing, which nobody asked for."""
-    return settings.corrects and settings.anneal is None and settings.resample is None
-
-
 def integrates_blocks(settings: Settings) -> bool:
     """Whether blocks of latent variables are integrated out before anything else is tried."""
-    unasked = settings.algorithm == "auto" and settings.anneal is None and settings.resample is None
+    unasked = settings.algorithm == "auto" and settings.move is None and settings.resample is None
     return unasked and settings.corrects and settings.noise == "normal"
 
 

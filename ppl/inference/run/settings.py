@@ -145,8 +145,8 @@ class CorrectionSettings:
     correct: bool | None = setting(
         "Correct draws towards the posterior.", default=None, unset="with auto", usual=True
     )
-    """Make draws better than those of q: resampled where its importance weights, or those of a mixture fitted
-    to them, can be relied on, else annealed. None for what `algorithm` says: yes for "auto", else no.
+    """Make draws better than those of q: resampled where its importance weights can be relied on, and moved
+    by HMC where that changes them. None for what `algorithm` says: yes for "auto", else no.
     """
 
     resample: bool | None = setting("Resample draws by p/q.", default=None, unset="as needed")
@@ -154,9 +154,9 @@ class CorrectionSettings:
     corrected and the weights can be relied on.
     """
 
-    anneal: bool | None = setting("Anneal draws to p.", default=None, unset="as needed")
-    """Write draws that annealing carried from q to the posterior, always or never; None where draws are
-    corrected and no weights are enough.
+    move: bool | None = setting("Move draws by HMC.", default=None, unset="as needed")
+    """Write draws of chains that begin at q and are moved by HMC until they are stationary and mixed, always
+    or never; None where draws are corrected and a few moves change them, or no weights are enough.
     """
 
 

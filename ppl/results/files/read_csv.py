@@ -74,7 +74,7 @@ class DrawsFile:
 
     @property
     def follows_target(self) -> bool:
-        """Whether ratios are there that never vary, or are no weights: draws were resampled or annealed."""
+        """Whether ratios are there that never vary, or are no weights: draws were resampled or moved."""
         return self._ratios() is not None and self.log_ratios is None
 
     @property

@@ -147,7 +147,7 @@ class Fit(VariablesOfDraws):
         a bound cuts off; otherwise the prior does not integrate to one. With an improper prior there is no
         evidence. Two estimates must agree within three of their errors: the mean of importance weights, of
         draws of q and of a Student's t around it (Hesterberg 1995) or of what the draws were resampled from,
-        and bridge sampling (Meng and Wong 1996); of annealed draws, two bridges. Other modes must have been
+        and bridge sampling (Meng and Wong 1996); of moved draws, two bridges. Other modes must have been
         searched for, as `auto` does.
 
         Raises:
@@ -218,13 +218,13 @@ class Fit(VariablesOfDraws):
     def _judgement(self) -> str:
         """The same by options of the command line, as files have it."""
         settings = self.settings
-        in_use = (settings.corrects, settings.anneal is not None, settings.runs > 1)
-        in_force = [*compress(("--correct", "--anneal", "--runs"), in_use)]
+        in_use = (settings.corrects, settings.move is not None, settings.runs > 1)
+        in_force = [*compress(("--correct", "--move", "--runs"), in_use)]
         return self.verdict.sentence(self.posterior.param_unc_names(), in_force)
 
     @property
     def details(self) -> str:
-        """The details of the verdict: of q, of annealing, of the other runs."""
+        """The details of the verdict: of q, of the moves, of the other runs."""
         return self.verdict.details(self.posterior.param_unc_names())
 
     @property

@@ -30,16 +30,16 @@ def no_evidence(result: Result, judgement: str = "Its verdict is poor.") -> str:
         return "The log-Jacobian was omitted: fit without jacobian = False."
     if result.verdict.level not in TRUSTED:
         return judgement
-    if result.verdict.modes and result.verdict.made is not DrawSource.ANNEALED:
-        return "The draws do not reach the other modes: fit with anneal = True."
+    if result.verdict.modes and result.verdict.made is not DrawSource.MOVED:
+        return "The draws do not reach the other modes: fit with move = True."
     if sum(mode.is_symmetric for mode in result.verdict.modes) > 1:
         return IMAGES
     if found is not None:
         return found.doubt
     if not settings.corrects:
         return "Other modes were not searched for: omit the algorithm, or fit with correct = True."
-    if result.verdict.made is DrawSource.ANNEALED:
-        return "There are too few annealed points for so many parameters."
+    if result.verdict.made is DrawSource.MOVED:
+        return "There are too few moved draws for so many parameters."
     return "The fit was interrupted before it."
 
 

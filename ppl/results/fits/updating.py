@@ -15,7 +15,7 @@ from ppl.density.log_density import Floats, LogDensity
 from ppl.density.rows import ROW_SPLIT, ByRows
 from ppl.density.updated import Earlier, Site, positions, site_of, whole_rows
 from ppl.errors import DataError, InferenceError
-from ppl.inference.correct.population import WeightQuality
+from ppl.inference.correct.weight_quality import WeightQuality
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.objective.target import Known
 from ppl.ir import nodes as ir

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_RHAT = 1.05
 """R-hat above which runs do not agree."""
 
-STEPS = ("", "--correct", "--anneal", "--runs")
+STEPS = ("", "--correct", "--move", "--runs")
 """A file cannot be told to run in another way: no next step is advised."""
 
 

@@ -12,7 +12,6 @@ from toy_targets import OneOfMany, numeric_gradient
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.correct.population import StudentTs
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.nested.block_draws import BLOCK_TRENDS, BlockDraws, with_trends
@@ -31,6 +30,7 @@ from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.slopes import slopes
 from ppl.inference.nested.structure import STRUCTURE, Structure, is_dense, structure_of
 from ppl.inference.nested.structure import blocks_of as blocks_in
+from ppl.inference.nested.student_ts import StudentTs
 from ppl.inference.nested.weighted_draws import Drawn, Round, together
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
@@ -707,7 +707,7 @@ def test_auto_goes_another_way_where_it_does_not_apply():
 
 
 @pytest.mark.parametrize(
-    "asked", [{"anneal": True}, {"resample": True}, {"correct": False}, {"noise": "student_t"}]
+    "asked", [{"move": True}, {"resample": True}, {"correct": False}, {"noise": "student_t"}]
 )
 def test_auto_does_what_was_asked_for(asked):
     assert fit(Groups(Y), Settings(seed=1, draws=100, **asked)).verdict.made is not DrawSource.NESTED
@@ -854,7 +854,7 @@ def test_groups_are_integrated_out_where_laplace_is_wrong_about_their_marginal()
 
 
 def test_draws_with_uneven_weights_are_better_than_a_poor_fit_or_contradict_a_good_one(monkeypatch):
-    """As one by annealing that has not been where a scale is small."""
+    """As one by chains that have not been where a scale is small."""
     nested = import_module("ppl.inference.recipes.nested")
     monkeypatch.setattr(nested, "is_reliable", lambda weights: False)
     target, context = Groups(Y), Context.of(Settings(seed=3))
@@ -864,8 +864,8 @@ def test_draws_with_uneven_weights_are_better_than_a_poor_fit_or_contradict_a_go
     off = replace(good, draws_u=good.draws_u + 0.7 * good.draws_u.std(axis=0))
     assert good.verdict.level is Level.GOOD and good.verdict.made is not DrawSource.NESTED
     found = refused.value.found
-    assert beside(good, Refused("", found, reliable=True), context) is good
-    assert beside(off, Refused("", found, reliable=True), context).verdict.made is DrawSource.NESTED
-    verdict = beside(off, Refused("", found, reliable=False), context).verdict
+    assert beside(target, good, Refused("", found, reliable=True), context) is good
+    assert beside(target, off, Refused("", found, reliable=True), context).verdict.made is DrawSource.NESTED
+    verdict = beside(target, off, Refused("", found, reliable=False), context).verdict
     assert verdict.level is Level.POOR
     assert "2 runs disagree" in verdict.sentence([f"u{k}" for k in range(2 + len(Y))])

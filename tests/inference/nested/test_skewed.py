@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.inference.correct.population import StudentTs
 from ppl.inference.nested.outer import one_and_skewed
 from ppl.inference.nested.skewed import SinhArcsinh, SkewedTs
+from ppl.inference.nested.student_ts import StudentTs
 from ppl.inference.numerics.gaussian import Gaussian
 
 MAP = SinhArcsinh(np.array([1.0, -2.0]), np.array([0.5, 3.0]), np.array([-1.0, 0.4]))

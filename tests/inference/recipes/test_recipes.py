@@ -102,29 +102,20 @@ def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
     assert isinstance(result.family, FullRank) and "Mean-field does not fit" in " ".join(result.notes)
     assert result.verdict.level is Level.GOOD
     np.testing.assert_allclose(result.family.scales(result.params), 1, atol=0.05)
-    plain = fit(strongly_correlated(), settings(upgrade=False, anneal=False))
+    plain = fit(strongly_correlated(), settings(upgrade=False, move=False))
     assert isinstance(plain.family, MeanField) and plain.verdict.level is Level.POOR
 
 
-def test_draws_that_mean_field_cannot_give_are_annealed_and_said_to_be():
+def test_draws_that_mean_field_cannot_give_are_moved_and_said_to_be():
     target = strongly_correlated()
-    result = fit(target, settings(upgrade=False, anneal=True))
-    assert isinstance(result.family, MeanField) and result.verdict.made is DrawSource.ANNEALED
+    result = fit(target, settings(upgrade=False))
+    assert isinstance(result.family, MeanField) and result.verdict.made is DrawSource.MOVED
     assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
+    assert "chains of HMC that began at q" in result.verdict.sentence("abcdef")
+    np.testing.assert_array_equal(result.log_g, result.log_p)
     np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
     np.testing.assert_allclose(np.cov(result.draws_u.T), target.covariance, atol=0.15)
     np.testing.assert_allclose(result.log_p, [target.log_density(u) for u in result.draws_u])
-
-
-def test_draws_that_a_mixture_can_give_are_of_one_and_said_to_be():
-    target = strongly_correlated()
-    result = fit(target, settings(upgrade=False))
-    assert result.verdict.made is DrawSource.OF_MIXTURE and result.verdict.annealed is None
-    assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
-    assert "from a mixture fitted to the posterior" in result.verdict.sentence("abcdef")
-    np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
-    np.testing.assert_allclose(np.cov(result.draws_u.T), target.covariance, atol=0.15)
-    np.testing.assert_array_equal(result.log_g, result.log_p)
 
 
 def test_where_the_weights_are_enough_draws_are_resampled():
@@ -141,7 +132,7 @@ def test_log_g_is_the_density_that_the_draws_follow():
     assert resampled.verdict.made is DrawSource.RESAMPLED
     np.testing.assert_array_equal(resampled.log_g, resampled.log_p)
     assert np.abs(resampled.log_g - resampled.log_q).max() > 0.1
-    of_q = fit(target, quick("fullrank", resample=False, anneal=False, upgrade=False))
+    of_q = fit(target, quick("fullrank", resample=False, move=False, upgrade=False))
     assert of_q.verdict.made is DrawSource.OF_Q
     at_mean = of_q.family.log_density(of_q.params, of_q.mean_u[None])
     np.testing.assert_allclose(of_q.log_g, of_q.log_q - at_mean)
@@ -152,9 +143,9 @@ TWO_MODES = Mixture(np.array([[-2.0, 0], [2.0, 0]]), np.array([1 / 3, 2 / 3]), n
 
 def test_draws_are_shared_out_between_modes_or_the_verdict_says_that_they_are_not():
     both = fit(TWO_MODES, quick())
-    assert both.verdict.made is DrawSource.ANNEALED and both.verdict.modes and both.verdict.level != "good"
+    assert both.verdict.made is DrawSource.MOVED and both.verdict.modes and both.verdict.level != "good"
     assert (both.draws_u[:, 0] < 0).mean() == pytest.approx(0.3, abs=0.06)
-    alone = fit(TWO_MODES, quick(anneal=False))
+    alone = fit(TWO_MODES, quick(move=False))
     assert alone.verdict.level is Level.POOR and "another mode" in alone.verdict.sentence("ab")
 
 
@@ -164,14 +155,13 @@ def quick(algorithm="auto", **more):
 
 def test_the_switches_do_what_they_say():
     made = {
-        (resample, anneal): fit(Banana(), quick(resample=resample, anneal=anneal)).verdict.made
+        (resample, move): fit(Banana(), quick(resample=resample, move=move)).verdict.made
         for resample in (None, True, False)
-        for anneal in (None, True, False)
+        for move in (None, True, False)
     }
-    assert {pair for pair, how in made.items() if how is DrawSource.ANNEALED} == {
-        (None, True), (True, True), (False, None), (False, True)
+    assert {pair for pair, how in made.items() if how is DrawSource.MOVED} == {
+        (None, None), (None, True), (True, True), (False, None), (False, True)
     }  # fmt: skip
-    assert made[None, None] is DrawSource.OF_MIXTURE
     assert made[True, None] is made[True, False] is DrawSource.RESAMPLED
     assert made[False, False] is DrawSource.OF_Q
     assert fit(Banana(), quick(refine=False)).verdict.made is DrawSource.RESAMPLED
@@ -179,7 +169,7 @@ def test_the_switches_do_what_they_say():
     for named in ("meanfield", "fullrank", "laplace"):
         assert fit(Banana(), quick(named)).verdict.made is DrawSource.OF_Q
         assert fit(Banana(), quick(named, correct=True)).verdict.made is not DrawSource.OF_Q
-    assert fit(Banana(), quick("dsvi", anneal=True)).verdict.made is DrawSource.ANNEALED
+    assert fit(Banana(), quick("dsvi", move=True)).verdict.made is DrawSource.MOVED
 
 
 def test_low_rank_leaves_the_saddle_and_finds_a_covariance_of_its_rank():
@@ -293,14 +283,13 @@ def test_the_default_run_does_not_mind_constants_and_units(seed):
 
 def test_stages_are_reported():
     events = []
-    fit(strongly_correlated(), settings(upgrade=False, anneal=True), progress=events.append)
+    fit(strongly_correlated(), settings(upgrade=False, move=True), progress=events.append)
     assert [*dict.fromkeys(p.phase for p in events)][:2] == ["Pathfinder", "step size search"]
-    assert list(dict.fromkeys(p.phase for p in events))[-5:] == [
+    assert list(dict.fromkeys(p.phase for p in events))[-4:] == [
         "sample average approximation",
         "importance sampling",
         "other modes",
-        "annealing",
-        "stationarity",
+        "HMC moves",
     ]
 
 

@@ -1,0 +1,252 @@
+"""The ending of every fit: chains from its draws, moved until nothing changes.
+
+The draws of any path are nearly the posterior's. Trajectories of Hamiltonian Monte Carlo leave the posterior
+as it is, so whether draws change while they are moved says whether they were the posterior's, and once they
+no longer do, they are. Chains are many and short and go in lockstep, so that each step is one batch of
+gradients (Hoffman, Radul and Sountsov 2021, "An adaptive MCMC scheme for setting trajectory lengths in
+Hamiltonian Monte Carlo", AISTATS). The metric and the step size of a stage are those that the stage before it
+came to.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.moves.metric import metric_of
+from ppl.inference.moves.mixing import Mixing, Stage, about_modes, compare
+from ppl.inference.moves.trajectories import Chains, chains_at, move
+from ppl.inference.numerics.triangular import diagonal_of, inverse_of, times
+from ppl.inference.objective.coordinates import rescaled
+from ppl.inference.objective.target import Array, Target
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+
+
+class EndingLimits(NamedTuple):
+    """How long chains are moved, and when they count as draws of the posterior."""
+
+    chains: int = 128
+    """Chains. With 64 a drift of 0.2 sd is lost in its noise."""
+
+    stages: tuple[int, ...] = (2, 2, 4, 4, 6, 9, 13, 20, 30, 45, 68, 100, 150)
+    """Moves in each stage; the positions of the last two are kept."""
+
+    fewest_moves: int = 4
+    """Moves of a stage from which on it may be the last."""
+
+    drift: float = 0.03
+    """The change of a mean, an sd or a quantile from stage to stage, in sds and beyond its noise, below which
+    there is none."""
+
+    effective: int = 1000
+    """Independent draws that the two stages must be worth, for every statistic of every coordinate."""
+
+    fewest_effective: int = 400
+    """The same where fewer draws are written."""
+
+    trajectory: float = 2.5
+    """The mean length of a trajectory, in sds. About half of the way around a posterior of sd 1 is 3.1, after
+    which chains would come back."""
+
+    jitter: float = 0.5
+    """The share by which lengths differ from it at most, so that no chain comes back where it was."""
+
+    most_steps: int = 64
+    """Leapfrog steps of a trajectory."""
+
+    acceptance: float = 0.75
+    """The mean chance of acceptance that the step size is adapted to."""
+
+    learning_rate: float = 0.7
+    """How much of the difference from it goes into the log of the step size, at the first move."""
+
+    first_step: float = 0.8
+    """The first step size, in sds, times the fourth root of the dimension."""
+
+    most_gradients: int = 400_000
+    """Gradients at all chains together."""
+
+    most_work: int = 2**33
+    """Numbers that these gradients may work through."""
+
+    fewest_gradients: int = 20_000
+    """Gradients without which chains are not begun."""
+
+    most_stored: int = 2**25
+    """Numbers in the positions of one stage that are all kept; else one position in so many."""
+
+    @property
+    def shortest(self) -> int:
+        """Moves of chains that are stationary from the beginning, and worth enough."""
+        return sum(self.stages[: 1 + self.stages.index(self.fewest_moves)])
+
+
+MOVES = EndingLimits()
+
+
+def most_gradients(width: int) -> int:
+    """Gradients that chains may take where one works through `width` numbers; 0 for too few to begin."""
+    most = min(MOVES.most_gradients, MOVES.most_work // width)
+    return most if most >= MOVES.fewest_gradients else 0
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Positions u (n, dim) of chains, their log densities (n,), and the number of the chain (n,) of each.
+
+    They are those of the last two stages, of `moves` moves together. `mixing` compares the two. `divergent`
+    is the share of the trajectories of the last stage that diverged with a shorter step too, `gradients` how
+    many gradients were evaluated, `total_moves` how many trajectories each chain made.
+    """
+
+    u: Array
+    log_p: Array
+    chain: NDArray[np.intp]
+    mixing: Mixing
+    divergent: float = 0.0
+    gradients: int = 0
+    moves: int = 0
+    total_moves: int = 0
+    chains: int = 0
+    mode: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+    @property
+    def stationary(self) -> bool:
+        """Whether nothing changed from stage to stage, and chains from both starts agree."""
+        return self.mixing.largest_drift < MOVES.drift and self.mixing.apart.max(initial=0.0) < MOVES.drift
+
+    def without_positions(self) -> "Moved":
+        """What is known of the positions, without them: they are several times as many as the draws."""
+        none = {name: getattr(self, name)[:0].copy() for name in ("u", "log_p", "chain", "mode")}
+        return replace(self, **none)
+
+
+@dataclass
+class Sampler:
+    """Chains with the metric and the step size that they learn; `centres` (modes, dim) are those of modes."""
+
+    target: Target
+    chains: Chains
+    rng: np.random.Generator
+    step: float
+    metric: Array
+    centres: Array
+    gradients: int = 0
+    moves: int = 0
+
+    @classmethod
+    def begin(cls, target: Target, u: Array, centres: Array, rng: np.random.Generator) -> "Sampler":
+        """Chains at u (n, dim); one without a density begins where another does.
+
+        Raises LinAlgError where none has a density, or they fell together.
+        """
+        chains = chains_at(target, u)
+        finite = np.flatnonzero(np.isfinite(chains.log_p))
+        if not len(finite):
+            raise np.linalg.LinAlgError("no chain has a density")
+        n = len(u)
+        places = np.where(np.isfinite(chains.log_p), np.arange(n), rng.choice(finite, n))
+        chains = chains.at(places)
+        step = MOVES.first_step / target.dim**0.25
+        metric = metric_of(about_modes(chains.u, nearest(chains.u, centres)))
+        return cls(target, chains, rng, step, metric, centres, n)
+
+    def stage(self, moves: int, rate: float = MOVES.learning_rate) -> tuple[Stage, float]:
+        """The positions after each of so many moves, and the share that diverged.
+
+        The step size learns at this rate; the metric is that of these positions from the next stage on.
+        """
+        factor = self.metric
+        target, inverse = rescaled(self.target, factor), inverse_of(factor)
+        chains, change = self.chains.rescaled(factor, inverse), float(np.log(diagonal_of(factor)).sum())
+        every = 1 + moves * chains.u.size // MOVES.most_stored
+        u, log_p, divergent = list[Array](), list[Array](), 0.0
+        for made in range(1, moves + 1):
+            length = MOVES.trajectory * self.rng.uniform(1 - MOVES.jitter, 1 + MOVES.jitter)
+            count = int(np.clip(np.ceil(length / self.step), 1, MOVES.most_steps))
+            moved = move(target, chains, self.step, count, self.rng)
+            chains = moved.chains
+            self.step *= float(np.exp(rate * (moved.accepted - MOVES.acceptance)))
+            self.gradients += moved.gradients
+            divergent += moved.divergent / moves
+            if (moves - made) % every == 0:
+                u.append(times(factor, chains.u))
+                log_p.append(chains.log_p - change)
+        self.moves += moves
+        self.chains = chains.rescaled(inverse, factor)
+        stage = Stage(np.array(u), np.array(log_p), nearest(np.array(u), self.centres))
+        self.metric = metric_of(about_modes(stage.draws, stage.mode.ravel()))
+        return stage, divergent
+
+    def free_stuck(self, before: Array) -> None:
+        """In place of a chain that has not moved from `before` (n, dim), another that has."""
+        moved = np.flatnonzero((self.chains.u != before).any(axis=1))
+        if not len(moved):
+            raise np.linalg.LinAlgError("no chain can be moved")
+        n = len(before)
+        stuck = ~np.isin(np.arange(n), moved)
+        self.chains = self.chains.at(np.where(stuck, self.rng.choice(moved, n), np.arange(n)))
+
+
+def moved(
+    target: Target,
+    starts: Array,
+    rng: np.random.Generator,
+    most: int,
+    listen: Listener = silent,
+    effective: float = MOVES.effective,
+    centres: Array | None = None,
+) -> Moved:
+    """Chains from `starts` (n, dim), moved until they are stationary and worth so many independent draws.
+
+    Even and odd chains may begin at different starts, which then must agree; `centres` (modes, dim) are
+    those of modes, where there are several. At most about `most` gradients are evaluated. The same
+    generator gives the same draws to the last bit.
+
+    Raises:
+        LinAlgError: the chains fell together, or none has a density.
+    """
+    with np.errstate(all="ignore"):  # a trajectory too far overflows, and is rejected
+        at = np.zeros((1, target.dim)) if centres is None else centres
+        sampler = Sampler.begin(target, starts, at, rng)
+        before: Stage | None = None
+        for number, moves in enumerate(MOVES.stages):
+            listen(Progress(Phase.MOVES, sampler.moves, sum(MOVES.stages)))
+            came = sampler.chains.u
+            stage, divergent = sampler.stage(moves, MOVES.learning_rate / (1 + number / 4))
+            if before is None:
+                sampler.free_stuck(came)
+            elif moves >= MOVES.fewest_moves:
+                found = _moved(before, stage, divergent, sampler)
+                enough = found.stationary and found.mixing.fewest_effective >= effective
+                if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
+                    return found
+            before = stage
+        return found
+
+
+def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
+    """The number of the centre (modes, dim) that is nearest to each of u (..., dim)."""
+    if len(centres) == 1:
+        return np.zeros(u.shape[:-1], dtype=np.intp)
+    found: NDArray[np.intp] = np.argmin([((u - centre) ** 2).sum(axis=-1) for centre in centres], axis=0)
+    return found
+
+
+def _moved(before: Stage, after: Stage, divergent: float, sampler: Sampler) -> Moved:
+    chains = before.u.shape[1]
+    u = np.concatenate([before.draws, after.draws])
+    return Moved(
+        u=u,
+        log_p=np.concatenate([before.log_p.ravel(), after.log_p.ravel()]),
+        chain=np.tile(np.arange(chains), len(u) // chains),
+        mode=np.concatenate([before.mode.ravel(), after.mode.ravel()]),
+        mixing=compare(before, after),
+        chains=chains,
+        divergent=divergent,
+        gradients=sampler.gradients,
+        moves=len(u) // chains,
+        total_moves=sampler.moves,
+    )

@@ -1,0 +1,156 @@
+"""Whether chains are stationary and mixed: two stages of their moves compared, chain by chain.
+
+Chains are many and short, and independent of one another: the spread of their means is the error of a mean,
+which tells a drift between stages from noise, and how many independent draws the moves are worth (Margossian,
+Hoffman, Sountsov, Riou-Durand, Vehtari and Gelman 2024, "Nested R-hat", Bayesian Analysis).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.objective.target import Array
+from ppl.late import special
+
+FALSE_DRIFTS = 0.01
+"""The chance that a look at all statistics calls noise a drift (Bonferroni)."""
+TAIL_MASS = 0.05
+"""The share of the draws in each tail."""
+TAIL_SDS = 9.7
+"""How far a quantile of a normal at `TAIL_MASS` moves, in sds, by the share of the draws beyond it."""
+SQUARE_SDS = 0.5
+"""How far an sd moves, in sds, by the mean of the square."""
+SIZES = np.array([1.0, SQUARE_SDS, TAIL_SDS, TAIL_SDS])[:, None]
+"""The units, in sds, of a coordinate, its square and its tails."""
+MOST_RANKED = 4096
+"""Positions that the ends of a coordinate's tails are taken from, about."""
+NUMBERS_COMPARED = 2**22
+"""Numbers of a comparison in memory."""
+
+
+class Stage(NamedTuple):
+    """Positions u (moves, chains, dim) after each move, their log densities and modes (moves, chains)."""
+
+    u: Array
+    log_p: Array
+    mode: NDArray[np.intp]
+
+    @property
+    def draws(self) -> Array:
+        """All positions (moves * chains, dim)."""
+        return self.u.reshape(-1, self.u.shape[-1])
+
+
+class Mixing(NamedTuple):
+    """What two stages say of each coordinate (dim,), the largest of its mean, its sd and its tails.
+
+    `drift` is the change from stage to stage and `apart` the difference between the chains of even and of odd
+    number, both in sds and beyond their noise; `effective` the independent draws that both stages are worth,
+    for the mean or the tail that mixes worst. `drift_of_log_p` is the drift of the log density.
+    """
+
+    drift: Array
+    apart: Array
+    effective: Array
+    drift_of_log_p: float
+
+    @property
+    def largest_drift(self) -> float:
+        return max(float(self.drift.max(initial=0.0)), self.drift_of_log_p)
+
+    @property
+    def fewest_effective(self) -> float:
+        return float(self.effective.min(initial=np.inf))
+
+
+def compare(before: Stage, after: Stage) -> Mixing:
+    """Two stages of the same chains, positions about the mean of their mode.
+
+    Moves seldom lead from mode to mode, so that chains of several would never seem mixed.
+    """
+    dim = before.u.shape[-1]
+    most = standard_errors_by_chance(4 * dim + 1)
+    width = max(1, NUMBERS_COMPARED // (before.log_p.size + after.log_p.size))
+    mode, first = np.concatenate([before.mode, after.mode]), len(before.u)
+    columns = (slice(k, k + width) for k in range(0, dim, width))
+    both = (about_modes(np.concatenate([before.u[..., k], after.u[..., k]]), mode) for k in columns)
+    parts = [_compared(each, first, most) for each in both]
+    drift, apart, effective = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Mixing(drift, apart, effective, _drift_of_log_p(before.log_p, after.log_p, most))
+
+
+def about_modes(u: Array, mode: NDArray[np.intp]) -> Array:
+    """Positions u (..., dim) less the mean of those of their mode (...,), where there are several."""
+    if not mode.any():
+        return u
+    off = u.copy()
+    for own in np.unique(mode):
+        here = mode == own
+        off[here] -= u[here].mean(axis=0)
+    return off
+
+
+def standard_errors_by_chance(looks: int) -> float:
+    """How many standard errors the largest of so many differences may be by chance (Bonferroni)."""
+    return float(-special.ndtri(FALSE_DRIFTS / (2 * looks)))
+
+
+def _compared(both: Array, first: int, most: float) -> tuple[Array, Array, Array]:
+    """Drift, apart and effective sizes of some coordinates; the first moves are those of the stage before."""
+    before, after = both[:first], both[first:]
+    centre, sds = both.mean(axis=(0, 1)), both.std(axis=(0, 1))
+    sds = np.where(sds > 0, sds, 1.0)
+    low, high = np.quantile(
+        both[:: 1 + both[..., 0].size // MOST_RANKED], [TAIL_MASS, 1 - TAIL_MASS], axis=(0, 1)
+    )
+
+    def means(u: Array) -> Array:
+        """Of each statistic by chain, (4, chains, coordinates)."""
+        z = (u - centre) / sds
+        return np.array(
+            [z.mean(axis=0), (z**2).mean(axis=0), (u < low).mean(axis=0), (u > high).mean(axis=0)]
+        )
+
+    one, two = means(before), means(after)
+    share = len(after) / len(both)
+    all_of = (1 - share) * one + share * two
+    change = two - one
+    drift = beyond_noise(change.mean(axis=1), change.var(axis=1) / change.shape[1], most)
+    halves = all_of[:, ::2], all_of[:, 1::2]
+    noise = sum(half.var(axis=1) / half.shape[1] for half in halves)
+    apart = beyond_noise(halves[0].mean(axis=1) - halves[1].mean(axis=1), noise, most)
+    return (
+        (SIZES * drift).max(axis=0),
+        (SIZES * apart).max(axis=0),
+        effective_sizes(all_of[[0, 2, 3]], both, low, high).min(axis=0),
+    )
+
+
+def beyond_noise(difference: Array, variance: Array, most: float) -> Array:
+    """By how much differences are larger than so many of their standard errors."""
+    return np.maximum(0.0, np.abs(difference) - most * np.sqrt(variance))
+
+
+def effective_sizes(means: Array, both: Array, low: Array, high: Array) -> Array:
+    """The independent draws that the chains are worth for the mean and both tails, (3, coordinates).
+
+    The variance of a statistic over that of its mean over all chains, whose means (3, chains, coordinates)
+    are independent. That of a square need not exist.
+    """
+    below, above = ((both < low).mean(axis=(0, 1)), (both > high).mean(axis=(0, 1)))
+    variances = np.array([np.ones_like(below), below * (1 - below), above * (1 - above)])
+    of_mean = means.var(axis=1, ddof=1) / means.shape[1]
+    most = both[..., 0].size
+    sizes = np.divide(variances, of_mean, out=np.full_like(variances, most), where=of_mean > 0)
+    return np.asarray(np.minimum(sizes, most))
+
+
+def _drift_of_log_p(before: Array, after: Array, most: float) -> float:
+    """Of the log density, in its sds."""
+    change = after.mean(axis=0) - before.mean(axis=0)
+    sd = np.concatenate([before, after]).std()
+    if not sd > 0 or not np.isfinite(sd):
+        return 0.0
+    clear = beyond_noise(change.mean(), change.var() / len(change), most)
+    return float(clear / sd)

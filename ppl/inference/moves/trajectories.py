@@ -1,0 +1,156 @@
+"""Hamiltonian trajectories of many chains in lockstep, each of which leaves the target as it is.
+
+Neal (2011), "MCMC using Hamiltonian dynamics", section 5.3.2.1. Where a trajectory is as good as sure to be
+rejected, a shorter step is tried: the delayed rejection of Modi, Barnett and Carpenter (2024), "Delayed
+rejection Hamiltonian Monte Carlo for sampling multiscale distributions", Bayesian Analysis 19.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.numerics.triangular import diagonal_of, times, transposed_times
+from ppl.inference.objective.target import Array, Target, gradients, log_density_gradients
+
+
+class TrajectoryLimits(NamedTuple):
+    """The step sizes of a trajectory, and when it has failed."""
+
+    shortest_log_step: float = -0.7
+    """The log of the shortest step size, in units of the common one: each chain draws one of its own, for a
+    funnel needs many.
+    """
+
+    longest_log_step: float = 0.3
+    """The log of the longest one."""
+
+    rejected_log_chance: float = -3.0
+    """The log of the chance to be accepted below which a trajectory is tried again with a shorter step."""
+
+    shortening: tuple[float, ...] = (4.0, 16.0)
+    """How many times shorter that step is, either as often as the other."""
+
+    divergent_energy: float = -1000.0
+    """A trajectory with an energy error of so many nats has diverged, as in Stan."""
+
+
+TRAJECTORY = TrajectoryLimits()
+
+
+class Chains(NamedTuple):
+    """Chains at u (n, dim), with the log density (n,) and its gradient (n, dim) there.
+
+    Where the target has no density its logarithm is -inf and its gradient is taken as zero.
+    """
+
+    u: Array
+    log_p: Array
+    slope: Array
+
+    def at(self, places: NDArray[np.intp]) -> "Chains":
+        """Those chains."""
+        return Chains(*(part[places] for part in self))
+
+    def rescaled(self, factor: Array, inverse: Array) -> "Chains":
+        """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)
+        or their diagonals."""
+        change = float(np.log(diagonal_of(factor)).sum())
+        return Chains(times(inverse, self.u), self.log_p + change, transposed_times(factor, self.slope))
+
+    def put(self, places: NDArray[np.intp], by: "Chains") -> None:
+        """Those of `by` at the places, in place of these chains."""
+        for own, new in zip(self, by, strict=True):
+            own[places] = new
+
+    def replaced(self, where: NDArray[np.bool_], by: "Chains") -> "Chains":
+        """These chains, but those of `by` where (n,) that is true."""
+        which = (where if part.ndim == 1 else where[:, None] for part in self)
+        return Chains(*map(np.where, which, by, self))
+
+
+def chains_at(target: Target, u: Array) -> Chains:
+    """Chains that begin at u (n, dim)."""
+    log_p, slope = log_density_gradients(target, u)
+    bad = ~(np.isfinite(log_p) & np.isfinite(slope).all(axis=1))
+    return Chains(u, np.where(bad, -np.inf, log_p), np.where(bad[:, None], 0.0, slope))
+
+
+class Trajectory(NamedTuple):
+    """Where trajectories end, the momentum (n, dim) there, and the log chance (n,) to be accepted, not cut at
+    0: the loss of energy."""
+
+    end: Chains
+    momentum: Array
+    log_chance: Array
+
+
+def trajectories(target: Target, chains: Chains, momentum: Array, steps: Array, count: int) -> Trajectory:
+    """`count` leapfrog steps of sizes `steps` (n, 1), in coordinates that are uncorrelated, of sd about 1."""
+    u, ahead = chains.u, momentum + 0.5 * steps * chains.slope
+    for _ in range(count - 1):
+        u = u + steps * ahead
+        ahead = ahead + steps * _slope_alone(target, u)
+    end = chains_at(target, u + steps * ahead)
+    ahead = ahead + 0.5 * steps * end.slope
+    kinetic = 0.5 * ((momentum**2).sum(axis=1) - (ahead**2).sum(axis=1))
+    loss = end.log_p - chains.log_p + kinetic
+    return Trajectory(end, ahead, np.where(np.isnan(loss), -np.inf, loss))
+
+
+def _slope_alone(target: Target, u: Array) -> Array:
+    """Gradients on the way, where no density is asked for."""
+    slope = gradients(target, u)
+    return np.where(np.isfinite(slope).all(axis=1, keepdims=True), slope, 0.0)
+
+
+class Move(NamedTuple):
+    """Chains after a trajectory each, the mean chance to be accepted, the share that diverged twice, and the
+    gradient points that were evaluated."""
+
+    chains: Chains
+    accepted: float
+    divergent: float
+    gradients: int
+
+
+def move(target: Target, chains: Chains, step: float, count: int, rng: np.random.Generator) -> Move:
+    """Every chain moved along a trajectory of `count` steps, or left where that is rejected."""
+    n, dim = chains.u.shape
+    steps = step * np.exp(rng.uniform(TRAJECTORY.shortest_log_step, TRAJECTORY.longest_log_step, (n, 1)))
+    momentum = rng.standard_normal((n, dim))
+    first = trajectories(target, chains, momentum, steps, count)
+    chance = np.exp(np.minimum(0.0, first.log_chance))
+    accepted = rng.random(n) < chance
+    moved = chains.replaced(accepted, first.end)
+    rejected = np.flatnonzero(~accepted & (first.log_chance < TRAJECTORY.rejected_log_chance))
+    divergent = 0
+    if len(rejected):
+        some = chains.at(rejected), momentum[rejected], steps[rejected], first.log_chance[rejected]
+        again, divergent = _shorter(target, *some, count, rng)
+        moved.put(rejected, again)
+    spent = count * (n + 2 * len(rejected))
+    return Move(moved, float(chance.mean()), divergent / n, spent)
+
+
+def _shorter(
+    target: Target,
+    chains: Chains,
+    momentum: Array,
+    steps: Array,
+    loss: Array,
+    count: int,
+    rng: np.random.Generator,
+) -> tuple[Chains, int]:
+    """Chains whose trajectories ended in that loss, moved with a shorter step, or left; how many diverged.
+
+    The way back must fail at first as the way there did, for both to be as probable.
+    """
+    shorter = steps / rng.choice(TRAJECTORY.shortening, steps.shape)
+    second = trajectories(target, chains, momentum, shorter, count)
+    back = trajectories(target, second.end, -second.momentum, steps, count).log_chance
+    fails = back < TRAJECTORY.rejected_log_chance
+    odds = second.log_chance + np.log1p(-np.exp(np.where(fails, back, -np.inf))) - np.log1p(-np.exp(loss))
+    accepted = np.log(rng.random(len(odds))) < odds
+    diverged = int((second.log_chance < TRAJECTORY.divergent_energy).sum())
+    return chains.replaced(fails & accepted, second.end), diverged
