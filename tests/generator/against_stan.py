@@ -471,7 +471,7 @@ def main() -> int:
     stan = InterpretedStan() if given.oracle else real_stan(given)
     sources: dict[str, Iterable[Case]] = {
         "random programs": (
-            c for s in given.seed for c in random_programs(s, given.first, given.longest) if given.count
+            c for s in given.seed if given.count for c in random_programs(s, given.first, given.longest)
         ),
         "models/": models() if given.models else (),
         "conformance pack": pack() if given.pack else (),

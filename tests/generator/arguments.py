@@ -102,7 +102,7 @@ LEFT_OUT = frozenset(
     "qr_R qr qr_thin_Q "
     "qr_thin_R qr_thin eigenvectors_sym eigendecompose_sym csr_matrix_times_vector csr_to_dense_matrix "
     "csr_extract_w csr_extract_v csr_extract_u csr_extract to_matrix rep_array tgamma to_int "
-    "hypergeometric_3F2 quantile hmm_hidden_state_prob "
+    "hypergeometric_3F2 quantile hmm_hidden_state_prob generate_laplace_options "
     "hypergeometric_pFq linspaced_int_array one_hot_int_array corr_matrix_constrain cov_matrix_constrain "
     "cholesky_factor_corr_constrain cholesky_factor_cov_constrain fmod tan logical_eq "
     "logical_neq gp_exponential_cov "

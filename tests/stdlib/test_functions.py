@@ -272,6 +272,11 @@ def test_every_function_has_a_reference():
     assert names <= {*REFERENCES, *ELSEWHERE}
 
 
+def test_a_loop_of_no_iterations_divides_nothing_by_zero():
+    none = np.array([], dtype=int)
+    assert [OPERATORS[op].overloads[0].impl(NUMPY, none, 0).size for op in ("%", "%/%")] == [0, 0]
+
+
 @every("name", CONSTANTS)
 def test_constants(name):
     np.testing.assert_equal(call(name), CONSTANTS[name])

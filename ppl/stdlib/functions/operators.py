@@ -43,7 +43,7 @@ def elt_divide(xp: Namespace, a: Array, b: Array) -> Array:
 
 def int_divide(xp: Namespace, a: Array, b: Array) -> Array:
     """Division that truncates toward zero, as C does it."""
-    if np.any(b == 0):
+    if np.size(a) and np.any(b == 0):  # a loop of no iterations divides nothing
         raise InferenceError("integer division by zero: the divisor must not be 0")
     quotient = a // b
     return quotient + 1 * ((quotient < 0) & (quotient * b != a))
