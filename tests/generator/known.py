@@ -184,7 +184,7 @@ FAULTS = (
     Known(
         "it does not check sizes and indices of what it does not need",
         ppl=r"out of range|[Ss]izes? |must not be 0",
-        stan=r"^(accepted|-?[\d.e+-]+)$",
+        stan=r"^(accepted|-?[\d.e+-]+|\[[-\d. e+]+\])$",
     ),
     Known(
         "a loop over an array of several axes runs over the wrong one",
