@@ -13,7 +13,8 @@ from ppl.frontend.fresh_names import FreshNames
 from ppl.frontend.rewriting import Stmts, code, indexed, rewrite, text_of
 from ppl.observed.densities import log_density
 from ppl.observed.flow import Exprs, flow_of
-from ppl.observed.places import JOINED, Place, in_common
+from ppl.observed.outcome_names import JOINED
+from ppl.observed.places import Place, in_common
 from ppl.observed.quantities import ByData, sizes_of, text_of_quantities
 from ppl.observed.refused import unread
 from ppl.observed.terms import Around, Reader, outcomes_of

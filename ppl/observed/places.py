@@ -18,10 +18,6 @@ SAME_ENTRIES = ("head", "to_vector", "to_row_vector", "to_array_1d")
 """Functions of one axis that leave entry k of their first argument at k."""
 
 
-JOINED = " + "
-"""Between the names of outcomes whose densities are added up by row."""
-
-
 class NoPlace(Exception):
     """An expression is not made of entries of one data variable."""
 

@@ -17,7 +17,7 @@ from ppl.frontend.facts import Facts
 from ppl.names import variable_of
 from ppl.observed.flow import data_of, flow_of
 from ppl.observed.log_lik import log_lik_of
-from ppl.observed.places import JOINED
+from ppl.observed.outcome_names import JOINED
 from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
 from ppl.results.files.columns import Floats, reshape, variables
