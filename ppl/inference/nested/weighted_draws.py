@@ -83,14 +83,17 @@ class Drawn(NamedTuple):
     @property
     def lost(self) -> float:
         """The share of the posterior where no draws could be made: by the rough weights there, which are too
-        large by so much, on average, as those of draws are.
+        large by so much, on average, as those of draws are, if any has one.
         """
         drawn, rough = np.isfinite(self.log_ratios), np.isfinite(self.log_rough)
+        if not drawn.any():
+            return 1.0
         if not (rough & ~drawn).any():
             return 0.0
         total, known = special.logsumexp(self.log_ratios), rough & drawn
-        shares = special.softmax(self.log_ratios[known])
-        excess = shares @ (self.log_rough - self.log_ratios)[known]
+        excess = 0.0
+        if known.any():
+            excess = special.softmax(self.log_ratios[known]) @ (self.log_rough - self.log_ratios)[known]
         lost = special.logsumexp(self.log_rough[rough & ~drawn]) - excess
         return float(np.exp(lost - np.logaddexp(lost, total)))
 

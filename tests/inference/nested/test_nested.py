@@ -773,13 +773,19 @@ class RareCounts(Target):
 
 
 @pytest.mark.parametrize("excess", [0.0, 20.0])
-@pytest.mark.parametrize("known", [200, 50])
+@pytest.mark.parametrize("known", [200, 50, 10])
 def test_missing_draws_are_weighed_as_laplace_is_wrong_about_the_others(excess, known):
     """Of draws by trends Laplace's approximation is not known."""
     log_p, n = np.where(np.arange(200) < 10, -np.inf, 0.0), 200
-    rough = np.where(np.arange(n) < known, excess, np.nan)
+    rough = np.where(np.arange(n) < known, excess if known > 10 else 0.0, np.nan)
     found = Drawn((np.zeros((n, 1)),), log_p, np.zeros(n), rough, np.zeros(n, bool), psis(log_p))
     np.testing.assert_allclose(found.lost, 0.05)
+
+
+def test_all_is_lost_where_no_draw_could_be_made():
+    none, rough = np.full(200, -np.inf), np.zeros(200)
+    for about in (rough, np.full(200, np.nan)):
+        assert Drawn((rough[:, None],), none, rough, about, rough > 0, psis(none)).lost == 1
 
 
 def test_points_of_positive_weight_are_those_of_all_parts():
