@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from tests.generator.predictions.__main__ import MOST
-from tests.generator.predictions.compare import compared, fitted
+from tests.generator.predictions.compare import Compared, compared, fitted
 from tests.generator.predictions.exact import Exact
-from tests.generator.predictions.models import Regression, Rows, regression
+from tests.generator.predictions.models import Array, Regression, Rows, regression
 
 NUMBERS = (16, 47)
 """Missing and measured predictors, with groups."""
@@ -46,3 +46,36 @@ def test_quadrature_agrees_with_conjugate_normals():
     others = np.linalg.inv(covariance)[2]  # of a normal, y[2] given the others
     left = stats.norm.logpdf(y[2], y[2] - others @ y / others[2], others[2] ** -0.5)
     assert exact.left_out(2) == pytest.approx(left, abs=1e-5)
+    evidence = stats.multivariate_normal(np.zeros(3), covariance).logpdf(y)
+    assert exact.log_evidence() == pytest.approx(evidence, abs=1e-5)
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_missing_number_is_off_by_more_than_any_error(at):
+    numbers = [1.0, 1.0, 1.0]
+    numbers[at] = np.nan
+    assert Compared("mean", *numbers).errors_off > MOST
+    assert Compared("mean", 1.0, 2.0, np.inf).errors_off > MOST
+
+
+def of_normals(y: Array) -> Exact:
+    """The law of y normal(a, 0.7), a normal(0, 1)."""
+    seen = Rows(np.ones(len(y), int), 0 * y, y)
+    return Exact.of(Regression("normal", "none", 0, ("a",), True, seen=seen))
+
+
+@pytest.mark.parametrize("mean", np.linspace(-3, 3, 13))
+def test_the_grid_is_narrowed_to_the_posterior_wherever_points_lie(mean):
+    y = np.full(3, mean)
+    exact = stats.multivariate_normal(np.zeros(3), 1 + 0.49 * np.eye(3)).logpdf(y)
+    assert of_normals(y).log_evidence() == pytest.approx(exact, abs=1e-5)
+
+
+def test_the_error_of_weights_is_that_of_a_normal_and_finite_for_an_outlier():
+    """Moments of 1 / p(y) are known. An outlier has p(y) = 0 in floats."""
+    y = np.array([0.3, 1.2, -0.5, 0.2, 0.8, 0.4])
+    variance = 1 / (1 + len(y) / 0.49)
+    once, twice, off = 0.49 - variance, 0.49 - 2 * variance, y[-1] - variance * y.sum() / 0.49
+    ratio = once / np.sqrt(0.49 * twice) * np.exp(off**2 * (1 / twice - 1 / once))
+    assert of_normals(y).weight_error(5, 10**6) == pytest.approx(1e-3 * np.sqrt(ratio - 1), rel=1e-3)
+    assert 0.5 < of_normals(np.array([*y[:-1], 60.0])).weight_error(5, 1000) <= 1

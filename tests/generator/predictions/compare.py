@@ -7,6 +7,8 @@ import numpy as np
 
 import ppl
 from ppl.inference.diagnose.level import Level
+from ppl.results.fits.log_evidence import no_evidence
+from ppl.results.fits.new_rows import scored
 from tests.generator.predictions.exact import Exact
 from tests.generator.predictions.models import Array, Regression
 
@@ -25,7 +27,9 @@ class Compared(NamedTuple):
 
     @property
     def errors_off(self) -> float:
-        return abs(self.estimate - self.exact) / max(self.error, 1e-12)
+        """Infinite where a number is missing, or an infinite error would hide any distance."""
+        off = abs(self.estimate - self.exact) / max(self.error, 1e-12)
+        return off if np.isfinite([off, self.error]).all() else np.inf
 
 
 def fitted(model: Regression, seed: int) -> ppl.Fit:
@@ -34,7 +38,7 @@ def fitted(model: Regression, seed: int) -> ppl.Fit:
 
 
 def compared(model: Regression, fit: ppl.Fit) -> Iterator[Compared]:
-    """Predictive means, probabilities at quantiles, means of missing predictors, log scores, ELPDs."""
+    """Means of new rows, probabilities at quantiles, means of predictors, log scores, ELPDs, the evidence."""
     assert fit.level is Level.GOOD, fit.judgement
     exact, new = Exact.of(model), model.new
     draws = fit.predict(model.data(new))
@@ -50,6 +54,8 @@ def compared(model: Regression, fit: ppl.Fit) -> Iterator[Compared]:
             yield mean_and_error("mean of x", x[:, n], exact.mean_predictor(new, n))
     yield from scores(model, fit, exact)
     yield from left_out(model, fit, exact)
+    if not no_evidence(fit.result):
+        yield Compared("log evidence", fit.log_evidence.value, exact.log_evidence(), fit.log_evidence.se)
 
 
 def mean_and_error(kind: str, values: Array, exact: float) -> Compared:
@@ -58,8 +64,6 @@ def mean_and_error(kind: str, values: Array, exact: float) -> Compared:
 
 
 def scores(model: Regression, fit: ppl.Fit, exact: Exact) -> Iterator[Compared]:
-    from ppl.results.fits.new_rows import scored
-
     found = scored(fit.posterior, fit.draws_u, model.data(model.test), 1, ["y"])["y"]
     for n, (value, error) in enumerate(zip(found.values, found.errors, strict=True)):
         yield Compared("log score", float(value), exact.score(model.test, n), float(error))

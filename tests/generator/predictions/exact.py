@@ -12,8 +12,11 @@ from scipy import special, stats
 
 from tests.generator.predictions.models import MEAN, MEANS, NOISE, SD, SDS, SHARED, Array, Regression, Rows
 
-POINTS, FEW = 13, 7
-"""Points of an axis, spaced by an sd: 1e-8 off for a normal density; and those to look for the posterior."""
+POINTS, FEW = 13, 9
+"""Points of an axis, spaced by an sd: 1e-8 off for a normal density; and those to look for the posterior.
+
+Half of the space between two of these, the sd of weights on both, must be below SETTLED of the sd before.
+"""
 WIDTH = 6.0
 """Sds of the posterior that an axis covers on either side."""
 SHRINKAGE, SETTLED = 0.5, 0.9
@@ -85,6 +88,20 @@ def predictor_law(model: Regression, x: Array) -> tuple[float, float]:
     return (MEAN, SD) if np.isnan(x) else (float(x), 0.0)
 
 
+def log_density_of_predictors(model: Regression) -> float:
+    """Of what is seen of them in the rows of the fit."""
+    x = model.seen.x
+    if model.predictor in ("none", "known"):
+        return 0.0
+    if model.predictor == "vector":
+        covariance = SD**2 * np.array([[1, SHARED], [SHARED, 1]])
+        known = [(row[~np.isnan(row)], ~np.isnan(row)) for row in x if not np.isnan(row).all()]
+        laws = (stats.multivariate_normal([MEAN] * k.sum(), covariance[k][:, k]) for _, k in known)
+        return float(sum(law.logpdf(seen) for law, (seen, _) in zip(laws, known, strict=True)))
+    sd = np.hypot(SD, NOISE) if model.predictor == "measured" else SD
+    return float(np.nansum(stats.norm.logpdf(x, MEAN, sd)))
+
+
 @dataclass(frozen=True)
 class Grid:
     """Points of the parameters, each (points, 1, 1), and the log prior density (points,) there, with the
@@ -102,8 +119,8 @@ def grid(model: Regression, centre: dict[str, float], sd: dict[str, float], n: i
         low, high = centre[name] - WIDTH * sd[name], centre[name] + WIDTH * sd[name]
         bounded = name in ("s", "tau") and low < 0
         nodes, weight = np.polynomial.legendre.leggauss(3 * n // 2)
-        even = np.linspace(low, high, n), np.ones(n)
-        axis, own = ((nodes + 1) * high / 2, weight) if bounded else even
+        even = np.linspace(low, high, n), np.full(n, (high - low) / (n - 1))
+        axis, own = ((nodes + 1) * high / 2, weight * high / 2) if bounded else even
         axes.append(axis)
         weights.append(np.log(own))
     points = np.array(list(product(*axes)))
@@ -217,12 +234,23 @@ class Exact:
         """log p of row n of the fit given the others."""
         return float(special.logsumexp(self.log_joint()) - special.logsumexp(self.log_joint(without=n)))
 
+    def log_evidence(self) -> float:
+        """Log of the integral of the program's density, with the predictors that it models."""
+        return float(special.logsumexp(self.log_joint())) + log_density_of_predictors(self.model)
+
     def weight_error(self, n: int, draws: int) -> float:
-        """The relative standard error of the mean of 1 / p(row n) at draws of the posterior."""
+        """The relative root mean square error of the mean of w = 1 / p(row n) at draws of the posterior.
+
+        The largest are cut off at the root of the number of draws times the mean (Ionides 2008), so that the
+        error is finite where w has no variance.
+        """
         rows = self.model.seen
         eta, weights = self.eta(rows, n)
-        p = np.exp(log_density(self.model.family, rows.y[n], eta, self.grid.at["s"]))
-        own = self.posterior[:, None] * special.softmax(self.of_group(int(rows.g[n])), axis=1)
-        given = own[:, :, None] * weights * p / np.exp(self.seen[n])[:, :, None]
-        first, second = (float((given * p**-k).sum()) for k in (1.0, 2.0))
-        return float(np.sqrt((second / first**2 - 1) / draws))
+        log_w = -log_density(self.model.family, rows.y[n], eta, self.grid.at["s"])
+        log_own = self.log_joint()[:, None] + special.log_softmax(self.of_group(int(rows.g[n])), axis=1)
+        log_own -= special.logsumexp(log_own)
+        weighted = (log_own - self.seen[n])[:, :, None] + np.log(weights)  # w times the density
+        log_mean = special.logsumexp(weighted)
+        log_cut = np.minimum(log_w - log_mean, 0.5 * np.log(draws))
+        first, second = (np.exp(special.logsumexp(weighted - log_w + k * log_cut)) for k in (1, 2))
+        return float(np.sqrt((second - first**2) / draws + (1 - first) ** 2))

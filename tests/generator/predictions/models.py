@@ -65,11 +65,9 @@ class Regression:
     def text(self) -> str:
         """The program."""
         top = INTS.get(self.family, 0)
-        y = (
-            "vector[N] y;"
-            if self.family not in INTS
-            else f"array[N] int<lower=0{f', upper={top}' if top else ''}> y;"
-        )
+        y = f"array[N] int<lower=0{f', upper={top}' if top else ''}> y;"
+        if self.family not in INTS:
+            y = f"vector{'<lower=0>' if self.family == 'gamma' else ''}[N] y;"
         x = {"none": "", "vector": "array[N] vector[2] x;", "measured": "vector[N] seen;"}
         known = {"a": "real a;", "b": "real b;", "s": "real<lower=0> s;", "tau": "real<lower=0> tau;"}
         data = ["int N;", y, x.get(self.predictor, "vector[N] x;")]
