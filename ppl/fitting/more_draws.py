@@ -1,6 +1,7 @@
 """More draws of a fit, without another one."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from ppl.density.log_density import Floats, LogDensity
 from ppl.fitting.driver import FitDraws, draws_of, threads_of_fit
@@ -10,10 +11,12 @@ from ppl.fitting.target import target_of
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.finite_draws import draws_with_density
 from ppl.inference.diagnose.spread import Spread
+from ppl.inference.families.family import Family
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.nested import nested
-from ppl.inference.recipes.result import Result, result_of
+from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
-from ppl.inference.run.progress import Listener
+from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams, stream
 
@@ -30,6 +33,21 @@ class LaterStreams(Streams):
     draws = stream(MORE_DRAWS_STREAM)
 
 
+@dataclass(frozen=True)
+class Found:
+    """What a run found, of which more draws are made."""
+
+    family: Family
+    params: Floats
+    path: Path
+    made: DrawSource
+    spread: Spread | None
+
+    @classmethod
+    def of(cls, result: Result) -> Self:
+        return cls(result.family, result.params, result.path, result.verdict.made, result.verdict.spread)
+
+
 def more_draws(
     posterior: LogDensity, settings: Settings, options: Settings, old: Result, listen: Listener
 ) -> FitDraws:
@@ -39,16 +57,21 @@ def more_draws(
         InferenceError: the density is not finite where the approximation lies.
     """
     require_memory(posterior, options)
-    streams = LaterStreams(options.seed)
     with threads_of_fit(posterior):
-        target = target_of(posterior, settings)
-        if old.verdict.made is DrawSource.NESTED:
-            own = Streams(int(streams.draws.integers(1 << 62)))
-            fresh = nested(target, old.path.start, Context(options, own, listen))
-        else:
-            fresh = result_of(target, old.family, old.params, old.path, Context(options, streams, listen))
-        fresh = with_spread(fresh, old.verdict.spread)
+        fresh = later_result(target_of(posterior, settings), options, Found.of(old), listen)
         return draws_of(posterior, options, fresh, key=MORE_DRAWS_STREAM, listen=listen)
+
+
+def later_result(target: Target, options: Settings, found: Found, listen: Listener = silent) -> Result:
+    """The Result with fresh draws, of which `options` has the number and the seed."""
+    streams = LaterStreams(options.seed)
+    if found.made is DrawSource.NESTED:
+        own = Streams(int(streams.draws.integers(1 << 62)))
+        fresh = nested(target, found.path.start, Context(options, own, listen))
+    else:
+        context = Context(options, streams, listen)
+        fresh = result_of(target, found.family, found.params, found.path, context)
+    return with_spread(fresh, found.spread)
 
 
 def columns_of_more_draws(

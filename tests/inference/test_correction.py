@@ -318,9 +318,14 @@ class OfSampledRows(Mixture):
         return 0.25
 
 
+def two_modes(shares, kind=Mixture):
+    """A target with shares of its mass at (-8, 0) and at (8, 1)."""
+    return kind(np.array([[-8.0, 0.0], [8.0, 1.0]]), np.array([1.0, 0.5]), np.array(shares))
+
+
 def result_from(own, shares, kind=Mixture, **given):
-    """The result of q = N(own, I), of a target with shares of its mass at (-8, 0) and at (8, 1)."""
-    target = kind(np.array([[-8.0, 0.0], [8.0, 1.0]]), np.array([1.0, 0.5]), np.array(shares))
+    """The result of q = N(own, I), of a target of two modes."""
+    target = two_modes(shares, kind)
     family, settings = FullRank(2), Settings(**given)
     params = family.of(np.array(own), np.eye(2))
     path = Path(np.zeros(2), Outcome(Ending.CONVERGED, "found"))
@@ -334,6 +339,9 @@ def test_q_moves_to_the_mode_that_has_the_mass():
     assert found.verdict.made is not MOVED and ELSEWHERE in found.notes
     assert found.final_elbo == pytest.approx(np.log(1 - 1e-4), abs=0.02)
     np.testing.assert_allclose(found.draws_u.mean(axis=0), [8.0, 1.0], atol=0.1)
+    target = two_modes([1e-4, 1 - 1e-4])
+    again = result_of(target, found.family, found.params, found.path, Context.of(Settings()))
+    np.testing.assert_array_equal(again.draws_u, found.draws_u)
 
 
 @pytest.mark.parametrize(

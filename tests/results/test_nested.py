@@ -51,8 +51,10 @@ def test_a_saved_fit_has_the_same_draws(fit, model, tmp_path):
     assert again.verdict.made is DrawSource.NESTED
 
 
-def test_more_draws_are_others_of_the_same_posterior(fit):
+def test_more_draws_are_others_of_the_same_posterior(fit, model, tmp_path):
     more = fit.more(300)
+    more.save(tmp_path / "more.json")
+    np.testing.assert_array_equal(ppl.load_fit(tmp_path / "more.json", model, DATA).draws(), more.draws())
     assert more.draws().shape[0] == 300 and more.verdict.made is DrawSource.NESTED
     assert not np.isin(more.draws()[:, 0], fit.draws()[:, 0]).any()
     mu, sd = fit.stan_variable("mu").mean(), fit.stan_variable("mu").std()

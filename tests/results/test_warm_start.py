@@ -107,6 +107,14 @@ def test_more_draws_of_a_saved_fit(posterior, path, tmp_path):
     assert len((tmp_path / "more.csv").read_text().splitlines()) > 3000
 
 
+def test_more_draws_are_saved_and_read_back(posterior, path, tmp_path):
+    more = load_fit(path, posterior.model, DATA).more(50, seed=9)
+    more.save(tmp_path / "more.json")
+    again = load_fit(tmp_path / "more.json", posterior.model, DATA)
+    np.testing.assert_array_equal(again.table.rows, more.table.rows)
+    assert again.provenance == more.provenance
+
+
 def test_more_draws_of_several_gaussians_are_refused(posterior):
     with pytest.raises(InferenceError, match="need another run, with draws = 10"):
         posterior.variational(algorithm="pathfinder", draws=20).more(10)

@@ -150,13 +150,11 @@ class Result:
         return self.path.outcome
 
 
-def result_of(
-    target: Target, family: Family, params: Array, path: Path, context: Context, goes: bool = True
-) -> Result:
+def result_of(target: Target, family: Family, params: Array, path: Path, context: Context) -> Result:
     """Draw from the final q, and make the draws better where the settings want it.
 
     The draws are fresh, so the final ELBO rests on them, at least elbo_samples. Ctrl-C leaves a few draws; a
-    second one leaves none. A q that `goes` moves, once, where the mass is, if it is found at another mode.
+    second one leaves none. A q moves, once, where the mass is, if it is found at another mode.
     """
     settings, rng, listen = context.settings, context.streams.draws, context.listen
     n = pool_size(target, settings)
@@ -176,11 +174,12 @@ def result_of(
     # Who stopped the run by hand does not want to wait for better draws.
     effective = replace(settings, move=False) if path.outcome.ending is Ending.INTERRUPTED else settings
     q = gaussian_of(family, params)
-    corrected = correct(target, effective, q, proposals, rng, listen, goes)
+    corrected = correct(target, effective, q, proposals, rng, listen, goes=ELSEWHERE not in path.notes)
     if isinstance(corrected, Elsewhere):
         full, path = FullRank(target.dim), replace(path, notes=[*path.notes, ELSEWHERE])
         there = full.of(corrected.mean, np.linalg.cholesky(corrected.covariance))
-        return result_of(target, full, there, path, context, goes=False)
+        # as of a saved fit, whose q is the one there
+        return result_of(target, full, there, path, replace(context, streams=replace(context.streams)))
     estimated = _estimated(target, min(len(proposals.u), max(first, n - first)))
     path = replace(path, notes=[*path.notes, *estimated])
     if corrected.interrupted:

@@ -23,7 +23,7 @@ from ppl.fitting.interrupted import Interrupted
 from ppl.fitting.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
 from ppl.fitting.listener import listener_of
 from ppl.fitting.memory_needed import memory_required, require_memory
-from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
+from ppl.fitting.more_draws import MORE_DRAWS_STREAM, OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
 from ppl.fitting.table import Table, failures
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.correct.standard_errors import standard_errors
@@ -80,6 +80,8 @@ class Fit(VariablesOfDraws):
     table: Table
     backend: str = ""
     """What computed the log density: "autograd", "jax", or both one after the other, "autograd, jax"."""
+    later_draws: bool = False
+    """Whether `more` made the draws, from random streams of their own."""
 
     def __repr__(self) -> str:
         n, columns = self.draws().shape
@@ -447,7 +449,7 @@ class Fit(VariablesOfDraws):
         new_settings = self._settings_for(n, seed)
         with listener_of(progress, phases_of_draws(new_settings)) as listen:
             found = more_draws(self.posterior, self.settings, new_settings, self.result, listen)
-        return Fit(self.posterior, new_settings, *found)
+        return Fit(self.posterior, new_settings, *found, later_draws=True)
 
     @takes(SampleKeywords)
     def then_sample(self, **keywords: Any) -> Chains:
@@ -600,7 +602,14 @@ class Fit(VariablesOfDraws):
             >>> fit.save("again.json")
         """
         named = str((arguments or {}).get("data.file", ""))
-        text = saved.to_json(self.posterior, self.settings, self.result, self.provenance, named)
+        text = saved.to_json(
+            self.posterior,
+            self.settings,
+            self.result,
+            self.provenance,
+            later_draws=self.later_draws,
+            data_file=named,
+        )
         write_whole(path, [text])
 
 
@@ -686,8 +695,10 @@ def load_fit(
     require_memory(posterior, settings)
     with threads_of_fit(posterior), listener_of(progress, (Phase.VARIABLES,)) as listen:
         with damage_reported(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
-            result = saved.result_of(record, posterior)
-        return Fit(posterior, settings, *draws_of(posterior, settings, result, listen=listen))
+            result, later = saved.result_of(record, posterior), saved.later_draws(record)
+        key = MORE_DRAWS_STREAM if later else 0
+        draws = draws_of(posterior, settings, result, key, listen)
+        return Fit(posterior, settings, *draws, later_draws=later)
 
 
 def _missing(table: Table) -> tuple[str, ...]:

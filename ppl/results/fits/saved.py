@@ -13,7 +13,7 @@ from ppl.fitting.checksum import plain, read_record, with_checksum
 from ppl.fitting.identity import identity
 from ppl.fitting.initial import FIT_FORMAT as FORMAT
 from ppl.fitting.initial import approximation, start_for
-from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, with_spread
+from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, Found, later_result, with_spread
 from ppl.fitting.record_types import require_types
 from ppl.fitting.target import target_of
 from ppl.inference.correct.draw_source import DrawSource
@@ -32,11 +32,18 @@ from ppl.results.fits.updating import earlier_to_json
 
 
 def to_json(
-    posterior: LogDensity, settings: Settings, result: Result, about: Provenance, data_file: str = ""
+    posterior: LogDensity,
+    settings: Settings,
+    result: Result,
+    about: Provenance,
+    *,
+    later_draws: bool = False,
+    data_file: str = "",
 ) -> str:
     """Everything a fit is, beside program and data, as one JSON object; `about` is for who reads it.
 
-    `data_file` names the files of the data, separated by spaces.
+    `later_draws` says that `Fit.more` made the draws. `data_file` names the files of the data, separated by
+    spaces.
     """
     record = {
         "format": FORMAT,
@@ -45,6 +52,7 @@ def to_json(
         **identity(posterior),
         "settings": asdict(settings),
         "run_seed": result.settings.seed,
+        "later_draws": later_draws,
         "family": describe(result.family),
         **{name: getattr(result, name) for name in ("params", "final_elbo", "final_elbo_se")},
         **_path_to_json(result.path),
@@ -79,12 +87,25 @@ def result_of(record: Mapping[str, Any], posterior: LogDensity) -> Result:
     target = target_of(posterior, settings)
     # the seed of the run that was kept, of several; fits that were saved before had no such entry
     seed = int(record.get("run_seed", settings.seed))
+    if later_draws(record):
+        return later_result(target, settings, _found_from_json(record, posterior))
     if settings.algorithm in OF_SEVERAL_GAUSSIANS or record.get("fit_draws") == DrawSource.NESTED.value:
         again = fit(target, replace(settings, runs=1, seed=seed), start_for(posterior, settings.init))
-    else:
-        family, params = approximation(record, posterior.param_unc_num())
-        again = drawn(target, family, params, _path_from_json(record), Context(settings, Streams(seed)))
-    return with_spread(again, _spread_from_json(record))
+        return with_spread(again, _spread_from_json(record))
+    found = _found_from_json(record, posterior)
+    again = drawn(target, found.family, found.params, found.path, Context(settings, Streams(seed)))
+    return with_spread(again, found.spread)
+
+
+def later_draws(record: Mapping[str, Any]) -> bool:
+    """Whether a saved fit has the draws of `Fit.more`; fits that were saved before had no such entry."""
+    return bool(record.get("later_draws", False))
+
+
+def _found_from_json(record: Mapping[str, Any], posterior: LogDensity) -> Found:
+    made = DrawSource(record["fit_draws"]) if "fit_draws" in record else DrawSource.OF_Q
+    q = approximation(record, posterior.param_unc_num())
+    return Found(*q, _path_from_json(record), made, _spread_from_json(record))
 
 
 def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:
