@@ -16,7 +16,7 @@ from laws.sampled import sampled
 from ppl.ir import nodes as ir
 from ppl.ir.walk import changed, rewrite
 
-SEED, PROGRAMS, EVERY = 22, 200, 10
+SEED, PROGRAMS, EVERY = 22, 200, 40
 
 
 @pytest.mark.parametrize("number", sampled(EVERY, range(PROGRAMS)))

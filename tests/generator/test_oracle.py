@@ -24,7 +24,7 @@ from laws.sampled import sampled
 
 import ppl
 
-SEED, PROGRAMS, EVERY = 23, 60, 6
+SEED, PROGRAMS, EVERY = 23, 60, 12
 
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="the extra `oracle` is not installed")
 
@@ -43,7 +43,11 @@ def test_a_random_program_agrees(number: int, stan: InterpretedStan) -> None:
 
 @pytest.mark.parametrize(
     ("group", "step"),
-    [(models, 6), (pack, 50), *(pytest.param(group, 1, marks=pytest.mark.whole) for group in (models, pack))],
+    [
+        (models, 12),
+        (pack, 100),
+        *(pytest.param(group, 1, marks=pytest.mark.whole) for group in (models, pack)),
+    ],
 )
 def test_written_programs_agree(group, step: int, stan: InterpretedStan) -> None:
     for case in islice(group(), 0, None, step):

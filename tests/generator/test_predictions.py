@@ -12,11 +12,11 @@ from tests.generator.predictions.compare import Compared, compared, fitted
 from tests.generator.predictions.exact import Exact
 from tests.generator.predictions.models import Array, Regression, Rows, regression
 
-NUMBERS = (16, 47)
-"""Missing and measured predictors, with groups."""
+MISSING, MEASURED = 16, 47
+"""Numbers of models with such predictors, and with groups."""
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", [MISSING, pytest.param(MEASURED, marks=pytest.mark.whole)])
 def test_a_random_model_predicts_as_quadrature_says(number):
     model = regression(number)
     found = list(compared(model, fitted(model, seed=1)))
