@@ -18,13 +18,10 @@ from ppl.data.values import TO_MODEL, Misfit, Numbers, as_array, pairs, place
 from ppl.errors import DataError
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import ELEMENTWISE
+from ppl.stdlib.functions.operators import LARGEST_INT, LOWEST_INT
 
-LOWEST_INT = -(2**31)
-"""Stan's least int, of 32 bits."""
 FIRST_INDEX = re.compile(r"^\[(\d+)")
 """The row of an element that a constraint's sentence begins with."""
-HIGHEST_INT = 2**31 - 1
-"""Stan's greatest int."""
 
 
 def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
@@ -189,9 +186,9 @@ def fault_of_integers(block: Numbers) -> tuple[int, str] | None:
     if not np.all(whole):
         k = int(np.argmin(whole))
         return k, f"integers{nearest_integer(block.flat[k].item())}"
-    in_range = (block >= LOWEST_INT) & (block <= HIGHEST_INT)
+    in_range = (block >= LOWEST_INT) & (block <= LARGEST_INT)
     if not np.all(in_range):
-        return int(np.argmin(in_range)), f"integers of 32 bits, {LOWEST_INT} to {HIGHEST_INT}"
+        return int(np.argmin(in_range)), f"integers of 32 bits, {LOWEST_INT} to {LARGEST_INT}"
     return None
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from ppl.arrays import NUMPY
 from ppl.ir import nodes as ir
 from ppl.ir.walk import rewrite
-from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.stdlib.functions.operators import LARGEST_INT, LOWEST_INT, OPERATORS, require_int
 from ppl.types import INT
 
 KNOWN = frozenset(
     o.impl for op in ("+", "-", "*", "==", "!=", "<", "<=", ">", ">=") for o in OPERATORS[op].overloads
-) | {wrap_int}
+)
 
 
 def folded(body: Sequence[ir.Stmt]) -> ir.Stmts:
@@ -28,6 +28,8 @@ def fold(node: Any) -> Any:
         case ir.Apply(callee=callee, args=args, type=t) if t == INT and callee.impl in KNOWN:
             numbers = [int(a.value) for a in args if isinstance(a, ir.Const) and a.type == INT]
             return ir.Const(int(callee.impl(NUMPY, *numbers)), INT) if len(numbers) == len(args) else node
+        case ir.Apply(callee=callee, args=(ir.Const(value=value) as number,)) if callee.impl is require_int:
+            return number if LOWEST_INT <= value <= LARGEST_INT else node  # which stops what evaluates it
         case ir.Logical(op=op, left=ir.Const(value=value)) if bool(value) == (op == "or"):
             return ir.Const(int(op == "or"), INT)
         case ir.Select(condition=ir.Const(value=value), then=then, otherwise=otherwise):

@@ -9,7 +9,7 @@ from ppl.ir.fold import fold
 from ppl.ir.operators import binary
 from ppl.ir.printer import expr
 from ppl.stdlib import batching
-from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.stdlib.functions.operators import OPERATORS, require_int
 from ppl.types import INT
 
 PLUS, MINUS, NEGATE = (OPERATORS[op].name for op in ("+", "-", "unary -"))
@@ -47,7 +47,7 @@ def linear(e: ir.Expr, as_variable: Callable[[ir.Index], bool] = lambda entry: F
             return Linear(int(value), frozenset())
         case ir.Var(name=name, type=t) if t == INT:
             return Linear(0, frozenset({(name, 1)}))
-        case ir.Apply(callee=callee, args=(x,)) if callee.impl is wrap_int and e.type == INT:
+        case ir.Apply(callee=callee, args=(x,)) if callee.impl is require_int and e.type == INT:
             return linear(x, as_variable)
         case ir.Apply(callee=callee, args=(x,)) if callee.name == NEGATE and e.type == INT:
             of_x = linear(x, as_variable)

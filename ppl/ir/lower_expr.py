@@ -14,7 +14,7 @@ from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
 from ppl.ir.operators import binary
 from ppl.ir.walk import walk
-from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.stdlib.functions.operators import OPERATORS, require_int
 from ppl.stdlib.functions.slices import length_of_tail
 from ppl.stdlib.laplace.latent import drawn_about, latent_of, mean_and_factor
 from ppl.stdlib.laplace.marginal import EmbeddedLaplace
@@ -41,8 +41,8 @@ from ppl.types import (
     items_of,
 )
 
-ARITHMETIC = frozenset(OPERATORS[op].name for op in ("+", "-", "*"))
-INT_32 = ir.Callee("wrap_int", wrap_int, "elementwise")
+ARITHMETIC = frozenset(OPERATORS[op].name for op in ("+", "-", "*")) | {"sum", "prod"}
+INT_32 = ir.Callee("require_int", require_int, "elementwise")
 
 
 @dataclass
@@ -142,7 +142,7 @@ def items_in(e: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 def within_int(e: ir.Expr) -> ir.Expr:
-    """The result of int arithmetic as a variable of 32 bits holds it."""
+    """The result of int arithmetic, if a variable of 32 bits holds it."""
     if isinstance(e, ir.Apply) and e.type == INT and e.callee.name in ARITHMETIC:
         return ir.Apply(INT_32, (e,), INT)
     return e

@@ -56,7 +56,7 @@ HOISTED = {
     "a loop within a loop that is arrays": (
         """for (n in 1:N) { int k = M; real a = z;
              for (m in 1:N) { k = N - k; a = 0.5 * a + k * tanh(z); } target += a; }""",
-        "lib.wrap_int(",
+        "lib.require_int(",
     ),
     "in a ternary, the condition": ("target += sum(y) > 0 ? z : -z;", "lib.sum("),
     "a local set once": ("real scale = sd(y); target += z / scale;", "lib.sd("),

@@ -271,14 +271,14 @@ def test_a_program_without_parameters_draws_its_generated_quantities(algorithm):
     assert posterior.param_unconstrain({}).shape == (0,)
 
 
-def test_int_arithmetic_wraps_at_32_bits_as_in_stan():
-    posterior = ppl.compile_model("""
-        data { int n; }
-        transformed data { int k = n * n; real r = 2147483647 + 1; array[1] int a; a[1] = n * n; }
-        generated quantities { int square = k; real sum = r; int entry = a[1]; int small = n - 1; }
-    """).condition({"n": 100_000})
-    values = posterior.param_constrain(np.zeros(0), include_gq=True)
-    assert values.tolist() == [1410065408, -2147483648, 1410065408, 99_999]
+OVERFLOWS = ("n * n", "2147483647 + n", "-2147483647 - 2", "sum({2147483647, n})", "prod({n, n})")
+
+
+@pytest.mark.parametrize("sum_", OVERFLOWS)
+def test_an_int_that_32_bits_do_not_hold_is_refused(sum_):
+    model = ppl.compile_model(f"data {{ int n; }} generated quantities {{ int k = {sum_}; int j = n - 1; }}")
+    with pytest.raises(ppl.InferenceError, match=r"1:40(.|\n)*overflow: the result is -?[0-9]{10,11}, but"):
+        model.condition({"n": 100_000}).param_constrain(np.zeros(0), include_gq=True)
 
 
 BLOCKS = ("transformed parameters", "model", "generated quantities")

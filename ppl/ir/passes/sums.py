@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
-from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.stdlib.functions.operators import OPERATORS, require_int
 from ppl.types import rank
 
 PLUS, MINUS = OPERATORS["+"].name, OPERATORS["-"].name
@@ -26,7 +26,7 @@ def addend(s: ir.Stmt) -> tuple[ir.Apply, ir.Expr] | None:
             pass
         case _:
             return None
-    match unwrapped(s.value):
+    match unchecked(s.value):
         case ir.Apply(callee=callee, args=(left, e)) as sum_ if callee.name in (PLUS, MINUS):
             base, at = (left.base, left.items) if isinstance(left, ir.Index) else (left, ())
             same = isinstance(base, ir.Var) and base.name == name and at == items
@@ -34,15 +34,15 @@ def addend(s: ir.Stmt) -> tuple[ir.Apply, ir.Expr] | None:
     return None
 
 
-def unwrapped(value: ir.Expr) -> ir.Expr:
-    """What an int sum was before it wrapped at 32 bits."""
-    wraps = isinstance(value, ir.Apply) and value.callee.impl is wrap_int
-    return value.args[0] if isinstance(value, ir.Apply) and wraps else value
+def unchecked(value: ir.Expr) -> ir.Expr:
+    """What an int sum was before it was checked to have 32 bits."""
+    checks = isinstance(value, ir.Apply) and value.callee.impl is require_int
+    return value.args[0] if isinstance(value, ir.Apply) and checks else value
 
 
 def with_sum(value: ir.Expr, sum_: ir.Apply) -> ir.Expr:
     """The value with another sum in it, which may be one for each entry of a batch."""
-    if unwrapped(value) is value:
+    if unchecked(value) is value:
         return sum_
     assert isinstance(value, ir.Apply)
     return replace(value, args=(sum_,), type=sum_.type)

@@ -10,12 +10,10 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import InferenceError
+from ppl.stdlib.functions.operators import LARGEST_INT
 from ppl.stdlib.record import Function, Impl, binary, elementwise, guarded, unary
 from ppl.stdlib.special import log_gamma_ratio
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
-
-LARGEST_INT = 2**31 - 1
-"""Stan's int has 32 bits."""
 
 
 def _not_a_pole(xp: Namespace, x: Array) -> Array:

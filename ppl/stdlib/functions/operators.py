@@ -14,6 +14,8 @@ from ppl.stdlib.functions import complex_elementary, products, solves
 from ppl.stdlib.functions.powers import power
 from ppl.stdlib.record import Function, Impl, and_complex, binary, elementwise, leading, overloads_of
 
+LOWEST_INT, LARGEST_INT = -(2**31), 2**31 - 1
+"""Stan's int has 32 bits."""
 CONTAINERS = ("vector", "row_vector", "matrix")
 OF_COMPLEX = "(complex, complex) => int"
 INTS = ("(int, int) => int",)
@@ -54,9 +56,21 @@ def modulus(xp: Namespace, a: Array, b: Array) -> Array:
     return a - b * int_divide(xp, a, b)
 
 
-def wrap_int(xp: Namespace, x: Array) -> Array:
-    """What 32 bits hold of a result that may be too large for them, as Stan's ints do."""
-    return (x + 2**31) % 2**32 - 2**31
+def require_int(xp: Namespace, x: Array) -> Array:
+    """The result of int arithmetic, which 32 bits must hold; a traced one wraps, as Stan's ints do.
+
+    Raises:
+        OverflowError: they do not; it gets its place in the program as other errors of arithmetic.
+    """
+    if not isinstance(x, int | np.integer | np.ndarray):
+        return (x + 2**31) % 2**32 - 2**31
+    wrong = np.extract((x < LOWEST_INT) | (x > LARGEST_INT), x)
+    if wrong.size:
+        raise OverflowError(
+            f"Integer overflow: the result is {wrong[0]}, but an int is from {LOWEST_INT} to {LARGEST_INT}.\n"
+            "Compute it with reals."
+        )
+    return x
 
 
 def minus(xp: Namespace, x: Array) -> Array:
