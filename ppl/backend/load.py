@@ -10,6 +10,7 @@ from typing import Any
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
 from ppl.backend.emitted import Emitted
 from ppl.backend.library import Wrap, library
+from ppl.backend.printing import Printing
 from ppl.backend.solver_functions import SolverFunction
 from ppl.late import LateModule
 from ppl.source import Span
@@ -104,4 +105,8 @@ def load(
     scope: dict[str, Any] = {"__builtins__": dict(builtins), "lib": lib}
     exec(code.compiled, scope)
     functions = {k: v for k, v in scope.items() if callable(v)}
+    if "lib.print(" in code.emitted.text:
+        printing = Printing(lib.print)
+        lib.print = printing.print
+        functions = {k: printing.evaluation(f) for k, f in functions.items()}
     return Module(functions, code.emitted, code.compiled.co_filename)

@@ -52,7 +52,7 @@ def statement_costs(posterior: LogDensity, u: Floats) -> Costs:
 
     with np.errstate(all="ignore"):
         times = repeat(lambda: posterior.log_density_gradient(u), "pass", perf_counter, EFFORT.repeats, 1)
-        clock = LineClock(module.functions["log_joint"].__code__.co_filename)
+        clock = LineClock(module.file)
         with clock.watching():
             for _ in range(EFFORT.repeats):
                 values_and_grads(lambda v: module.log_joint(posterior.prepared, v, True), blocks)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.backend.printing import OMITTED
 from ppl.errors import Rejection
 from ppl.inference.recipes import RECIPES
 from ppl.stages import show_stage
@@ -180,6 +181,18 @@ def test_tuples_are_printed_as_tuples(capsys):
     """
     assert log_density(program, {}, [0.25]) == -0.0625
     assert set(capsys.readouterr().out.splitlines()) >= {"t (1,[0.25,2.5]) [(0.25,2)]"}
+
+
+def test_an_evaluation_prints_a_thousand_times_at_most(capsys):
+    program = """
+    parameters { real x; }
+    model { for (i in 1:1003) print("line ", i); target += -square(x); }
+    """
+    posterior = ppl.compile_model(program).condition({})
+    posterior.log_density([0.25])  # the first also measures how much a point takes
+    capsys.readouterr()
+    posterior.log_density([0.25])
+    assert capsys.readouterr().out.splitlines()[998:] == ["line 999", "line 1000", OMITTED]
 
 
 def test_ints_are_data_inside_functions_too():
