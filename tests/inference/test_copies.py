@@ -52,6 +52,7 @@ def rng():
 
 def copies(f):
     """The most memory that `f` has taken at once, its answer included, in copies of the draws."""
+    f()  # so that imports are not counted
     tracemalloc.start()
     try:
         f()

@@ -27,6 +27,7 @@ from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.standard import StudentT
+from ppl.inference.moves.metric import CORRELATED_DIMENSIONS
 from ppl.inference.numerics.parts import by_rows, draws_within, row_parts
 from ppl.inference.objective.elbo import Elbo, elbo_of
 from ppl.inference.objective.target import Array, Target, finite, log_densities, share_of_rows, width_of
@@ -219,7 +220,9 @@ def evidence_by(
         log_p = finite(by_rows(partial(log_densities, target), far))
         q, beside = densities(proposals.u, proposals.log_p), densities(far, log_p)
         by, log_g = defended(q, beside, dropped), np.concatenate(mixed(q, beside, dropped))
-    u, log_p = np.concatenate([proposals.u, far]), np.concatenate([proposals.log_p, log_p])
+    log_p = np.concatenate([proposals.log_p, log_p])
+    fits = target.dim <= CORRELATED_DIMENSIONS  # else no Gaussian is fitted to them, and they are not copied
+    u = np.concatenate([proposals.u, far]) if fits else np.empty((len(log_p), 0))
     pool = weighted_draws_of(u, log_p, log_g)
     return of_weighted(target, by, pool, len(u) + dropped, rng)
 
