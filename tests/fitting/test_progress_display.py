@@ -15,7 +15,7 @@ from ppl.inference.run.settings import Settings
 from ppl.results.fits.fit import variational
 
 LOOP, FIXED, VARIABLES = Phase.LOOP, Phase.FIXED_DRAWS, Phase.VARIABLES
-PLAN = (Phase.PATHFINDER, LOOP, FIXED, Phase.ANNEALING, VARIABLES)
+PLAN = (Phase.PATHFINDER, LOOP, FIXED, Phase.MOVES, VARIABLES)
 
 
 def written(*reports, width=200, terminal=False, refresh=100, plan=PLAN):
@@ -109,7 +109,7 @@ def test_a_bar_never_goes_backwards():
         Progress(Phase.MATCHING, 1, 4),  # not in the plan
         Progress(FIXED, 0, 7),
         Progress(LOOP, 0, 100),
-        Progress(Phase.ANNEALING, 70, 50),
+        Progress(Phase.MOVES, 70, 50),
         Progress(VARIABLES, 5, 5),
     ):
         meter.hear(report)

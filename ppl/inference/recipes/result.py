@@ -209,14 +209,15 @@ def evidence_by(
     """By draws of q and of a Student's t with its location and scale, and by a bridge to all of these."""
     wide: Family = replace(cast(Any, family), standard=StudentT(RESULT.wide_degrees))
     n = max(1, int(RESULT.wide_share * len(proposals.u)))
-    sizes = [part.stop - part.start for part in row_parts(n, family.dim)]
+    far = np.empty((n, family.dim))
 
     def densities(u: Array, log_p: Array) -> Densities:
         log_q, log_wide = (by_rows(partial(each.log_density, params), u) for each in (family, wide))
         return Densities(log_p, log_q, log_wide)
 
     with np.errstate(all="ignore"):
-        far = np.concatenate([wide.transform(params, wide.noise(size, rng)) for size in sizes])
+        for part in row_parts(n, family.dim):
+            far[part] = wide.transform(params, wide.noise(len(far[part]), rng))
         log_p = finite(by_rows(partial(log_densities, target), far))
         q, beside = densities(proposals.u, proposals.log_p), densities(far, log_p)
         by, log_g = defended(q, beside, dropped), np.concatenate(mixed(q, beside, dropped))
