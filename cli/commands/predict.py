@@ -46,11 +46,9 @@ def predict(
     the data of the fit are simulated again at each draw, as y_rep. With DATA
     new rows are predicted. Of the variables that a statement models, outcomes
     and predictors, values in DATA are conditioned on; absent, null or NA ones
-    are drawn. --replicate y draws values of y that DATA hold again; --score y
-    writes their log predictive densities, row by row. Other variables that
-    DATA omit keep their values from the fit. A number of groups larger than
-    at the fit adds groups, with effects drawn from their prior. If omitted,
-    that number is the largest index in DATA.
+    are drawn. --replicate y draws given values of y again; --score y writes
+    their log predictive densities by row. Other variables that DATA omit
+    keep their values. Effects of new groups are drawn from their prior.
 
     \b
     With --prior, parameters are drawn from the prior, and data given them:

@@ -29,7 +29,7 @@ parameters {
   real<lower=0> phi;
 }
 """
-TOL = "rep_vector(0, N), 1e-8, 50, 1, 1, 0"
+TOL = "(rep_vector(0, N), 1e-8, 50, 1, 1, 0)"
 DATA = {
     "N": 6,
     "x": [0.1, 0.4, 1.0, 1.3, 2.0, 2.2],
@@ -42,7 +42,7 @@ U = np.array([0.1, -0.3, 0.4, 0.2])
 def written(name: str, tol: str = "", settings: str = "") -> str:
     """The call's name and arguments, K and all."""
     eta = "phi, " if name.startswith("neg") else ""
-    return f"laplace_marginal{tol}_{name}%s(y | g, {eta}rep_vector(mu, N), cov, (x, alpha, rho){settings})"
+    return f"laplace_marginal{tol}_{name}%s(y | g, {eta}rep_vector(mu, N), 1, cov, (x, alpha, rho){settings})"
 
 
 def density(model: str) -> float:
@@ -55,10 +55,10 @@ def expected(name: str) -> float:
     x = np.array(DATA["x"])
     k = alpha**2 * np.exp(-0.5 * ((x[:, None] - x) / rho) ** 2) + 1e-8 * np.eye(6)
     like = next(like for like in LIKELIHOODS if like.name == name)
-    rest = (phi,) if like.dispersed else ()
+    rest = (np.full(6, phi),) if like.dispersed else ()
     y, g = np.array(DATA["y"]), np.array(DATA["g"])
     return float(
-        EmbeddedLaplace(like)(NUMPY, y, g, *rest, np.full(6, mu), k, NEWTON.objective, NEWTON.most_steps)
+        EmbeddedLaplace(like)(NUMPY, y, g, *rest, np.full(6, mu), k, 1, NEWTON.objective, NEWTON.most_steps)
     )
 
 
@@ -136,7 +136,7 @@ def test_jax_says_that_it_cannot() -> None:
 
 
 def test_draws_of_theta_are_generated_quantities() -> None:
-    latent = "laplace_latent_poisson_log_rng(y, g, rep_vector(mu, N), cov, (x, alpha, rho))"
+    latent = "laplace_latent_poisson_log_rng(y, g, rep_vector(mu, N), 1, cov, (x, alpha, rho))"
     program = f"{FUNCTIONS} generated quantities {{ vector[N] theta = {latent}; }}"
     posterior = ppl.compile_model(program).condition(DATA)
     names = posterior.param_names(include_gq=True)
@@ -159,16 +159,16 @@ def test_data_that_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("code", "call"),
     [
-        ("PPL511", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), cov, x)"),
-        ("PPL511", "laplace_marginal_poisson_log_lpmf(y | g, mu, cov, (x, alpha, rho))"),
+        ("PPL511", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), 1, cov, x)"),
+        ("PPL511", "laplace_marginal_poisson_log_lpmf(y | g, mu, 1, cov, (x, alpha, rho))"),
         (
             "PPL511",
-            f"laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), cov, (x, alpha, rho), {TOL})",
+            f"laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), 1, cov, (x, alpha, rho), {TOL})",
         ),
-        ("PPL512", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), cov, (x, alpha))"),
-        ("PPL204", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), x, (x, alpha, rho))"),
-        ("PPL504", "laplace_marginal_poisson_log_lpmf(y, g, rep_vector(mu, N), cov, (x, alpha, rho))"),
-        ("PPL509", "sum(laplace_latent_poisson_log_rng(y, g, rep_vector(mu, N), cov, (x, alpha, rho)))"),
+        ("PPL512", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), 1, cov, (x, alpha))"),
+        ("PPL511", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), 1, x, (x, alpha, rho))"),
+        ("PPL504", "laplace_marginal_poisson_log_lpmf(y, g, rep_vector(mu, N), 1, cov, (x, alpha, rho))"),
+        ("PPL509", "sum(laplace_latent_poisson_log_rng(y, g, rep_vector(mu, N), 1, cov, (x, alpha, rho)))"),
         ("PPL511", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N))"),
     ],
 )
