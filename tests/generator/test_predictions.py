@@ -71,6 +71,12 @@ def test_the_grid_is_narrowed_to_the_posterior_wherever_points_lie(mean):
     assert of_normals(y).log_evidence() == pytest.approx(exact, abs=1e-5)
 
 
+def test_a_posterior_that_no_grid_resolves_is_not_compared():
+    """Model 4151: four outcomes near a line, so that the scale has much of its mass near 0."""
+    with pytest.raises(ArithmeticError, match="no grid resolves"):
+        Exact.of(regression(4151))
+
+
 def test_the_error_of_weights_is_that_of_a_normal_and_finite_for_an_outlier():
     """Moments of 1 / p(y) are known. An outlier has p(y) = 0 in floats."""
     y = np.array([0.3, 1.2, -0.5, 0.2, 0.8, 0.4])

@@ -15,6 +15,8 @@ from tests.generator.predictions.models import Array, Regression
 DRAWS = 1000
 RELIABLE = 0.5
 """The k-hat up to which the weights of a row have a variance."""
+EXACT = 1e-7
+"""How exact quadrature is, beside the error of an estimate that is exact too."""
 
 
 class Compared(NamedTuple):
@@ -28,7 +30,7 @@ class Compared(NamedTuple):
     @property
     def errors_off(self) -> float:
         """Infinite where a number is missing, or an infinite error would hide any distance."""
-        off = abs(self.estimate - self.exact) / max(self.error, 1e-12)
+        off = abs(self.estimate - self.exact) / max(self.error, EXACT)
         return off if np.isfinite([off, self.error]).all() else np.inf
 
 

@@ -21,9 +21,11 @@ WIDTH = 6.0
 """Sds of the posterior that an axis covers on either side."""
 SHRINKAGE, SETTLED = 0.5, 0.9
 """The narrowest grid and the narrowest last one, as shares of the one before."""
+SAME = 0.02
+"""The most by which the log evidences of the last two grids differ."""
 T = np.linspace(-5, 5, 41)
 WT = stats.norm.pdf(T) / stats.norm.pdf(T).sum()
-X = np.linspace(-5, 5, 25)
+X = np.linspace(-5, 5, 61)
 WX = stats.norm.pdf(X) / stats.norm.pdf(X).sum()
 ONE = np.ones(1)
 
@@ -139,7 +141,10 @@ class Exact:
 
     @classmethod
     def of(cls, model: Regression) -> "Exact":
-        """With a grid that covers the posterior, found in a few steps: none is narrower than points tell."""
+        """With a grid that covers the posterior, found in a few steps: none is narrower than points tell.
+
+        Raises ArithmeticError where the last two grids differ, as about a scale near 0.
+        """
         centre, sd = dict(MEANS), dict(SDS)
         while True:
             own = cls(model, grid(model, centre, sd, FEW))
@@ -151,7 +156,10 @@ class Exact:
                 for name, v in values.items()
             }
             if all(sd[name] > SETTLED * before[name] for name in model.free):
-                return cls(model, grid(model, centre, sd, POINTS))
+                found = cls(model, grid(model, centre, sd, POINTS))
+                if abs(found.log_evidence() - own.log_evidence()) > SAME:
+                    raise ArithmeticError("no grid resolves the posterior")
+                return found
 
     def eta(self, rows: Rows, n: int) -> tuple[Array, Array]:
         """The predictor at (points, effects, predictors), and the weights of the last."""
