@@ -207,6 +207,7 @@ LEVELS = [
     (moved(stuck=(1,)), POOR, no_spread),
     # Draws that were chosen by weights and then moved: a narrow place rejects moves, and keeps its draws.
     ({**moved(divergent=0.5), **resampled(khat=0.3)}, GOOD),
+    ({**moved(effective=(150.0,)), **resampled(khat=0.3)}, GOOD),
     ({**moved(drift=(0.03,)), **resampled(khat=0.3)}, USABLE, not_stationary),
     # Earlier fits that stand for the rows before them.
     (updates((0.4, 0.9)), GOOD),

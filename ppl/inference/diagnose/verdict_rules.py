@@ -250,7 +250,8 @@ def level_of_drift(sds: float) -> Level:
 
 
 def slow_moves(v: "Verdict", name: Name) -> Iterator[Finding]:
-    if v.moved:
+    """Of chains alone: draws that were chosen by weights are independent before they are moved."""
+    if v.made is DrawSource.MOVED and v.moved:
         effective, chains = v.moved.mixing.fewest_effective, v.moved.chains
         if effective < VERDICT.fewest_effective:
             worst = worst_of(-v.moved.mixing.effective, name, -VERDICT.fewest_effective)
