@@ -7,6 +7,7 @@ from ppl.inference.correct import correction
 from ppl.inference.correct.correction import (
     Corrected,
     DrawSource,
+    beside_chains,
     correct,
     from_chains,
     gaussian_of,
@@ -15,6 +16,7 @@ from ppl.inference.correct.correction import (
     moved_on,
     will_move,
 )
+from ppl.inference.correct.evidence import Estimates, Evidence
 from ppl.inference.diagnose.modes import MissedRegions, Mode, Peak
 from ppl.inference.diagnose.psis import psis, weighted_draws_of
 from ppl.inference.families.full_rank import FullRank
@@ -363,3 +365,11 @@ def test_more_draws_are_weighted_where_weights_differ(sd, weighted):
     family, path = FullRank(2), Path(np.zeros(2), Outcome(Ending.CONVERGED, "found"))
     found = result_of(target, family, family.of(np.zeros(2), sd * np.eye(2)), path, Context.of(Settings()))
     assert found.verdict.n == weighted and len(found.draws_u) == 1000
+
+
+def test_the_evidence_of_weights_is_told_where_that_of_chains_agrees():
+    known, far = Estimates(Evidence(1.0, 0.01), Evidence(1.0, 0.02)), Estimates(*[Evidence(1.2, 0.01)] * 2)
+    near, vague = Estimates(*[Evidence(1.01, 0.02)] * 2), Estimates(*[Evidence(1.0, 2.0)] * 2)
+    assert beside_chains(known, None) is beside_chains(known, vague) is known
+    assert beside_chains(None, near) is beside_chains(vague, near) is near
+    assert beside_chains(known, near) is known and "disagree" in beside_chains(known, far).doubt

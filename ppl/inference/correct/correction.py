@@ -177,9 +177,21 @@ def moved_on(
     if not changed:
         chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
         u, log_p = scaled.to_u(found.u[chosen]), found.log_p[chosen] - scaled.log_jacobian
-        evidence = drawn.evidence or bridges_between_chains(scaled, found, rng)
+        evidence = beside_chains(drawn.evidence, bridges_between_chains(scaled, found, rng))
         return replace(drawn, u=u, log_p=log_p, moved=found, evidence=evidence)
     return replace(of_chains(scaled, found, n, rng), modes=drawn.modes)
+
+
+def beside_chains(known: Estimates | None, chains: Estimates | None) -> Estimates | None:
+    """The evidence by weights, or by chains where weights do not tell it; in doubt where both do and
+    disagree.
+    """
+    if known is None or (known.doubt and chains and not chains.doubt):
+        return chains
+    if chains is None or chains.doubt:
+        return known
+    both = Estimates(known.evidence, chains.evidence, known.khat)
+    return both if both.doubt else known
 
 
 def has_known_mass(target: Target, q: Gaussian, proposals: WeightedDraws) -> bool:

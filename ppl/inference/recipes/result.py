@@ -9,7 +9,14 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ppl.inference.correct.bridge import of_weighted
-from ppl.inference.correct.correction import CORRECTION, Corrected, Elsewhere, correct, gaussian_of
+from ppl.inference.correct.correction import (
+    CORRECTION,
+    Corrected,
+    Elsewhere,
+    beside_chains,
+    correct,
+    gaussian_of,
+)
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.evidence import (
     Densities,
@@ -191,8 +198,7 @@ def result_of(target: Target, family: Family, params: Array, path: Path, context
             by_q = (
                 evidence_by(target, family, params, proposals, dropped, rng) if q else density_at(proposals)
             )
-            if not (by_q.doubt and corrected.evidence):  # bridges between chains, whatever the weights
-                corrected = replace(corrected, evidence=by_q)
+            corrected = replace(corrected, evidence=beside_chains(by_q, corrected.evidence))
         except KeyboardInterrupt:
             path = replace(path, outcome=interrupted("at the evidence"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
