@@ -207,7 +207,8 @@ def _by_entry(
             raise refused(f"`{expression(arg)}` has other axes than `{text}`", tilde.span)
     whole = Drawn(left, family.name, tilde.args)
     d = Entries(facts, known.names).split(whole, [axes, *extra]) if axes else whole
-    rows = (expr("rows(e)", tilde.span, e=d.left),) if family.rng_args[:1] == (("K", "size"),) else ()
+    is_sized = family.rng_args[:1] == (("K", "positive_count"),)
+    rows = (expr("rows(e)", tilde.span, e=d.left),) if is_sized else ()
     value: ast.Expr = ast.Call(tilde.span, f"{d.name}_rng", (*rows, *d.args))
     if family.rng is None:
         value = draw_of(family, d.args, tilde.span)

@@ -66,7 +66,8 @@ def test_a_saved_fit_is_read_where_draws_are(run):
     assert run("summary", "fit0.json")[1] == run("summary", "output.csv")[1]
     assert run("loo", "fit0.json")[1] == run("loo", "output.csv", "--model", "toy.model")[1]
     for fit in ("fit0.json", "output.csv"):
-        assert run("predict", "toy.model", fit, "1.json", "-q", "-o", f"{fit}.pred.csv")[0] == 0
+        new = ("1.json", "--replicate", "y", "-q", "-o", f"{fit}.pred.csv")
+        assert run("predict", "toy.model", fit, *new)[0] == 0
     new, old = (read_draws(f"{fit}.pred.csv").draws for fit in ("fit0.json", "output.csv"))
     np.testing.assert_allclose(new, old, rtol=1e-9)
     assert run("compare", "fit0.json", "output.csv", "--evidence")[0] == 0

@@ -153,7 +153,7 @@ def carried(monkeypatch):
     """Moves that do nothing, and where chains were to begin."""
     begun = []
 
-    def moved(target, starts, rng, most, listen, effective, centres=None):
+    def moved(target, starts, rng, most, listen, effective, centres=None, frees_stuck=False):
         begun.append(starts)
         mixing = Mixing(*[np.zeros(target.dim)] * 2, np.full(target.dim, np.inf), 0.0)
         n = len(starts)

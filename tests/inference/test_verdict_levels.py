@@ -202,7 +202,7 @@ LEVELS = [
     (moved(**tails(0.0, 0.601)), USABLE, heavy_tails),
     (moved(**modes(mode())), USABLE, other_modes),
     (moved(**modes(IMAGE)), USABLE, symmetric_modes),
-    (moved(effective=(255.0,), **modes(mode())), POOR, slow_moves, other_modes),
+    (moved(effective=(255.0,), **modes(mode())), POOR, other_modes, slow_moves),
     (moved(elbo_se=1.01), USABLE, uncertain_elbo),
     (moved(stuck=(1,)), POOR, no_spread),
     # Draws that were chosen by weights and then moved: a narrow place rejects moves, and keeps its draws.

@@ -294,7 +294,9 @@ def from_chains(
     fast = replace(scaled, target=for_many_points(scaled.target))
     effective = max(MOVES.fewest_effective, min(n, MOVES.effective))
     centres = np.array([np.zeros(scaled.dim), *(mode.offset for mode in beside.modes)])
-    found = moved(fast, starts, rng, most_gradients(width_of(scaled)), listen, effective, centres)
+    found = moved(
+        fast, starts, rng, most_gradients(width_of(scaled)), listen, effective, centres, not beside.gaussians
+    )
     return replace(of_chains(fast, found, n, rng), modes=beside.modes)
 
 

@@ -198,12 +198,14 @@ def moved(
     listen: Listener = silent,
     effective: float = MOVES.effective,
     centres: Array | None = None,
+    frees_stuck: bool = False,
 ) -> Moved:
     """Chains from `starts` (n, dim), moved until they are stationary and worth so many independent draws.
 
-    Even and odd chains may begin at different starts, which then must agree; `centres` (modes, dim) are
-    those of modes, where there are several. At most about `most` gradients are evaluated. The same
-    generator gives the same draws to the last bit.
+    Even and odd chains may begin at different starts, which then must agree; `centres` (modes, dim) are those
+    of modes, where there are several. If it `frees_stuck`, a chain that cannot move from where it begins, and
+    which was put there by no weight, gives its place to another. At most about `most` gradients are
+    evaluated. The same generator gives the same draws to the last bit.
 
     Raises:
         LinAlgError: the chains fell together, or none has a density.
@@ -217,7 +219,8 @@ def moved(
             came = sampler.chains.u
             stage, divergent = sampler.stage(moves, MOVES.learning_rate / (1 + number / 4))
             if before is None:
-                sampler.free_stuck(came)
+                if frees_stuck:
+                    sampler.free_stuck(came)
             elif moves >= MOVES.fewest_moves:
                 found = _moved(before, stage, divergent, sampler)
                 enough = found.stationary and found.mixing.fewest_effective >= effective

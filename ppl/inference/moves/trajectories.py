@@ -28,8 +28,8 @@ class TrajectoryLimits(NamedTuple):
     rejected_log_chance: float = -3.0
     """The log of the chance to be accepted below which a trajectory is tried again with a shorter step."""
 
-    shortening: tuple[float, ...] = (4.0, 16.0)
-    """How many times shorter that step is, either as often as the other."""
+    shortening: tuple[float, ...] = (4.0, 16.0, 64.0)
+    """How many times shorter that step is, each as often as the others."""
 
     divergent_energy: float = -1000.0
     """A trajectory with an energy error of so many nats has diverged, as in Stan."""

@@ -261,7 +261,7 @@ class VariablesOfDraws(ABC):
             >>> fit.predict({"N": 2, "x": [4, 5]})["y"].shape
             (1000, 2)
             >>> fit.score({"N": 2, "x": [4, 5], "y": [5, 5]})["y"].round(1)
-            array([-1.1, -1.9])
+            array([-1.3, -1.6])
         """
         names = (replicate,) if isinstance(replicate, str) else replicate
         found = predicted(self.posterior, self.draws_u, data, seed, names)

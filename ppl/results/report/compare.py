@@ -122,7 +122,7 @@ class EvidenceComparison(Ranked[OfEvidence]):
     """Models of the same data, the one with the highest log evidence first; by position or by name.
 
     Example:
-        >>> found = ppl.compare({"a": fit, "b": (-40.0, 0.1)}, by="evidence")
+        >>> found = ppl.compare({"a": posterior.variational(), "b": (-40.0, 0.1)}, by="evidence")
         >>> found[0].name, bool(found["b"].log_bf < -5)
         ('a', True)
     """

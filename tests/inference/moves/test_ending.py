@@ -148,7 +148,7 @@ def test_two_separate_modes_keep_their_chains():
     found = chains_of(target, starts, centres=np.array([[-8.0], [8.0]]))
     assert found.mixing.fewest_effective >= MOVES.effective and found.mixing.largest_drift == 0
     own = found.u[found.mode == 0, 0]
-    assert own.mean() == pytest.approx(-8.0, abs=0.1) and own.std() == pytest.approx(0.5, rel=0.1)
+    assert own.mean() == pytest.approx(-8.0, abs=0.1) and own.std() == pytest.approx(0.5, rel=0.2)
 
 
 def test_a_chain_without_a_density_or_that_cannot_move_gives_its_place_to_another():
