@@ -7,10 +7,10 @@ fit apart from those of the bridge.
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.inference.correct import resampling
 from ppl.inference.correct.bridge_sampling import bridge_sampling, effective_size
 from ppl.inference.correct.evidence import Estimates, Evidence
 from ppl.inference.correct.reference import Reference
-from ppl.inference.correct.resampling import systematic
 from ppl.inference.diagnose.psis import WeightedDraws
 from ppl.inference.moves.ending import Moved
 from ppl.inference.moves.metric import CORRELATED_DIMENSIONS, metric_of
@@ -55,8 +55,8 @@ def of_weighted(
     """
     weights = pool.weights
     first, second = (np.arange(k, len(pool.u), 2) for k in range(2))
-    ends = second[systematic(weights.log_weights[second], len(second), rng)]
-    size = effective(weights.log_weights[second])
+    ends = second[resampling.systematic(weights.log_weights[second], len(second), rng)]
+    size = resampling.effective_size(weights.log_weights[second])
     found = from_fitted(target, pool, first, ends, size, rng)
     if found is None or not found.se <= MOST_NARROW:
         log_ratios = pool.log_p - pool.log_q
@@ -77,18 +77,13 @@ def from_fitted(
     """By a bridge from a Gaussian fitted to weighted draws at positions `own` to draws of p at others."""
     if target.dim > CORRELATED_DIMENSIONS:
         return None
-    fitted = own[systematic(pool.weights.log_weights[own], len(own), rng)]
+    fitted = own[resampling.systematic(pool.weights.log_weights[own], len(own), rng)]
     start = gaussians_at(pool.u[fitted], np.zeros(len(fitted), dtype=np.intp))
     if start is None:
         return None
     of_p = pool.log_p[ends] - start.log_densities(pool.u[ends])
     count = min(BRIDGE_DRAWS, 1 << (max(1, len(pool.u) // DRAWS_A_BRIDGE).bit_length() - 1))
     return bridged(target, start, of_p, size, count, rng)
-
-
-def effective(log_weights: Array) -> float:
-    """The effective number of weighted draws."""
-    return float(np.exp(2 * special.logsumexp(log_weights) - special.logsumexp(2 * log_weights)))
 
 
 def bridged(
