@@ -174,12 +174,11 @@ def moved_on(
     changed = found.total_moves > MOVES.shortest
     if chains < n and not changed:
         return replace(drawn, moved=found)
-    if not changed:
-        chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
-        u, log_p = scaled.to_u(found.u[chosen]), found.log_p[chosen] - scaled.log_jacobian
-        evidence = beside_chains(drawn.evidence, bridges_between_chains(scaled, found, rng))
-        return replace(drawn, u=u, log_p=log_p, moved=found, evidence=evidence)
-    return replace(of_chains(scaled, found, n, rng), modes=drawn.modes)
+    made = of_chains(scaled, found, n, rng)
+    if changed:
+        return replace(made, modes=drawn.modes)
+    evidence = beside_chains(drawn.evidence, made.evidence)
+    return replace(drawn, u=made.u, log_p=made.log_p, moved=found, evidence=evidence)
 
 
 def beside_chains(known: Estimates | None, chains: Estimates | None) -> Estimates | None:
