@@ -118,8 +118,11 @@ def resampled(target: Target, found: Found, context: Context) -> Result:
     settings, streams = context.settings, context.streams
     family, params = gaussian_of(found.draws)
     made = resample(found.draws, settings.draws, streams.draws, DrawSource.NESTED)
-    corrected = moved_on(target, replace(made, evidence=found.evidence), streams.draws, context.listen)
+    drawn = replace(made, evidence=found.evidence)
+    corrected = drawn if settings.move is False else moved_on(target, drawn, streams.draws, context.listen)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
+    if corrected.interrupted:
+        outcome = interrupted("while draws were moved")
     path = Path(start=found.start, outcome=outcome, at_maximum=True)
     return result_with(settings, family, params, path, found.draws, found.elbo, corrected)
 

@@ -713,6 +713,20 @@ def test_auto_does_what_was_asked_for(asked):
     assert fit(Groups(Y), Settings(seed=1, draws=100, **asked)).verdict.made is not DrawSource.NESTED
 
 
+def test_draws_are_not_moved_where_that_is_switched_off():
+    made = {move: fit(Groups(Y), Settings(algorithm="nested", move=move)).verdict for move in (None, False)}
+    assert made[None].moved is not None and made[False].moved is None
+
+
+def test_ctrl_c_while_draws_are_moved_is_told():
+    def listen(report: Progress) -> None:
+        if report.phase == "HMC moves":
+            raise KeyboardInterrupt
+
+    result = fit(Groups(Y), Settings(seed=1), progress=listen)
+    assert result.outcome.ending is Ending.INTERRUPTED and len(result.draws_u) == 1000
+
+
 def test_ctrl_c_leaves_a_few_draws():
     def listen(report: Progress) -> None:
         if report.phase == "latent variables" and report.iteration == 1:
