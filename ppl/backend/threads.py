@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from ppl.late import imported
+
 LEAST_SHARED_SIZE = 1 << 20
 """Threads gain more than it costs to keep them in step where an array has more numbers than this."""
 
@@ -37,5 +39,6 @@ def as_many_threads_as_pay(data: Mapping[str, Any], width: Callable[[], int]) ->
 
 @cache
 def _controller() -> ThreadpoolController:
-    """DrawSource once: it looks through all libraries that are loaded."""
+    """The libraries that are loaded, searched once. SciPy has a BLAS of its own, loaded with its `linalg`."""
+    imported("scipy.linalg")
     return ThreadpoolController()

@@ -1,5 +1,9 @@
 """Products of matrices use one thread while a small model is fitted, and as many as before afterwards."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -44,3 +48,16 @@ def test_large_data_are_not_worked_through_to_see_how_wide_an_evaluation_is():
 
     with as_many_threads_as_pay({"x": np.zeros(LEAST_SHARED_SIZE + 1)}, width):
         pass
+
+
+def test_libraries_that_are_loaded_during_a_fit_use_one_thread() -> None:
+    code = (
+        "from threadpoolctl import threadpool_info\n"
+        "from ppl.backend.threads import as_many_threads_as_pay\n"
+        "with as_many_threads_as_pay({}, lambda: 1):\n"
+        "    import scipy.linalg\n"
+        "    print({each['num_threads'] for each in threadpool_info() if each['user_api'] == 'blas'})\n"
+    )
+    two = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    run = subprocess.run([sys.executable, "-c", code], env=two, capture_output=True, text=True, check=True)
+    assert run.stdout == "{1}\n"
