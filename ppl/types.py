@@ -174,6 +174,11 @@ def element_type(t: Type) -> Type:
     return INT if core(t) == INT else COMPLEX if is_complex(t) else REAL
 
 
+def is_discrete(t: Type) -> bool:
+    """Whether it holds ints alone; a tuple, whether all its items do."""
+    return all(map(is_discrete, items_of(t))) if is_tuple(t) else core(t) == INT
+
+
 def complex_of(t: Type) -> Type:
     """The type with its scalars made complex; of a tuple, itself."""
     return array_of(COMPLEX_OF.get(core(t), core(t)), array_dims(t))

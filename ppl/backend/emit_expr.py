@@ -14,7 +14,19 @@ from ppl.ir.varying import varies
 from ppl.ir.walk import implicit_arguments_of, used_names
 from ppl.stdlib.batching import WITH_OUTER
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Type, axes_of, core, element_type, is_complex, is_tuple, rank
+from ppl.types import (
+    INT,
+    Type,
+    array_dims,
+    array_of,
+    axes_of,
+    core,
+    element_type,
+    is_complex,
+    is_tuple,
+    items_of,
+    rank,
+)
 
 INFIX = {OPERATORS[op].name: sign for op, sign in (("+", "+"), ("-", "-"), (".*", "*"))}
 TIMES, DIVIDE, ELT_DIVIDE = (OPERATORS[op].name for op in ("*", "/", "./"))
@@ -51,10 +63,32 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return tuple_of(w, items)
         case ir.Item(base=base, number=number):
             return f"{operand(w, base)}[{number - 1}]"
-        case ir.Promote(value=value):
-            return f"lib.{'as_complex' if is_complex(e.type) else 'real'}({expr(w, value)})"
+        case ir.Promote(value=value, type=t) if is_tuple(t):
+            return promoted_tuples(expr(w, value), value.type, t)
+        case ir.Promote(value=value, type=t):
+            return promoted(expr(w, value), value.type, t)
         case ir.TargetSoFar():
             return "lib.target_so_far(target)"
+
+
+def promoted(text: str, found: Type, wanted: Type) -> str:
+    """A value with its ints made real, and either complex, where that is wanted."""
+    if is_complex(wanted) and not is_complex(found):
+        return f"lib.as_complex({text})"
+    return f"lib.real({text})" if element_type(found) == INT and element_type(wanted) != INT else text
+
+
+def promoted_tuples(text: str, found: Type, wanted: Type, depth: int = 0) -> str:
+    """An array of tuples, or an item of one, with the numbers in it promoted."""
+    if not is_tuple(wanted):
+        return promoted(text, found, wanted)
+    if dims := array_dims(wanted):
+        one, below = f"item{depth}", array_of(core(wanted), dims - 1)
+        return (
+            f"[{promoted_tuples(one, array_of(core(found), dims - 1), below, depth + 1)} for {one} in {text}]"
+        )
+    items = enumerate(zip(items_of(found), items_of(wanted), strict=True))
+    return tuple_text(promoted_tuples(f"{text}[{k}]", f, t, depth) for k, (f, t) in items)
 
 
 def tuple_of(w: Writer, items: Sequence[ir.Expr]) -> str:

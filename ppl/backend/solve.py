@@ -263,6 +263,7 @@ ODES: Mapping[str, tuple[float, float, float]] = {
         for name, defaults in (("rk45", LOOSE), ("ckrk", LOOSE), ("adams", TIGHT), ("bdf", TIGHT))
         for family, tol in (("ode", ""), ("ode", "_tol"), ("integrate_ode", ""))
     },
+    "integrate_ode": LOOSE,
     "ode_adjoint_tol_ctl": TIGHT,
 }
 """The solvers of initial value problems, by their tolerances and steps where none are given."""

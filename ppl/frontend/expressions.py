@@ -28,6 +28,8 @@ from ppl.types import (
     complex_of,
     indexed_type,
     is_complex,
+    is_tuple,
+    items_of,
     own_axes,
 )
 
@@ -191,7 +193,10 @@ def check_ternary(c: Check, e: ast.Ternary) -> Type:
 
 
 def unify(a: Type, b: Type) -> Type | None:
-    """The type that both become by promotion."""
+    """The type that both become by promotion; of tuples, of their items one by one."""
+    if is_tuple(a) and is_tuple(b) and (array_dims(a), len(items_of(a))) == (array_dims(b), len(items_of(b))):
+        items = [unify(x, y) for x, y in zip(items_of(a), items_of(b), strict=True)]
+        return None if None in items else array_of(Tuple(tuple(t for t in items if t)), array_dims(a))
     if promotes(a, b) is not None:
         return b
     return a if promotes(b, a) is not None else None

@@ -11,7 +11,7 @@ from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.returns import always_returns
 from ppl.frontend.scope import Block, UserFunction
 from ppl.frontend.statements import check_statement
-from ppl.types import INT, REAL, VOID, Type, element_type
+from ppl.types import REAL, VOID, Type, is_discrete
 
 
 def check_functions(c: Check, definitions: Sequence[ast.FunctionDef]) -> None:
@@ -88,7 +88,7 @@ def check_suffix(c: Check, f: ast.FunctionDef, types: Sequence[Type], returns: T
         raise c.refuse(messages.density_returns(f.name, returns), f.name_span)
     if not types:
         raise c.refuse(messages.density_without_variate(f.name), f.name_span)
-    discrete = element_type(types[0]) == INT
+    discrete = is_discrete(types[0])
     if suffix in ("lpdf", "lpmf") and discrete != (suffix == "lpmf"):
         kind = "integer (int)" if suffix == "lpmf" else "real"
         raise c.refuse(messages.density_variate(f.name, kind, types[0]), f.args[0].span)

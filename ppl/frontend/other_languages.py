@@ -18,7 +18,6 @@ VALUES: Mapping[str, str] = {
 FUNCTIONS: Mapping[str, str] = {
     "multiply_log": "`lmultiply(x, y)`",
     "binomial_coefficient_log": "`lchoose(n, k)`",
-    "integrate_ode": "`ode_rk45`",
     "if_else": "`condition ? a : b`",
     "ifelse": "`condition ? a : b`",
     "sigmoid": "`inv_logit(x)`",

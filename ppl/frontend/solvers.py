@@ -76,6 +76,7 @@ SOLVERS: dict[str, Solver] = {
     **dict.fromkeys(("ode_rk45_tol", "ode_ckrk_tol", "ode_adams_tol", "ode_bdf_tol"), ODE_TOL),
     "ode_adjoint_tol_ctl": ODE_ADJOINT,
     **dict.fromkeys(("integrate_ode_rk45", "integrate_ode_adams", "integrate_ode_bdf"), OLD_ODE),
+    "integrate_ode": replace(OLD_ODE, tail=()),
     **dict.fromkeys(("solve_newton", "solve_powell"), ROOT),
     **dict.fromkeys(("solve_newton_tol", "solve_powell_tol"), ROOT_TOL),
     **dict.fromkeys(("algebra_solver", "algebra_solver_newton"), OLD_ROOT),

@@ -38,6 +38,7 @@ from ppl.types import (
     element_type,
     indexed_type,
     is_complex,
+    is_tuple,
     items_of,
 )
 
@@ -121,6 +122,8 @@ def promote(e: ir.Expr, to: Type) -> ir.Expr:
         return within_int(e)
     if isinstance(to, Tuple) and isinstance(e.type, Tuple) and e.type != to:
         return promote_items(e, to)
+    if is_tuple(to) and e.type != to:
+        return ir.Promote(e, to)
     to_complex = is_complex(to) and not is_complex(e.type) and e.type != VOID
     if not to_complex and (core(e.type) != INT or core(to) != REAL):
         return e

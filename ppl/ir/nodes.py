@@ -235,7 +235,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Promote:
-    """Ints made real, or either complex: as the core of `type` says."""
+    """Ints made real, or either complex, as the core of `type` says; within arrays of tuples each item."""
 
     value: "Expr"
     type: Type

@@ -41,6 +41,7 @@ from ppl.types import (
     complex_of,
     core,
     is_complex,
+    is_tuple,
     rank,
     real_of,
 )
@@ -146,6 +147,8 @@ def promotes(actual: Type, required: Type) -> int | None:
     if isinstance(actual, Tuple) and isinstance(required, Tuple) and len(actual.items) == len(required.items):
         costs = [promotes(a, w) for a, w in zip(actual.items, required.items, strict=True)]
         return None if None in costs else sum(c for c in costs if c)
+    if is_tuple(actual) and is_tuple(required) and array_dims(actual) == array_dims(required) > 0:
+        return promotes(core(actual), core(required))
     if realised(actual) == required:
         return 1
     if not is_complex(actual) and complex_of(actual) == required:

@@ -71,6 +71,41 @@ def test_an_array_of_tuples_lies_in_u_tuple_by_tuple_as_in_stan():
     np.testing.assert_allclose(posterior.param_unconstrain(values), u, rtol=1e-14)
 
 
+PROMOTED = """
+functions {
+  real weighted_lpmf(tuple(array[] int, int) y, real rate) { return y.2 * poisson_lpmf(y.1 | rate); }
+  real of(array[] tuple(real, vector) x) { return x[1].1 + 2 * x[2].1 + sum(x[2].2); }
+}
+data {
+  array[2] tuple(int, vector[2]) pairs;
+  array[2, 1] tuple(tuple(int, array[2] int), int) deep;
+}
+parameters { real<lower=0> x; }
+transformed parameters {
+  array[2, 1] tuple(tuple(real, array[2] complex), complex) raised = deep;
+}
+model {
+  array[2] tuple(real, real) mixed = {(1, x), (x, 2)};
+  ({1, 3}, 2) ~ weighted(x);
+  target += mixed[1].2 * mixed[2].1 + 5 * mixed[1].1 * mixed[2].2 + x * of(pairs);
+  for (i in 1:2) target += x * get_real(raised[i, 1].1.2[2]) + raised[i, 1].1.1 + get_real(raised[i, 1].2);
+}
+"""
+
+
+def test_tuples_are_promoted_item_by_item_as_in_stan():
+    """Also within arrays, and as the outcome of a mass function, which is discrete if all its items are."""
+    data = {"pairs": [(3, [0.5, 1]), (4, [2.0, 0.25])], "deep": [[((1, [2, 3]), 4)], [((5, [6, 7]), 8)]]}
+    posterior = ppl.compile_model(PROMOTED).condition(data)
+    us = np.array([[-0.4], [0.3], [1.1]])
+    x = np.exp(us[:, 0])
+    expected = us[:, 0] + 2 * (4 * np.log(x) - 2 * x - np.log(6)) + x**2 + 10 + x * 13.25 + 10 * x + 18
+    np.testing.assert_allclose([posterior.log_density(u) for u in us], expected, rtol=1e-12)
+    values, gradients = posterior.log_density_gradients(us)
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
+    np.testing.assert_allclose(gradients[:, 0], 1 + 8 - 4 * x + 2 * x**2 + 23.25 * x, rtol=1e-12)
+
+
 @pytest.mark.parametrize(("i", "message"), [(0, "Index 0, from `i`, is out of range"), (3, "out of range")])
 def test_an_index_out_of_range_is_refused(i, message):
     model = ppl.compile_model("""
