@@ -10,7 +10,7 @@ from scipy import special, stats
 
 import ppl
 from ppl.errors import DataError, InferenceError, ModelError
-from ppl.inference.correct.conditional_moves import moved
+from ppl.inference.moves.conditional import conditional
 from ppl.results.fits.new_rows import predicted, scored
 
 N = 400
@@ -320,20 +320,32 @@ def test_transformed_data_that_are_outcomes_are_drawn_or_given_with_their_source
 # --- Moves ---
 
 
+class Shifted:
+    """A normal of correlation 0.9 over the last two coordinates, with the first two as means; none at all if
+    `empty`."""
+
+    dim, precision = 4, np.linalg.inv([[1, 0.9], [0.9, 1]])
+
+    def __init__(self, empty=False):
+        self.empty = empty
+
+    def log_density_gradients(self, us):
+        off = us[:, 2:] - us[:, :2]
+        slope = -off @ self.precision
+        value = np.full(len(us), -np.inf) if self.empty else 0.5 * (off * slope).sum(axis=1)
+        return value, np.concatenate([-slope, slope], axis=1)
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
 def test_moves_draw_from_each_target_and_say_when_they_do_not_settle():
-    """Targets of other means and of correlation 0.9; and one that no move leaves."""
+    """Targets of other means; and one that no move leaves."""
     rng = np.random.default_rng(1)
-    means = np.tile(np.linspace(-50, 50, 500)[:, None], (2, 2))
-    precision = np.linalg.inv([[1, 0.9], [0.9, 1]])
-
-    def density(at):
-        slope = -(at - means) @ precision
-        return 0.5 * ((at - means) * slope).sum(axis=1), slope
-
-    start = means[:500] + rng.normal(0, 5, (500, 2))
-    found = moved(density, start, start[::-1] + 2 * means[:500], rng)
+    means = np.tile(np.linspace(-50, 50, 500)[:, None], 2)
+    start = means + rng.normal(0, 5, (500, 2))
+    found = conditional(Shifted(), means, start, start[::-1] + 2 * means, rng)
     assert found.forgotten
-    white = (found.points - means[:500]) @ np.linalg.cholesky(precision)
+    white = (found.points - means) @ np.linalg.cholesky(Shifted.precision)
     assert stats.kstest(white.ravel(), "norm").pvalue > 1e-3
-    walls = moved(lambda at: (np.full(len(at), -np.inf), 0 * at), start, start + 1, rng)
-    assert not walls.forgotten
+    assert not conditional(Shifted(empty=True), means, start, start + 1, rng).forgotten

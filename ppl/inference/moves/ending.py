@@ -2,10 +2,7 @@
 
 The draws of any path are nearly the posterior's. Trajectories of Hamiltonian Monte Carlo leave the posterior
 as it is, so whether draws change while they are moved says whether they were the posterior's, and once they
-no longer do, they are. Chains are many and short and go in lockstep, so that each step is one batch of
-gradients (Hoffman, Radul and Sountsov 2021, "An adaptive MCMC scheme for setting trajectory lengths in
-Hamiltonian Monte Carlo", AISTATS). The metric and the step size of a stage are those that the stage before it
-came to.
+no longer do, they are.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,11 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.moves.metric import metric_of
 from ppl.inference.moves.mixing import Mixing, Stage, about_modes, compare
-from ppl.inference.moves.trajectories import Chains, chains_at, move
-from ppl.inference.numerics.triangular import diagonal_of, inverse_of, times
-from ppl.inference.objective.coordinates import rescaled
+from ppl.inference.moves.sampler import SAMPLER, Sampler, all_of
+from ppl.inference.moves.trajectories import chains_at
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
@@ -46,25 +41,6 @@ class EndingLimits(NamedTuple):
     fewest_effective: int = 400
     """The same where fewer draws are written."""
 
-    trajectory: float = 2.5
-    """The mean length of a trajectory, in sds. About half of the way around a posterior of sd 1 is 3.1, after
-    which chains would come back."""
-
-    jitter: float = 0.5
-    """The share by which lengths differ from it at most, so that no chain comes back where it was."""
-
-    most_steps: int = 64
-    """Leapfrog steps of a trajectory."""
-
-    acceptance: float = 0.75
-    """The mean chance of acceptance that the step size is adapted to."""
-
-    learning_rate: float = 0.7
-    """How much of the difference from it goes into the log of the step size, at the first move."""
-
-    first_step: float = 0.8
-    """The first step size, in sds, times the fourth root of the dimension."""
-
     most_gradients: int = 400_000
     """Gradients at all chains together."""
 
@@ -73,9 +49,6 @@ class EndingLimits(NamedTuple):
 
     fewest_gradients: int = 20_000
     """Gradients without which chains are not begun."""
-
-    most_stored: int = 2**25
-    """Numbers in the positions of one stage that are all kept; else one position in so many."""
 
     @property
     def shortest(self) -> int:
@@ -123,71 +96,32 @@ class Moved:
         return replace(self, **none)
 
 
-@dataclass
-class Sampler:
-    """Chains with the metric and the step size that they learn; `centres` (modes, dim) are those of modes."""
+def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator) -> Sampler:
+    """Chains at u (n, dim); one without a density begins where another does.
 
-    target: Target
-    chains: Chains
-    rng: np.random.Generator
-    step: float
-    metric: Array
-    centres: Array
-    gradients: int = 0
-    moves: int = 0
+    Raises LinAlgError where none has a density, or they fell together.
+    """
+    chains = chains_at(target, u)
+    finite = np.flatnonzero(np.isfinite(chains.log_p))
+    if not len(finite):
+        raise np.linalg.LinAlgError("no chain has a density")
+    n = len(u)
+    places = np.where(np.isfinite(chains.log_p), np.arange(n), rng.choice(finite, n))
 
-    @classmethod
-    def begin(cls, target: Target, u: Array, centres: Array, rng: np.random.Generator) -> "Sampler":
-        """Chains at u (n, dim); one without a density begins where another does.
+    def residuals(u: Array) -> Array:
+        return about_modes(all_of(u), nearest(all_of(u), centres))
 
-        Raises LinAlgError where none has a density, or they fell together.
-        """
-        chains = chains_at(target, u)
-        finite = np.flatnonzero(np.isfinite(chains.log_p))
-        if not len(finite):
-            raise np.linalg.LinAlgError("no chain has a density")
-        n = len(u)
-        places = np.where(np.isfinite(chains.log_p), np.arange(n), rng.choice(finite, n))
-        chains = chains.at(places)
-        step = MOVES.first_step / target.dim**0.25
-        metric = metric_of(about_modes(chains.u, nearest(chains.u, centres)))
-        return cls(target, chains, rng, step, metric, centres, n)
+    return Sampler(target, chains.at(places), rng, residuals)
 
-    def stage(self, moves: int, rate: float = MOVES.learning_rate) -> tuple[Stage, float]:
-        """The positions after each of so many moves, and the share that diverged.
 
-        The step size learns at this rate; the metric is that of these positions from the next stage on.
-        """
-        factor = self.metric
-        target, inverse = rescaled(self.target, factor), inverse_of(factor)
-        chains, change = self.chains.rescaled(factor, inverse), float(np.log(diagonal_of(factor)).sum())
-        every = 1 + moves * chains.u.size // MOVES.most_stored
-        u, log_p, divergent = list[Array](), list[Array](), 0.0
-        for made in range(1, moves + 1):
-            length = MOVES.trajectory * self.rng.uniform(1 - MOVES.jitter, 1 + MOVES.jitter)
-            count = int(np.clip(np.ceil(length / self.step), 1, MOVES.most_steps))
-            moved = move(target, chains, self.step, count, self.rng)
-            chains = moved.chains
-            self.step *= float(np.exp(rate * (moved.accepted - MOVES.acceptance)))
-            self.gradients += moved.gradients
-            divergent += moved.divergent / moves
-            if (moves - made) % every == 0:
-                u.append(times(factor, chains.u))
-                log_p.append(chains.log_p - change)
-        self.moves += moves
-        self.chains = chains.rescaled(inverse, factor)
-        stage = Stage(np.array(u), np.array(log_p), nearest(np.array(u), self.centres))
-        self.metric = metric_of(about_modes(stage.draws, stage.mode.ravel()))
-        return stage, divergent
-
-    def free_stuck(self, before: Array) -> None:
-        """In place of a chain that has not moved from `before` (n, dim), another that has."""
-        moved = np.flatnonzero((self.chains.u != before).any(axis=1))
-        if not len(moved):
-            raise np.linalg.LinAlgError("no chain can be moved")
-        n = len(before)
-        stuck = ~np.isin(np.arange(n), moved)
-        self.chains = self.chains.at(np.where(stuck, self.rng.choice(moved, n), np.arange(n)))
+def free_stuck(sampler: Sampler, before: Array) -> None:
+    """In place of a chain that has not moved from `before` (n, dim), another that has."""
+    moved = np.flatnonzero((sampler.chains.u != before).any(axis=1))
+    if not len(moved):
+        raise np.linalg.LinAlgError("no chain can be moved")
+    n = len(before)
+    stuck = ~np.isin(np.arange(n), moved)
+    sampler.chains = sampler.chains.at(np.where(stuck, sampler.rng.choice(moved, n), np.arange(n)))
 
 
 def moved(
@@ -212,17 +146,18 @@ def moved(
     """
     with np.errstate(all="ignore"):  # a trajectory too far overflows, and is rejected
         at = np.zeros((1, target.dim)) if centres is None else centres
-        sampler = Sampler.begin(target, starts, at, rng)
+        sampler = begun(target, starts, at, rng)
         before: Stage | None = None
         for number, moves in enumerate(MOVES.stages):
             listen(Progress(Phase.MOVES, sampler.moves, sum(MOVES.stages)))
             came = sampler.chains.u
-            stage, divergent = sampler.stage(moves, MOVES.learning_rate / (1 + number / 4))
+            u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
+            stage = Stage(u, log_p, nearest(u, at))
             if before is None:
                 if frees_stuck:
-                    sampler.free_stuck(came)
+                    free_stuck(sampler, came)
             elif moves >= MOVES.fewest_moves:
-                found = _moved(before, stage, divergent, sampler)
+                found = _moved(before, stage, sampler)
                 enough = found.stationary and found.mixing.fewest_effective >= effective
                 if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
                     return found
@@ -238,7 +173,7 @@ def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
     return found
 
 
-def _moved(before: Stage, after: Stage, divergent: float, sampler: Sampler) -> Moved:
+def _moved(before: Stage, after: Stage, sampler: Sampler) -> Moved:
     chains = before.u.shape[1]
     u = np.concatenate([before.draws, after.draws])
     return Moved(
@@ -248,7 +183,7 @@ def _moved(before: Stage, after: Stage, divergent: float, sampler: Sampler) -> M
         mode=np.concatenate([before.mode.ravel(), after.mode.ravel()]),
         mixing=compare(before, after),
         chains=chains,
-        divergent=divergent,
+        divergent=sampler.divergent,
         gradients=sampler.gradients,
         moves=len(u) // chains,
         total_moves=sampler.moves,

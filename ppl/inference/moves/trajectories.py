@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.numerics.triangular import diagonal_of, times, transposed_times
-from ppl.inference.objective.target import Array, Target, gradients, log_density_gradients
+from ppl.inference.objective.target import Array, Target, gradients, log_density_gradients, of_points
 
 
 class TrajectoryLimits(NamedTuple):
@@ -127,7 +127,7 @@ def move(target: Target, chains: Chains, step: float, count: int, rng: np.random
     divergent = 0
     if len(rejected):
         some = chains.at(rejected), momentum[rejected], steps[rejected], first.log_chance[rejected]
-        again, divergent = _shorter(target, *some, count, rng)
+        again, divergent = _shorter(of_points(target, rejected), *some, count, rng)
         moved.put(rejected, again)
     spent = count * (n + 2 * len(rejected))
     return Move(moved, float(chance.mean()), divergent / n, spent)

@@ -1,9 +1,10 @@
 """A target in coordinates that are centred and scaled, so that a standard normal is a fair first guess."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.inference.numerics.triangular import composed, diagonal_of, times, transposed_times
 from ppl.inference.objective.target import (
@@ -13,6 +14,7 @@ from ppl.inference.objective.target import (
     gradients,
     log_densities,
     log_density_gradients,
+    of_points,
 )
 
 
@@ -57,6 +59,9 @@ class Scaled(Forwarding):
     def pulled_back(self, gradient: Array) -> Array:
         """Gradients in v (..., dim) from those in u."""
         return transposed_times(self.factor, gradient)
+
+    def of_points(self, places: NDArray[np.intp]) -> "Scaled":
+        return replace(self, target=of_points(self.target, places))
 
     def explain(self, v: Array) -> str:
         return self.target.explain(self.to_u(v))

@@ -96,6 +96,11 @@ def without_blocks(target: Target) -> Target:
     return cast(Target, _by(target, "without_blocks", target))
 
 
+def of_points(target: Target, places: NDArray[np.intp]) -> Target:
+    """The target of some of its points, where each point has a density of its own."""
+    return cast(Target, _by(target, "of_points", target, places))
+
+
 def _by(target: Target, method: str, otherwise: Any, *args: Any) -> Any:
     """What a method of the target gives; something else where it has none of that name."""
     find = getattr(target, method, None)

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError
+from ppl.fitting.driver import threads_of_fit
+from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.table import Table, tabulate
 from ppl.frontend import ast
-from ppl.inference.correct.conditional_moves import moved
+from ppl.inference.moves.conditional import conditional
 from ppl.names import variable_of
 from ppl.observed.completed import Completion
 from ppl.observed.new_rows import Predicting
@@ -64,16 +66,11 @@ def given_tied(rows: "Conditioned", us: Floats, seed: int, tied: Tied, tables: t
     made = rows.compiled(program.text([*program.drawn, *program.log_lik.values()]), {**counts, **indices})
     dim = made.param_unc_num() - sum(counts.values())
     starts = [start_of(made, us[:, :dim], table, program.unknown, places) for table in tables]
-    moving = tuple(k for k, name in enumerate(made.places) if name in {c.part for c in program.unknown})
-    joint, both = made.log_joint(), np.concatenate(starts)
-
-    def density(z: Floats) -> tuple[Floats, Floats]:
-        both[:, dim:] = z
-        values, gradients = joint.values_and_gradients(both, moving)
-        return values, gradients[:, dim:]
-
+    moves = np.arange(made.param_unc_num()) >= dim
+    target = PosteriorTarget(made).with_gradients_in(moves)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MOVES_STREAM,)))
-    found = moved(density, starts[0][:, dim:], starts[1][:, dim:], rng)
+    with threads_of_fit(made):
+        found = conditional(target, us[:, :dim], starts[0][:, dim:], starts[1][:, dim:], rng)
     if not found.forgotten:
         raise InferenceError(
             f"Draws of {listed(tied.unknown)} given {listed(tied.conditions)} do not converge. Predict fewer "
