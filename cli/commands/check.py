@@ -1,5 +1,6 @@
 """`ppl check`: is the program well formed, and does it do what was meant?"""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +12,22 @@ from ppl.cli.required import Format
 from ppl.errors import ModelError
 
 
+def minor_version(text: str) -> int:
+    """35 of 2.35."""
+    if re.fullmatch(r"2\.[0-9]{1,3}", text) is None:
+        raise typer.BadParameter(f"`{text}` is not a version of Stan. Write it as 2.35.")
+    return int(text.removeprefix("2."))
+
+
 def check(
     models: ModelPaths,
     pedantic: Annotated[bool, typer.Option("--pedantic", help="Also report possible problems.")] = False,
+    stan_version: Annotated[
+        int | None,
+        typer.Option(
+            metavar="2.N", help="Also report what CmdStan of this version lacks.", parser=minor_version
+        ),
+    ] = None,
     format: Annotated[Format, typer.Option(help="text, or json: one line for each.")] = Format.text,
 ) -> None:
     """Report errors and likely bugs in each MODEL, without data.
@@ -27,22 +41,25 @@ def check(
     Exit status: 0 without errors (warnings are allowed), 1 with errors.
     `ppl explain CODE` explains a message.
     """
-    good = [is_good(model, pedantic, format) for model in models]
+    good = [is_good(model, pedantic, stan_version, format) for model in models]
     if not all(good):
         raise typer.Exit(1)
 
 
-def is_good(model: Path, pedantic: bool, format: Format) -> bool:
+def is_good(model: Path, pedantic: bool, stan_version: int | None, format: Format) -> bool:
     """Whether a program has no error; prints what there is to say of it."""
     from ppl.cli.diagnostics import as_json, show
     from ppl.discrete.check import checked
-    from ppl.frontend.lints import Lint
+    from ppl.frontend.lints import NEWER_STAN, Lint
+    from ppl.frontend.newer_stan import ASSUMED
     from ppl.frontend.pedantic import lints
 
     source = read_program(model)
     errors, reported = list[ModelError](), list[Lint]()
     try:
-        reported = [lint for lint in lints(*checked(source)) if lint.likely or pedantic]
+        warnings = lints(*checked(source), ASSUMED if stan_version is None else stan_version)
+        required = {NEWER_STAN} if stan_version is not None else set()
+        reported = [w for w in warnings if w.likely or pedantic or w.code in required]
     except ModelError as error:
         errors = [error, *error.others]
     if format is Format.json:

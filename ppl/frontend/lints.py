@@ -9,6 +9,8 @@ from ppl.errors import Fix, describe
 from ppl.printable import printable
 from ppl.source import Span
 
+NEWER_STAN = "PPL015"
+
 
 @dataclass(frozen=True)
 class Lint:
@@ -69,7 +71,7 @@ def annotation_ignored(text: str, span: Span) -> Lint:
 def needs_newer_stan(what: str, version: str, span: Span) -> Lint:
     text = f"{what} requires Stan {version}."
     hint = "Programs run here as they are. To run this one with an older CmdStan too, write it without."
-    return Lint(span, "PPL015", text, hint, likely=False)
+    return Lint(span, NEWER_STAN, text, hint, likely=False)
 
 
 def nothing_between(name: str, lower: str, upper: str, span: Span) -> Lint:

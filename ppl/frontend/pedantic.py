@@ -6,7 +6,7 @@ from ppl.frontend import ast
 from ppl.frontend.density_lints import arguments, empty_bounds, jacobians, supports, uniform_bounds, variances
 from ppl.frontend.facts import Facts
 from ppl.frontend.lints import Lint
-from ppl.frontend.newer_stan import newer_than_2_37
+from ppl.frontend.newer_stan import ASSUMED, newer_than
 from ppl.frontend.non_centred import funnels
 from ppl.frontend.usage_lints import (
     annotations,
@@ -25,7 +25,6 @@ RULES: tuple[Rule, ...] = (
     unassigned_variables,
     self_assignments,
     annotations,
-    newer_than_2_37,
     integer_divisions,
     jacobians,
     empty_bounds,
@@ -37,7 +36,8 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def lints(program: ast.Program, facts: Facts) -> tuple[Lint, ...]:
-    """All warnings for a checked program, by line."""
-    found = [lint for rule in RULES for lint in rule(program, facts)]
-    return tuple(sorted(found, key=lambda c: (c.span.line, c.span.column, c.code)))
+def lints(program: ast.Program, facts: Facts, stan_version: int = ASSUMED) -> tuple[Lint, ...]:
+    """All warnings for a checked program, by line; among them what Stan 2.`stan_version` lacks."""
+    of_rules = [lint for rule in RULES for lint in rule(program, facts)]
+    newer = newer_than(stan_version, program, facts)
+    return tuple(sorted([*of_rules, *newer], key=lambda c: (c.span.line, c.span.column, c.code)))

@@ -29,6 +29,16 @@ def test_likely_bugs_are_warned_of_and_the_rest_when_asked(run):
     assert "doubtful.model: no errors, 2 warnings\n" in run("check", "doubtful.model", "--pedantic")[1]
 
 
+def test_what_an_older_stan_lacks_is_noted_when_a_version_is_named(run, tmp_path):
+    (tmp_path / "new.model").write_text("data { int N; tuple(int, int) t; } model { N ~ yule_simon(t.1); }")
+    status, out, _ = run("check", "new.model", "--stan-version", "2.34")
+    assert status == 0 and out.count("PPL015") == 1 and "`yule_simon` requires Stan 2.39." in out
+    assert run("check", "new.model", "--stan-version", "2.39")[1] == "new.model: no errors found\n"
+    assert (
+        "`2.x` is not a version of Stan. Write it as 2.35." in run("check", "-", "--stan-version", "2.x")[2]
+    )
+
+
 def test_every_error_is_printed(run):
     status, _, err = run("check", "wrong.model")
     assert status == 1 and err.startswith("wrong.model:2:10: error PPL173\n    2 |   real mu\n")
