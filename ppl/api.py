@@ -26,7 +26,7 @@ MEMBERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             *("param_constrain", "param_unconstrain", "param_constrain_draws", "values"),
         ),
         "Discrete parameters": OF_DISCRETE,
-        "Program and data": ("source", "observed", "missing"),
+        "Program and data": ("source", "observed", "levels", "missing"),
     },
     "Fit": {
         "Draws": (*DRAWS, "sample", "more"),

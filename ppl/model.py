@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ppl import api, html
 from ppl.arguments import checks
-from ppl.data import Frame, Inputs
+from ppl.data import Frame, Inputs, load_data, merged
 from ppl.density import compiled_program
 from ppl.density.compiled_program import conditioned
 from ppl.frontend.highlight import highlighted
@@ -39,12 +39,18 @@ class Model(compiled_program.CompiledProgram):
         data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
         seed: int = 0,
         missing: Literal["refuse", "model"] = "refuse",
+        **values: Any,
     ) -> Posterior:
         """The posterior given data: arrays of the declared shapes by name, or a path to a file.
 
         A file is JSON, CSV (both also .gz) or .npz. A CSV file with a header, or a DataFrame of pandas or
-        polars, gives a variable a column, and the sizes that these are declared with; a dict takes columns
-        too, {"K": 2, "y": frame["y"], ...}.
+        polars, or a table of Arrow, gives a variable a column, and the sizes that these are declared with; a
+        dict takes columns too, {"K": 2, "y": frame["y"], ...}. `values` are further variables:
+        `condition(frame, K=2)`.
+
+        An int with bounds 1 to J takes text or a categorical: its levels are coded in the column's own order,
+        else sorted, and J, if it is data and not given, is their number. Of an int with bounds 0 and 1, the
+        second of two levels is 1. Labels of tables and plots are these levels.
 
         An array that is a `np.memmap` of doubles stays on disk; fitted by minibatches, it is read a block of
         rows at a time.  `data.with_arrays` takes variables from files of their own.
@@ -67,7 +73,8 @@ class Model(compiled_program.CompiledProgram):
             >>> model.condition("eight_schools.data.json").param_unc_num()
             10
         """
-        return Posterior(*conditioned(self, data, seed, missing == "model"))
+        given = [load_data(data), *([Inputs(values, "the keywords")] if values else [])]
+        return Posterior(*conditioned(self, merged(given), seed, missing == "model"))
 
     @property
     def plan(self) -> str:

@@ -21,13 +21,14 @@ class Inputs:
     """Values by name as they were given, unchecked; `label` says where from: the file, or "data".
 
     `files` are the variables that have a file of their own, by name; `columns` those that are a column of a
-    table.
+    table. `levels` are those that an earlier fit has given codes, by variable; None of a first fit.
     """
 
     values: Mapping[str, Any]
     label: str
     files: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, Rows] = field(default_factory=dict)
+    levels: Mapping[str, tuple[str, ...]] | None = None
 
     def label_of(self, name: str) -> str:
         """Where a variable is from."""

@@ -11,6 +11,7 @@ from ppl.data.bounded_read import read_bytes, require_room_for
 from ppl.data.csv_text import parse_csv
 from ppl.data.inputs import Inputs, Rows
 from ppl.data.json_text import parse_json
+from ppl.data.levels import column_of
 from ppl.data.r_dump import parse_r_dump
 from ppl.data.text import BadText, repeated
 from ppl.distribution import requirements
@@ -22,13 +23,12 @@ BYTES_A_NUMBER = 8
 
 
 class Frame(Protocol):
-    """A DataFrame, of pandas or polars."""
+    """A DataFrame of pandas or polars, or a table of Arrow."""
 
     @property
     def columns(self) -> Any: ...
     def __getitem__(self, name: Any) -> Any: ...
     def __len__(self) -> int: ...
-    def to_numpy(self) -> Any: ...
 
 
 def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
@@ -54,11 +54,12 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
         case Mapping():
             return Inputs(_named(data), "data")
         case _ if is_frame(data):
-            if (twice := repeated(map(str, data.columns))) is not None:
+            names = getattr(data, "column_names", data.columns)  # Arrow's columns are no names
+            if (twice := repeated(map(str, names))) is not None:
                 raise DataError(
                     f"data: `{twice}` names two columns; give each variable once", twice, "PPL905"
                 )
-            values = {str(name): data[name].to_numpy() for name in data.columns}
+            values = {str(name): column_of(data[name]) for name in names}
             return Inputs(values, "data", columns=dict.fromkeys(values, Rows(len(data))))
         case str() | Path():
             return _read(Path(data))
@@ -71,8 +72,8 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
 
 
 def is_frame(data: Any) -> TypeGuard[Frame]:
-    """Whether it is a DataFrame, for which neither package is loaded."""
-    return hasattr(data, "columns") and hasattr(data, "to_numpy")
+    """Whether it is a DataFrame or a table of Arrow, for which no package is loaded."""
+    return hasattr(data, "columns") and (hasattr(data, "to_numpy") or hasattr(data, "column_names"))
 
 
 def _named(data: Mapping[Any, Any]) -> dict[str, Any]:
@@ -134,7 +135,7 @@ def _parquet(path: Path, packed: bool) -> Inputs:
         raise DataError(f"{path}: cannot be read: {error}", code="PPL905") from None
     if table is None:
         raise DataError(f"{path}: `{name}` names two columns; give each variable once", name, "PPL905")
-    values = {name: table.column(name).to_numpy() for name in table.column_names}
+    values = {name: column_of(table.column(name)) for name in table.column_names}
     return Inputs(values, str(path), columns=dict.fromkeys(values, Rows(len(table))))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ppl.data.blocks import blocks, is_mapped, map_of
 from ppl.data.expected import Expected, Shape, written
 from ppl.data.inputs import Inputs
+from ppl.data.levels import hint_for_words
 from ppl.data.lookup import find
 from ppl.data.read_only import aligned, is_read_only
 from ppl.data.shares import Share
@@ -48,7 +49,8 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
         value = pairs(value) if expected.pairs else value
         array = converted(shaped(as_array(expected.name, value), expected), expected)
     except Misfit as misfit:
-        needs = (misfit.needs or expected.needs) + column_hint(inputs, expected) + misfit.hint
+        hint = misfit.hint or hint_for_words(value, expected)
+        needs = (misfit.needs or expected.needs) + column_hint(inputs, expected) + hint
         where = inputs.place_of(expected.name, misfit.index)
         found = renumbered(value.rows, misfit.found) if isinstance(value, Share) else misfit.found
         sentence = f"{where}: {found}, but {expected.declaration} needs {needs}"

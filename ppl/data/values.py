@@ -18,6 +18,8 @@ MOST_AXES = 64
 """NumPy's limit."""
 TO_MODEL = '; leave out rows with missing values, or make these parameters: --missing model (missing="model")'
 """What to do about a missing value, by the command line and in Python."""
+DATES = '; count days, as in frame["{name}"] = (frame["{name}"] - frame["{name}"].min()).dt.days'
+"""What to do about dates."""
 MISSING_WORDS = ("", "NA", "N/A", "NULL", "null", "None")
 MISSING_TYPES = ("NAType", "NaTType")
 """Those of pandas beside None and nan."""
@@ -72,6 +74,11 @@ def as_array(name: str, value: Any) -> Numbers:
         value = compact(list(value))
     elif hasattr(value, "__array__"):
         value = _as_numpy(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "Mm":  # whose leaves are nanoseconds
+        raise Misfit(
+            f"{name} holds {'dates' if value.dtype.kind == 'M' else 'durations'}",
+            hint=DATES.format(name=name),
+        )
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and not np.ma.isMaskedArray(value):
         return value
     shape, leaves = layers(name, value)

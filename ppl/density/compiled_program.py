@@ -1,6 +1,6 @@
 """A program that compiled: its forms, and each as a module bound to a namespace."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,7 +15,8 @@ from ppl.backend.load import Code, Module, load
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
 from ppl.backend.runtime import check
-from ppl.data import Frame, Inputs, load_data
+from ppl.data import Expected, Frame, Inputs, load_data
+from ppl.data.levels import Bounds, coded, with_sizes
 from ppl.data.shares import shared_names
 from ppl.density.conditioning import reader_of
 from ppl.density.data import Data, mapped
@@ -30,6 +31,7 @@ from ppl.phases import Compilation
 from ppl.source import SourceText
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tracer import checking, refuse
+from ppl.types import INT, element_type
 
 if TYPE_CHECKING:
     from ppl.discrete.rewrite import Summed
@@ -235,11 +237,15 @@ class CompiledProgram:
 
 
 def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:
-    """The inputs with what the program makes of columns of a table.
+    """The inputs with what the program makes of columns of a table, and words of ints as codes.
 
     The column of one row is a single number, where that is declared; a size that the inputs lack is the
     length of the first column that is declared with it.
+
+    Raises:
+        DataError: a variable has more levels than its bounds allow.
     """
+    inputs = coded(inputs, bounds_of(model))
     values = dict(inputs.values)
     for v in model.lowered.data:
         rows, axes = inputs.columns.get(v.name), (*v.dims, *v.sizes)
@@ -248,6 +254,27 @@ def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:
         if rows and axes and isinstance(axes[0], ir.Var):
             values.setdefault(axes[0].name, rows.count)
     return replace(inputs, values=values)
+
+
+def bounds_of(model: CompiledProgram) -> list[Bounds]:
+    """The ints of the data whose upper bound is a number, or one of the data; without a lower one from 1."""
+    sizes, found = {v.name for v in model.lowered.data if v.type == INT}, list[Bounds]()
+    for v in model.lowered.data:
+        if v.constraint in ("upper", "lower_upper") and element_type(v.type) == INT:
+            lower, upper = (1, *(bound_value(argument, sizes) for argument in v.arguments))[-2:]
+            if upper is not None and isinstance(lower, int):
+                found.append(Bounds(Expected(v.name, v.type, (), (), v.span), lower, upper))
+    return found
+
+
+def bound_value(bound: ir.Expr, sizes: Collection[str]) -> int | str | None:
+    """A bound that is a number, or the name of a size."""
+    match bound:
+        case ir.Const(value=int(value)):
+            return value
+        case ir.Var(name=name) if name in sizes:
+            return name
+    return None
 
 
 def conditioned(
@@ -261,7 +288,7 @@ def conditioned(
     With `missing` values that are missing are parameters of the model.
     """
     keep_freed_memory()
-    inputs = as_declared(model, load_data(data))
+    inputs = with_sizes(as_declared(model, load_data(data)), bounds_of(model))
     if missing:
         from ppl.density.missing import with_missing
 

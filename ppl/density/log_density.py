@@ -14,6 +14,7 @@ from ppl.arguments import checks, numbers
 from ppl.backend.constraint_checks import DrawsRejected
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
+from ppl.data.levels import Factor, Levels
 from ppl.data.shares import NOT_ALL_ROWS
 from ppl.density.compiled_program import CompiledProgram
 from ppl.density.completions import named_places, with_entries, with_holes
@@ -97,13 +98,24 @@ class LogDensity:
         """By the program and the data that were given: what was computed of them does not travel."""
         read = {v.name: self.d.of(v.name) for v in self.model.lowered.data if not v.items}
         # The caller may have changed the arrays that were given.
-        nonempty = {name: value for name, value in read.items() if np.size(value)}
+        own = {name for name, value in self.data.items() if isinstance(value, Factor)}
+        nonempty = {name: value for name, value in read.items() if np.size(value) and name not in own}
         return conditioned_anew, (self.model, {**self.data, **nonempty}, self.d.seed__, self.earlier)
 
     @property
     def observed(self) -> Mapping[str, Any]:
         """The data that were given, by name; nan where values are missing."""
         return with_holes(self.model, self.d, self.data) if self.model.completions else self.data
+
+    @property
+    def levels(self) -> dict[str, Levels]:
+        """What the codes of each factor among the data stand for.
+
+        Example:
+            >>> posterior.levels
+            {}
+        """
+        return {name: value.levels for name, value in self.data.items() if isinstance(value, Factor)}
 
     @cached_property
     def missing(self) -> dict[str, list[str]]:

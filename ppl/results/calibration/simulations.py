@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.data import Inputs, load_data
 from ppl.data.missing import holes_in
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError, Rejection
@@ -113,12 +112,11 @@ def simulations_of(
         ModelError: the program cannot be simulated; says why, where, and what to do.
         DataError: what the simulator needs is not among the data, or it draws not all that it should.
     """
-    inputs: Inputs = load_data(data)
     parameters = tuple(d.name for d in model.compilation.checked[0].parameters)
     if simulator is None:
         source = SourceText(program_text(model), f"simulator of {model.source.name}")
         simulator = model.of_source(source)
-    posterior = simulator.condition(inputs)
+    posterior = simulator.condition(data)
     own = {v.name for v in posterior.declared(include_tp=True, include_gq=True)}
     simulated = tuple(name for name in model.data_schema if name in own)
     if undrawn := [name for name in parameters if name not in own]:
@@ -127,8 +125,9 @@ def simulations_of(
         raise DataError("the simulator has parameters; it should draw all in generated quantities.")
     if not simulated:
         raise DataError("the simulator draws no data of the program, so there is nothing to fit.")
-    fixed = {name: value for name, value in inputs.values.items() if name not in simulated}
-    found = {name: holes_in(inputs.values[name]) for name in simulated if name in inputs.values}
+    given = posterior.data
+    fixed = {name: value for name, value in given.items() if name not in simulated}
+    found = {name: holes_in(given[name]) for name in simulated if name in given}
     places = {name: holes.at for name, holes in found.items() if holes and missing == "model"}
     return Simulations(model, posterior, fixed, parameters, simulated, places)
 

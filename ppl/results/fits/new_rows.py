@@ -1,7 +1,7 @@
 """Predictions for new rows at draws of a fit: what they hold is conditioned on, the rest is drawn."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,7 +111,7 @@ def table_of(
     posterior: LogDensity, us: Floats, data: Given, seed: int, replicate: Collection[str] = ()
 ) -> tuple[Table, Entries]:
     """The same as columns, `y.1`; and which values of modelled data are given."""
-    rows = conditioned_on(posterior, load_data(data), replicate)
+    rows = conditioned_on(posterior, data, replicate)
     if not rows.predicting.drawn:
         raise nothing_to_draw(rows.entries)
     return rows.draws(us, seed).outcomes, rows.entries
@@ -147,7 +147,7 @@ def scored(
     Raises:
         ModelError, DataError: as for predictions; or the outcomes are not given.
     """
-    rows = conditioned_on(posterior, load_data(data))
+    rows = conditioned_on(posterior, data)
     require_modelled(outcomes, rows.found.modelled)
     names = list(outcomes or rows.entries)
     for name in names or rows.found.modelled[-1:]:
@@ -200,16 +200,16 @@ def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
             low, high = np.quantile(draws, [0.05, 0.95], axis=0)
             columns |= {name: draws.mean(axis=0), f"{name}.5%": low, f"{name}.95%": high}
     index = {"index": frame.index} if hasattr(frame, "index") else {}
-    return type(frame)(columns, **index)
+    return getattr(type(frame), "from_pydict", type(frame))(columns, **index)  # Arrow's tables have the first
 
 
 # --- What new rows hold ---
 
 
-def conditioned_on(posterior: LogDensity, inputs: Inputs, replicate: Collection[str] = ()) -> Conditioned:
+def conditioned_on(posterior: LogDensity, data: Given, replicate: Collection[str] = ()) -> Conditioned:
     """The program for new rows, given the values that they hold of modelled data but those to `replicate`."""
     program, facts = posterior.model.compilation.checked
-    values = dict(as_declared(posterior.model, inputs).values)
+    values = coded_as_at_the_fit(posterior, data)
     every = NewRows(program, facts)
     require_modelled(replicate, every.modelled)
     conditioned = [name for name in every.modelled if name not in replicate]
@@ -228,6 +228,11 @@ def conditioned_on(posterior: LogDensity, inputs: Inputs, replicate: Collection[
     new = {v.name: v.shape for v in sized.variables["parameters"]}
     predicting = found.predicting(shapes, old, new)
     return Conditioned(posterior, found, predicting, values, entries, (shapes, old, new))
+
+
+def coded_as_at_the_fit(posterior: LogDensity, data: Given) -> dict[str, Any]:
+    """The values of new rows by name: levels of the fit keep their codes, others are new groups."""
+    return dict(as_declared(posterior.model, replace(load_data(data), levels=posterior.levels)).values)
 
 
 def require_modelled(names: Collection[str], modelled: Collection[str]) -> None:
@@ -290,7 +295,7 @@ def groups_in(posterior: LogDensity, values: Mapping[str, Any]) -> dict[str, int
     for d in program.data:
         bound = d.arguments[-1] if d.constraint in ("upper", "lower_upper") else None
         if isinstance(bound, ir.Var) and bound.name in sizes and np.size(values.get(d.name, ())):
-            largest = int(np.max(values[d.name]))
+            largest = int(np.nanmax(values[d.name]))
             found[bound.name] = max(largest, found.get(bound.name, largest))
     return found
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ppl.data import load_data
 from ppl.data.blocks import taken
+from ppl.data.levels import Factor
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
 from ppl.density.conditioning import leaves
@@ -23,7 +24,7 @@ from ppl.ir.forms import ARRAYS
 from ppl.ir.passes.split_rows import split_rows
 from ppl.observed.new_rows import NewRows
 from ppl.observed.refused import not_updated
-from ppl.results.fits.new_rows import Given
+from ppl.results.fits.new_rows import Given, coded_as_at_the_fit, groups_in
 from ppl.stdlib.constraints.table import ELEMENTWISE
 
 P = TypeVar("P", bound=LogDensity)
@@ -67,7 +68,8 @@ def updated(posterior: P, us: Floats, data: Given) -> P:
     model: Any = posterior.model
     earlier = before_rows(posterior, us)
     batches = whole_rows(posterior, earlier.rows)
-    given = as_declared(model, load_data(data)).values
+    given = coded_as_at_the_fit(posterior, data)
+    given = {**groups_of_new_levels(posterior, given), **given}
     of_rows = {name for name, _ in batches.split.data} | {earlier.rows}
     old = {k: v for k, v in posterior.data.items() if k not in of_rows and not isinstance(v, Share)}
     new: P = model.condition({**old, **given})
@@ -104,11 +106,23 @@ def with_held(model: Any, earlier: Earlier, given: Mapping[str, Any]) -> dict[st
         return dict(given)
     rows, axes = earlier.rows, dict(split_rows(model.program(ARRAYS), earlier.rows).data)
     both = {
-        name: np.concatenate([np.asarray(value), np.asarray(given[name])], axes[name])
+        name: rows_joined(value, given[name], axes[name])
         for name, value in earlier.held.items()
         if name != rows
     }
     return {**given, **both, rows: int(earlier.held[rows]) + int(given[rows])}
+
+
+def rows_joined(first: Any, second: Any, axis: int) -> Any:
+    """Rows of a variable one after the other; of a factor with the levels of the second."""
+    both = np.concatenate([np.asarray(first), np.asarray(second)], axis)
+    return replace(second, codes=both) if isinstance(second, Factor) else both
+
+
+def groups_of_new_levels(posterior: LogDensity, given: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes that grow because new rows have levels that the fit did not know."""
+    factors = {name: value for name, value in given.items() if isinstance(value, Factor)}
+    return {size: n for size, n in groups_in(posterior, factors).items() if n > posterior.d.of(size)}
 
 
 def has_terms(both: LogDensity, batches: ByRows, names: tuple[str, ...], u: Floats) -> bool:
