@@ -25,7 +25,7 @@ from ppl.printable import printable
 NAMES = (
     *("variational", "sample", "sbc", "predict", "update", "new", "build", "summary", "loo", "compare"),
     *("doctor", "plot", "generate", "draws", "log_prob", "diagnose"),
-    *("check", "fix", "format", "lsp", "explain", "docs", "show"),
+    *("check", "fix", "format", "lsp", "explain", "docs", "show", "cache"),
 )
 COMMANDS = tuple(getattr(import_module(f"ppl.cli.commands.{name}"), name) for name in NAMES)
 """The commands, each a function in a file of its name."""

@@ -4,15 +4,11 @@ from collections.abc import Collection
 from pathlib import Path
 
 from ppl.arguments import checks
-from ppl.errors import ArgumentError, ModelWarning, warn_caller
-from ppl.frontend.calls import TARGET, UNSUPPORTED
-from ppl.frontend.higher_order import HIGHER_ORDER
-from ppl.frontend.pedantic import lints
-from ppl.frontend.tables import is_identifier
+from ppl.errors import ArgumentError, ModelWarning, describe, warn_caller
 from ppl.ir.passes.table import PASSES
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.model import Model
-from ppl.phases import Compilation, run_phases
+from ppl.phases import Compilation, depth_refused
 from ppl.program_text import read_source
 from ppl.source import SourceText
 from ppl.stdlib.library import Library
@@ -51,9 +47,8 @@ def compile_model(
     """
     c = compilation(program, positive_transform, without, library, most_entries)
     model = build_model(c)
-    for lint in lints(*c.checked):
-        if lint.likely:
-            warn_caller(lint.describe(), ModelWarning)
+    for span, code, message, hint in c.warnings:
+        warn_caller(describe(span, "warning", code, message, hint), ModelWarning)
     return model
 
 
@@ -68,7 +63,8 @@ def build_model(c: Compilation) -> Model:
     Raises:
         ModelError: the program is refused.
     """
-    run_phases(c, "emit")
+    with depth_refused(c):
+        c.code()
     return Model(c)
 
 
@@ -95,6 +91,16 @@ def refuse_settings(positive_transform: str, without: Collection[str], library: 
             raise ArgumentError(f"there is no pass {name!r}; the passes are {', '.join(PASSES)}")
         if why := PASSES[name].required:
             raise ArgumentError(f"the pass {name!r} cannot be skipped: {why}")
-    for name in library.callees if library else ():
+    if library is not None:
+        refuse_words(library)
+
+
+def refuse_words(library: Library) -> None:
+    """ArgumentError where a name of the user's library is a word of the language."""
+    from ppl.frontend.calls import TARGET, UNSUPPORTED
+    from ppl.frontend.higher_order import HIGHER_ORDER
+    from ppl.frontend.tables import is_identifier
+
+    for name in library.callees:
         if name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED) or not is_identifier(name):
             raise ArgumentError(f"{name!r} cannot name a function: it is a word of the language")

@@ -8,7 +8,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from ppl.errors import MissingPackage
-from ppl.files import writable_cache
+from ppl.files import user_cache, writable
 
 
 def extra(package: str, what: str, *install: str) -> Any:
@@ -17,7 +17,7 @@ def extra(package: str, what: str, *install: str) -> Any:
     Raises:
         MissingPackage: it is not installed; `install` are the requirements to give to pip.
     """
-    if writable_cache() is None:  # ArviZ cannot be imported without a home and a cache
+    if writable(user_cache()) is None:  # ArviZ cannot be imported without a home and a cache
         os.environ["XDG_CACHE_HOME"] = folder = mkdtemp(prefix="ppl-cache-")
         os.environ.setdefault("HOME", folder)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -27,9 +27,16 @@ def user_cache() -> Path | None:
     return None if home.startswith("~") else Path(home)
 
 
-def writable_cache() -> Path | None:
-    """The same where files can be written there."""
+def own_cache() -> Path | None:
+    """The folder of our own caches: $PPL_CACHE, where it is set; none if it is set to nothing."""
+    if (given := os.environ.get("PPL_CACHE")) is not None:
+        return Path(given) if given else None
     folder = user_cache()
+    return folder and folder / "ppl"
+
+
+def writable(folder: Path | None) -> Path | None:
+    """The folder, made where it is not there; None where no files can be written in it."""
     if folder is not None:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)

@@ -3,15 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ppl.arrays import NUMPY
+from ppl.backend.emitted import Emitted
 from ppl.backend.load import Code, load
 from ppl.ir import nodes as ir
+from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import DRAWS, VALUES, Form
+from ppl.ir.traits import Traits, traits_of
 from ppl.memory import MOST_TABLE_ENTRIES
-from ppl.source import SourceText
+from ppl.source import SourceText, Span
+from ppl.stored.programs import StoredProgram, in_cache
 
 if TYPE_CHECKING:
     from ppl.discrete.rewrite import Summed
@@ -22,12 +26,16 @@ if TYPE_CHECKING:
 
     Checked = tuple[ast.Program, Facts]
 
+T = TypeVar("T")
+Warned = tuple[Span, str, str, str]
+
 
 @dataclass(frozen=True)
 class Compilation:
     """A program with the settings of its compilation; what a phase makes is made when it is first asked for.
 
-    The compiler is imported phase by phase: an executable, which has stored its last ones, imports none.
+    The compiler is imported phase by phase. Of a program that was compiled before, the last ones are stored,
+    and none is imported.
 
     Example:
         >>> Compilation(SourceText("parameters { real x; }")).lowered.parameters[0].name
@@ -51,12 +59,14 @@ class Compilation:
     """A lowered program in place of the whole one."""
     sharded: bool = False
     """Whether some rows of the data are another process's, so that only sums over rows can be had."""
+    record: StoredProgram | None = field(default=None, repr=False, compare=False)
+    """What an executable has stored."""
     programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
     codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def changed(self, **settings: Any) -> "Compilation":
         """The compilation of the same program with other settings."""
-        return Compilation(**{**self._settings(), **settings})
+        return Compilation(**{**self._settings(), "record": None, **settings})
 
     def _settings(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(Compilation) if f.init}
@@ -65,8 +75,23 @@ class Compilation:
         """By the text of the program: compiled code does not travel, nor do data."""
         if self.part is not None and not self.sharded:
             raise TypeError(f"a part of {self.source.name} has no text of its own to copy it by")
-        without_data = {"values": None, "part": None, "sharded": False}
+        without_data = {"values": None, "part": None, "sharded": False, "record": None}
         return Compilation, tuple({**self._settings(), **without_data}.values())
+
+    @cached_property
+    def stored(self) -> StoredProgram | None:
+        """What an earlier compilation has stored; None of a library or data of the user's own."""
+        if self.record is not None:
+            return self.record
+        if self.library is not None or self.values is not None or self.part is not None or self.sharded:
+            return None
+        sets = {"without": sorted(self.without), "missing": sorted(self.missing)}
+        others = {name: getattr(self, name) for name in ("softplus", "most_entries", "elimination")}
+        return in_cache(self.source, {**sets, **others})
+
+    def stored_or(self, name: str, make: Callable[[], T]) -> T:
+        """A part of the compilation, as an earlier one stored it if it did."""
+        return self.stored.part(name, make) if self.stored else make()
 
     # --- The program as text, and as a tree ---
 
@@ -96,14 +121,17 @@ class Compilation:
     @cached_property
     def discrete(self) -> "Summed | None":
         """How discrete parameters were summed out, if the program has any."""
-        from ppl.discrete.parameters import has_discrete
-
-        (program, facts), _ = self.completed
-        if not has_discrete(program):
+        if not self.stored_or("has discrete", self._has_discrete):
             return None
         from ppl.discrete.summing import summed  # few programs have any
 
+        (program, facts), _ = self.completed
         return summed(program, facts, self.elimination, self.most_entries, self.values)
+
+    def _has_discrete(self) -> bool:
+        from ppl.discrete.parameters import has_discrete
+
+        return has_discrete(self.completed[0][0])
 
     @cached_property
     def continuous(self) -> "Checked":
@@ -119,8 +147,9 @@ class Compilation:
     @cached_property
     def lowered(self) -> ir.Program:
         """The program as IR, before any pass."""
-        if self.part is not None:
-            return self.part
+        return self.part if self.part is not None else self.stored_or("lowered", self._lower)
+
+    def _lower(self) -> ir.Program:
         from ppl.ir.lower import lower
 
         return lower(*self.continuous)
@@ -135,19 +164,49 @@ class Compilation:
         return self.programs[form.name]
 
     def code(self, form: Form = VALUES) -> Code:
-        """A form as Python code."""
-        if form.name not in self.codes:
-            from ppl.backend.emit import emit, emit_density, emit_over_draws
+        """A form as Python code.
 
-            program = self.program(form)
-            if form is VALUES:
-                emitted = emit(program)
-            elif form is DRAWS:
-                emitted = emit_over_draws(program)
-            else:
-                emitted = emit_density(program, form.propto, form.by_functions, form.over_draws)
+        Raises:
+            DrawByDraw: the program has no such form.
+        """
+        if form.name not in self.codes:
+            emitted = self.stored_or(f"form {form.name}", partial(self._emit, form))
+            if isinstance(emitted, str):
+                raise DrawByDraw(emitted)
             self.codes[form.name] = Code.of(emitted, self.source.name, self.softplus)
         return self.codes[form.name]
+
+    def _emit(self, form: Form) -> Emitted | str:
+        """The text of a form, or why the program has none."""
+        from ppl.backend.emit import emit, emit_density, emit_over_draws
+
+        try:
+            program = self.program(form)
+            if form is VALUES:
+                return emit(program)
+            if form is DRAWS:
+                return emit_over_draws(program)
+            return emit_density(program, form.propto, form.by_functions, form.over_draws)
+        except DrawByDraw as why:
+            return str(why)
+
+    # --- Facts ---
+
+    @cached_property
+    def traits(self) -> Traits:
+        """What of the log density decides how it is computed."""
+        return self.stored_or("traits", lambda: traits_of(self.program()))
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The likely mistakes in the program: place, code, what is wrong, what to do."""
+        return self.stored_or("warnings", self._warnings)
+
+    def _warnings(self) -> tuple[Warned, ...]:
+        from ppl.frontend.pedantic import lints
+
+        likely = [lint for lint in lints(*self.checked) if lint.likely]
+        return tuple((lint.span, lint.code, lint.message, lint.hint) for lint in likely)
 
 
 @dataclass(frozen=True)

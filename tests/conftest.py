@@ -45,6 +45,11 @@ def _xla_flags() -> str:
 
 os.environ.setdefault("XLA_FLAGS", _xla_flags())
 
+# Tests change the compiler while it runs, and what it then makes is for no other test.
+import ppl.phases  # noqa: E402
+
+ppl.phases.in_cache = lambda source, settings: None
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:

@@ -136,14 +136,14 @@ def _run_command(words: list[str], status: int) -> None:
 
 
 def _cached_outputs(text: str, package: str) -> list[Output]:
-    from ppl.files import writable_cache, write_whole
+    from ppl.files import own_cache, writable, write_whole
 
     blocks = BLOCK.findall(text)
     if not blocks:
         return []
-    cache = writable_cache()
+    cache = writable(own_cache())
     key = _digest(json.dumps([package, blocks]))
-    path = cache / "ppl" / "site" / f"{key}.json" if cache else None
+    path = cache / "site" / f"{key}.json" if cache else None
     if path and path.exists():
         return [Output(text, tuple(map(tuple, drawn))) for text, drawn in json.loads(path.read_text("utf-8"))]
     with TemporaryDirectory() as folder, chdir(folder):

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ppl.cmdstan.launcher import Launched
 from ppl.cmdstan.stored import stored
-from ppl.compile import model_of
 from ppl.frontend.include import expand
 from ppl.source import SourceText
 
@@ -50,7 +49,7 @@ def build(
         name=output.stem,
         source=str(source.resolve()),
         text=quoted(text),
-        compiled=stored(model_of(text)),
+        compiled=stored(text),
         flags=tuple(flags),
     )
     Launched(body).write(output)

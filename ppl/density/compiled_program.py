@@ -1,6 +1,6 @@
 """A program that compiled: its forms, and each as a module bound to a namespace."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
 from ppl.ir.made_of import made_of
-from ppl.ir.walk import walk
+from ppl.ir.traits import Traits
 from ppl.names import sized
 from ppl.phases import Compilation
 from ppl.source import SourceText
@@ -43,9 +43,6 @@ TRACED = {
     "check_each": checking(partial(check_each, NUMPY)),
 }
 """What does something beside giving a value, which a trace must not do once for all points."""
-
-CALLS = (ir.Apply, ir.CallUser, ir.Index, ir.Gather)
-"""What takes a call each time it is run."""
 
 
 @dataclass(frozen=True)
@@ -180,26 +177,10 @@ class CompiledProgram:
         """The parameters that each transformed parameter is made of, by its name."""
         return made_of(self.program(ARRAYS))
 
-    @cached_property
-    def calls_of_a_step(self) -> int:
-        """How many functions a step of a recurrence calls, at most; 0 where there is none."""
-        steps = ((n.step, n.next) for n in self._density_nodes() if isinstance(n, ir.Scan))
-        return max((sum(isinstance(n, CALLS) for n in walk(step)) for step in steps), default=0)
-
-    @cached_property
-    def solves_equations(self) -> bool:
-        """Whether there are differential equations in the log density."""
-        return any(isinstance(n, ir.Solve) and "ode" in n.solver for n in self._density_nodes())
-
-    @cached_property
-    def calls_by_row(self) -> bool:
-        """Whether a function of the program is called once for each row of the data."""
-        return any(isinstance(n, ir.CallUser) and n.batch != "whole" for n in self._density_nodes())
-
-    def _density_nodes(self) -> Iterator[Any]:
-        """Every node of what the log density may run."""
-        p = self.program()
-        return walk((p.functions, p.transformed_parameters, p.model))
+    @property
+    def traits(self) -> Traits:
+        """What of the log density decides how it is computed."""
+        return self.compilation.traits
 
     # --- Data ---
 

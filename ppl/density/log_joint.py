@@ -99,7 +99,7 @@ class LogJoint:
 
     def as_one_of_many(self, u: Floats, gradient: bool) -> many.Found | None:
         """What a batch of this point alone finds, if functions are called by row; None if it fails."""
-        if not self.model.calls_by_row:
+        if not self.model.traits.calls_by_row:
             return None
         return many.as_one_of_many(self.batched(gradient), u, partial(self.failing.add, gradient))
 
@@ -214,7 +214,7 @@ class LogJoint:
         sizes = self.sizes
         arrays = sizes.largest * len(module.emitted.spans) * (1 + sizes.steps) + sizes.made + self.dim
         nodes = many.BATCH.node * sizes.calls
-        if 4 * (n * arrays + (n if self.model.calls_by_row else 1) * nodes) <= ARRAY_SIZES.unchecked:
+        if 4 * (n * arrays + (n if self.model.traits.calls_by_row else 1) * nodes) <= ARRAY_SIZES.unchecked:
             return n
         if gradient not in self.bytes_of_points:
             self.bytes_of_points[gradient] = many.bytes_of_points(batched, us)

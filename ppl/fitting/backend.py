@@ -108,7 +108,7 @@ def by_both(target: PosteriorTarget, compiled: Target) -> Target:
     """That by JAX; of differential equations at one point alone, where NumPy solves all points at once."""
     posterior = target.posterior
     at_once = posterior.log_joint(False, target.jacobian).values_at_once
-    if at_once is None or not posterior.model.solves_equations:
+    if at_once is None or not posterior.model.traits.solves_equations:
         return compiled
     return TwoBackends(target, compiled)
 
@@ -118,7 +118,9 @@ def jax_target(target: PosteriorTarget, settings: Settings) -> Target:
     device = ready(settings)
     from ppl.jax_backend.target import compiled_target
 
-    quick = (settings.quick_jit or target.posterior.model.solves_equations) and settings.device == "cpu"
+    quick = (
+        settings.quick_jit or target.posterior.model.traits.solves_equations
+    ) and settings.device == "cpu"
     key = target.jacobian, device, quick
     found = cached(target.posterior, key, lambda: compiled_target(target.posterior, *key))
     return replace(found, cores=cores_of(settings.cores))
@@ -238,14 +240,14 @@ def jax_pays_at_any_size(target: PosteriorTarget, settings: Settings) -> bool:
     """Whether it is for what the program does, or for the device."""
     posterior = target.posterior
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
-    equations = posterior.model.solves_equations  # twenty times faster, five seconds to compile
+    equations = posterior.model.traits.solves_equations  # twenty times faster, five seconds to compile
     recurs = calls_of_recurrences(posterior) >= JAX_PAYS.recurrence
     return settings.device == "gpu" or recurs or equations or max(matrices, default=0) >= JAX_PAYS.matrix
 
 
 def calls_of_recurrences(posterior: LogDensity) -> int:
     """About how many functions the steps of its longest recurrence call; 0 where there is none."""
-    return int(posterior.model.calls_of_a_step * posterior.width)
+    return int(posterior.model.traits.calls_of_a_step * posterior.width)
 
 
 def jax_pays_to_move(target: PosteriorTarget) -> bool:

@@ -1,27 +1,21 @@
-"""The LALR tables of the grammar, kept as JSON in the user's cache folder.
+"""The LALR tables of the grammar, stored as JSON in the user's cache.
 
-Building them takes a quarter of a second, reading them back a hundredth.  A cache that cannot be read
-or written costs that time and nothing else.
+Building them takes a quarter of a second, reading them back a hundredth.
 """
 
 import hashlib
 import json
 import re
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-from ppl.files import user_cache, write_whole
+from ppl.cache import Parts
 from ppl.frontend.lalr import Fast
-
-SAMPLE = "parameters { real x; } model { x ~ normal(0, 1); }"
-"""What tables must read to be used."""
 
 
 @cache
@@ -31,49 +25,21 @@ def grammar_text() -> str:
 
 @cache
 def parser() -> lark.Lark:
-    """The parser of the language."""
-    return stored() or built()
-
-
-def cache_file() -> Path | None:
-    folder = user_cache()
-    return folder and folder / "ppl" / f"model-{digest(lark.__version__ + grammar_text())}.json"
-
-
-def stored() -> lark.Lark | None:
-    """The parser in the cache; None where there is none, or none that reads a program."""
-    file = cache_file()
-    if file is not None:
-        with suppress(Exception):
-            read = load(file.read_text("utf-8"))
-            Fast(read).parse(SAMPLE)
-            return read
-    return None
-
-
-def built() -> lark.Lark:
-    """The parser made of the grammar, which goes into the cache."""
-    made = lark.Lark(
+    """The parser of the language, from the tables in the cache or from the grammar."""
+    digest = hashlib.sha256(f"{lark.__version__} {grammar_text()}".encode()).hexdigest()
+    parts = Parts(digest, "the grammar")
+    if (tables := parts.read("tables")) is not None:
+        return load(tables)
+    built = lark.Lark(
         grammar_text(), start="program", parser="lalr", lexer="contextual", propagate_positions=True
     )
-    file = cache_file()
-    if file is not None:
-        with suppress(OSError):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, [dump(made)])
-    return made
+    parts.write("tables", dump(built))
+    return built
 
 
 def parse(text: str) -> lark.Tree[lark.Token]:
-    """The tree of a text; raises lark.UnexpectedInput where it is not of the language.
-
-    Nothing that the cache holds is an error of the program: where its tables fail, those of the grammar have
-    the word.
-    """
-    try:
-        return fast().parse(text)
-    except Exception:
-        return anew().parse(text)
+    """The tree of a text; raises lark.UnexpectedInput where it is not of the language."""
+    return fast().parse(text)
 
 
 def is_identifier(name: str) -> bool:
@@ -88,24 +54,14 @@ def fast() -> Fast:
     return Fast(parser())
 
 
-@cache
-def anew() -> Fast:
-    """The same by tables that are not read from the cache."""
-    return Fast(built())
-
-
 def dump(built: lark.Lark) -> str:
-    """The tables as JSON under a line with their digest."""
+    """The tables as JSON."""
     data, memo = built.memo_serialize([TerminalDef, Rule])
-    tables = json.dumps({"data": data, "memo": memo})
-    return f"{digest(tables)}\n{tables}"
+    return json.dumps({"data": data, "memo": memo})
 
 
-def load(text: str) -> lark.Lark:
-    """The parser again; raises ValueError when the text is not as `dump` left it."""
-    checksum, _, tables = text.partition("\n")
-    if digest(tables) != checksum:
-        raise ValueError("the cached tables are damaged")
+def load(tables: str) -> lark.Lark:
+    """The parser again."""
     stored = json.loads(tables, object_hook=integer_keys)
     read: lark.Lark = lark.Lark._load_from_dict(stored["data"], stored["memo"])  # type: ignore[no-untyped-call]
     return read
@@ -114,7 +70,3 @@ def load(text: str) -> lark.Lark:
 def integer_keys(table: dict[str, Any]) -> dict[str | int, Any]:
     """States and symbols are numbered; JSON made strings of the numbers."""
     return {int(key) if key.isdigit() else key: value for key, value in table.items()}
-
-
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 
 from ppl.errors import InferenceError
-from ppl.files import writable_cache
+from ppl.files import own_cache, writable
 
 MIN_COMPILE_TIME = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
 LEAST_COMPILE_SECONDS = 0.05
@@ -31,7 +31,7 @@ def make_ready() -> None:
     An evaluation of a small program takes a third of the time where no other thread is asked to run it.
     """
     jax.config.update("jax_cpu_enable_async_dispatch", False)
-    if jax.config.jax_compilation_cache_dir is None and (folder := writable_cache()):
-        jax.config.update("jax_compilation_cache_dir", str(folder / "ppl" / "jax"))
+    if jax.config.jax_compilation_cache_dir is None and (folder := writable(own_cache())):
+        jax.config.update("jax_compilation_cache_dir", str(folder / "jax"))
     if MIN_COMPILE_TIME not in os.environ:
         jax.config.update(MIN_COMPILE_TIME.lower(), LEAST_COMPILE_SECONDS)

@@ -1,4 +1,7 @@
-"""What a program may call: every name with its overloads, of the standard library and a user's records."""
+"""What a program may call: every name with its overloads, of the standard library and a user's records.
+
+The tables of the standard library are imported when a program is checked.
+"""
 
 import re
 from collections import Counter
@@ -9,10 +12,6 @@ from typing import Any
 
 from ppl.errors import ArgumentError
 from ppl.stdlib.constraints.record import Constraint
-from ppl.stdlib.distributions.table import DISTRIBUTIONS
-from ppl.stdlib.functions.constraint_functions import functions_of
-from ppl.stdlib.functions.operators import OPERATORS
-from ppl.stdlib.functions.table import FUNCTIONS, JACOBIAN_FUNCTIONS
 from ppl.stdlib.record import Distribution, Function, Overload
 from ppl.stdlib.signatures import Callee, Kind, Match, choose, parse_signature, split_commas
 from ppl.stdlib.supports import SUPPORTS
@@ -82,6 +81,8 @@ class Library:
             ArgumentError: a name is taken or no name, a signature cannot be read, or a support is not known;
                 the message says which record it is, and what was expected.
         """
+        from ppl.stdlib.functions.constraint_functions import functions_of
+
         maps = [functions_of(c) for c in constraints]
         values, jacobians = (value for value, _ in maps), (jacobian for _, jacobian in maps)
         more = Library(tuple(distributions), (*functions, *values), tuple(jacobians))
@@ -100,6 +101,9 @@ RECORDS = tuple(f.name for f in fields(Library))
 @cache
 def standard() -> Library:
     """The standard library."""
+    from ppl.stdlib.distributions.table import DISTRIBUTIONS
+    from ppl.stdlib.functions.table import FUNCTIONS, JACOBIAN_FUNCTIONS
+
     return Library(DISTRIBUTIONS, FUNCTIONS, JACOBIAN_FUNCTIONS)
 
 
@@ -205,8 +209,10 @@ def refuse_signatures(where: str, overloads: Sequence[Overload]) -> None:
 
 def refuse_taken(library: Library) -> None:
     """ArgumentError where two records claim a name, or one that of an operator."""
+    from ppl.stdlib.functions.operators import OPERATORS
+
     functions = [f.name for f in (*library.functions, *library.jacobians)]
-    operators = {o.name for o in OPERATORS.values()}.difference(f.name for f in FUNCTIONS)
+    operators = {o.name for o in OPERATORS.values()}.difference(f.name for f in standard().functions)
     densities = (c.name for d in library.distributions for c in distribution_callees(d))
     calls = [*functions, *operators, *densities]
     for names in (calls, [d.name for d in library.distributions]):

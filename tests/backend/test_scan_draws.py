@@ -44,7 +44,7 @@ Y = [0.3, -0.2, 1.4, 2.0, 1.1, -0.6]
 def test_draws_together_are_those_alone(monkeypatch, program, most):
     monkeypatch.setattr(scan, "MOST_IN_JACOBIANS", most)
     posterior = ppl.compile_model(program).condition({"T": 6, "K": 2, "y": Y})
-    assert posterior.model.calls_of_a_step
+    assert posterior.model.traits.calls_of_a_step
     us = np.random.default_rng(1).normal(0.0, 0.6, (9, posterior.param_unc_num()))
     values, slopes = posterior.log_density_gradients(us)
     alone = [posterior.log_density_gradient(u) for u in us]

@@ -135,7 +135,7 @@ def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, mov
         }
     """
     model = ppl.compile_model(program)
-    assert model.calls_of_a_step == 4
+    assert model.traits.calls_of_a_step == 4
     steps = -(-calls // 4)
     series = model.condition({"T": steps, "y": np.linspace(-1, 1, steps)})
     assert jax_pays(PosteriorTarget(series), Settings()) is at_once

@@ -3,9 +3,8 @@
 import json
 import os
 import time
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -183,44 +182,17 @@ def timed(text: str) -> float:
 
 
 def test_cached_tables_parse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PPL_CACHE", str(tmp_path))
     build = tables.parser.__wrapped__
-    built, again = build(), build()
-    (file,) = (tmp_path / "ppl").iterdir()
+    built = build()
+    with monkeypatch.context() as patch:
+        patch.setattr(tables.lark, "Lark", SimpleNamespace(_load_from_dict=tables.lark.Lark._load_from_dict))
+        again = build()
     for text in SYNTAX:
         assert built.parse(text) == again.parse(text)
-    file.write_text(file.read_text().replace("expression", "expresion"))
-    assert build().parse(SYNTAX[2]) == built.parse(SYNTAX[2])
-
-
-def without_rows(stored: str) -> str:
-    record = json.loads(stored)
-    states = record["data"]["parser"]["parser"]["states"]
-    for row in [*states.values()][-40:]:  # which no statement of the sample reaches
-        row.clear()
-    return json.dumps(record)
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [lambda stored: "[" * 100_000, without_rows],
-    ids=["nested too deeply", "without rows"],
-)
-def test_tables_with_their_digest_that_are_wrong_cost_nothing_but_time(
-    broken: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (file := tables.cache_file()).parent.mkdir()
-    _, _, whole = tables.dump(tables.parser()).partition("\n")
-    file.write_text(f"{tables.digest(wrong := broken(whole))}\n{wrong}")
-    cached = cache(tables.parser.__wrapped__)
-    monkeypatch.setattr(tables, "fast", cache(lambda: tables.Fast(cached())))
-    for text in SYNTAX:
-        assert tables.parse(text) == tables.parser().parse(text)
-    tables.load(file.read_text())
 
 
 def test_unwritable_cache_costs_nothing_but_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("PPL_CACHE", str(tmp_path / "file"))
     assert tables.parser.__wrapped__().parse("model { }").data == "program"

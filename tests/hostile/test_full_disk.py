@@ -175,11 +175,11 @@ def test_a_checkpoint_that_cannot_be_written_ends_no_run(folder, tmp_path, full_
 
 
 def test_a_cache_that_cannot_be_written_leaves_nothing_behind(monkeypatch, tmp_path, tried):
-    def broken_off(built):
+    def broken_off(part, target):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("os.fsync", broken_off)
+    monkeypatch.setenv("PPL_CACHE", str(tmp_path))
+    monkeypatch.setattr("pathlib.Path.replace", broken_off)
     assert tables.parser.__wrapped__().parse("parameters { real x; }")
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
     tried("full disks", 1)

@@ -10,7 +10,7 @@ from laws.processes import Started
 
 import ppl
 from ppl.cli.main import main
-from ppl.files import user_cache, writable_cache
+from ppl.files import own_cache, user_cache, writable
 
 COMMAND = "from ppl.cli.main import main; main()"
 UNKNOWN = f"import pwd; pwd.getpwuid = {{}}.__getitem__; {COMMAND}"
@@ -45,9 +45,10 @@ def test_a_user_without_a_home_is_served(home, command, tmp_path):
 
 
 def test_there_is_no_cache_without_a_home(monkeypatch):
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for name in ("XDG_CACHE_HOME", "PPL_CACHE"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    assert user_cache() is None and writable_cache() is None
+    assert user_cache() is own_cache() is writable(user_cache()) is None
 
 
 LONG = "a" * 4096

@@ -9,6 +9,7 @@ import pytest
 from ppl.density.data import Data
 from ppl.errors import InferenceError
 from ppl.ir.nodes import Program
+from ppl.ir.traits import Traits
 from ppl.names import Sized
 from ppl.phases import Compilation
 from ppl.source import SourceText
@@ -17,6 +18,7 @@ CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])
 
 PROGRAM = SourceText("parameters { real mu; real<lower=0> tau; }", "toy.model")
 
+NO_TRAITS = Traits(calls_of_a_step=0, solves_equations=False, calls_by_row=False)
 NOTHING_DECLARED = Program(*[()] * 10)
 
 
@@ -28,8 +30,7 @@ class ToyModel:
     softplus: bool = False
     floor: float = -np.inf
     keeps_time: bool = False
-    calls_of_a_step: int = 0
-    solves_equations: bool = False
+    traits: Traits = NO_TRAITS
     discrete: None = None
     completions: tuple = ()
     lowered: Program = NOTHING_DECLARED

@@ -1,4 +1,4 @@
-"""A lowered program and its emitted forms as JSON, and back: what `ppl build` keeps of a compilation.
+"""A lowered program and its emitted forms as JSON, and back.
 
 Nodes are records of the classes in `KINDS`, in which a function of the library is an address such as
 "ppl.stdlib.distributions.normal:NORMAL.log_density". Reading one back imports the modules that the
@@ -6,9 +6,9 @@ program calls, and no other.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from types import FunctionType
 from typing import Any, get_args
@@ -17,6 +17,7 @@ from ppl import types
 from ppl.backend.emitted import Emitted
 from ppl.backend.text import Binding
 from ppl.ir import nodes as ir
+from ppl.ir.traits import Traits
 from ppl.source import SourceText, Span
 
 KINDS: Mapping[str, type] = {
@@ -27,9 +28,10 @@ KINDS: Mapping[str, type] = {
         *(ir.At, ir.Between, ir.Callee, ir.Text, ir.TupleShape),
         *(ir.Declared, ir.Function, ir.AtPoints, ir.Program),
         *get_args(types.Type),
-        *(Binding, Emitted, Span),
+        *(Binding, Emitted, Span, Traits),
     )
 }
+Sources = Sequence[SourceText]
 ADDRESSED = ("ppl.stdlib.", "ppl.ir.passes.")
 """The packages in which a program's functions are."""
 DEEPEST_PART = 4
@@ -40,11 +42,11 @@ class NotStored(Exception):
     """The program calls a function that has no address: one that is made for it."""
 
 
-def encoded(value: Any) -> Any:
-    """A node, or what stands in one, as JSON has it.
+def encoded(value: Any, sources: Sources) -> Any:
+    """A node, or what stands in one, as JSON has it; `sources` are the texts that places are in.
 
     Raises:
-        NotStored: a function has no address.
+        NotStored: a function has no address, or a place is in another text.
     """
     match value:
         case None | bool() | int() | float() | str():
@@ -52,45 +54,45 @@ def encoded(value: Any) -> Any:
         case complex():
             return {"complex": [value.real, value.imag]}
         case tuple():
-            return [encoded(item) for item in value]
+            return [encoded(item, sources) for item in value]
         case frozenset():
             return {"set": sorted(value)}
         case dict():
-            return {"dict": {key: encoded(item) for key, item in value.items()}}
-        case SourceText():
-            return {"source": []}
+            return {"dict": {key: encoded(item, sources) for key, item in value.items()}}
+        case SourceText() if value in sources:
+            return {"source": sources.index(value)}
         case _ if (kind := KINDS.get(type(value).__name__)) is type(value):
-            return {kind.__name__: [encoded(getattr(value, f.name)) for f in fields(kind)]}
+            return {kind.__name__: [encoded(getattr(value, f.name), sources) for f in fields(kind)]}
         case _:
             return {"at": address(value)}
 
 
-def decoded(value: Any, source: SourceText) -> Any:
-    """The inverse of `encoded`; `source` is the text that all places are in."""
+def decoded(value: Any, sources: Sources) -> Any:
+    """The inverse of `encoded`."""
     match value:
         case list():
-            return tuple([decoded(item, source) for item in value])
+            return tuple([decoded(item, sources) for item in value])
         case dict():
             ((kind, inside),) = value.items()
-            return _decoded(kind, inside, source)
+            return _decoded(kind, inside, sources)
         case _:
             return value
 
 
-def _decoded(kind: str, inside: Any, source: SourceText) -> Any:
+def _decoded(kind: str, inside: Any, sources: Sources) -> Any:
     match kind:
         case "complex":
             return complex(*inside)
         case "set":
             return frozenset(inside)
         case "dict":
-            return {key: decoded(item, source) for key, item in inside.items()}
+            return {key: decoded(item, sources) for key, item in inside.items()}
         case "source":
-            return source
+            return sources[inside]
         case "at":
             return at(inside)
         case _:
-            return KINDS[kind](*[decoded(item, source) for item in inside])
+            return KINDS[kind](*[decoded(item, sources) for item in inside])
 
 
 # --- Addresses -----------------------------------------------------------------------------------
@@ -102,22 +104,25 @@ def address(value: Any) -> str:
     Raises:
         NotStored: nowhere.
     """
-    found = addresses().get(id(value))
+    module, name = getattr(value, "__module__", ""), getattr(value, "__name__", "")
+    if str(module).startswith(ADDRESSED) and getattr(sys.modules.get(module), name, None) is value:
+        return f"{module}:{name}"
+    imported = tuple(sorted(name for name in sys.modules if name.startswith(ADDRESSED)))
+    found = addresses(imported).get(id(value))
     if found is None:
         raise NotStored(repr(value))
     return found
 
 
-@cache
-def addresses() -> dict[int, str]:
-    """The address of everything that the modules of the library hold, by identity."""
+@lru_cache(1)
+def addresses(modules: Sequence[str]) -> dict[int, str]:
+    """The address of everything that these modules of the library hold, by identity."""
     found: dict[int, str] = {}
-    for name in sorted(sys.modules):
-        if name.startswith(ADDRESSED):
-            for attribute, value in vars(sys.modules[name]).items():
-                for path, part in _parts(value, attribute, DEEPEST_PART):
-                    if not isinstance(part, FunctionType) or part.__module__ == name:
-                        found.setdefault(id(part), f"{name}:{path}")
+    for name in modules:
+        for attribute, value in vars(sys.modules[name]).items():
+            for path, part in _parts(value, attribute, DEEPEST_PART):
+                if not isinstance(part, FunctionType) or part.__module__ == name:
+                    found.setdefault(id(part), f"{name}:{path}")
     return found
 
 

@@ -1,0 +1,1 @@
+"""What is stored of a compilation, in the user's cache and in executables."""
