@@ -30,15 +30,14 @@ def draws(
     draws are not repeated.
     """
     from ppl.cli.progress import on_stderr
-    from ppl.inference.run.phases import Phase, phases_of_draws
+    from ppl.inference.run.phases import phases_of_draws
     from ppl.results.files.formats import save_draws
-    from ppl.results.fits.fit import load_fit
+    from ppl.results.fits.fit import open_fit
 
     compiled, inputs = model_and_inputs(model, [data], arrays, quiet)
-    with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
-        old = load_fit(fit, compiled, inputs, progress=listen)
+    old = open_fit(fit, compiled, inputs)
     with on_stderr(phases_of_draws(old.settings), quiet=quiet) as listen:
-        more = old.more(n, seed, progress=listen)
+        more = old.more(n, seed, listen)
     save_draws(more, output, {"data.file": recorded([data], arrays)})
     if not quiet:
         say(output, f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.")

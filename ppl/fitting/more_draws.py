@@ -12,9 +12,10 @@ from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.finite_draws import draws_with_density
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.families.family import Family
+from ppl.inference.moves.sampler import Adapted
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes.nested import nested
-from ppl.inference.recipes.result import Path, Result, result_of
+from ppl.inference.recipes.result import Path, Result, result_of, result_of_chains
 from ppl.inference.run.context import Context
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
@@ -42,36 +43,41 @@ class Found:
     path: Path
     made: DrawSource
     spread: Spread | None
+    chains: Adapted | None = None
 
     @classmethod
     def of(cls, result: Result) -> Self:
-        return cls(result.family, result.params, result.path, result.verdict.made, result.verdict.spread)
+        verdict = result.verdict
+        return cls(result.family, result.params, result.path, verdict.made, verdict.spread, result.adapted)
 
 
-def more_draws(
-    posterior: LogDensity, settings: Settings, options: Settings, old: Result, listen: Listener
-) -> FitDraws:
-    """Fresh draws of a fit made with `settings`; `options` has their number and seed.
+def more_draws(posterior: LogDensity, settings: Settings, found: Found, listen: Listener) -> FitDraws:
+    """Fresh draws of a fit; `settings` are its own but for their number and seed.
 
     Raises:
         InferenceError: the density is not finite where the approximation lies.
     """
-    require_memory(posterior, options)
+    require_memory(posterior, settings)
     with threads_of_fit(posterior):
-        fresh = later_result(target_of(posterior, settings), options, Found.of(old), listen)
-        return draws_of(posterior, options, fresh, key=MORE_DRAWS_STREAM, listen=listen)
+        fresh = later_result(target_of(posterior, settings), settings, found, listen)
+        return draws_of(posterior, settings, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 
 
 def later_result(target: Target, options: Settings, found: Found, listen: Listener = silent) -> Result:
-    """The Result with fresh draws, of which `options` has the number and the seed."""
+    """The Result with fresh draws, of which `options` has the number and the seed.
+
+    Chains go on; draws by blocks and of q are made once more.
+    """
     streams = LaterStreams(options.seed)
+    q = found.family, found.params, found.path
     if found.made is DrawSource.NESTED:
         own = Streams(int(streams.draws.integers(1 << 62)))
         fresh = nested(target, found.path.start, Context(options, own, listen))
+    elif found.chains is not None:
+        fresh = result_of_chains(target, *q, found.chains, Context(options, streams, listen))
     else:
-        context = Context(options, streams, listen)
-        fresh = result_of(target, found.family, found.params, found.path, context)
-    return with_spread(fresh, found.spread)
+        fresh = result_of(target, *q, Context(options, streams, listen))
+    return replace(with_spread(fresh, found.spread), adapted=found.chains)  # from where its draws come again
 
 
 def columns_of_more_draws(

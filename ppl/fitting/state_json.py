@@ -15,6 +15,7 @@ from ppl.fitting.record_types import require_types
 from ppl.inference.families import KINDS
 from ppl.inference.families.standard import STANDARDS
 from ppl.inference.initialise.starting import StartState
+from ppl.inference.moves.sampler import Adapted
 from ppl.inference.objective.target import Array
 from ppl.inference.recipes.optimising import Loop
 from ppl.inference.refine.fixed_draws import FixedDrawsFit
@@ -34,7 +35,7 @@ STATES: tuple[Any, ...] = (
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(StartState, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Refined, *KINDS),
+        *(Adapted, StartState, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Refined, *KINDS),
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }

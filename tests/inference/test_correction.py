@@ -1,7 +1,10 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy import special, stats
 from toy_targets import Gaussian as GaussianTarget
-from toy_targets import Mixture, correlated
+from toy_targets import LogGamma, Mixture, correlated, line
 
 from ppl.inference.correct import correction
 from ppl.inference.correct.correction import (
@@ -11,12 +14,14 @@ from ppl.inference.correct.correction import (
     correct,
     from_chains,
     gaussian_of,
+    go_on,
     is_affordable,
     is_enough,
     moved_on,
     will_move,
 )
 from ppl.inference.correct.evidence import Estimates, Evidence
+from ppl.inference.correct.standard_errors import standard_errors
 from ppl.inference.diagnose.modes import MissedRegions, Mode, Peak
 from ppl.inference.diagnose.psis import psis, weighted_draws_of
 from ppl.inference.families.full_rank import FullRank
@@ -373,3 +378,36 @@ def test_the_evidence_of_weights_is_told_where_that_of_chains_agrees():
     assert beside_chains(known, None) is beside_chains(known, vague) is known
     assert beside_chains(None, near) is beside_chains(vague, near) is near
     assert beside_chains(known, near) is known and "disagree" in beside_chains(known, far).doubt
+
+
+# --- More draws of chains -------------------------------------------------------------------------------
+
+
+def test_more_draws_of_chains_have_the_moments_of_the_target_and_errors_that_say_so():
+    """E log x is digamma(0.7) where x is gamma; its variance the trigamma, and P(x < the 5% point) 0.05."""
+    exact = np.array([special.digamma(0.7), 0.05]), stats.gamma(0.7).ppf(0.05)
+    scaled = Scaled(LogGamma(), np.array([-1.0]), np.array([1.4]))
+    began = from_chains(scaled, rng().standard_normal((128, 1)), MissedRegions(), 400, rng())
+    assert began.adapted.u.shape == (128, 1) and began.adapted.step > 0
+    z = []
+    for seed in range(16):
+        more = go_on(LogGamma(), began.adapted, 400, np.random.default_rng(seed))
+        assert more.made is DrawSource.MOVED and more.moved.mixing.fewest_effective >= 400
+        assert not np.isin(more.u, began.u).any()
+        x = np.column_stack([more.u, np.exp(more.u) < exact[1]])
+        z.append((x.mean(axis=0) - exact[0]) / standard_errors(x, more.errors))
+    assert (np.abs(np.mean(z, axis=0)) < 4 / np.sqrt(16)).all()
+    assert 0.6 < np.sqrt(np.mean(np.square(z))) < 1.4
+    np.testing.assert_array_equal(more.u, go_on(LogGamma(), began.adapted, 400, np.random.default_rng(15)).u)
+
+
+def test_chains_in_several_modes_go_on_in_each():
+    target = line((0.5, -8.0, 0.5), (0.5, 8.0, 1.0))
+    scaled, far = Scaled(target, np.array([-8.0]), np.array([0.5])), np.array([32.0])
+    mode = SimpleNamespace(offset=far, gaussian=Gaussian(far, np.array([2.0])))
+    starts = np.where(np.arange(128) % 4 < 2, 0.0, 32.0)[:, None] + 0.3 * rng().standard_normal((128, 1))
+    began = from_chains(scaled, starts, MissedRegions(modes=(mode,)), 400, rng())
+    more = go_on(target, began.adapted, 1000, rng())
+    assert more.moved.mixing.fewest_effective >= 1000 and more.moved.stationary
+    upper = more.u[more.u > 0]
+    assert len(upper) == pytest.approx(500, abs=20) and upper.std() == pytest.approx(1.0, rel=0.1)

@@ -4,16 +4,20 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import special
 
 from ppl import compile_model, load_fit
 from ppl.errors import DataError, InferenceError
 from ppl.fitting.identity import data_hash
 from ppl.fitting.initial import start_for
 from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.diagnose.level import Level
 from ppl.inference.families import FAMILIES, family_of
 from ppl.inference.initialise.start import Warm
 from ppl.inference.initialise.starting import from_q
 from ppl.inference.recipes import RECIPES
+from ppl.results.fits.fit import open_fit
 
 PROGRAM = """
 data { int N; vector[N] y; }
@@ -113,6 +117,25 @@ def test_more_draws_are_saved_and_read_back(posterior, path, tmp_path):
     again = load_fit(tmp_path / "more.json", posterior.model, DATA)
     np.testing.assert_array_equal(again.table.rows, more.table.rows)
     assert again.provenance == more.provenance
+
+
+def test_more_draws_of_chains_go_on_where_these_ended(tmp_path):
+    """The variance of log sigma is trigamma((N - 1) / 2) / 4 with flat priors; the file has the chains."""
+    program = "data { int N; vector[N] y; } parameters { real mu; real<lower=0> sigma; } "
+    program += "model { target += -log(sigma); y ~ normal(mu, sigma); }"
+    model, data = compile_model(program), {"N": 5, "y": [1, 2, 4, 3, 5]}
+    fit = model.condition(data).variational(move=True, draws=400)
+    assert fit.verdict.made is DrawSource.MOVED
+    fit.save(tmp_path / "fit.json")
+    more = fit.more(2000, seed=3)
+    again = open_fit(tmp_path / "fit.json", model, data).more(2000, seed=3)
+    np.testing.assert_array_equal(again.draws_u, more.draws_u)
+    assert again.level is Level.GOOD and again.summary()["mu"].mean == more.summary()["mu"].mean
+    row, sd = more.summary()["mu"], np.sqrt(2.5 / 5 * 4 / 2)  # Student's t of 4 degrees
+    assert abs(row.mean - 3) < 4 * row.se and row.sd == pytest.approx(sd, rel=0.15)
+    assert more.draws_u[:, 1].std() == pytest.approx(np.sqrt(special.polygamma(1, 2.0) / 4), rel=0.1)
+    more.save(tmp_path / "more.json")
+    np.testing.assert_array_equal(load_fit(tmp_path / "more.json", model, data).draws_u, more.draws_u)
 
 
 def test_more_draws_of_several_gaussians_are_refused(posterior):

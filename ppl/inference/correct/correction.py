@@ -25,6 +25,7 @@ from ppl.inference.diagnose.psis import WeightedDraws, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.moves.ending import MOVES, Moved, most_gradients, moved
+from ppl.inference.moves.sampler import Adapted
 from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.numerics.triangular import composed, dense, solved
 from ppl.inference.objective.coordinates import Scaled
@@ -87,7 +88,7 @@ class Corrected:
     `modes` are those that were found beside q's own, from where chains began too; `interrupted` is whether
     the chains were interrupted; `moved` what is known of them, where the draws are theirs; `evidence` what
     they say of the integral of the target, None where only weights of q can; `errors` what their means are in
-    error by.
+    error by; `adapted` the chains that more draws of theirs come from.
     """
 
     u: Array
@@ -98,6 +99,7 @@ class Corrected:
     interrupted: bool = False
     evidence: Estimates | None = None
     errors: ErrorSources = INDEPENDENT
+    adapted: Adapted | None = None
 
 
 class Elsewhere(NamedTuple):
@@ -299,13 +301,35 @@ def from_chains(
     return replace(of_chains(fast, found, n, rng), modes=beside.modes)
 
 
+def go_on(
+    target: Target, chains: Adapted, n: int, rng: np.random.Generator, listen: Listener = silent
+) -> Corrected:
+    """n more draws of chains, worth as many independent ones if gradients allow it.
+
+    Raises LinAlgError where the chains fell together.
+    """
+    scaled = Scaled(for_many_points(target), chains.centres[0], chains.factor)
+    starts, centres = (solved(scaled.factor, u - scaled.centre) for u in (chains.u, chains.centres))
+    effective = max(MOVES.fewest_effective, n)
+    most = most_gradients(width_of(target))
+    found = moved(scaled, starts, rng, most, listen, effective, centres, step=chains.step)
+    return of_chains(scaled, found, n, rng)
+
+
 def of_chains(scaled: Scaled, found: Moved, n: int, rng: np.random.Generator) -> Corrected:
     """n of the draws of chains, in coordinates of the model."""
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     u, log_p = scaled.to_u(found.u[chosen]), found.log_p[chosen] - scaled.log_jacobian
     evidence = bridges_between_chains(scaled, found, rng)
     errors = standard_errors.of_chains(found.chain[chosen], found.mixing.largest_drift)
-    return Corrected(u, log_p, DrawSource.MOVED, found, evidence=evidence, errors=errors)
+    adapted = found.adapted and in_u(scaled, found.adapted)
+    return Corrected(u, log_p, DrawSource.MOVED, found, (), False, evidence, errors, adapted)
+
+
+def in_u(scaled: Scaled, chains: Adapted) -> Adapted:
+    """The chains, as many as begin from q, in coordinates of the model."""
+    u, centres = scaled.to_u(chains.u[: MOVES.chains]), scaled.to_u(chains.centres)
+    return Adapted(u, centres, chains.step, composed(scaled.factor, chains.factor))
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:

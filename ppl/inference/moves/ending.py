@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.moves.mixing import Mixing, Stage, about_modes, compare
-from ppl.inference.moves.sampler import SAMPLER, Sampler, all_of
+from ppl.inference.moves.sampler import SAMPLER, Adapted, Sampler, all_of
 from ppl.inference.moves.trajectories import chains_at
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.run.phases import Phase
@@ -71,7 +71,8 @@ class Moved:
 
     They are those of the last two stages, of `moves` moves together. `mixing` compares the two. `divergent`
     is the share of the trajectories of the last stage that diverged with a shorter step too, `gradients` how
-    many gradients were evaluated, `total_moves` how many trajectories each chain made.
+    many gradients were evaluated, `total_moves` how many trajectories each chain made. The chains ended
+    `adapted`.
     """
 
     u: Array
@@ -84,6 +85,7 @@ class Moved:
     total_moves: int = 0
     chains: int = 0
     mode: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    adapted: Adapted | None = None
 
     @property
     def stationary(self) -> bool:
@@ -93,7 +95,7 @@ class Moved:
     def without_positions(self) -> "Moved":
         """What is known of the positions, without them: they are several times as many as the draws."""
         none = {name: getattr(self, name)[:0].copy() for name in ("u", "log_p", "chain", "mode")}
-        return replace(self, **none)
+        return replace(self, **none, adapted=None)
 
 
 def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator) -> Sampler:
@@ -133,13 +135,15 @@ def moved(
     effective: float = MOVES.effective,
     centres: Array | None = None,
     frees_stuck: bool = False,
+    step: float | None = None,
 ) -> Moved:
     """Chains from `starts` (n, dim), moved until they are stationary and worth so many independent draws.
 
     Even and odd chains may begin at different starts, which then must agree; `centres` (modes, dim) are those
     of modes, where there are several. If it `frees_stuck`, a chain that cannot move from where it begins, and
-    which was put there by no weight, gives its place to another. At most about `most` gradients are
-    evaluated. The same generator gives the same draws to the last bit.
+    which was put there by no weight, gives its place to another. With a `step` size chains go on that have
+    moved before, in coordinates of their metric, and first leave where they are. About `most` gradients are
+    evaluated at most. The same generator gives the same draws to the last bit.
 
     Raises:
         LinAlgError: the chains fell together, or none has a density.
@@ -147,6 +151,9 @@ def moved(
     with np.errstate(all="ignore"):  # a trajectory too far overflows, and is rejected
         at = np.zeros((1, target.dim)) if centres is None else centres
         sampler = begun(target, starts, at, rng)
+        if step is not None:
+            sampler.step, sampler.metric = step, np.ones(target.dim)
+            sampler.stage(MOVES.fewest_moves)
         before: Stage | None = None
         for number, moves in enumerate(MOVES.stages):
             listen(Progress(Phase.MOVES, sampler.moves, sum(MOVES.stages)))
@@ -157,7 +164,7 @@ def moved(
                 if frees_stuck:
                     free_stuck(sampler, came)
             elif moves >= MOVES.fewest_moves:
-                found = _moved(before, stage, sampler)
+                found = _moved(before, stage, sampler, at)
                 enough = found.stationary and found.mixing.fewest_effective >= effective
                 if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
                     return found
@@ -173,7 +180,7 @@ def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
     return found
 
 
-def _moved(before: Stage, after: Stage, sampler: Sampler) -> Moved:
+def _moved(before: Stage, after: Stage, sampler: Sampler, centres: Array) -> Moved:
     chains = before.u.shape[1]
     u = np.concatenate([before.draws, after.draws])
     return Moved(
@@ -187,4 +194,5 @@ def _moved(before: Stage, after: Stage, sampler: Sampler) -> Moved:
         gradients=sampler.gradients,
         moves=len(u) // chains,
         total_moves=sampler.moves,
+        adapted=Adapted(sampler.chains.u, centres, sampler.step, sampler.metric),
     )

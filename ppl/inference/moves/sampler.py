@@ -47,6 +47,18 @@ class SamplerLimits(NamedTuple):
 SAMPLER = SamplerLimits()
 
 
+class Adapted(NamedTuple):
+    """Chains at u (chains, dim), and what they have learnt: the step size, and the metric as its `factor`.
+
+    `centres` (modes, dim) are those of the modes that the chains are about.
+    """
+
+    u: Array
+    centres: Array
+    step: float
+    factor: Array
+
+
 class Positions(NamedTuple):
     """Positions u (moves, chains, dim) after each move, and their log densities (moves, chains)."""
 

@@ -16,6 +16,7 @@ from ppl.inference.correct.correction import (
     beside_chains,
     correct,
     gaussian_of,
+    go_on,
 )
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.evidence import (
@@ -35,6 +36,7 @@ from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.standard import StudentT
 from ppl.inference.moves.metric import CORRELATED_DIMENSIONS
+from ppl.inference.moves.sampler import Adapted
 from ppl.inference.numerics.parts import by_rows, draws_within, row_parts
 from ppl.inference.objective.elbo import Elbo, elbo_of
 from ppl.inference.objective.target import Array, Target, finite, log_densities, share_of_rows, width_of
@@ -113,7 +115,7 @@ class Result:
     counts draws whose log density was not finite; `notes` are sentences for the user; `verdict` says how far
     all this can be believed. `evidence` is the log of the integral of the target as far as the draws tell,
     None where they do not; see `ppl.results.fits.log_evidence`. `errors` is what means over the draws are in
-    error by.
+    error by; `adapted` the chains that moved draws are of, where more of them come from.
     """
 
     settings: Settings
@@ -131,6 +133,7 @@ class Result:
     verdict: Verdict
     evidence: Estimates | None = None
     errors: ErrorSources = INDEPENDENT
+    adapted: Adapted | None = None
 
     def cut(self, n: int) -> "Result":
         """The first n draws, where Ctrl-C kept the rest from being turned into the program's variables."""
@@ -285,7 +288,19 @@ def result_with(
         verdict=verdict_of(proposals, elbo, path.outcome, rise, corrected),
         evidence=corrected.evidence,
         errors=corrected.errors,
+        adapted=corrected.adapted if corrected.made is DrawSource.MOVED else None,
     )
+
+
+def result_of_chains(
+    target: Target, family: Family, params: Array, path: Path, chains: Adapted, context: Context
+) -> Result:
+    """The Result with draws of chains that go on; q is judged by fresh draws of its own."""
+    settings, rng = context.settings, context.streams.draws
+    proposals, dropped = weighted(target, family, params, fewest_draws(settings), rng)
+    elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
+    corrected = go_on(target, chains, settings.draws, rng, context.listen)
+    return result_with(settings, family, params, path, proposals, elbo, corrected)
 
 
 def pool_size(target: Target, settings: Settings) -> int:

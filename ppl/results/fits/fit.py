@@ -1,11 +1,11 @@
 """A fitted approximation: its draws, its quality, its files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,7 +23,13 @@ from ppl.fitting.interrupted import Interrupted
 from ppl.fitting.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
 from ppl.fitting.listener import listener_of
 from ppl.fitting.memory_needed import memory_required, require_memory
-from ppl.fitting.more_draws import MORE_DRAWS_STREAM, OF_SEVERAL_GAUSSIANS, columns_of_more_draws, more_draws
+from ppl.fitting.more_draws import (
+    MORE_DRAWS_STREAM,
+    OF_SEVERAL_GAUSSIANS,
+    Found,
+    columns_of_more_draws,
+    more_draws,
+)
 from ppl.fitting.table import Table, failures
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.correct.standard_errors import standard_errors
@@ -409,7 +415,9 @@ class Fit(VariablesOfDraws):
 
     @checks
     def sample(self, n: int, seed: int | None = None) -> Floats:
-        """`n` more draws (n, columns) without a refit, independent of `draws()` even with the same seed.
+        """`n` more draws (n, columns) without a refit, not those of `draws()` even with the same seed.
+
+        Draws that were moved go on from where their chains ended. Others are independent of `draws()`.
 
         Raises:
             InferenceError: the density is not finite where the approximation lies.
@@ -427,7 +435,6 @@ class Fit(VariablesOfDraws):
         return replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
 
     @checks
-    @memory_required()
     def more(self, n: int, seed: int | None = None, progress: Listener | bool | None = None) -> "Fit":
         """The same approximation with `n` new draws, without a refit: a fit to save or plot.
 
@@ -441,15 +448,7 @@ class Fit(VariablesOfDraws):
             InferenceError: the density is not finite where the approximation lies, or the draws of the
                 algorithm are not those of one approximation.
         """
-        if self.settings.algorithm in OF_SEVERAL_GAUSSIANS:
-            raise InferenceError(
-                f"The draws of {self.settings.algorithm} are resampled from several Gaussians, so more "
-                f"draws need another run, with draws = {n}."
-            )
-        new_settings = self._settings_for(n, seed)
-        with listener_of(progress, phases_of_draws(new_settings)) as listen:
-            found = more_draws(self.posterior, self.settings, new_settings, self.result, listen)
-        return Fit(self.posterior, new_settings, *found, later_draws=True)
+        return more_of(self.posterior, self._settings_for(n, seed), Found.of(self.result), progress)
 
     @takes(SampleKeywords)
     def then_sample(self, **keywords: Any) -> Chains:
@@ -666,6 +665,24 @@ class Conditions(Protocol):
     def data_schema(self) -> dict[str, str]: ...
 
 
+@memory_required()
+def more_of(
+    posterior: LogDensity, settings: Settings, found: Found, progress: Listener | bool | None = None
+) -> Fit:
+    """A fit with fresh draws of what was found, of which the settings have the number and the seed.
+
+    Raises InferenceError as `Fit.more` does.
+    """
+    if settings.algorithm in OF_SEVERAL_GAUSSIANS:
+        raise InferenceError(
+            f"The draws of {settings.algorithm} are resampled from several Gaussians, so more "
+            f"draws need another run, with draws = {settings.draws}."
+        )
+    with listener_of(progress, phases_of_draws(settings)) as listen:
+        fresh = more_draws(posterior, settings, found, listen)
+    return Fit(posterior, settings, *fresh, later_draws=True)
+
+
 @checks
 def load_fit(
     path: str | Path, model: Conditions, data: Any, *, progress: Listener | bool | None = None
@@ -682,6 +699,31 @@ def load_fit(
         >>> bool((again.draws() == fit.draws()).all())
         True
     """
+    record, posterior, settings, _ = open_fit(path, model, data)
+    require_memory(posterior, settings)
+    with threads_of_fit(posterior), listener_of(progress, (Phase.VARIABLES,)) as listen:
+        with damage_reported(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
+            result, later = saved.result_of(record, posterior), saved.later_draws(record)
+        key = MORE_DRAWS_STREAM if later else 0
+        draws = draws_of(posterior, settings, result, key, listen)
+        return Fit(posterior, settings, *draws, later_draws=later)
+
+
+class Opened(NamedTuple):
+    """What a saved fit holds; its draws are not made again."""
+
+    record: Mapping[str, Any]
+    posterior: LogDensity
+    settings: Settings
+    found: Found
+
+    def more(self, n: int, seed: int, progress: Listener | bool | None = None) -> Fit:
+        """`n` draws that are not those of the fit; see `Fit.more`."""
+        return more_of(self.posterior, replace(self.settings, draws=n, seed=seed), self.found, progress)
+
+
+def open_fit(path: str | Path, model: Conditions, data: Any) -> Opened:
+    """A saved fit; raises DataError as `load_fit` does."""
     record = saved.read(path)
     with damage_reported(path):
         missing = missing_of(record["unconstrained"], model.data_schema)
@@ -691,14 +733,7 @@ def load_fit(
         refuse_mismatch(path, record, posterior)
         if earlier:
             posterior = replace(posterior, earlier=earlier)
-        settings = Settings(**record["settings"])
-    require_memory(posterior, settings)
-    with threads_of_fit(posterior), listener_of(progress, (Phase.VARIABLES,)) as listen:
-        with damage_reported(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
-            result, later = saved.result_of(record, posterior), saved.later_draws(record)
-        key = MORE_DRAWS_STREAM if later else 0
-        draws = draws_of(posterior, settings, result, key, listen)
-        return Fit(posterior, settings, *draws, later_draws=later)
+        return Opened(record, posterior, Settings(**record["settings"]), saved.found_of(record, posterior))
 
 
 def _missing(table: Table) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from ppl.fitting.initial import FIT_FORMAT as FORMAT
 from ppl.fitting.initial import approximation, start_for
 from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, Found, later_result, with_spread
 from ppl.fitting.record_types import require_types
+from ppl.fitting.state_json import decode, encode
 from ppl.fitting.target import target_of
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.diagnose.spread import Spread
@@ -67,6 +68,7 @@ def to_json(
             "draws": result.verdict.n,
         },
         "spread": result.verdict.spread and vars(result.verdict.spread),
+        "chains": encode(result.adapted),
         "earlier": earlier_to_json(posterior.earlier),
     }
     return json.dumps(with_checksum(plain(record)), indent=1, allow_nan=False) + "\n"
@@ -88,11 +90,11 @@ def result_of(record: Mapping[str, Any], posterior: LogDensity) -> Result:
     # the seed of the run that was kept, of several; fits that were saved before had no such entry
     seed = int(record.get("run_seed", settings.seed))
     if later_draws(record):
-        return later_result(target, settings, _found_from_json(record, posterior))
+        return later_result(target, settings, found_of(record, posterior))
     if settings.algorithm in OF_SEVERAL_GAUSSIANS or record.get("fit_draws") == DrawSource.NESTED.value:
         again = fit(target, replace(settings, runs=1, seed=seed), start_for(posterior, settings.init))
         return with_spread(again, _spread_from_json(record))
-    found = _found_from_json(record, posterior)
+    found = found_of(record, posterior)
     again = drawn(target, found.family, found.params, found.path, Context(settings, Streams(seed)))
     return with_spread(again, found.spread)
 
@@ -102,10 +104,12 @@ def later_draws(record: Mapping[str, Any]) -> bool:
     return bool(record.get("later_draws", False))
 
 
-def _found_from_json(record: Mapping[str, Any], posterior: LogDensity) -> Found:
+def found_of(record: Mapping[str, Any], posterior: LogDensity) -> Found:
+    """What a saved fit found; fits that were saved before have no chains to go on."""
     made = DrawSource(record["fit_draws"]) if "fit_draws" in record else DrawSource.OF_Q
     q = approximation(record, posterior.param_unc_num())
-    return Found(*q, _path_from_json(record), made, _spread_from_json(record))
+    chains = decode(record.get("chains"))
+    return Found(*q, _path_from_json(record), made, _spread_from_json(record), chains)
 
 
 def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:
