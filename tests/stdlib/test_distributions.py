@@ -315,6 +315,23 @@ def test_wiener_hits_by_a_time_and_after_it(alpha, beta, delta):
         assert wiener_chances(y, alpha, tau, beta, delta) == pytest.approx(expected, rel=1e-9)
 
 
+@every(
+    "s, distance, drift, by, after",
+    [
+        (0.001, 0.4, 2.0, -81.9715092345451, -0.07661450369651619),
+        (0.0004, 0.999, -3.0, -1254.644010024683, -11.11051248038557),
+        (0.02, 0.6, -25.0, -31.27631130738573, -30.32720600777345),
+        (40.0, 0.5, 0.3, -0.5543552444685271, -199.5027483074194),
+        (9.0, 0.001, -4.0, -0.00800269537233879, -123.5954384808394),
+        (0.05, 0.3, 30.0, -1.290977933456715e-8, -18.1652807313308),
+    ],
+)
+def test_wiener_hits_in_the_tails_are_those_of_sixty_digits(s, distance, drift, by, after):
+    given = (NUMPY, np.float64(s), 1.0, 1e-300, 1.0 - distance, drift)
+    assert log_chance(False, *given) == pytest.approx(by, rel=1e-11)
+    assert log_chance(True, *given) == pytest.approx(after, rel=1e-11)
+
+
 def test_wiener_hits_with_variability_are_averages():
     y, alpha, tau, beta, delta = 0.9, 1.2, 0.3, 0.4, 0.7
     variability = 0.5, 0.2, 0.1

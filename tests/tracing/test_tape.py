@@ -8,6 +8,7 @@ from ppl.arrays import AUTOGRAD, values_and_grads, with_partials
 from ppl.density.many_points import padded
 from ppl.density.tapes import CALLS_BEFORE
 from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.stdlib.constraints.bounds import CONSTRAIN, by_bounds
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tape import compiled_gradient
 from ppl.tracing.tracer import MOST_TRACED
@@ -42,6 +43,9 @@ TRACEABLE = {
     "a value without its derivative": lambda xp, x, s: xp.np.sum(x * xp.plain(x)) * s,
     "a divisor without its derivative": lambda xp, x, s: (
         xp.np.sum(xp.np.exp(x) / xp.plain(x)) + s / xp.plain(s)
+    ),
+    "values below a matrix of bounds": lambda xp, x, s: xp.np.sum(
+        by_bounds(xp, CONSTRAIN, x, -np.inf, x[:, None] * s)[0] ** 2
     ),
     "one value for several arguments": lambda xp, x, s: xp.np.sum(x * x * x) + s + s,
     "no use of an argument": lambda xp, x, s: xp.np.sum(x),

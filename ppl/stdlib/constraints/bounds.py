@@ -45,6 +45,11 @@ def above(xp: Namespace, u: Array, a: Array) -> Array:
     return a + xp.np.exp(u)
 
 
+@with_partials(lambda xp, ans, u, b: -xp.np.exp(u), lambda xp, ans, u, b: 1.0)
+def below(xp: Namespace, u: Array, b: Array) -> Array:
+    return b - xp.np.exp(u)
+
+
 def _interval(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
     return between(xp, u, a, b), xp.np.log(b - a) + log_inv_logit_slope(xp, u)
 
@@ -58,7 +63,7 @@ def _above_softplus(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array,
 
 
 def _below(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return b - xp.np.exp(u), u
+    return below(xp, u, b), u
 
 
 def _free(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
