@@ -216,7 +216,8 @@ def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array,
         step = np.where(back[..., None], -share[..., None] * steps[going], step)
         length, remaining = lengths(factors[going], step), np.where(back, 1 - share, 0.5)
         finite = np.isfinite(values[going]) & np.isfinite(step).all(axis=(1, 2))
-        ended = finite & (length.max(axis=1) < near)
+        # where the density does not curve downward, a short step does not lead to a mode
+        ended = finite & (length.max(axis=1) < np.where(concave, near, min(near, BLOCK_MODES.near)))
         values[going[ended]] += 0.5 * (gradient * step)[ended].sum(axis=(1, 2))  # what the step still gains
         here = finite[:, None, None]
         at[going] += np.where(here, step, -0.5 * steps[going])

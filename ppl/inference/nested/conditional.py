@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.blocks import (
+    BLOCK_MODES,
     Blocks,
     Modes,
     cholesky,
@@ -80,6 +81,9 @@ class ConditionalLimits(NamedTuple):
     width: its density is a power of 3 or 6. Tails of blocks may fall off as an exponential does.
     """
 
+    wider: float = 1.5
+    """How many times as wide as by the curvature a normal is where no polynomial lies where its mass is."""
+
     most_tries: int = 300
     """Proposals for a draw."""
 
@@ -120,17 +124,23 @@ class Conditional:
         """Log densities (k, m, g) on the grid, 0 at the centre, of some outer points at a time."""
         return on_grid(self.basis, self.coefficients)
 
+    def with_rows(self, rows: NDArray[np.bool_], other: "Conditional") -> "Conditional":
+        """With others (m, g, ...) in place of some rows, as marked (n,)."""
+        return self._replaced(rows, other, slice(None))
+
     def with_blocks(self, some: NDArray[np.bool_], other: "Conditional") -> "Conditional":
         """With others (m, 1, ...) in place of some blocks, as marked (n, g)."""
+        return self._replaced(some, other, (slice(None), 0))
 
+    def _replaced(self, where: NDArray[np.bool_], other: "Conditional", own: Any) -> "Conditional":
         def replaced(array: Array, others: Array) -> Array:
             array = array.copy()
-            array[some] = others[:, 0]
+            array[where] = others[own]
             return array
 
         parts = ("centres", "scales", "coefficients")
-        own: dict[str, Any] = {name: replaced(getattr(self, name), getattr(other, name)) for name in parts}
-        return replace(self, totals=Totals(*map(replaced, self.totals, other.totals)), **own)
+        made: dict[str, Any] = {name: replaced(getattr(self, name), getattr(other, name)) for name in parts}
+        return replace(self, totals=Totals(*map(replaced, self.totals, other.totals)), **made)
 
     def at(self, z: Array) -> Array:
         """The values of the blocks (n, g, w)."""
@@ -335,8 +345,28 @@ def distance(a: Conditional, b: Conditional) -> Array:
 
 
 def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
-    """The densities of the blocks at outer points (n, d), by their modes there."""
-    return fitted_where_they_lie(blocks, outer, about(blocks, outer, found, shape))
+    """The densities of the blocks at outer points (n, d), by their modes there.
+
+    Where polynomials do not settle the mode, of which only the place was looked for, is found with its
+    curvature, and they begin there. Where they do not settle from there, as where they rise again at the edge
+    of their ball, the density is a wide normal about the mode: its weights are uneven, but it is where the
+    block is.
+    """
+    made = fitted_where_they_lie(blocks, outer, about(blocks, outer, found, shape))
+    rows = np.asarray(far_off(made).any(axis=1))
+    if not rows.any():
+        return made
+    outer, found = outer[rows], blocks.modes(outer[rows], found.at[rows], BLOCK_MODES.near)
+    again = fitted_where_they_lie(blocks, outer, about(blocks, outer, found, shape))
+    if (off := far_off(again)).any():
+        again = again.with_blocks(off, wide_normals(found.at[off], found.scales[off], shape.basis))
+    return made.with_rows(rows, again)
+
+
+def wide_normals(at: Array, scales: Array, basis: Polynomials) -> Conditional:
+    """Normals about m modes (m, w), as densities (m, 1, ...)."""
+    standard = np.tile(basis.standard_normal, (len(at), 1, 1))
+    return by_coefficients(basis, at[:, None], CONDITIONAL.wider * scales[:, None], standard)
 
 
 def fitted_where_they_lie(blocks: Blocks, outer: Array, made: Conditional) -> Conditional:

@@ -117,8 +117,9 @@ class Polynomials:
 
     @property
     def standard_normal(self) -> Array:
-        """The coefficients (p,) of the standard normal among quadratic ones."""
-        return np.array([-(self.radius**2) / 4 if 2 in powers else 0.0 for powers in self.powers])
+        """The coefficients (p,) of the standard normal."""
+        squares = (2 in powers and sum(powers) == 2 for powers in self.powers)
+        return np.where(list(squares), -(self.radius**2) / 4, 0.0)
 
     def at_centre(self, coefficients: Array) -> tuple[Array, Array]:
         """The slopes (..., w) and precisions (..., w, w) of quadratic ones by their coefficients (..., p)."""
