@@ -1,6 +1,7 @@
 """`ppl sample`: draws of the posterior by NUTS."""
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
@@ -47,7 +48,8 @@ def sample(
     \b
     Requires nutpie: pip install "nutpie>=0.15". Each chain is written to a
     CSV file with the columns of CmdStan's sampler, for ArviZ, CmdStanPy and
-    `ppl summary output_*.csv`; an .nc file has all chains. `--init FIT.json`
+    `ppl summary output_*.csv`; an .nc file has all chains. Ctrl-C, SIGTERM
+    and SIGHUP end the chains; the draws so far are written. `--init FIT.json`
     starts the chains at draws of a fit that `ppl variational --save-fit`
     wrote, and rescales the parameters by its covariance.
     """
@@ -59,6 +61,7 @@ def sample(
     from ppl.cli.table_columns import table_columns
     from ppl.files import STDOUT
     from ppl.fitting.memory_needed import require_memory_of_chains
+    from ppl.fitting.processes import ended_by_ctrl_c
     from ppl.inference.run.phases import OF_CHAINS
     from ppl.results.fits.chains import sample_with
 
@@ -72,11 +75,21 @@ def sample(
     require_memory_of_chains(posterior, sample_settings)  # before the names of all columns are made
     columns = table_columns(posterior, split_names(variables))
     err, out = TolerantStream("stderr"), TolerantStream("stdout")
-    with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:
-        chains = sample_with(posterior, sample_settings, listen)
     arguments = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}
-    files = chains.save(output, arguments)
+    with ended_by_ctrl_c() as ended:
+        try:
+            with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:
+                chains = sample_with(posterior, sample_settings, listen)
+        except KeyboardInterrupt:
+            print("ppl: interrupted before the first draw; no output was written.", file=sys.stderr)
+            raise typer.Exit(status_of_signal(ended)) from None
+        files = chains.save(output, arguments)
     console = Console(file=cast(TextIO, out), quiet=quiet)
     report_chains(console, chains, columns, bool(variables), files)
     out.check()
-    raise typer.Exit(130 if chains.interrupted else status_of(chains.level, require))
+    raise typer.Exit(status_of_signal(ended) if chains.interrupted else status_of(chains.level, require))
+
+
+def status_of_signal(ended: Sequence[int]) -> int:
+    """The status that shells give a process that SIGTERM or SIGHUP ended, else Ctrl-C."""
+    return 128 + ended[0] if ended else 130

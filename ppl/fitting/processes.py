@@ -37,11 +37,14 @@ def can_fork() -> bool:
     return "jax" not in sys.modules and "fork" in multiprocessing.get_all_start_methods()
 
 
-def at_a_time(tasks: Sequence[Task[T]], hear: Tell, killed: str, cores: int) -> Iterator[list[T]]:
+def at_a_time(
+    tasks: Sequence[Task[T]], hear: Tell, killed: str, cores: int, partial: bool = False
+) -> Iterator[list[T]]:
     """What the tasks return, in their order, as many at a time as they may take cores.
 
     `hear` is told in this process what the tasks say. Ctrl-C reaches every task, which ends as it sees fit,
-    and is waited for. On one core they follow each other in this process, as where they cannot be processes.
+    and is waited for. With `partial`, SIGTERM and SIGHUP do the same. On one core they follow each other in
+    this process, as where they cannot be processes.
 
     Raises:
         PPLError: a task raised it; the others are ended.
@@ -50,16 +53,16 @@ def at_a_time(tasks: Sequence[Task[T]], hear: Tell, killed: str, cores: int) -> 
     many = cores if can_fork() else 1
     for first in range(0, len(tasks), many):
         some = tasks[first : first + many]
-        yield [task(hear) for task in some] if many == 1 else _at_once(some, hear, killed)
+        yield [task(hear) for task in some] if many == 1 else _at_once(some, hear, killed, partial)
 
 
-def _at_once(tasks: Sequence[Task[T]], hear: Tell, killed: str) -> list[T]:
+def _at_once(tasks: Sequence[Task[T]], hear: Tell, killed: str, partial: bool) -> list[T]:
     """A process a task. They are forks: compiled code does not travel to a process that begins afresh."""
     context = multiprocessing.get_context("fork")
     began: dict[Connection, Any] = {}
     for task in tasks:
         here, there = context.Pipe(duplex=False)
-        process = context.Process(target=_run, args=(there, task))
+        process = context.Process(target=_run, args=(there, task, partial))
         process.start()
         there.close()
         began[here] = process
@@ -121,12 +124,12 @@ def _passed_on(processes: Sequence[Any]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _run(there: Connection, task: Task[Any]) -> None:
+def _run(there: Connection, task: Task[Any], partial: bool) -> None:
     """In a process of its own, where what the program prints goes past the bar, which is another's."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, _interrupt_once)
     for number in ENDING:
-        signal.signal(number, _end)
+        signal.signal(number, _interrupt_once if partial else _end)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     try:
         answer = Answer(task(there.send))
@@ -148,7 +151,7 @@ def _end_with_parent() -> None:
 
 def _interrupt_once(*_: Any) -> None:
     """Ctrl-C at a terminal reaches a process both by itself and from the one that began it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _ignore_signals(_none)
     raise KeyboardInterrupt
 
 
@@ -158,9 +161,13 @@ def _end(number: int, _: Any) -> None:
     raise SystemExit(128 + number)
 
 
-def _ignore_signals() -> None:
+def _ignore_signals(handler: Any = signal.SIG_IGN) -> None:
     for number in (signal.SIGINT, *ENDING):
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, handler)
+
+
+def _none(*_: Any) -> None:
+    """Ignore a signal, also one that has come already: Python would print an error about it."""
 
 
 @contextmanager
@@ -176,3 +183,25 @@ def ended_in_order() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def ended_by_ctrl_c() -> Iterator[list[int]]:
+    """SIGTERM and SIGHUP are what Ctrl-C is, unless they are ignored; the list has the one that came."""
+    came = list[int]()
+
+    def pass_on(number: int, _: Any) -> None:
+        came.append(number)
+        for each in ours:
+            signal.signal(each, _none)
+        signal.raise_signal(signal.SIGINT)
+
+    main = threading.current_thread() is threading.main_thread()
+    ours = [n for n in ENDING if main and signal.getsignal(n) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, pass_on)
+    try:
+        yield came
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)

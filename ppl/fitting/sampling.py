@@ -92,7 +92,7 @@ def sample_chains(
         found = list[Chain | None]()
         backend = "autograd" if processes else "jax"
         listener = naming(listen, lambda phase: backend)
-        for several in at_a_time(tasks, listener, KILLED, cores if processes else 1):
+        for several in at_a_time(tasks, listener, KILLED, cores if processes else 1, partial=True):
             found += [chain for chains in several for chain in chains]
             if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
                 break

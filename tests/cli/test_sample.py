@@ -1,10 +1,14 @@
 """`ppl sample`, in this process."""
 
 import json
+import os
+import signal
+from contextlib import nullcontext
 
 import pytest
 
 import ppl
+from ppl.inference.run.phases import Phase
 from ppl.results.files.read_csv import read_draws
 
 pytest.importorskip("nutpie")
@@ -15,6 +19,9 @@ parameters { real mu; real<lower=0> sigma; }
 model { mu ~ normal(0, 10); sigma ~ normal(0, 5); y ~ normal(mu, sigma); }
 """
 QUICK = ("--backend", "autograd", "--num-chains", 2, "--num-warmup", 150, "--num-samples", 120)
+
+
+LONG = ("--backend", "autograd", "--num-warmup", 150, "--num-samples", 10**5)
 
 
 @pytest.fixture
@@ -96,3 +103,30 @@ def test_what_cannot_be_sampled_has_its_status(run):
     status, _, err = run("sample", "none.model")
     assert status == 3 and "no parameters" in err
     assert run("sample", "toy.model")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "phase", "chains"),
+    [
+        pytest.param(signal.SIGTERM, Phase.SAMPLING, 2, marks=pytest.mark.whole),
+        (signal.SIGHUP, Phase.SAMPLING, 1),
+        (signal.SIGTERM, Phase.WARMUP, 1),
+    ],
+)
+def test_a_signal_ends_chains_and_their_draws_are_written(run, tmp_path, monkeypatch, sent, phase, chains):
+    came = []
+
+    def listener(progress):
+        if progress.phase is phase and progress.iteration > 20 and not came:
+            came.append(sent)
+            os.kill(os.getpid(), sent)
+
+    monkeypatch.setattr("ppl.cli.progress.on_stderr", lambda *_: nullcontext(listener))
+    status, out, err = run("sample", "toy.model", "toy.json", *LONG, "--num-chains", chains, "-o", "o.csv")
+    written = sorted(tmp_path.glob("o*.csv"))
+    assert status == 128 + sent and signal.getsignal(sent) is signal.SIG_DFL
+    if phase is Phase.WARMUP:
+        assert "interrupted before the first draw; no output was written." in err and not written
+    else:
+        assert f"Interrupted: {chains} chains of" in out and len(written) == chains
+        assert all(1 < len(read_draws(path).draws) < 10**5 for path in written)
