@@ -34,5 +34,5 @@ def as_floats(value: Any) -> Numbers | None:
     try:
         shape, leaves = layers("data", value)
         return np.array([np.nan if is_missing(leaf) else leaf for leaf in leaves], float).reshape(shape)
-    except (Misfit, TypeError, ValueError):
+    except (Misfit, TypeError, ValueError, OverflowError):
         return None

@@ -62,6 +62,8 @@ def open_array(file: str | Path) -> NDArray[Any]:
     try:
         if where.suffix == ".npy" and isinstance(where, OnDisk):
             mapped: NDArray[Any] = np.load(where.path, mmap_mode="r", allow_pickle=False)
+            if not mapped.itemsize:  # any number of such values fits into no bytes
+                raise refused(where, f"it is an array of {mapped.dtype}, no numbers")
             return mapped
         if where.suffix in COLUMNS or where.is_folder:
             table, names, shape, dtype = columns_of(where, columns)

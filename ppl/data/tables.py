@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ppl.data.blocks import release
 from ppl.data.locations import Location
+from ppl.data.text import repeated
 from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 
@@ -30,6 +31,8 @@ def columns_of(where: Location, names: Sequence[str]) -> tuple[Any, Sequence[str
     if not where.files:
         raise refused(where, "there is no .parquet file in this folder")
     table = _Parquet(where) if where.suffix == ".parquet" or where.is_folder else _Ipc(where)
+    if (name := repeated(table.schema.names)) is not None:
+        raise refused(where, f"`{name}` names two columns; give each column a name of its own", name)
     names = names or table.schema.names
     absent = next((name for name in names if name not in table.schema.names), None)
     if absent is not None:
@@ -76,6 +79,7 @@ class _Parquet:
         from pyarrow import parquet
 
         # A file that Arrow reads ahead keeps its last row group in memory until it is closed.
+        self.where = where
         self.files = [
             parquet.ParquetFile(where.open(file), buffer_size=1 << 20, pre_buffer=False)
             for file in where.files
@@ -86,13 +90,23 @@ class _Parquet:
     def batches(self, names: Sequence[str], rows: slice) -> Iterator[Any]:
         """Those rows; of row groups without any, nothing is read."""
         first = 0
-        for file in self.files:
+        for name, file in zip(self.where.files, self.files, strict=True):
+            self.require_same(str(name), file.schema_arrow, names)
             for k in range(file.num_row_groups):
                 size = file.metadata.row_group(k).num_rows
                 if first < rows.stop and first + size > rows.start:
                     some = file.iter_batches(ROWS_AT_A_TIME, row_groups=[k], columns=list(names))
                     yield from within(some, first, rows)
                 first += size
+
+    def require_same(self, file: str, schema: Any, names: Sequence[str]) -> None:
+        """Refuse a file of a folder where a column is of another type than in the first, or absent."""
+        for name in names:
+            there = schema.field(name).type if name in schema.names else "absent"
+            if there != (type_of := self.schema.field(name).type):
+                raise refused(
+                    self.where, f"column {name} is {type_of} in the first file, {there} in {file}", name
+                )
 
 
 class _Ipc:

@@ -35,6 +35,8 @@ def with_missing(model: "CompiledProgram", inputs: Inputs) -> tuple["CompiledPro
     known = {name: value for name, value in values.items() if name not in holes}
     for c in completed.completions:
         each = holes[c.name]
+        if each.at.shape[1] != len(c.at):  # `null` for a whole array: its shape is refused
+            return model, replace(inputs, values={**inputs.values, c.name: each.values})
         values[c.name] = filled(c.type, each, known)
         values[c.count] = len(each.at)
         values |= {name: each.at[:, axis] + 1 for axis, name in enumerate(c.at)}

@@ -46,6 +46,7 @@ NOT_ARRAYS = {
     "a header for 10^13 numbers": header((10**13,)),
     "a header for more than 2^63 bytes": header((2**62, 2**62)),
     "a negative size": header((-3,)),
+    "2^40 strings of no length": header((2**40,), "<U0"),
     "a cut": npy(DRAWS)[:-5],
     "objects": npy(np.array([1, "a", None], dtype=object), allow_pickle=True),
     "a pickle that acts": npy(np.array([Opens()], dtype=object), allow_pickle=True),
@@ -93,6 +94,38 @@ def test_a_file_that_is_no_array(what):
 def test_a_header_says_what_it_promises():
     text = refused(lambda: archive(x=header((10**13,))), "d.npz")
     assert "declares 10000000000000 numbers, but the file has only 128 bytes" in text
+
+
+def test_the_memory_that_is_free_is_not_asked_for_each_small_array(monkeypatch):
+    """That takes a millisecond, and an archive may have 60,000 of them."""
+    asked = []
+    monkeypatch.setattr(memory, "available", lambda: asked.append(1) or 1 << 40)
+    monkeypatch.setattr("ppl.data.bounded_read.available", memory.available)
+    load_data(archive(**{f"v{k}": npy(np.zeros(1000)) for k in range(500)}))
+    assert 1 <= len(asked) <= 10
+
+
+@pytest.mark.parametrize("value", ["null", "1" + 400 * "0"])
+@pytest.mark.parametrize("name", ["N", "x"])
+def test_one_value_for_a_whole_variable_where_missing_values_are_modelled(name, value):
+    text = {"N": "3", "x": "[1, 2, 3]", name: value}
+    with open("d.json", "w") as file:
+        file.write("{" + ", ".join(f'"{key}": {each}' for key, each in text.items()) + "}")
+    with pytest.raises(ppl.PPLError, match=name):
+        MODEL.condition("d.json", missing="model")
+
+
+@pytest.mark.parametrize(("second", "there"), [({"x": [0.5]}, "double"), ({"y": [1]}, "absent")])
+def test_files_of_a_folder_with_other_columns_are_refused(second, there):
+    """Reals were cut to integers where the first file had these."""
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    os.mkdir("rows")
+    write_table(arrow.table({"x": [1, 2]}), "rows/a.parquet")
+    write_table(arrow.table(second), "rows/b.parquet")
+    text = refused(lambda: with_arrays(load_data({"N": 3}), {"x": "rows:x"}), "rows")
+    assert f"column x is int64 in the first file, {there} in rows/b.parquet" in text
 
 
 @pytest.mark.parametrize("name", ["d.npz", "d.json", "d.json.gz"])
