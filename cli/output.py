@@ -28,6 +28,11 @@ def wrapped(text: str) -> str:
     return "\n".join(line if line.startswith(" ") else fill(line) for line in printable(text).split("\n"))
 
 
+def print_text(text: str) -> None:
+    """Print text out of a file: as it is into a file or a pipe, cleaned on a terminal that would obey it."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+
+
 class TolerantStream:
     """`stdout` or `stderr`, which take nothing more once a write has failed; `check` says why."""
 

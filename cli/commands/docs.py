@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.options import unknown
+from ppl.cli.options import folder, unknown
 from ppl.cli.output import LINE_LENGTH
 
 
@@ -17,7 +17,7 @@ def docs(
     word: Annotated[
         str | None, typer.Argument(metavar="[WORD]", help="Command, function, PPL104, ...")
     ] = None,
-    site: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the site for MkDocs.")] = None,
+    site: Annotated[Path | None, folder("Write the site for MkDocs.")] = None,
     run: Annotated[bool, typer.Option("--run", help="With --site: run the code of pages.")] = False,
 ) -> None:
     """Document a command, function, distribution, message or term.
@@ -36,8 +36,13 @@ def docs(
     densities. It takes some minutes, caches its results, and requires
     matplotlib: pip install "matplotlib>=3.8".
     """
+    if site is None and run:
+        raise typer.BadParameter("it runs the code of the pages that --site DIR writes.", param_hint="--run")
+    if site is not None and word is not None:
+        raise typer.BadParameter("--site writes all pages; omit WORD.", param_hint="--site")
     found = sources(context)
     if site is not None:
+        require_own_site(site)
         write_site(site, found, run)
         return
     if word is None:
@@ -106,6 +111,19 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         "Algorithms": (list(ALGORITHMS), algorithm_page),
         "Sections": ([*sections(), *WORDS], section),
     }
+
+
+def require_own_site(folder: Path) -> None:
+    """Refuse to write over the site of another program."""
+    from ppl.cli.site.site import CONFIG
+    from ppl.errors import ArgumentError
+    from ppl.files import is_file
+
+    config = folder / "mkdocs.yml"
+    if is_file(config) and CONFIG.splitlines()[0] not in config.read_text(errors="replace").splitlines():
+        raise ArgumentError(
+            f"{config} is not of this site, and would be overwritten. Give --site another folder."
+        )
 
 
 def write_site(folder: Path, found: Mapping[str, Source], run: bool) -> None:

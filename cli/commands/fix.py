@@ -49,6 +49,7 @@ def fix(
     from ppl.cli.examined_fixes import fixed_with
     from ppl.cli.fits import read_run
     from ppl.cli.fixes import difference, fixed
+    from ppl.cli.output import print_text
     from ppl.files import write_whole
 
     if write and STDIN in models:
@@ -62,7 +63,7 @@ def fix(
         if data and not found.errors:
             run = read_run(fit, model, whole_files(data)) if fit else None
             found = fixed_with(found, inputs_from([], data), split_names(codes), seed, run)
-        sys.stdout.write(difference(source, found.source))
+        print_text(difference(source, found.source))
         for each in found.applied:
             typer.echo(f"{each.span.place}: {each.code}: {each.hint or each.fix.title}", err=True)
         for line in found.left:

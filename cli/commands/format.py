@@ -1,6 +1,5 @@
 """`ppl format`: one layout for every program."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +40,7 @@ def format(
 
 def is_formatted(model: Path, write: bool, check: bool) -> bool:
     """Whether a program is in the canonical layout already; prints it, or writes it, or says so."""
+    from ppl.cli.output import print_text
     from ppl.files import write_whole
     from ppl.frontend.format import format_program
 
@@ -50,7 +50,7 @@ def is_formatted(model: Path, write: bool, check: bool) -> bool:
     if check:
         typer.echo(f"{source.name}: {'already formatted' if same else 'would change'}")
     elif not write:
-        sys.stdout.write(text)
+        print_text(text)
     elif not same:
         write_whole(model, [text])
         typer.echo(f"Wrote {model}.")

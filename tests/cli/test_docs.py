@@ -138,3 +138,20 @@ def test_the_containers_of_the_guide_are_yaml():
     services = yaml.safe_load(text.partition("```")[0])["services"]
     assert [s["environment"]["PROCESS"] for s in services.values()] == ["0", "1"]
     assert all("--coordinator first:9000 --processes 2" in s["command"] for s in services.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (("--run",), 2, "--site DIR"),
+        (("normal", "--site", "new"), 2, "omit WORD"),
+        (("--site", "mkdocs.yml"), 2, "is a file"),
+        (("--site", "."), 1, "would be overwritten"),
+    ],
+)
+def test_a_site_is_written_where_nothing_else_is(run, tmp_path, words, status, says):
+    (tmp_path / "mkdocs.yml").write_text("site_name: mine\n")
+    found, _, err = run("docs", *words)
+    assert found == status and says in err
+    assert [path.name for path in tmp_path.iterdir()] == ["mkdocs.yml"]
+    assert (tmp_path / "mkdocs.yml").read_text() == "site_name: mine\n"

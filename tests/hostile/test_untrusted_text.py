@@ -69,6 +69,19 @@ def test_comments_of_draws_and_programs_are_cleaned_where_they_are_printed(folde
     tried("hostile texts", len(runs))
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("command", ["format", "fix"])
+def test_a_program_is_cleaned_on_a_terminal_and_printed_as_it_is_elsewhere(
+    tmp_path, ppl_in, monkeypatch, command, terminal
+):
+    """`patch` reads the diff of `ppl fix`."""
+    hierarchy = "parameters { real m; real<lower=0> t; vector[9] x; } model { x ~ normal(m, t); }"
+    (tmp_path / "evil.stan").write_text(f"// {RED}{BACKWARDS}\n{hierarchy}\n")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal, raising=False)
+    _, printed = ppl_in(tmp_path, command, "evil.stan")
+    assert ("\\x1b[31m\\u202e" in printed) is terminal and (RED in printed) is not terminal
+
+
 @pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
 def test_draws_with_two_columns_of_one_name_are_refused(suffix, tmp_path):
     path = tmp_path / f"o.{suffix}"
