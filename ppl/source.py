@@ -27,7 +27,7 @@ class SourceText:
         return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of a SourceText; lines and columns are 1-based, the end is exclusive."""
 

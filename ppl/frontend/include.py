@@ -45,7 +45,10 @@ class Expanded:
 
     def span(self, start: int, end: int) -> Span:
         """The Span of the text between two offsets; what runs over into another file ends with its line."""
-        (first, column), (last, end_column) = self.locate(start), self.locate(end)
+        first, column = self.locate(start)
+        if end - start < len(first.text) - column + first.column:  # most end on their line
+            return Span(first.source, first.number, column, first.number, column + end - start)
+        last, end_column = self.locate(end)
         if last.source is not first.source:
             last, end_column = first, column + len(first.text.rstrip("\n"))
         return Span(first.source, first.number, column, last.number, end_column)

@@ -1,148 +1,172 @@
-"""Lark's LALR tables, run by a shorter loop.
+"""Lark's LALR tables, run by a loop that makes nodes as it reads.
 
-It makes the trees that Lark makes, but passes at once through rules that only hand their one child on: of the
-thirteen levels of an expression most do no more. Where the text is not of the language Lark has the word.
+It passes at once through rules that only hand their one child on: of the thirteen levels of an expression
+most do no more. Where a text is not of the language Lark has the word.
 """
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-import lark
-from lark import Token, Tree
-from lark.parse_tree_builder import PropagatePositions
-from lark.parsers.lalr_analysis import Shift
-
+Make = Callable[[str, int, int, list[Any]], Any]
+"""What a rule becomes: its name, the offsets of its start and end, and what its symbols have become."""
 Match = Callable[[str, int], Any]
+NAME = "IDENTIFIER"
+"""The terminal whose pattern is long: it is compiled once, by itself."""
+Read = tuple[int, Any, int | None, int | None]
+"""A state, what has been read before it, and the offsets of its start and end; None where that is empty."""
+
+
+class Token(str):
+    """A word of the text, and the offset where it starts."""
+
+    __slots__ = ("start",)
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self)
+
+
+class Rule(NamedTuple):
+    """A rule of the grammar.
+
+    `kept` are the positions of the symbols that go into the node, -1 for an optional one that is absent, and
+    whether that symbol is a part of a rule, whose own symbols take its place. A rule that is `alone` hands a
+    single child on; if it `hands_on`, it does nothing else. One that `is_part` builds no node.
+    """
+
+    origin: str
+    name: str
+    size: int
+    kept: tuple[tuple[int, bool], ...]
+    alone: bool
+    hands_on: bool
+    is_part: bool
+
+
+def tables_of(lark: Any) -> dict[str, Any]:
+    """The tables of Lark's parser as data: an action is the next state, or -1 less the rule's number."""
+    table = lark.parser.parser.parser.parse_table
+    numbers = {rule: number for number, rule in enumerate(lark.rules)}
+    (start,), (end,) = table.start_states.values(), table.end_states.values()
+    states = [
+        {s: -1 - numbers[to] if action.name == "Reduce" else to for s, (action, to) in row.items()}
+        for _, row in sorted(table.states.items())
+    ]
+    lexer = lark.parser.lexer.root_lexer
+    terminals = [(t.name, t.pattern.to_regexp()) for t in lexer.terminals]
+    kept = {s.name for rule in lark.rules for s in rule.expansion if s.is_term and not s.filter_out}
+    rules = [plain_rule(rule) for rule in lark.rules]
+    return {
+        "start": start, "end": end, "states": states, "rules": rules,
+        "terminals": terminals, "kept": sorted(kept), "ignored": sorted(lexer.ignore_types),
+    }  # fmt: skip
+
+
+def plain_rule(rule: Any) -> Rule:
+    symbols, options = rule.expansion, rule.options
+    absent = options.empty_indices or (False,) * len(symbols)
+    kept, symbol = list[tuple[int, bool]](), 0
+    for is_absent in absent:
+        if is_absent:
+            kept.append((-1, False))
+            continue
+        each, position = symbols[symbol], symbol
+        symbol += 1
+        if not (each.is_term and each.filter_out):
+            kept.append((position, not each.is_term and each.name[0] == "_"))
+    alone = bool(options.expand1 and not rule.alias)
+    hands_on = alone and len(symbols) == 1 and kept == [(0, False)] and not symbols[0].is_term
+    name = rule.alias or options.template_source or rule.origin.name
+    return Rule(
+        rule.origin.name, name, len(symbols), tuple(kept), alone, hands_on, rule.origin.name[0] == "_"
+    )
 
 
 class Fast:
-    """A parser for one start symbol; `goes` remembers where a state goes with a rule before a terminal."""
+    """A parser by the tables of `tables_of`."""
 
-    def __init__(self, parser: lark.Lark):
-        frontend: Any = parser.parser
-        machine = frontend.parser.parser
-        (self.first,) = machine.parse_table.start_states.values()
-        (self.last,) = machine.parse_table.end_states.values()
-        self.lark = parser
-        self.states: Mapping[int, Mapping[str, Any]] = machine.parse_table.states
-        self.callbacks = {rule: unplaced(build) for rule, build in machine.callbacks.items()}
-        self.lexers = frontend.lexer.lexers
-        self.scanners: dict[int, tuple[list[Match], frozenset[str]]] = {}
+    def __init__(self, tables: Mapping[str, Any]):
+        self.first, self.last, self.rows = tables["start"], tables["end"], tables["states"]
+        self.rules = [Rule(*rule) for rule in tables["rules"]]
+        self.patterns = dict(tables["terminals"])
+        ignored = "|".join(self.patterns[name] for name in tables["ignored"])
+        self.skip: Match = re.compile(f"(?:{ignored})*").match
+        self.kept = frozenset(tables["kept"])
+        """The terminals whose text some rule keeps."""
+        self.scanners: dict[int, list[Match]] = {}
         self.goes: dict[tuple[int, str, str], int] = {}
+        """Where a state goes with a rule before a terminal."""
 
-    def parse(self, text: str) -> Tree[Token]:
-        """The tree of a text; raises lark.UnexpectedInput as Lark does."""
-        found = self.run(text)
-        return self.lark.parse(text) if found is None else found
-
-    def run(self, text: str) -> Tree[Token] | None:
-        """The tree; None where the text is not of the language."""
-        state, stack, values = self.first, [self.first], list[Any]()
-        for token in self.tokens(text, stack):
-            if token is None:
-                return None
-            kind = token.type
-            while True:
-                step = self.states[state].get(kind)
-                if step is None:
+    def run(self, text: str, make: Make) -> Any:
+        """What the rules of a text become; None where it is not of the language."""
+        rows, rules, goes, skip = self.rows, self.rules, self.goes, self.skip
+        stack: list[Read] = [(self.first, None, None, None)]
+        at, end, kind = skip(text, 0).end(), len(text), ""
+        while kind != "$END":
+            state, token, after = stack[-1][0], None, at
+            if at == end:
+                kind = "$END"
+            else:
+                for match in self.scanners.get(state) or self.scanner(state):
+                    if found := match(text, at):
+                        break
+                else:
                     return None
-                action, what = step
-                if action is Shift:
-                    stack.append(what)
-                    values.append(token)
-                    state = what
-                    break
-                size = len(what.expansion)
-                children = values[-size:] if size else []
-                if size:
-                    del stack[-size:], values[-size:]
-                values.append(placed(self.callbacks[what](children), children))
-                state = self.after(stack[-1], what.origin.name, kind)
-                stack.append(state)
-                if state == self.last and kind == "$END":
-                    return values[-1]  # type: ignore[no-any-return]
+                kind, after = found.lastgroup, found.end()
+                if kind in self.kept:
+                    token = Token(found[0])
+                    token.start = at
+            while (action := rows[state].get(kind)) is not None and action < 0:
+                rule = rules[-1 - action]
+                read = stack[len(stack) - rule.size :]
+                if read:
+                    del stack[-rule.size :]
+                value, start, stop = reduced(rule, read, make)
+                below = stack[-1][0]
+                state = goes.get((below, rule.origin, kind)) or self.after(below, rule.origin, kind)
+                if kind == "$END" and state == self.last:
+                    return value
+                stack.append((state, value, start, stop))
+            if action is None:
+                return None
+            stack.append((action, token, at, after))
+            at = skip(text, after).end()
         return None
 
-    def tokens(self, text: str, stack: list[int]) -> Any:
-        """The tokens of a text, as the state on the stack reads them, and its end; None for what is none."""
-        at, end = 0, len(text)
-        while at < end:
-            state = stack[-1]
-            scanner = self.scanners.get(state)
-            if scanner is None:
-                scanner = self.scanners[state] = self.scanner(state)
-            matches, ignored = scanner
-            found = next((m for match in matches if (m := match(text, at))), None)
-            if found is None:
-                yield None
-                return
-            kind, start, at = found.lastgroup, at, found.end()
-            if kind not in ignored:
-                yield Token(kind, found.group(), start, None, None, None, None, at)
-        yield Token("$END", "", end, None, None, None, None, end)
-
-    def scanner(self, state: int) -> tuple[list[Match], frozenset[str]]:
-        lexer = self.lexers[state]
-        return [mre.match for mre in lexer.scanner._mres], frozenset(lexer.ignore_types)
+    def scanner(self, state: int) -> list[Match]:
+        """The terminals that a state reads, in Lark's order."""
+        read = [name for name in self.patterns if name in self.rows[state]]
+        cut = read.index(NAME) if NAME in read else len(read)
+        groups = filter(None, (read[:cut], read[cut : cut + 1], read[cut + 1 :]))
+        patterns = ("|".join(f"(?P<{name}>{self.patterns[name]})" for name in group) for group in groups)
+        self.scanners[state] = [re.compile(pattern).match for pattern in patterns]
+        return self.scanners[state]
 
     def after(self, below: int, name: str, kind: str) -> int:
         """The state that follows a rule, and all rules above it that hand it on before this terminal."""
-        key = (below, name, kind)
-        state = self.goes.get(key)
-        if state is None:
-            state = self.goes[key] = self.handed_on(below, name, kind)
-        return state
-
-    def handed_on(self, below: int, name: str, kind: str) -> int:
-        state: int = self.states[below][name][1]
-        step = self.states[state].get(kind)
-        while step is not None and step[0] is not Shift and hands_on(step[1]):
-            state = self.states[below][step[1].origin.name][1]
-            step = self.states[state].get(kind)
+        state: int = self.rows[below][name]
+        while (action := self.rows[state].get(kind, 0)) < 0 and self.rules[-1 - action].hands_on:
+            state = self.rows[below][self.rules[-1 - action].origin]
+        self.goes[below, name, kind] = state
         return state
 
 
-def unplaced(build: Any) -> Any:
-    """What makes a node, without what Lark has it placed by."""
-    return build.node_builder if isinstance(build, PropagatePositions) else build
-
-
-def placed(node: Any, children: list[Any]) -> Any:
-    """The node from the start of its first child to the end of its last, as offsets alone.
-
-    A node that a rule handed on keeps its place, in a container that has brackets around it.
-    """
-    if type(node) is not Tree:
-        return node
-    start = end = None
-    for child in children:
-        if (start := begin_of(child)) is not None:
-            break
-    if start is None:
-        return node
-    for child in reversed(children):
-        if (end := end_of(child)) is not None:
-            break
-    meta: Any = node.meta
-    if meta.empty:
-        meta.start_pos, meta.end_pos, meta.empty = start, end, False
-    meta.container_start_pos, meta.container_end_pos = start, end
-    return node
-
-
-def begin_of(child: Any) -> Any:
-    if type(child) is Token:
-        return child.start_pos
-    return None if child is None or child.meta.empty else child.meta.container_start_pos
-
-
-def end_of(child: Any) -> Any:
-    if type(child) is Token:
-        return child.end_pos
-    return None if child is None or child.meta.empty else child.meta.container_end_pos
-
-
-def hands_on(rule: Any) -> bool:
-    """Whether a rule is its one child, as `?sum: product` is."""
-    alone = len(rule.expansion) == 1 and not rule.expansion[0].is_term
-    return bool(alone and rule.options.expand1 and not rule.alias and rule.expansion[0].name[0] != "_")
+def reduced(rule: Rule, read: list[Read], make: Make) -> tuple[Any, int | None, int | None]:
+    """What a rule becomes, from the start of its first symbol to the end of its last."""
+    children: list[Any] = []
+    for position, is_part in rule.kept:
+        if is_part:  # of a repetition all before its last, so that they are not copied each time
+            children = children + read[position][1] if children else read[position][1]
+        else:
+            children.append(None if position < 0 else read[position][1])
+    start, stop = (read[0][2], read[-1][3]) if read else (None, None)
+    if start is None or stop is None:
+        start = next((each[2] for each in read if each[2] is not None), None)
+        stop = next((each[3] for each in reversed(read) if each[3] is not None), None)
+    if rule.is_part:
+        return children, start, stop
+    if rule.alone and len(children) == 1:
+        return children[0], start, stop
+    return make(rule.name, start or 0, 1 if stop is None else stop, children), start, stop

@@ -1,20 +1,16 @@
-"""Program text -> AST: includes, Lark's LALR tables, then the builder."""
+"""Program text -> AST: includes, then Lark's LALR tables with the builder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lark import Token, Tree
-from lark.exceptions import UnexpectedInput
-
 from ppl.errors import MOST_ERRORS, ModelError, raise_errors
-from ppl.frontend import ast
-from ppl.frontend.builder import Builder
+from ppl.frontend import ast, tables
+from ppl.frontend.builder import Builder, Tree
 from ppl.frontend.include import Expanded, expand
 from ppl.frontend.recovery import mend
 from ppl.frontend.syntax_errors import explain, stopped
 from ppl.frontend.syntax_stop import blanked
-from ppl.frontend.tables import parse as tree_of
 from ppl.source import SourceText
 
 
@@ -47,15 +43,21 @@ def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.P
 def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed:
     """The syntax tree and the syntax errors; raises ModelError only where an include cannot be read."""
     text = expand(source, include_paths)
-    try:
-        return build(text, tree_of(text.text))
-    except UnexpectedInput as error:
-        return read_on(text, error)
+    return build(text) or read_on(text)
 
 
-def build(text: Expanded, tree: Tree[Token]) -> Parsed:
+def build(text: Expanded) -> Parsed | None:
+    """The syntax tree, built while the text is read; None where that is not of the language.
+
+    A statement that the builder refuses is passed over: such a text is read again, and built afterwards.
+    """
     builder = Builder(text.span)
-    return Parsed(builder.build(tree), tuple(builder.errors), frozenset(builder.lost))
+    try:
+        program = tables.parse(text.text, builder.built)
+    except (ModelError, RecursionError):
+        tree = tables.parse(text.text, Tree)
+        program = tree and builder.build(tree)
+    return program and Parsed(program, tuple(builder.errors), frozenset(builder.lost))
 
 
 def independent(errors: Sequence[ModelError]) -> tuple[ModelError, ...]:
@@ -64,13 +66,13 @@ def independent(errors: Sequence[ModelError]) -> tuple[ModelError, ...]:
     return tuple(e for e in errors if e.code != "PPL173" or (e.line, e.column) not in ends)
 
 
-def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
+def read_on(text: Expanded) -> Parsed:
     """Mend and parse again until the text is right, or cannot be mended, or enough has been said."""
     errors: list[ModelError] = []
     lost: frozenset[str] = frozenset()
     reached = -1
     while len(errors) < MOST_ERRORS:
-        stop = stopped(text, error)
+        stop = stopped(text, tables.refusal(text.text))
         explained, rule = explain(stop)
         if stop.offset > reached:
             errors.append(explained)
@@ -79,9 +81,6 @@ def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
             break
         reached, lost = stop.offset, lost | mended.lost
         text = text.with_text(blanked(mended.text, strings=False))
-        try:
-            built = build(text, tree_of(text.text))
+        if built := build(text):
             return Parsed(built.program, independent((*errors, *built.errors)), lost | built.lost)
-        except UnexpectedInput as next_error:
-            error = next_error
     return Parsed(ast.Program(text.span(0, 0)), tuple(errors), lost)

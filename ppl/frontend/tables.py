@@ -1,6 +1,6 @@
 """The LALR tables of the grammar, stored as JSON in the user's cache.
 
-Building them takes a quarter of a second, reading them back a hundredth.
+Building them takes a quarter of a second and Lark, reading them back a hundredth.
 """
 
 import hashlib
@@ -8,14 +8,14 @@ import json
 import re
 from functools import cache
 from importlib.resources import files
-from typing import Any
-
-import lark
-from lark.grammar import Rule
-from lark.lexer import TerminalDef
+from typing import TYPE_CHECKING, Any
 
 from ppl.cache import Parts
-from ppl.frontend.lalr import Fast
+from ppl.frontend.lalr import NAME, Fast, Make, tables_of
+
+if TYPE_CHECKING:
+    import lark
+    from lark.exceptions import UnexpectedInput
 
 
 @cache
@@ -24,49 +24,47 @@ def grammar_text() -> str:
 
 
 @cache
-def parser() -> lark.Lark:
-    """The parser of the language, from the tables in the cache or from the grammar."""
-    digest = hashlib.sha256(f"{lark.__version__} {grammar_text()}".encode()).hexdigest()
-    parts = Parts(digest, "the grammar")
-    if (tables := parts.read("tables")) is not None:
-        return load(tables)
-    built = lark.Lark(
+def parser() -> "lark.Lark":
+    """The parser of the language as Lark makes it of the grammar."""
+    import lark
+
+    return lark.Lark(
         grammar_text(), start="program", parser="lalr", lexer="contextual", propagate_positions=True
     )
-    parts.write("tables", dump(built))
-    return built
-
-
-def parse(text: str) -> lark.Tree[lark.Token]:
-    """The tree of a text; raises lark.UnexpectedInput where it is not of the language."""
-    return fast().parse(text)
-
-
-def is_identifier(name: str) -> bool:
-    """Whether a program may call something so: a reserved word is none."""
-    pattern = next(t.pattern for t in parser().terminals if t.name == "IDENTIFIER")
-    return re.fullmatch(pattern.to_regexp(), name) is not None
 
 
 @cache
 def fast() -> Fast:
-    """The same parser, run by a shorter loop."""
-    return Fast(parser())
+    """The same parser, run by a shorter loop, from the tables in the cache or from the grammar."""
+    reader = files("ppl.frontend").joinpath("lalr.py").read_text("utf-8")
+    parts = Parts(hashlib.sha256((reader + grammar_text()).encode()).hexdigest(), "the grammar")
+    tables = parts.read("tables")
+    if tables is None:
+        tables = json.dumps(tables_of(parser()))
+        parts.write("tables", tables)
+    return Fast(json.loads(tables))
 
 
-def dump(built: lark.Lark) -> str:
-    """The tables as JSON."""
-    data, memo = built.memo_serialize([TerminalDef, Rule])
-    return json.dumps({"data": data, "memo": memo})
+def parse(text: str, make: Make) -> Any:
+    """What the rules of a text become; None where it is not of the language.
+
+    Raises:
+        ModelError, RecursionError: as `make` does.
+    """
+    return fast().run(text, make)
 
 
-def load(tables: str) -> lark.Lark:
-    """The parser again."""
-    stored = json.loads(tables, object_hook=integer_keys)
-    read: lark.Lark = lark.Lark._load_from_dict(stored["data"], stored["memo"])  # type: ignore[no-untyped-call]
-    return read
+def refusal(text: str) -> "UnexpectedInput":
+    """Lark's error for a text that is not of the language."""
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        tree = parser().parse(text)
+    except UnexpectedInput as error:
+        return error
+    raise AssertionError(f"Lark reads {tree}")
 
 
-def integer_keys(table: dict[str, Any]) -> dict[str | int, Any]:
-    """States and symbols are numbered; JSON made strings of the numbers."""
-    return {int(key) if key.isdigit() else key: value for key, value in table.items()}
+def is_identifier(name: str) -> bool:
+    """Whether a program may call something so: a reserved word is none."""
+    return re.fullmatch(fast().patterns[NAME], name) is not None
