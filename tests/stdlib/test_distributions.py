@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.integrate
+import scipy.special
 from laws.every import every
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.polynomial.legendre import leggauss
@@ -283,6 +284,16 @@ def test_wiener_variability_is_an_average_of_plain_densities():
     assert varied(0.0, 0.0, 0.2) == pytest.approx(delay, rel=1e-8)
     delay = scipy.integrate.quad(lambda x: plain(tau=x), 0.3, y)[0] / 0.8
     assert varied(0.0, 0.0, 0.8) == pytest.approx(delay, rel=1e-6)
+
+
+def test_wiener_starts_far_from_the_boundary_are_averaged_to_rounding():
+    """The density of the nearest start is e^60 times that of the farthest one."""
+    nodes, weights = leggauss(100)
+    beta = 0.208 + 0.1 * nodes
+    plain = wiener.log_density(NUMPY, 0.6, 17.0, 0.0, beta, -1.5, 0.5)
+    expected = scipy.special.logsumexp(plain, b=0.5 * weights)
+    given = wiener.log_density(NUMPY, 0.6, 17.0, 0.0, 0.208, -1.5, 0.5, 0.2, 0.0)
+    assert given == pytest.approx(expected, rel=1e-11)
 
 
 def wiener_chances(*args):

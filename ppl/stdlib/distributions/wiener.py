@@ -26,7 +26,7 @@ SWITCH = 0.5
 """The scaled time t / alpha^2 at which the series take over from each other."""
 ODD = np.arange(1.0, 12.0, 2.0)
 WHOLE = np.arange(1.0, 8.0)
-TIME_RULE, START_RULE = np.polynomial.legendre.leggauss(48), np.polynomial.legendre.leggauss(12)
+TIME_RULE, START_RULE = np.polynomial.legendre.leggauss(48), np.polynomial.legendre.leggauss(20)
 TIME_NODES, START_NODES = (nodes.ravel() for nodes in np.meshgrid(TIME_RULE[0], START_RULE[0], indexing="ij"))
 LOG_RULE_WEIGHTS = np.log(0.25 * np.outer(TIME_RULE[1], START_RULE[1])).ravel()
 
