@@ -44,22 +44,17 @@ class JaxPays:
     """Rows, where no blocks are integrated out. Default fits of 30,000 rows by autograd and JAX took 9.2 and
     4.2 s of CPU for a Weibull regression, 9.4 and 6.7 for a mixture of two normals, 3.5 and 3.0 for a
     regression with Student's t; by blocks, with 50 groups, 3.7 and 6.3 for Poisson effects, 3.9 and 7.9 for
-    binary ones, 7.9 and 21.6 for negative binomial ones. Where draws are moved `moved_width` counts.
+    binary ones, 7.9 and 21.6 for negative binomial ones. Where draws are moved `moved_work` counts.
     """
 
-    moved_width: int = 400
-    """Numbers in the largest array of an evaluation from which on moving draws, whose gradients are hundreds
-    of thousands, repays the two seconds that JAX takes to compile one: it takes a half to a fifth of the
-    time.
+    moved_work: int = 2**26
+    """Numbers that moves have worked through, and are not done, when JAX repays its two seconds of compiling:
+    autograd takes about as long for so many, 35 ns each (a mixture of two normals of 2,000 rows, GARCH(1,1)
+    of 400 times), and JAX a half to a fifth of that.
     """
 
-    moved_recurrence: int = 400
-    """The same where draws are moved: a GARCH(1,1) of 100 times takes half of the time."""
-
-    moved_steps: int = 4
-    """Steps of loops that stayed loops from which on moving draws repays the compilation: a fit of a seasonal
-    effect in 8 quarters takes a third of the time, a network meta-analysis of 28 trials a fourteenth.
-    """
+    numbers_a_step: int = 20
+    """Numbers that take as long as a step of a loop that stayed one, 0.7 microseconds."""
 
     memory: int = 1 << 30
     """Bytes that JAX takes for itself: a fit of 100,000 rows has 1.2 GB of address space more with it."""
@@ -88,8 +83,9 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     by_blocks = integrates_blocks(settings) and not jax_pays_at_any_size(target, settings)
     if settings.backend == "jax" or (pays and not by_blocks):
         return by_jax(target, settings)
-    if pays or (auto and jax_pays_to_move(target) and has_room(numbers())):
-        return replace(target, faster=partial(if_traceable, target, settings), large=pays)
+    if pays or (auto and is_possible(target) and has_room(numbers())):
+        faster, points = partial(if_traceable, target, settings), points_that_pay(target)
+        return replace(target, faster=faster, from_points=0 if pays else points, large=pays)
     return target
 
 
@@ -250,9 +246,8 @@ def calls_of_recurrences(posterior: LogDensity) -> int:
     return int(posterior.model.traits.calls_of_a_step * posterior.width)
 
 
-def jax_pays_to_move(target: PosteriorTarget) -> bool:
-    """Whether JAX is there and moves by it would be done first, its compilation included."""
+def points_that_pay(target: PosteriorTarget) -> int:
+    """After how many points moves that are not done would be done first by JAX, its compilation included."""
     posterior = target.posterior
-    recurs = calls_of_recurrences(posterior) >= JAX_PAYS.moved_recurrence
-    wide = posterior.width >= JAX_PAYS.moved_width
-    return (recurs or wide or posterior.loop_steps >= JAX_PAYS.moved_steps) and is_possible(target)
+    numbers = target.width + calls_of_recurrences(posterior) + JAX_PAYS.numbers_a_step * posterior.loop_steps
+    return JAX_PAYS.moved_work // numbers

@@ -104,5 +104,7 @@ def draws_of(
         updates = tuple(WeightQuality(*quality) for quality in posterior.earlier.qualities)
         result = replace(result, verdict=replace(result.verdict, updates=updates))
     table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
-    backend = targets.backend_of(posterior, settings, result.verdict.made)
+    verdict = result.verdict
+    moved = verdict.moved.earlier_gradients if verdict.moved else 0
+    backend = targets.backend_of(posterior, settings, verdict.made, moved)
     return FitDraws(result.cut(len(table.rows) - 1), table, backend)

@@ -19,15 +19,16 @@ class PosteriorTarget(OfPosterior):
     """A posterior as a density over R^dim (inference.target.Target).
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
-    `note` is a sentence for the user, or ""; `faster` makes what computes the same faster at each of many
-    points, where there is such; of a `large` one at single points too. Gradients at many points are those of
-    the parameters that are `moving`.
+    `note` is a sentence for the user, or ""; `faster` makes what computes the same faster, where there is
+    such, and pays `from_points` on; of a `large` one at single points too. Gradients at many points are those
+    of the parameters that are `moving`.
     """
 
     posterior: LogDensity
     jacobian: bool = True
     note: str = ""
     faster: Callable[[], Target] | None = None
+    from_points: int = 0
     large: bool = False
     moving: Moving = None
 
@@ -74,11 +75,11 @@ class PosteriorTarget(OfPosterior):
     def log_joint(self) -> LogJoint | UpdatedJoint:
         return self.posterior.log_joint(False, self.jacobian)
 
-    def for_many_points(self) -> Target:
-        return self.faster() if self.faster else self
+    def for_many_points(self, points: int) -> Target:
+        return self.faster() if self.faster and points >= self.from_points else self
 
     def without_blocks(self) -> Target:
-        return self.for_many_points() if self.large else self
+        return self.faster() if self.faster and self.large else self
 
 
 def parameters_of(posterior: LogDensity) -> tuple[str, ...]:

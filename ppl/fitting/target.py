@@ -85,10 +85,11 @@ def refuse_unpaired(settings: Settings) -> None:
         )
 
 
-def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource) -> str:
+def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource, points: int = 0) -> str:
     """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
 
-    Both where only draws that are moved, or not made by blocks, repay what JAX takes to compile.
+    Both where only draws that go on being moved after so many points, or not made by blocks, repay what JAX
+    takes to compile.
     """
     if settings.sharded:
         return "jax"
@@ -99,7 +100,8 @@ def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource) -> s
         target = target.target
     if not isinstance(target, PosteriorTarget):
         return "autograd" if settings.minibatch is not None else "jax"
-    pays = made is DrawSource.MOVED or (target.large and made is not DrawSource.NESTED)
+    moved = points > 0 and points >= target.from_points
+    pays = moved or (target.large and made is not DrawSource.NESTED)
     by_both = pays and target.faster is not None and not isinstance(target.faster(), PosteriorTarget)
     return "autograd, jax" if by_both else "autograd"
 

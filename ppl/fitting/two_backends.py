@@ -11,6 +11,9 @@ from ppl.density.log_density import Floats
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.objective.target import Forwarding, Target, gradients, log_density_gradients
 
+MANY = 20_000
+"""Gradients after which draws that are still moved would be done first by JAX, its compilation included."""
+
 
 @dataclass(frozen=True)
 class TwoBackends(Forwarding):
@@ -36,5 +39,5 @@ class TwoBackends(Forwarding):
         """What computes gradients at so many points."""
         return self.target if self.many_gradients or points == 1 else self.interpreted
 
-    def for_many_points(self) -> "TwoBackends":
-        return replace(self, many_gradients=True)
+    def for_many_points(self, points: int) -> "TwoBackends":
+        return replace(self, many_gradients=points >= MANY)

@@ -114,15 +114,8 @@ def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior)
     assert not any("backend" in note for note in fit.notes)
 
 
-@pytest.mark.parametrize(
-    ("calls", "at_once", "moved"),
-    [
-        (backend.JAX_PAYS.recurrence, True, True),
-        (backend.JAX_PAYS.moved_recurrence, False, True),
-        (80, False, False),
-    ],
-)
-def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, moved: bool) -> None:
+@pytest.mark.parametrize(("calls", "pays"), [(backend.JAX_PAYS.recurrence, True), (80, False)])
+def test_a_long_recurrence_is_worth_a_compilation(calls: int, pays: bool) -> None:
     pytest.importorskip("jax")
     program = """
         data { int T; vector[T] y; }
@@ -138,8 +131,8 @@ def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, mov
     assert model.traits.calls_of_a_step == 4
     steps = -(-calls // 4)
     series = model.condition({"T": steps, "y": np.linspace(-1, 1, steps)})
-    assert jax_pays(PosteriorTarget(series), Settings()) is at_once
-    assert backend.jax_pays_to_move(PosteriorTarget(series)) is moved
+    assert jax_pays(PosteriorTarget(series), Settings()) is pays
+    assert backend.points_that_pay(PosteriorTarget(series)) <= backend.JAX_PAYS.moved_work // calls
     assert not jax_pays(PosteriorTarget(series), Settings(runs=2))
 
 
@@ -182,18 +175,17 @@ def test_moves_take_the_faster_of_two_densities() -> None:
     pytest.importorskip("jax")
     from ppl.jax_backend.target import CompiledTarget
 
-    rows = backend.JAX_PAYS.moved_width
+    rows = 400
     y = np.random.default_rng(1).normal(size=rows)
-    model = ppl.compile_model(MIXTURE)
-    few, many = (PosteriorTarget(model.condition({"N": n, "y": y[:n]})) for n in (20, rows))
-    assert backend.on_backend(few, Settings()) == few
+    many = PosteriorTarget(ppl.compile_model(MIXTURE).condition({"N": rows, "y": y}))
     assert backend.on_backend(many, Settings(backend="autograd")) == many
     auto = backend.on_backend(many, Settings())
-    assert isinstance(auto, PosteriorTarget) and isinstance(for_many_points(auto), CompiledTarget)
+    points = backend.points_that_pay(many)
+    assert isinstance(auto, PosteriorTarget) and for_many_points(auto, points - 1) is auto
+    fast = for_many_points(auto, points)
+    assert points == backend.JAX_PAYS.moved_work // many.width and isinstance(fast, CompiledTarget)
     us = np.random.default_rng(2).normal(size=(5, 2))
-    for got, want in zip(
-        for_many_points(auto).log_density_gradients(us), many.log_density_gradients(us), strict=True
-    ):
+    for got, want in zip(fast.log_density_gradients(us), many.log_density_gradients(us), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-10)
 
 
@@ -209,27 +201,29 @@ model {
 """
 
 
-@pytest.mark.parametrize(("steps", "faster"), [(backend.JAX_PAYS.moved_steps, True), (3, False)])
-def test_moves_take_the_compiled_steps_of_a_loop_that_stayed_one(steps: int, faster: bool) -> None:
+def test_moves_take_the_compiled_steps_of_a_loop_that_stayed_one() -> None:
+    """Sooner, for each step costs as much as twenty numbers."""
     pytest.importorskip("jax")
+    steps = 4
     posterior = ppl.compile_model(LOOP_THAT_STAYS).condition({"T": steps + 3, "y": np.zeros(steps + 3)})
     assert posterior.sizes.steps == steps
     auto = backend.on_backend(PosteriorTarget(posterior), Settings())
-    assert isinstance(auto, PosteriorTarget) and (auto.faster is not None) is faster
+    assert auto.from_points == backend.JAX_PAYS.moved_work // (auto.width + 20 * steps)
     us = np.random.default_rng(2).normal(size=(5, steps + 3))
-    got, want = (target.log_density_gradients(us) for target in (for_many_points(auto), posterior))
+    fast = for_many_points(auto, auto.from_points)
+    got, want = (target.log_density_gradients(us) for target in (fast, posterior))
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10)
 
 
 def test_where_jax_cannot_move_draws_autograd_does() -> None:
     pytest.importorskip("jax")
-    rows = backend.JAX_PAYS.moved_width
+    rows = 400
     wide = f"vector[{rows}] z = rep_vector(m, {rows}); z ~ normal(0, 9);"
     program = SIZE_BY_PARAMETER.replace("m ~ normal(0, 1);", wide)
     target = PosteriorTarget(ppl.compile_model(program).condition({}))
     auto = backend.on_backend(target, Settings())
-    assert isinstance(auto, PosteriorTarget) and auto.faster and for_many_points(auto) is target
+    assert isinstance(auto, PosteriorTarget) and for_many_points(auto, auto.from_points) is target
 
 
 def test_a_differential_equation_is_worth_a_compilation() -> None:
@@ -298,7 +292,7 @@ def test_an_equation_is_solved_by_jax_at_one_point_and_by_numpy_at_many() -> Non
     np.testing.assert_allclose(target.log_densities(us), values, rtol=1e-6)
     for some in (us, us[:1]):
         np.testing.assert_allclose(target.log_density_gradients(some)[1], gradients[: len(some)], rtol=1e-5)
-    np.testing.assert_array_equal(target.for_many_points().log_density_gradients(us)[1], gradients)
+    np.testing.assert_array_equal(target.for_many_points(10**6).log_density_gradients(us)[1], gradients)
     assert target.log_density(us[0]) == pytest.approx(values[0])
     assert target.log_density_gradient(us[0])[1] == pytest.approx(gradients[0])
     assert (target.width, target.explain(us[0])) == (whole.width, whole.explain(us[0]))
@@ -342,7 +336,7 @@ UNGROUPED = GROUPED.replace("vector[8] a;", "vector<lower=-9>[8] a;").replace(
 def test_blocks_of_a_large_program_are_integrated_out_by_autograd(program, used, monkeypatch) -> None:
     """And where there are none, JAX takes over; each report names what computes."""
     pytest.importorskip("jax")
-    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, width=40, moved_width=10**6))
+    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, width=40))
     rng, reports = np.random.default_rng(1), list[Progress]()
     data = {"N": 40, "g": np.tile(np.arange(1, 9), 5), "y": rng.normal(size=40)}
     fit = ppl.compile_model(program).condition(data).variational(seed=1, draws=50, progress=reports.append)

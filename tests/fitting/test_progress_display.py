@@ -106,7 +106,7 @@ def test_a_bar_never_goes_backwards():
         Progress(Phase.PATHFINDER, 2, 4),
         Progress(Phase.PATHFINDER, 1, 4),
         Progress(FIXED, 3, 7),
-        Progress(Phase.MATCHING, 1, 4),  # not in the plan
+        Progress(Phase.STEP_SIZE, 1, 4),  # not in the plan
         Progress(FIXED, 0, 7),
         Progress(LOOP, 0, 100),
         Progress(Phase.MOVES, 70, 50),

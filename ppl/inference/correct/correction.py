@@ -29,7 +29,7 @@ from ppl.inference.moves.sampler import Adapted
 from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.numerics.triangular import composed, dense, solved
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Known, Target, for_many_points, width_of
+from ppl.inference.objective.target import Array, Known, Target, width_of
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
@@ -59,8 +59,11 @@ class CorrectionLimits(NamedTuple):
     fewest_start_ess: int = 100
     """Effective weighted draws that chains need to begin from them rather than from draws of q."""
 
-    work_on_draws: int = 2**27
+    work_on_draws: int = 2**25
     """Numbers that moves of draws may work through where weights speak for these: about a second."""
+
+    work_on_few: int = 2**27
+    """The same for as few of them as tell something."""
 
     gradients_a_chain: int = 64
     """Gradients of each of them, about."""
@@ -161,9 +164,10 @@ def moved_on(
     change.
     """
     n, width = len(drawn.u), width_of(target)
-    chains = min(n, CORRECTION.work_on_draws // (width * CORRECTION.gradients_a_chain))
+    work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
+    chains = min(n, max(few, CORRECTION.work_on_draws // work))
     mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
-    if chains < CORRECTION.fewest_moved or not sds.all():
+    if n < few or few * work > CORRECTION.work_on_few or not sds.all():
         return drawn
     scaled, starts = Scaled(target, mean, sds), ((drawn.u - mean) / sds)[rng.permutation(n)[:chains]]
     effective = CORRECTION.effective_share * chains
@@ -292,13 +296,19 @@ def from_chains(
 
     Raises LinAlgError where the chains fell together.
     """
-    fast = replace(scaled, target=for_many_points(scaled.target))
     effective = max(MOVES.fewest_effective, min(n, MOVES.effective))
     centres = np.array([np.zeros(scaled.dim), *(mode.offset for mode in beside.modes)])
     found = moved(
-        fast, starts, rng, most_gradients(width_of(scaled)), listen, effective, centres, not beside.gaussians
+        scaled,
+        starts,
+        rng,
+        most_gradients(width_of(scaled)),
+        listen,
+        effective,
+        centres,
+        not beside.gaussians,
     )
-    return replace(of_chains(fast, found, n, rng), modes=beside.modes)
+    return replace(of_chains(scaled, found, n, rng), modes=beside.modes)
 
 
 def go_on(
@@ -308,7 +318,7 @@ def go_on(
 
     Raises LinAlgError where the chains fell together.
     """
-    scaled = Scaled(for_many_points(target), chains.centres[0], chains.factor)
+    scaled = Scaled(target, chains.centres[0], chains.factor)
     starts, centres = (solved(scaled.factor, u - scaled.centre) for u in (chains.u, chains.centres))
     effective = max(MOVES.fewest_effective, n)
     most = most_gradients(width_of(target))

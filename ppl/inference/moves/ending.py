@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.moves.mixing import Mixing, Stage, about_modes, compare
+from ppl.inference.moves.mixing import Mixing, Stage, about_modes, compare, joined
 from ppl.inference.moves.sampler import SAMPLER, Adapted, Sampler, all_of
 from ppl.inference.moves.trajectories import chains_at
-from ppl.inference.objective.target import Array, Target
+from ppl.inference.objective.target import Array, Target, for_many_points
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 
@@ -26,7 +26,10 @@ class EndingLimits(NamedTuple):
     """Chains. With 64 a drift of 0.2 sd is lost in its noise."""
 
     stages: tuple[int, ...] = (2, 2, 4, 4, 6, 9, 13, 20, 30, 45, 68, 100, 150)
-    """Moves in each stage; the positions of the last two are kept."""
+    """Moves in each stage."""
+
+    kept: int = 3
+    """Stages whose positions are kept, the last ones; what is before is warm-up."""
 
     fewest_moves: int = 4
     """Moves of a stage from which on it may be the last."""
@@ -35,8 +38,8 @@ class EndingLimits(NamedTuple):
     """The change of a mean, an sd or a quantile from stage to stage, in sds and beyond its noise, below which
     there is none."""
 
-    effective: int = 1000
-    """Independent draws that the two stages must be worth, for every statistic of every coordinate."""
+    effective: int = 500
+    """Independent draws that these must be worth, for every statistic of every coordinate."""
 
     fewest_effective: int = 400
     """The same where fewer draws are written."""
@@ -69,10 +72,10 @@ def most_gradients(width: int) -> int:
 class Moved:
     """Positions u (n, dim) of chains, their log densities (n,), and the number of the chain (n,) of each.
 
-    They are those of the last two stages, of `moves` moves together. `mixing` compares the two. `divergent`
-    is the share of the trajectories of the last stage that diverged with a shorter step too, `gradients` how
-    many gradients were evaluated, `total_moves` how many trajectories each chain made. The chains ended
-    `adapted`.
+    They are those of the last stages, of `moves` moves together. `mixing` compares the last with the others.
+    `divergent` is the share of the trajectories of the last stage that diverged with a shorter step too,
+    `gradients` how many gradients were evaluated, `earlier_gradients` how many of them before the last stage,
+    `total_moves` how many trajectories each chain made. The chains ended `adapted`.
     """
 
     u: Array
@@ -81,6 +84,7 @@ class Moved:
     mixing: Mixing
     divergent: float = 0.0
     gradients: int = 0
+    earlier_gradients: int = 0
     moves: int = 0
     total_moves: int = 0
     chains: int = 0
@@ -154,21 +158,23 @@ def moved(
         if step is not None:
             sampler.step, sampler.metric = step, np.ones(target.dim)
             sampler.stage(MOVES.fewest_moves)
-        before: Stage | None = None
+        kept: list[Stage] = []
         for number, moves in enumerate(MOVES.stages):
             listen(Progress(Phase.MOVES, sampler.moves, sum(MOVES.stages)))
-            came = sampler.chains.u
+            came, spent = sampler.chains.u, sampler.gradients
+            sampler.target = for_many_points(sampler.target, spent)
             u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
             stage = Stage(u, log_p, nearest(u, at))
-            if before is None:
+            if number == 0:
                 if frees_stuck:
                     free_stuck(sampler, came)
-            elif moves >= MOVES.fewest_moves:
-                found = _moved(before, stage, sampler, at)
+                continue
+            kept = [*kept, stage][-MOVES.kept :]
+            if moves >= MOVES.fewest_moves:
+                found = _moved(joined(kept[:-1]), stage, sampler, at, spent)
                 enough = found.stationary and found.mixing.fewest_effective >= effective
                 if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
                     return found
-            before = stage
         return found
 
 
@@ -180,7 +186,7 @@ def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
     return found
 
 
-def _moved(before: Stage, after: Stage, sampler: Sampler, centres: Array) -> Moved:
+def _moved(before: Stage, after: Stage, sampler: Sampler, centres: Array, spent: int) -> Moved:
     chains = before.u.shape[1]
     u = np.concatenate([before.draws, after.draws])
     return Moved(
@@ -192,6 +198,7 @@ def _moved(before: Stage, after: Stage, sampler: Sampler, centres: Array) -> Mov
         chains=chains,
         divergent=sampler.divergent,
         gradients=sampler.gradients,
+        earlier_gradients=spent,
         moves=len(u) // chains,
         total_moves=sampler.moves,
         adapted=Adapted(sampler.chains.u, centres, sampler.step, sampler.metric),

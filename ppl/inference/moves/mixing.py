@@ -5,6 +5,7 @@ which tells a drift between stages from noise, and how many independent draws th
 Hoffman, Sountsov, Riou-Durand, Vehtari and Gelman 2024, "Nested R-hat", Bayesian Analysis).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,11 @@ class Stage(NamedTuple):
     def draws(self) -> Array:
         """All positions (moves * chains, dim)."""
         return self.u.reshape(-1, self.u.shape[-1])
+
+
+def joined(stages: Sequence[Stage]) -> Stage:
+    """All of them as one."""
+    return Stage(*map(np.concatenate, zip(*stages, strict=True)))
 
 
 class Mixing(NamedTuple):

@@ -11,6 +11,7 @@ from ppl.inference.objective.target import (
     Array,
     Forwarding,
     Target,
+    for_many_points,
     gradients,
     log_densities,
     log_density_gradients,
@@ -65,6 +66,9 @@ class Scaled(Forwarding):
 
     def explain(self, v: Array) -> str:
         return self.target.explain(self.to_u(v))
+
+    def for_many_points(self, points: int) -> "Scaled":
+        return replace(self, target=for_many_points(self.target, points))
 
 
 def rescaled(target: Target, factor: Array) -> Scaled:

@@ -86,9 +86,9 @@ def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
     return others
 
 
-def for_many_points(target: Target) -> Target:
-    """The same density by what begins later and is faster at many thousands of points, if there is such."""
-    return cast(Target, _by(target, "for_many_points", target))
+def for_many_points(target: Target, points: int) -> Target:
+    """The same density by what begins later and is faster at so many points, if there is such."""
+    return cast(Target, _by(target, "for_many_points", target, points))
 
 
 def without_blocks(target: Target) -> Target:

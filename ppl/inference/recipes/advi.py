@@ -9,12 +9,13 @@ from functools import partial
 
 import numpy as np
 
+from ppl.inference.correct.correction import will_move
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
 from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
-from ppl.inference.objective.target import Target, without_blocks
+from ppl.inference.objective.target import Array, Target, without_blocks
 from ppl.inference.recipes.nested import Refused, beside, by_blocks
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
@@ -25,7 +26,7 @@ from ppl.inference.refine.refinement import Refined, refine, unrefined
 from ppl.inference.run.context import Context
 from ppl.inference.run.journal import once
 from ppl.inference.run.optimise import Algorithm
-from ppl.inference.run.outcome import Ending, interrupted
+from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.advi_sequence import AdviSequence
@@ -36,6 +37,7 @@ from ppl.inference.stopping.relative_elbo import RelativeElbo
 NO_REFINEMENT = (
     "The refinement on fixed draws was skipped: it needs all rows at once and does not work with minibatches."
 )
+NOT_RUN = Outcome(Ending.COMPLETED, "no stochastic step was taken")
 # The family that `auto` begins with.
 FIRST = "meanfield"
 
@@ -53,7 +55,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context)
-        q, path = _at_start(target, start, context) or _optimised(target, start, context)
+        q, path = _at_start(target, start, context) or _optimise(target, start, context)
         result = result_of(target, q.family, q.params, path, context)
     return beside(target, result, refused, context)
 
@@ -64,10 +66,27 @@ def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, 
     chooses = settings.algorithm == "auto" and settings.eta is None and settings.corrects and settings.upgrade
     if not (chooses and _refines(settings)) or start.outcome is not None:
         return None
-    q = once(context.journal, "at start", lambda: at_start(target, start, rng), rng)
+    q = once(context.journal, "at start", lambda: at_start(target, start, settings, rng), rng)
     if q is None:
         return None
     return q, Path(start.point, q.outcome, notes=[start.note] if start.note else [], at_maximum=True)
+
+
+def _optimise(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
+    """ADVI: on fixed draws alone where `auto` moves draws from what that finds, which need not be exact."""
+    settings = context.settings
+    chooses = settings.algorithm == "auto" and settings.eta is None and _refines(settings)
+    if chooses and start.scaled and start.outcome is None and will_move(target, settings):
+        return _on_fixed_draws(target, start, context)
+    return _optimised(target, start, context)
+
+
+def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
+    """What the third stage finds from the start."""
+    journal, rng = context.journal, context.streams.refine
+    q = once(journal, "end", lambda: _refined(target, start, start.params, NOT_RUN, context), rng)
+    notes = [note for note in (start.note, *q.notes) if note]
+    return q, Path(start.point, q.outcome, notes=notes, at_maximum=q.at_maximum)
 
 
 def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
@@ -92,14 +111,19 @@ def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
         unsaid = better is found and settings.refine and not loop.search.note
         return replace(found, notes=(NO_REFINEMENT,)) if unsaid else better
     if settings.refine and outcome.ending is not Ending.INTERRUPTED:
-        found = refine(start, params, outcome, context)
-        if not settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:
-            return found
-        try:
-            return upgrade(target, start, found, context)
-        except KeyboardInterrupt:
-            return replace(found, outcome=interrupted("in the upgrade to full rank"))
+        return _refined(target, start, params, outcome, context)
     return unrefined(start, params, outcome, loop.search.note)
+
+
+def _refined(target: Target, start: Start, params: Array, before: Outcome, context: Context) -> Refined:
+    """The maximum of the ELBO on fixed draws, and of a larger family where that is called for."""
+    found = refine(start, params, before, context)
+    if not context.settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:
+        return found
+    try:
+        return upgrade(target, start, found, context)
+    except KeyboardInterrupt:
+        return replace(found, outcome=interrupted("in the upgrade to full rank"))
 
 
 def _refines(settings: Settings) -> bool:

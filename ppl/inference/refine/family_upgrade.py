@@ -1,9 +1,8 @@
 """What the importance ratios of a q decide: that the Gaussian at the start will do, or what else is done.
 
-Mean-field is fitted again in coordinates of its own, for as long as it rises; full rank from there, where
-it did worse. Where draws are corrected q need not stay what was asked for: mean-field goes on to full rank,
-begun at the mean and covariance that were found, and the mean of q is moved to the importance-weighted one,
-for as long as that makes the draws worth more.
+Where draws are moved from q, nothing else. Otherwise mean-field is fitted again in coordinates of its own,
+for as long as it rises; full rank from there, where it did worse. Where draws are corrected q need not stay
+what was asked for: mean-field goes on to full rank, begun at the mean and covariance that were found.
 """
 
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.inference.correct.correction import will_move
 from ppl.inference.correct.finite_draws import points_with_density
 from ppl.inference.correct.weight_quality import is_light
 from ppl.inference.diagnose.psis import Psis, psis
@@ -28,12 +28,12 @@ from ppl.inference.refine.fixed_draws import FIXED_DRAWS, fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, unrefined
 from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome, interrupted
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.settings import Settings
 
 
 class UpgradeLimits(NamedTuple):
-    """When a family is exchanged for a larger one, and when its mean is moved."""
+    """When a family is exchanged for a larger one."""
 
     good_khat: float = 0.5
     """The k-hat below which q is good enough."""
@@ -52,12 +52,6 @@ class UpgradeLimits(NamedTuple):
 
     enough_share: float = 0.9
     """The share of its draws that the Gaussian at the start must be worth for nothing else to be tried."""
-
-    most_moves: int = 4
-    """Moves of the mean to the importance-weighted mean."""
-
-    least_gain: float = 1.1
-    """A move is kept when it makes the draws worth this many times more."""
 
     evaluations: int = 30
     """Evaluations of the ELBO that a maximisation in d dimensions is taken to cost, on 4 d draws."""
@@ -81,10 +75,6 @@ FITS = "the Laplace approximation fits (k-hat {:.2f}), so no other family was tr
 FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the family was upgraded to full rank."
 AGAIN = "Rescaled by its own sds, the mean-field ELBO rose by another {:.3g} nats."
 LOST = "The mean-field ELBO was {:.3g} nats higher, so the full-rank optimisation was restarted from there."
-MOMENT_MATCHED = (
-    "The mean of q was moved to the importance-weighted mean, which multiplied the effective sample size of "
-    "its draws by {:.1f}."
-)
 
 
 class Weighed(NamedTuple):
@@ -99,30 +89,22 @@ class Weighed(NamedTuple):
     def elbo(self) -> float:
         return float(self.log_ratios.mean())
 
-    def shift(self) -> Array:
-        """How far the weights move the mean (dim,), as far as either half of the draws would move it.
 
-        One draw of huge weight stands in one half only, so that it moves nothing.
-        """
-        one, two = (_shift(self.u[half::2], self.log_ratios[half::2]) for half in (0, 1))
-        agreed = np.where(np.abs(one) < np.abs(two), one, two)
-        return np.asarray(np.where(one * two > 0, agreed, 0.0))
+def at_start(target: Target, start: Start, settings: Settings, rng: np.random.Generator) -> Refined | None:
+    """The Gaussian that the start was found to be, if it fits and most of its draws count.
 
-
-def _shift(u: Array, log_ratios: Array) -> Array:
-    return np.asarray(np.exp(psis(log_ratios).log_weights) @ u - u.mean(axis=0))
-
-
-def at_start(target: Target, start: Start, rng: np.random.Generator) -> Refined | None:
-    """The Gaussian that the start was found to be, if it fits and most of its draws count."""
+    Where moves follow, which would tell, it is enough that its draws can be resampled.
+    """
     try:
         found = _local(target, start, rng, UPGRADE.draws_at_start)
     except KeyboardInterrupt:
         return unrefined(start, start.params, interrupted("at the start"))
     if found is None:
         return None
-    khat, share = found.weights.khat, found.weights.ess / len(found.u)
+    weights = found.weights
+    khat, share = weights.khat, weights.ess / len(found.u)
     fits = khat < UPGRADE.good_khat and share >= UPGRADE.enough_share
+    fits = fits or (will_move(target, settings) and weights.reliable and is_light(weights))
     return replace(found.q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat))) if fits else None
 
 
@@ -142,13 +124,15 @@ def _upgraded(target: Target, start: Start, found: Refined, context: Context) ->
     best = _weigh(target, found, rng)
     if best.weights.khat < UPGRADE.good_khat:
         return found
-    if not found.outcome.converged:  # as many draws as there may be did not do, and will be needed again
-        target = for_many_points(target)
     if corrects and isinstance(found.family, MeanField) and (local := _local(target, start, rng.spawn(1)[0])):
         q = replace(local.q, outcome=found.outcome, notes=(*found.notes, LOCAL))
         local = local._replace(q=q)
         if local.weights.reliable and is_light(local.weights):  # its draws can be resampled
             return q
+    if will_move(target, context.settings):
+        return local.q if local and local.weights.ess > best.weights.ess else found
+    if not found.outcome.converged:  # as many draws as there may be did not do, and will be needed again
+        target = for_many_points(target, FIXED_DRAWS.most_gradients)
     if isinstance(found.family, MeanField) and not best.weights.reliable:
         start, best = _rescaled_again(target, start, best, rng.spawn(1)[0], context.listen)
     fits = best.weights.khat < UPGRADE.good_khat
@@ -165,8 +149,6 @@ def _upgraded(target: Target, start: Start, found: Refined, context: Context) ->
         best = _weigh(target, replace(fuller, notes=(*best.q.notes, note)), rng)
     if local and local.weights.ess > best.weights.ess:
         best = local
-    if corrects and isinstance(best.q.family, FullRank) and best.weights.khat >= UPGRADE.good_khat:
-        return _move_mean(target, best, rng, context.listen)
     return best.q
 
 
@@ -261,29 +243,6 @@ def _maximised(scaled: Scaled, family: Family, rng: np.random.Generator, **how: 
         raise KeyboardInterrupt
     params = family.push_forward(fit.params, scaled.centre, scaled.factor)
     return Refined(family, params, fit.outcome, fit.outcome.converged)
-
-
-def _move_mean(target: Target, best: Weighed, rng: np.random.Generator, listen: Listener) -> Refined:
-    """Moment matching of the mean (Paananen, Piironen, Buerkner and Vehtari 2021, Algorithm 1, step 1).
-
-    The ELBO asks q to lie inside the posterior; the weighted mean is the posterior's own.
-    """
-    before, dim = best.weights.ess, target.dim
-    for move in range(1, UPGRADE.most_moves + 1):
-        q = best.q
-        mean = q.family.mean(q.params) + best.shift()
-        candidate = replace(q, params=np.concatenate([mean, q.params[dim:]]))
-        try:
-            now = _weigh(target, candidate, rng)
-        except InferenceError:
-            break
-        if now.weights.ess < UPGRADE.least_gain * best.weights.ess:
-            break
-        best = now
-        ess = f"ESS {now.weights.ess:.0f} of {UPGRADE.draws}"
-        listen(Progress(Phase.MATCHING, move, UPGRADE.most_moves, note=ess))
-    gain = best.weights.ess / before
-    return replace(best.q, notes=(*best.q.notes, MOMENT_MATCHED.format(gain))) if gain > 1 else best.q
 
 
 def _weigh(target: Target, q: Refined, rng: np.random.Generator, draws: int = UPGRADE.draws) -> Weighed:

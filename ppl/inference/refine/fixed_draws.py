@@ -44,6 +44,9 @@ class FixedDrawsLimits(NamedTuple):
     stands for a Monte Carlo error of tolerance / sqrt(3).
     """
 
+    tolerance_before_moves: float = 0.4
+    """The same where draws are moved from what is found: a start need not be nearer."""
+
     evaluations: int = 8
     """Evaluations of the ELBO that a maximisation takes where it begins near its end."""
 
@@ -75,6 +78,7 @@ def fit_fixed_draws(
     most_gradients: int | None = None,
     journal: Journal = NULL_JOURNAL,
     stage: str = "",
+    tolerance: float = FIXED_DRAWS.tolerance,
 ) -> FixedDrawsFit:
     """Maximise the ELBO on fixed draws from `params` (size,), doubling them until the means settle.
 
@@ -82,7 +86,8 @@ def fit_fixed_draws(
     family with correlations begins with four times as many draws as dimensions of noise: with fewer draws
     than dimensions the full-rank ELBO has no maximum. `metric` (dim, dim) is the Cholesky factor of a guess
     at the covariance of the target, which speeds up the search for the means. What each doubling came to is
-    kept in the journal as `stage`; Ctrl-C leaves the best that was seen.
+    kept in the journal as `stage`; Ctrl-C leaves the best that was seen. The means have settled where a
+    doubling moves them by less than `tolerance` sds.
 
     Raises:
         InferenceError: the ELBO at `params` is not finite (names the statement to blame), or the draws that
@@ -103,7 +108,9 @@ def fit_fixed_draws(
     at: FixedDrawsFit | None = journal.recall(stage, rng)
     if at is None:
         z, found = maximised(fewest, params, most_gradients, math.inf)
-        at = FixedDrawsFit(found.params, z, found.gradients, math.inf, _outcome(fewest, math.inf, found))
+        at = FixedDrawsFit(
+            found.params, z, found.gradients, math.inf, _outcome(fewest, math.inf, found, tolerance)
+        )
     while at.outcome.ending is Ending.BUDGET_REACHED and (n := 2 * len(at.z)) <= most:
         left = most_gradients - at.gradients
         if n * FIXED_DRAWS.evaluations > left:
@@ -114,7 +121,7 @@ def fit_fixed_draws(
         except InferenceError as error:
             return replace(at, outcome=Outcome(Ending.DIVERGED, str(error)))
         shift, spent = _largest_move(family, at.params, found.params), at.gradients + found.gradients
-        at = FixedDrawsFit(found.params, z, spent, shift, _outcome(n, shift, found))
+        at = FixedDrawsFit(found.params, z, spent, shift, _outcome(n, shift, found, tolerance))
     return at
 
 
@@ -146,8 +153,7 @@ def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
     return np.concatenate([z, -z])
 
 
-def _outcome(n: int, shift: float, found: Maximum) -> Outcome:
-    tolerance = FIXED_DRAWS.tolerance
+def _outcome(n: int, shift: float, found: Maximum, tolerance: float) -> Outcome:
     if found.end is Ending.INTERRUPTED:
         return interrupted(f"on {n} fixed draws")
     if math.isinf(shift) or (found.end is Ending.BUDGET_REACHED and shift < tolerance):

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.inference.correct.correction import will_move
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.target import Array
-from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gradients_for
+from ppl.inference.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.inference.refine.fixed_elbo import negative_elbo
 from ppl.inference.refine.linear_response import linear_response
 from ppl.inference.run.context import Context
@@ -48,7 +49,9 @@ def refine(start: Start, params: Array, before: Outcome, context: Context) -> Re
         loss = negative_elbo(start.target, start.family, z, 0.0)
         begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
         at = (start.target, start.family, begin, rng, context.listen, start.metric, most)
-        found = fit_fixed_draws(*at, context.journal, "refine")
+        moves = will_move(start.target, context.settings)
+        tolerance = FIXED_DRAWS.tolerance_before_moves if moves else FIXED_DRAWS.tolerance
+        found = fit_fixed_draws(*at, context.journal, "refine", tolerance)
     except InferenceError as error:
         return unrefined(start, params, before, f"Not refined on fixed draws: {error}")
     except KeyboardInterrupt:

@@ -16,7 +16,6 @@ class Phase(StrEnum):
     STEP_SIZE = "step size search"
     LOOP = "stochastic optimisation"
     FIXED_DRAWS = "sample average approximation"
-    MATCHING = "moment matching"
     IMPORTANCE = "importance sampling"
     OTHER_MODES = "other modes"
     MOVES = "HMC moves"
@@ -84,5 +83,4 @@ def _noisy(settings: Settings) -> tuple[Phase, ...]:
         *((Phase.STEP_SIZE,) if settings.eta is None else ()),
         Phase.LOOP,
         *((Phase.FIXED_DRAWS,) if refined else ()),
-        *((Phase.MATCHING,) if refined and settings.upgrade and settings.corrects else ()),
     )

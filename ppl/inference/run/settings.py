@@ -109,7 +109,7 @@ class StochasticSettings:
 
     upgrade: bool = setting("Upgrade the family if q does not fit.", default=True)
     """Where k-hat says that this q does not fit, optimise from another start; and, where draws are corrected,
-    go on to full rank and move its mean to the importance-weighted one.
+    and not moved, go on to full rank.
     """
 
     rank: int | None = setting("Rank of lowrank.", default=None, unset="root of d")

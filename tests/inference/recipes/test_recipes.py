@@ -223,13 +223,6 @@ class Banana:
         return ""
 
 
-def test_the_mean_is_moved_towards_the_posterior_mean_where_full_rank_does_not_fit():
-    plain = fit(Banana(), settings("fullrank", correct=True, upgrade=False))
-    matched = fit(Banana(), settings("fullrank", correct=True, upgrade=True))
-    assert plain.mean_u[1] + 0.01 < matched.mean_u[1] < 0.5
-    assert matched.verdict.ess > plain.verdict.ess and "importance-weighted" in " ".join(matched.notes)
-
-
 def test_a_named_algorithm_gives_the_elbo_log_g_and_draws_of_its_q():
     result = fit(Banana(), settings("fullrank", draws=4000))
     assert result.verdict.made is DrawSource.OF_Q and isinstance(result.family, FullRank)
@@ -284,8 +277,8 @@ def test_the_default_run_does_not_mind_constants_and_units(seed):
 def test_stages_are_reported():
     events = []
     fit(strongly_correlated(), settings(upgrade=False, move=True), progress=events.append)
-    assert [*dict.fromkeys(p.phase for p in events)][:2] == ["Pathfinder", "step size search"]
-    assert list(dict.fromkeys(p.phase for p in events))[-4:] == [
+    assert list(dict.fromkeys(p.phase for p in events)) == [
+        "Pathfinder",
         "sample average approximation",
         "importance sampling",
         "other modes",
