@@ -102,8 +102,14 @@ def test_a_declaration_moves_where_each_iteration_sets_all_before_it_reads_any(b
     with_value = text.replace("w;", "w = rep_vector(0.5, 2);", 1)
     moved = privatise(lowered(with_value))
     assert any(isinstance(s, ir.Declare) for s in walk(moved.model)) is (moves is True)
+    used = text.replace("w;", "w; w = rep_vector(x, 2); target += w[2];", 1)
+    read = f"{used.rstrip()[:-1]} target += w[1]; }}"
+    for each, own in ((used, moves is True), (read, False)):
+        moved = privatise(lowered(each))
+        [loop] = [s for s in walk(moved.model) if isinstance(s, ir.For) and s.variable == "i"]
+        assert isinstance(loop.body[0], ir.Declare) is own
     at, data = np.array([0.7]), {"n": 0}
-    for each in (text, with_value):
+    for each in (text, with_value, used):
         same, whole = posterior(each, data, only(PASSES["privatise"])), reference(each, data)
         np.testing.assert_equal(same.log_density(at), whole.log_density(at))
 

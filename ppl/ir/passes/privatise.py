@@ -4,6 +4,7 @@
 name.  Where each iteration reads no entry that it has not set, and nothing after the loop reads any, the
 declaration moves into the loop, so that the loop may become arrays.  A variable of which each iteration has
 entries of its own, `mu[n]` of a loop over n, is an array along the loop already: it stays outside.
+If only the last statements that use a variable are such loops, each of them gets a variable of its own.
 """
 
 from collections.abc import Sequence
@@ -12,8 +13,9 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import is_numbered_by
+from ppl.ir.names import Fresh, fresh_names
 from ppl.ir.passes.definite_assignment import Definition, mentions_in_bounds, reads
-from ppl.ir.walk import assigned_names, is_invariant, mentions, walk, with_blocks
+from ppl.ir.walk import USERS, assigned_names, is_invariant, mentions, rewrite, walk, with_blocks
 from ppl.stdlib.functions.fills import rep_array, rep_vector
 
 FILLS = (rep_vector, rep_array)
@@ -22,11 +24,12 @@ FILLS = (rep_vector, rep_array)
 
 def privatise(p: ir.Program) -> ir.Program:
     """A variable that every iteration sets before reading it is declared inside the loop."""
-    inside = partial(pushed, outputs=p.output_names)
-    return p.with_bodies(inside, partial(pushed, outputs=frozenset()), data=True)
+    fresh = fresh_names("_own")
+    inside = partial(pushed, outputs=p.output_names, fresh=fresh)
+    return p.with_bodies(inside, partial(pushed, outputs=frozenset(), fresh=fresh), data=True)
 
 
-def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> ir.Stmts:
+def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str], fresh: Fresh) -> ir.Stmts:
     """The statements with every declaration that can go moved into the loops after it, as deep as it goes."""
     out = list(body)
     for s in body:
@@ -39,7 +42,27 @@ def pushed(body: Sequence[ir.Stmt], outputs: frozenset[str]) -> ir.Stmts:
                 for k in reversed(users):
                     out[k : k + 1] = declared_for(out[k], d)
                 del out[at]
-    return tuple(with_blocks(s, lambda body: pushed(body, outputs)) for s in out)
+            elif fixed:
+                for k in reversed(users):
+                    if not starts_anew(out[k], d):
+                        break
+                    own = replace(d, name=fresh(d.name))
+                    out[k : k + 1] = declared_for(renamed(out[k], d.name, own.name), own)
+    return tuple(with_blocks(s, lambda body: pushed(body, outputs, fresh)) for s in out)
+
+
+def starts_anew(s: ir.Stmt, d: ir.Declare) -> bool:
+    """Whether a statement is a loop whose iterations need nothing of the variable from before it."""
+    return isinstance(s, ir.For) and is_private(s, d, unset=False) and not has_own_entries(s, d.name)
+
+
+def renamed(s: ir.Stmt, name: str, new: str) -> ir.Stmt:
+    """The statement with another variable in place of one that it does not declare."""
+    kinds = USERS | {ir.Assign}
+    changed: ir.Stmt = rewrite(
+        s, lambda n: replace(n, name=new) if type(n) in kinds and n.name == name else n
+    )
+    return changed
 
 
 def declaration(s: ir.Stmt) -> ir.Declare | None:
