@@ -1,5 +1,7 @@
 """The group of all commands, and what each does first: values and files that cannot be meant are refused."""
 
+import shlex
+from pathlib import PurePath
 from typing import Any
 
 import typer
@@ -9,12 +11,20 @@ from ppl.cli.options import inputs, outputs
 from ppl.files import refuse_overwriting
 from ppl.printable import printable
 
+PROGRAMS = (".model", ".stan")
+FITTING = ("fit", "run", "infer", "advi", "vi")
+"""What other programs call a fit."""
 KINDS = {"int_parsing": "an integer", "int_from_float": "an integer", "float_parsing": "a number"}
 """What an option expects, by Pydantic's name of the mistake; newer versions of Typer leave values to it."""
 
 
 class Commands(TyperGroup):
     """The commands; Pydantic's words for a mistake, which newer versions of Typer show, become plain ones."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in self.commands and (hint := what_to_type(args[0], args[1:])):
+            ctx.fail(f"{hint}.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -40,6 +50,21 @@ class Command(TyperCommand):
             if argument.param_type_name == "argument":
                 vars(argument)["display_type_rich"] = lambda ctx: None
         super().format_options(ctx, formatter)
+
+
+def what_to_type(word: str, rest: list[str]) -> str:
+    """What to type for a program in the place of a command, or a word that others use for one; "" else."""
+    from ppl.inference.run.settings import ALGORITHMS
+
+    if PurePath(word).suffix in PROGRAMS:
+        return f"A command comes before the program: {shlex.join(['ppl', 'variational', word, *rest])}"
+    if word in FITTING:
+        return (
+            f"There is no command '{word}'. ppl variational MODEL DATA fits, ppl sample MODEL DATA runs NUTS"
+        )
+    if word in map(str, ALGORITHMS):
+        return f"There is no command '{word}'. Type ppl variational MODEL DATA --algorithm {word}"
+    return ""
 
 
 def plain_usage(piece: str) -> str:

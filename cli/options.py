@@ -95,6 +95,10 @@ def output_file(
         if path and suffixes and path.suffix and path.suffix not in suffixes:
             known = ", ".join(suffixes)
             raise typer.BadParameter(f"'{path}' should end in {known}; {path.suffix} is unsupported.")
+        if path and suffixes:
+            from ppl.results.files.formats import require_packages
+
+            require_packages(path)
         return path
 
     return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)

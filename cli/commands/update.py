@@ -53,8 +53,10 @@ def update(
     from ppl.cli.table_columns import table_columns
     from ppl.inference.run.phases import phases_of
     from ppl.inference.run.settings import Settings
-    from ppl.results.files.formats import save_draws
+    from ppl.results.files.formats import require_name_of_fit, save_draws
 
+    if save_fit:
+        require_name_of_fit(save_fit)
     old = saved_fit(fit, model, fit_data, quiet)
     fit_settings = Settings(draws=draws, seed=seed)
     with on_stderr(phases_of(fit_settings), quiet=quiet) as listen:

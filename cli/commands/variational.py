@@ -119,7 +119,7 @@ def variational(
     from ppl.fitting.memory_needed import require_memory
     from ppl.inference.run.phases import OF_CHAINS, phases_of
     from ppl.program_text import read_source
-    from ppl.results.files.formats import save_draws
+    from ppl.results.files.formats import require_name_of_fit, save_draws
     from ppl.results.fits.chains import sample_with
     from ppl.results.fits.fit import fit_with_journal
 
@@ -131,6 +131,8 @@ def variational(
         )
     if then:
         extra("nutpie", "--then sample", *requirements("sample"))
+    if save_fit:
+        require_name_of_fit(save_fit)
     together, first = joined(hosts, coordinator, processes, process)
     quiet = quiet or not first
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
@@ -153,7 +155,7 @@ def variational(
     else:
         inputs = inputs_from(data or [], arrays)
     if not quiet:
-        say_misspelt(inputs, compiled.data_schema)
+        say_misspelt(inputs, compiled)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)

@@ -120,17 +120,15 @@ def _csv(path: Path, packed: bool) -> Inputs:
 def _parquet(path: Path, packed: bool) -> Inputs:
     """A variable a column; missing values are nan."""
     try:
-        from pyarrow.parquet import ParquetFile, read_table
+        from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingPackage(str(path), "pyarrow", *requirements("parquet")) from None
     try:
         with ParquetFile(path) as file:
-            name, numbers = (
-                repeated(file.schema_arrow.names),
-                file.metadata.num_rows * file.metadata.num_columns,
-            )
-        require_room_for(path, None, BYTES_A_NUMBER * numbers)
-        table = read_table(path) if name is None else None
+            name = repeated(file.schema_arrow.names)
+            numbers = file.metadata.num_rows * file.metadata.num_columns
+            require_room_for(path, None, BYTES_A_NUMBER * numbers)
+            table = file.read() if name is None else None
     except ValueError as error:  # pyarrow's errors are ValueErrors
         raise DataError(f"{path}: cannot be read: {error}", code="PPL905") from None
     if table is None:

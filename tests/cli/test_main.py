@@ -303,3 +303,27 @@ def test_the_shell_completes_commands_and_options(monkeypatch, capsys):
         with pytest.raises(SystemExit):
             app([], prog_name="ppl")
         assert capsys.readouterr().out.split() == [completed]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("m y.stan", "d.json"), "A command comes before the program: ppl variational 'm y.stan' d.json."),
+        (("fit", "m.stan"), "ppl variational MODEL DATA fits"),
+        (("pathfinder", "m.stan"), "ppl variational MODEL DATA --algorithm pathfinder."),
+    ],
+)
+def test_what_is_no_command_is_told_the_command(run, words, says):
+    status, _, err = run(*words)
+    assert status == 2 and says in err
+
+
+def test_data_for_a_parameter_are_told_to_be_unused(run, tmp_path):
+    (tmp_path / "m.stan").write_text(
+        "parameters { real mu; vector[2] y; } model { mu ~ std_normal(); y ~ normal(mu, 1); }"
+    )
+    (tmp_path / "d.json").write_text('{"y": [1, 2]}')
+    status, _, err = run("variational", "m.stan", "d.json", "--algorithm", "laplace", "--refresh", 0)
+    assert status == 0 and "d.json: `y` is not used; the program declares it in parameters." in err
+    status, _, err = run("variational", "m.stan", "--save-fit", "fit.nc")
+    assert status == 1 and "a saved fit is JSON" in err

@@ -1,4 +1,5 @@
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ import ppl
 from ppl.cli.options import DRAWS
 from ppl.errors import ArgumentError, DataError, MissingPackage
 from ppl.files import replacing
-from ppl.results.files.formats import WRITERS, save_draws
+from ppl.results.files.formats import WRITERS, require_packages, save_draws
 from ppl.results.files.readers import read_file
 from ppl.results.fits.metric import covariance_of, stepsize_for
 
@@ -45,6 +46,34 @@ def test_parquet_has_a_column_a_name(fit, tmp_path):
     read = pd.read_parquet(tmp_path / "o.parquet")
     assert list(read.columns) == ["log_p__", "log_g__", *fit.column_names]
     np.testing.assert_array_equal(read["mu.2"], fit.stan_variable("mu")[:, 1])
+
+
+def test_parquet_needs_pyarrow_alone_and_its_texts_are_cleaned(fit, tmp_path, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "year=2024").mkdir()
+    path = tmp_path / "year=2024" / "o.parquet"
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    save_draws(fit, path)
+    table = parquet.ParquetFile(path).read()
+    parquet.write_table(table.replace_schema_metadata({"fit_judgement": "a\x1b[31m", "b": b"\xff"}), path)
+    read = read_file(path)
+    np.testing.assert_array_equal(read.draws, fit.draws())
+    assert read.columns == fit.column_names and read.config["fit_judgement"] == "a\\x1b[31m"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".nc", ".npz", ".parquet"])
+def test_a_saved_fit_has_no_name_of_draws(fit, tmp_path, suffix):
+    with pytest.raises(ArgumentError, match="a saved fit is JSON"):
+        fit.save(tmp_path / f"fit{suffix}")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(("suffix", "package"), [(".nc", "h5netcdf"), (".parquet", "pyarrow")])
+def test_a_package_that_is_missing_is_named_before_a_fit(tmp_path, monkeypatch, suffix, package):
+    monkeypatch.setattr("ppl.results.files.formats.find_spec", lambda name: None if name == package else 1)
+    with pytest.raises(MissingPackage, match=package):
+        require_packages(tmp_path / f"o{suffix}")
+    require_packages(tmp_path / "o.csv")
 
 
 @pytest.mark.parametrize("name", ["o", "o.csv"])

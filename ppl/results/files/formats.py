@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -88,13 +89,11 @@ def _write(
         draws = {name: reshape(rows, columns, name, view=True) for name in variables(columns)}
         np.savez(part, allow_pickle=False, **first, **draws, **{ABOUT: np.array(json.dumps(about))})
         return
-    import pandas as pd
     import pyarrow
     from pyarrow.parquet import write_table
 
-    frame = pd.DataFrame(np.column_stack([*first.values(), rows]), columns=[*first, *columns])
-    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), **about}), part)
+    arrays = [*first.values(), *rows.T]
+    write_table(pyarrow.Table.from_arrays(arrays, [*first, *columns], metadata=about), part)
 
 
 def _table(fit: "Fit", part: BinaryIO, suffix: str) -> None:
@@ -110,3 +109,29 @@ Writer = Callable[["Fit", BinaryIO, str], None]
 """Writes the draws of a fit to an open file, in the format of a suffix."""
 WRITERS: Mapping[str, Writer] = {".npz": _table, ".nc": _netcdf, ".parquet": _table}
 EXTRAS = {".nc": "arviz", ".parquet": "parquet"}
+PACKAGES = {".nc": ("xarray", "h5netcdf", "h5py"), ".parquet": ("pyarrow",)}
+"""What the extras install that the writers import."""
+
+
+def require_packages(path: Path) -> None:
+    """Refuse a file, before a fit, whose format needs a package that is not installed.
+
+    Raises:
+        MissingPackage: names the package, and the extra that has it.
+    """
+    for package in PACKAGES.get(path.suffix, ()):
+        if find_spec(package) is None:
+            raise MissingPackage(str(path), package, *requirements(EXTRAS[path.suffix]))
+
+
+def require_name_of_fit(path: Path) -> None:
+    """Refuse a name that says the format of draws for a saved fit, which is JSON.
+
+    Raises:
+        ArgumentError: the suffix is one of those formats.
+    """
+    if path.suffix in (*CSV[1:], *WRITERS):
+        raise ArgumentError(
+            f"{path}: a saved fit is JSON, and {path.suffix} is a format of draws. End its name in .json. "
+            "Draws are written by `ppl variational -o FILE`, fit.save_csv and fit.to_arviz().to_netcdf."
+        )

@@ -101,14 +101,14 @@ def _npz(path: Path) -> tuple[Read, About]:
 
 
 def _parquet(path: Path) -> tuple[Read, About]:
-    import pandas as pd
-    from pyarrow.parquet import read_schema
+    from pyarrow.parquet import ParquetFile
 
-    schema = read_schema(path)
-    refuse_repeated(path, schema.names)
-    frame, meta = pd.read_parquet(path, engine="pyarrow"), schema.metadata or {}
-    about = {name.decode(): text.decode() for name, text in meta.items() if name.startswith(PREFIX.encode())}
-    return {str(name): frame[name].to_numpy(dtype=float) for name in frame}, about
+    with ParquetFile(path) as file:
+        refuse_repeated(path, file.schema_arrow.names)
+        table, meta = file.read(), file.schema_arrow.metadata or {}
+    draws = zip(table.column_names, table.columns, strict=True)
+    about = {name.decode(): text.decode(errors="replace") for name, text in meta.items()}
+    return {name: np.asarray(column.to_numpy(), dtype=float) for name, column in draws}, _texts(about)
 
 
 def _netcdf(path: Path) -> tuple[Read, About]:

@@ -49,6 +49,7 @@ from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
 from ppl.results.files.columns import Floats, bracketed, missing_of, variables
 from ppl.results.files.config import as_json
+from ppl.results.files.formats import require_name_of_fit
 from ppl.results.files.provenance import Provenance
 from ppl.results.fits import saved, updating
 from ppl.results.fits.chains import Chains, sample_from
@@ -595,11 +596,13 @@ class Fit(VariablesOfDraws):
         `arguments` is as in `save_csv`: its "data.file" names the data for commands that read the fit.
 
         Raises:
+            ArgumentError: the suffix is a format of draws, such as `.nc`.
             OSError: the file cannot be written; an older one is then left as it was.
 
         Example:
             >>> fit.save("again.json")
         """
+        require_name_of_fit(Path(path))
         named = str((arguments or {}).get("data.file", ""))
         text = saved.to_json(
             self.posterior,
