@@ -142,10 +142,10 @@ def test_log_prob_at_constrained_and_unconstrained_points(bernoulli):
     np.testing.assert_allclose(constrained[0, 0] - without[0, 0], np.log(0.25 * 0.75), rtol=1e-12)
 
 
-def test_log_prob_writes_six_digits_unless_told_otherwise(bernoulli):
+def test_log_prob_writes_eight_digits_unless_told_otherwise(bernoulli):
     (bernoulli.folder / "c.json").write_text('{"theta": 0.34903938392023830482}')
     bernoulli("log_prob constrained_params=c.json data file=data.json")
-    assert bernoulli.read().splitlines()[-1] == "-7.02147,-1.18847"
+    assert bernoulli.read().splitlines()[-1] == "-7.0214668,-1.1884726"
 
 
 def test_a_parameter_that_is_missing_is_named_in_stans_words(bernoulli):

@@ -197,6 +197,13 @@ FAULTS = (
         stan="Cholesky factor is 0",
         quantity="data",
     ),
+    Known(
+        "it refuses x[n:] of a list with fewer than n entries in data alone, Stan's vectors and matrices "
+        "everywhere; by the reference manual it is x[n:size(x)], which is empty",
+        stan=r"prepare_data: index \d+ out of bounds",
+        program=r"\d:\]",
+        quantity="data",
+    ),
     Known("a loop from 1 to a negative number runs", program=r"for \(\w+ in 1:\(?[a-zA-Z]\w* - \w+\)?\)"),
     Known(
         "gp_*_cov with a length scale for each dimension is not Stan's, whose numbers the pack has",

@@ -9,8 +9,8 @@ from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.results.fits.log_prob import read_points
 
-DIGITS = 6
-"""Significant figures where `sig_figs` says none, as in CmdStan."""
+DIGITS = 8
+"""Significant figures where `sig_figs` says none, as in CmdStan 2.37 and later."""
 
 
 def run(job: Job) -> int:
