@@ -74,7 +74,7 @@ def read_run(path: Path, model: Path | None = None, data: Sequence[Path] = ()) -
         "ppl.program": program,
         "data.file": " ".join(map(str, data)) or record.get("data_file", ""),
         "parameters": ",".join(parameters_of(fit.posterior)),
-        **fit.provenance.entries(),
+        **fit.about,
     }
     return DrawsFile(path, config, fit.column_names, fit.draws(), fit.method_variables(), fit.at_mean())
 

@@ -51,7 +51,7 @@ def write_table(
         "random.seed": seed,
         "output.file": str(output),
     }
-    about = run.provenance.entries() if run.provenance else {}
+    about = {**(run.provenance.entries() if run.provenance else {}), **posterior.labels.entries()}
     name = f"{Path(posterior.source.name).stem}_model"
     write_rows(output, table, Config(name, arguments, parameters_of(posterior), about=about))
     if table.failed:

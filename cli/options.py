@@ -1,5 +1,6 @@
 """Kinds of options; each refuses a value out of range as wrong usage, before anything runs."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -191,8 +192,8 @@ def outcomes(text: str) -> Any:
 
 
 def split_names(text: str) -> list[str]:
-    """The names in a list with commas; none where it is empty."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """The names in a list with commas, those inside of brackets apart; none where it is empty."""
+    return [name.strip() for name in re.split(r",(?![^\[]*\])", text) if name.strip()]
 
 
 def one_of(text: str, *names: str, **more: Any) -> Any:

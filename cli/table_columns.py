@@ -19,7 +19,7 @@ def table_columns(posterior: Posterior, variables: Sequence[str]) -> tuple[str, 
     everything = posterior.param_names(include_tp=True, include_gq=True)
     parameters = posterior.declared(include_tp=False, include_gq=False)
     if variables or not parameters:
-        return chosen(everything, variables, everything)
+        return chosen(everything, variables, everything, posterior.labels)
     transformed = posterior.declared(include_tp=True, include_gq=False)[len(parameters) :]
     ordered = in_order(parameters, transformed, posterior.model.made_of)
     return tuple(name for variable in ordered for name in column_names(variable))

@@ -5,8 +5,9 @@ item of a tuple follows a colon: `L.2.1`, `pair:1`, `pairs.2:1.3`.  A complex nu
 and `z.imag`.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
 from operator import getitem
@@ -131,3 +132,49 @@ def _value(variable: Sized, row: np.ndarray) -> Any:
         values = unflatten(variable.items, entry).values()
         tuples[k] = {str(number): value for number, value in enumerate(values, 1)}
     return tuples.reshape(variable.dims, order="F").tolist()
+
+
+# --- Labels --------------------------------------------------------------------------------------
+
+LABELS = "fit_labels"
+"""The entry of a file that has them."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What indices stand for: `levels` by factor or axis, and the axes of variables, None for no factor.
+
+    Example:
+        >>> labels = Labels({"clinic": ("Bath", "Hull")}, {"u": ("clinic",), "x": (None, "clinic")})
+        >>> labels.of("u.2"), labels.of("x.3.1"), labels.of("tau.1")
+        ('u[Hull]', 'x[3,Bath]', 'tau.1')
+    """
+
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dims: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+
+    def of(self, column: str) -> str:
+        """The name of a column for people; its own name where no index stands for a level."""
+        name, _, index = column.partition(".")
+        axes, numbers = self.dims.get(name, ()), index.split(".")
+        if len(axes) != len(numbers):
+            return column
+        return f"{name}[{','.join(self.level(axis, n) for axis, n in zip(axes, numbers, strict=True))}]"
+
+    def level(self, axis: str | None, number: str) -> str:
+        """The level with a number from 1, the number itself where it has none."""
+        levels = self.levels.get(axis or "", ())
+        return levels[int(number) - 1] if int(number) <= len(levels) else number
+
+    def entries(self) -> dict[str, str]:
+        """Name and text, as files have them; nothing where there are no levels."""
+        return {LABELS: json.dumps({"levels": self.levels, "dims": self.dims})} if self.levels else {}
+
+
+NO_LABELS = Labels()
+
+
+def labels_in(entries: Mapping[str, str]) -> Labels:
+    """The inverse of `Labels.entries`, among others."""
+    found = json.loads(entries.get(LABELS, "{}"))
+    return Labels(**{part: {k: tuple(v) for k, v in each.items()} for part, each in found.items()})

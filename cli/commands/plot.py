@@ -161,7 +161,7 @@ def gather(
     usual = posterior.param_names() if posterior else runs[0].parameters
     material = Material(
         runs,
-        chosen(runs[0].columns, split_names(variables), usual),
+        chosen(runs[0].columns, split_names(variables), usual, runs[0].labels),
         read_trace(trace) if trace else None,
         read_run(reference) if reference else None,
         named=bool(split_names(variables)),

@@ -1,5 +1,6 @@
 """`ppl summary`: what files of draws hold."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -50,7 +51,8 @@ def summary(
         )
     whole = read_runs(files)
     worst, verdict = level(whole), judgement(whole)
-    columns = chosen(whole[0].columns, split_names(variables), whole[0].columns)
+    labels = whole[0].labels
+    columns = chosen(whole[0].columns, split_names(variables), whole[0].columns, labels)
     runs = tuple(run.only(columns) for run in whole)
     lines = stansummary(runs, quantiles)
     names = headings(quantiles, runs)
@@ -65,7 +67,7 @@ def summary(
         if sentences:
             typer.echo(wrapped(sentences) + "\n")
     typer.echo(stated(runs) + "\n")
-    first_lines = lines[: rows or None]
+    first_lines = [replace(line, name=labels.of(line.name)) for line in lines[: rows or None]]
     for line in as_text(first_lines, names, sig_figs, screen_width()):
         typer.echo(line)
     if len(first_lines) < len(lines):

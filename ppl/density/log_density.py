@@ -20,6 +20,7 @@ from ppl.density.compiled_program import CompiledProgram
 from ppl.density.completions import named_places, with_entries, with_holes
 from ppl.density.conditioning import leaf_values, leaves
 from ppl.density.data import Data, mapped
+from ppl.density.labels import labels_of
 from ppl.density.layout import free_names, parameters_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
@@ -27,7 +28,7 @@ from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.ir.forms import ARRAYS, VALUES
 from ppl.ir.nodes import Declared
 from ppl.memory import ARRAY_SIZES, available
-from ppl.names import Sized, column_names, flat, sized
+from ppl.names import Labels, Sized, column_names, flat, sized
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -141,6 +142,11 @@ class LogDensity:
         return mapped(self.d)
 
     # --- Names and sizes ---
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What indices of variables stand for: the levels of the factors that index them."""
+        return labels_of(self.model, self.data, self.d, self.declared(include_tp=True, include_gq=True))
 
     @cached_property
     def variables(self) -> dict[str, list[Sized]]:

@@ -192,6 +192,10 @@ class Annotation(Node):
     text: str
 
 
+DIMS = "dims("
+"""How `@dims(clinic, sex)` begins, which names the factors that index the axes of a variable."""
+
+
 class Declaration(Node):
     """One name; `real x = 1, y;` is two of these."""
 

@@ -165,9 +165,9 @@ def self_assignments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
 
 
 def annotations(program: ast.Program, facts: Facts) -> Iterator[Lint]:
-    """Annotations, none of which has a meaning here; one of a declaration of several names counts once."""
+    """Annotations but `@dims(clinic)`; one of a declaration of several names counts once."""
     found = dict.fromkeys(n for n in walk(program) if isinstance(n, ast.Annotation))
-    yield from (annotation_ignored(a.text, a.span) for a in found)
+    yield from (annotation_ignored(a.text, a.span) for a in found if not a.text.startswith(ast.DIMS))
 
 
 # --- Division ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from ppl.density.data import Data
 from ppl.errors import InferenceError
 from ppl.ir.nodes import Program
 from ppl.ir.traits import Traits
-from ppl.names import Sized
+from ppl.names import NO_LABELS, Labels, Sized
 from ppl.phases import Compilation
 from ppl.source import SourceText
 
@@ -54,6 +54,7 @@ class Toy:
     model: ToyModel = ToyModel()
     data: dict = field(default_factory=lambda: {"N": 2, "y": [1.0, 2.0]})
     earlier: None = None
+    labels: Labels = NO_LABELS
 
     @property
     def source(self):

@@ -13,7 +13,7 @@ from ppl.frontend import ast
 from ppl.frontend.calls import left_and_args
 from ppl.frontend.printer import expression
 from ppl.frontend.walk import variables, walk
-from ppl.names import variable_of
+from ppl.names import dotted, variable_of
 from ppl.observed.flow import data_of, flow_of
 from ppl.observed.priors import priors_of
 from ppl.observed.terms import observing
@@ -200,7 +200,7 @@ def outcome_of(
         name,
         kind is not None and element_type(kind) == INT,
         replace(statement_of(first), site=site),
-        tuple(name + "".join(f"[{i + 1}]" for i in np.unravel_index(k, y.shape)) for k in there),
+        tuple(name_of_row(posterior, name, np.unravel_index(k, y.shape)) for k in there),
         flat[there],
         draws[finite],
         {n: replace(c, values=c.values[there]) for n, c in columns_beside(posterior, name, y.shape)},
@@ -208,6 +208,12 @@ def outcome_of(
         None if own is None else own[finite],
         picked(simulated.data.get(name)) if simulated else None,
     )
+
+
+def name_of_row(posterior: LogDensity, name: str, at: Sequence[Any]) -> str:
+    """`y[3]`, of the level of a factor `y[Hull]`."""
+    label = posterior.labels.of(name + dotted(at))
+    return label if label.endswith("]") else name + "".join(f"[{i + 1}]" for i in at)
 
 
 def size_of(declared: ast.DeclaredType) -> str:
@@ -266,7 +272,9 @@ def parameters_of(posterior: LogDensity, us: Floats, simulated: Simulated | None
             scaled = ast.limits(d.type).keys() & {"offset", "multiplier"}
             standardised = us[:, coordinates.index(column)] if scaled else None
             own = program if d.span.source.name == file else None
-            yield Parameter(column, d.name, d.name_span, draws[:, k], prior, standardised, own)
+            yield Parameter(
+                posterior.labels.of(column), d.name, d.name_span, draws[:, k], prior, standardised, own
+            )
 
 
 def prior_statements(posterior: LogDensity, us: Floats, simulated: Simulated | None) -> Iterator[Prior]:

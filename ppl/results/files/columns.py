@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.errors import DataError, UnknownName
-from ppl.names import PARTS, variable_of
+from ppl.names import NO_LABELS, PARTS, Labels, variable_of
 
 Floats = NDArray[np.float64]
 
@@ -30,11 +30,18 @@ def bracketed(column: str) -> str:
     return ".".join(f"{name}[{index.replace('.', ',')}]" if index else name for name, _, index in parts)
 
 
-def in_columns(columns: Sequence[str], name: str) -> str:
-    """The column that `name` spells, as `theta.1` or `theta[1]`; `name` itself where there is none."""
+def in_columns(columns: Sequence[str], name: str, labels: Labels = NO_LABELS) -> str:
+    """The column that `name` spells, as `theta.1`, `theta[1]` or `u[Hull]`; itself where there is none."""
     if name in columns or not name.endswith("]"):
         return name
-    return next((column for column in columns if bracketed(column) == name.replace(" ", "")), name)
+    spelt = (c for c in columns if name == labels.of(c) or name.replace(" ", "") == bracketed(c))
+    return next(spelt, name)
+
+
+def labelled(column: str, labels: Labels) -> str:
+    """The name with levels, `u[Hull]`, else as CmdStanPy writes it."""
+    label = labels.of(column)
+    return bracketed(column) if label == column else label
 
 
 def variables(columns: Sequence[str]) -> dict[str, list[int]]:
@@ -59,14 +66,16 @@ def folded(columns: Sequence[str], always: Collection[str] = ()) -> tuple[tuple[
     return tuple(name for name in columns if variable_of(name) not in large), large
 
 
-def chosen(columns: Sequence[str], names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+def chosen(
+    columns: Sequence[str], names: Sequence[str], usual: Sequence[str], labels: Labels = NO_LABELS
+) -> tuple[str, ...]:
     """The columns of the variables of these names, else the `usual` ones; a column's name will do too.
 
     Raises:
         DataError: one of them has no column; the message lists the variables there are.
     """
     there, every, default = variables(columns), {*columns}, {*usual}
-    named = dict.fromkeys(name if name in every else in_columns(columns, name) for name in names)
+    named = dict.fromkeys(name if name in every else in_columns(columns, name, labels) for name in names)
     for name in named:
         if name not in there and name not in every:
             raise DataError(f"no variable {name} among the draws; there are {', '.join(there)}.", name)

@@ -11,6 +11,7 @@ import numpy as np
 from ppl.data.text import repeated
 from ppl.errors import DataError
 from ppl.files import require_file
+from ppl.names import Labels, labels_in
 from ppl.printable import printable
 from ppl.results.files.columns import Floats
 from ppl.results.files.provenance import Provenance, read_entries
@@ -61,6 +62,11 @@ class DrawsFile:
     def provenance(self) -> Provenance | None:
         """What the file says of the fit that its draws come from; None where it says nothing."""
         return read_entries(self.config)
+
+    @property
+    def labels(self) -> Labels:
+        """What the indices of columns stand for."""
+        return labels_in(self.config)
 
     @property
     def log_ratios(self) -> Floats | None:

@@ -14,18 +14,17 @@ from ppl.errors import DataError, UnknownName
 from ppl.fitting.table import Table, tabulate
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
-from ppl.names import variable_of
+from ppl.names import NO_LABELS, Labels, variable_of
 from ppl.observed.flow import data_of, flow_of
 from ppl.observed.log_lik import log_lik_of
 from ppl.observed.outcome_names import JOINED
 from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
-from ppl.results.files.columns import Floats, reshape, variables
+from ppl.results.files.columns import Floats, labelled, reshape, variables
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.source import SourceText, Span
-from ppl.stdlib.constraints.sentences import position
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,7 @@ class RowsOfOutcome:
     values: Floats
     observed: Floats
     tied: Span | None = None
+    labels: Labels = NO_LABELS
 
     @property
     def array(self) -> Floats:
@@ -70,7 +70,7 @@ class RowsOfOutcome:
         if self.untold:
             raise DataError(self.untold, self.outcome)
         row = "row" if JOINED in self.outcome else self.outcome
-        names = tuple(row + position(tuple(k - 1 for k in at)) for at in self.at)
+        names = tuple(labelled(".".join(map(str, (row, *at))), self.labels) for at in self.at)
         found = of_values(names, self.values, log_ratios, POINTWISE, where)
         return replace(found, outcome=self.outcome, observed=self.observed)
 
@@ -98,7 +98,13 @@ def log_likelihood(posterior: LogDensity, us: Floats) -> RowsByOutcome:
         observed = np.hstack([rows_at(np.asarray(posterior.d.of(part), float), at) for part in parts])
         values = table.rows[:, [k for k, _ in there]]
         return RowsOfOutcome(
-            name, every[-1][1] if every else (0,), at, values, observed, found.tied.get(name)
+            name,
+            every[-1][1] if every else (0,),
+            at,
+            values,
+            observed,
+            found.tied.get(name),
+            posterior.labels,
         )
 
     return {name: rows(name, quantity) for name, quantity in found.quantities.items()}

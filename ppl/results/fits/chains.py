@@ -31,6 +31,7 @@ from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.results.files.columns import Floats
 from ppl.results.files.stan_csv import OF_NUTS, chain_lines
+from ppl.results.fits.codes import codes
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains
 
@@ -199,7 +200,7 @@ class Chains(VariablesOfDraws):
         """
         names, at = self._columns(vars)
         found = summary_of_chains(names, np.stack([table.rows[:, at] for table in self.tables]))
-        return replace(found, level=self.level)
+        return replace(found, level=self.level, labels=self.posterior.labels)
 
     # --- Other packages, files ---
 
@@ -210,6 +211,7 @@ class Chains(VariablesOfDraws):
             "sample_verdict": self.level.value,
             "sample_judgement": self.judgement,
             **({"sample_backend": self.backend} if self.backend else {}),
+            **self.posterior.labels.entries(),
         }
 
     @property
@@ -302,4 +304,5 @@ def sample_with(
     posterior: LogDensity, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
 ) -> Chains:
     """As `sample`, with a listener, and an `init` in place of that of the settings."""
-    return Chains(posterior, settings, *sample_chains(posterior, settings, listen, init))
+    found = Chains(posterior, settings, *sample_chains(posterior, settings, listen, init))
+    return replace(found, notes=codes(posterior) + found.notes)

@@ -1,5 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,6 +12,7 @@ import numpy as np
 
 from ppl import html
 from ppl.arguments import checks
+from ppl.data import load_data
 from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
@@ -44,6 +46,7 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
+from ppl.names import LABELS, labels_in, variable_of
 from ppl.results.arguments.of_settings import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
@@ -53,6 +56,7 @@ from ppl.results.files.formats import require_name_of_fit
 from ppl.results.files.provenance import Provenance
 from ppl.results.fits import saved, updating
 from ppl.results.fits.chains import Chains, sample_from
+from ppl.results.fits.codes import codes
 from ppl.results.fits.log_evidence import evidence_of, no_evidence, unknown_evidence
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.new_rows import Given
@@ -189,7 +193,15 @@ class Fit(VariablesOfDraws):
         hints = advice_on(self.posterior.data) if self.verdict.level is Level.POOR else ()
         other_forms = non_centred_forms(self.posterior.model) if self.verdict.level in BELOW_GOOD else ()
         missing = tuple(sentences(self.posterior.model, self.posterior.d))
-        return missing + self.result.notes + failures(self.table) + _missing(self.table) + hints + other_forms
+        return (
+            missing
+            + codes(self.posterior)
+            + self.result.notes
+            + failures(self.table)
+            + _missing(self.table)
+            + hints
+            + other_forms
+        )
 
     @property
     def verdict(self) -> Verdict:
@@ -229,12 +241,22 @@ class Fit(VariablesOfDraws):
         settings = self.settings
         in_use = (settings.corrects, settings.move is not None, settings.runs > 1)
         in_force = [*compress(("--correct", "--move", "--runs"), in_use)]
-        return self.verdict.sentence(self.posterior.param_unc_names(), in_force)
+        return self.verdict.sentence(self._labels_of_coordinates, in_force)
 
     @property
     def details(self) -> str:
         """The details of the verdict: of q, of the moves, of the other runs."""
-        return self.verdict.details(self.posterior.param_unc_names())
+        return self.verdict.details(self._labels_of_coordinates)
+
+    @property
+    def _labels_of_coordinates(self) -> list[str]:
+        """The names of unconstrained parameters, with levels where they are as many as constrained ones."""
+        p = self.posterior
+        sizes = Counter(map(variable_of, p.param_names()))
+        same = {
+            name for name, n in Counter(map(variable_of, p.param_unc_names())).items() if n == sizes[name]
+        }
+        return [p.labels.of(name) if variable_of(name) in same else name for name in p.param_unc_names()]
 
     @property
     def family(self) -> str:
@@ -390,12 +412,12 @@ class Fit(VariablesOfDraws):
         """
         names, at = self._columns(vars)
         found = summarise(names, self.draws()[:, at], self.result.error_sources)
-        return replace(found, level=self.level)
+        return replace(found, level=self.level, labels=self.posterior.labels)
 
     @property
     def about(self) -> dict[str, str]:
-        """What every file of these draws says of them: `provenance` as text."""
-        return self.provenance.entries()
+        """What every file of these draws says of them: `provenance` as text, and labels."""
+        return {**self.provenance.entries(), **self.posterior.labels.entries()}
 
     @property
     def _chain_rows(self) -> list[Floats]:
@@ -731,6 +753,8 @@ def open_fit(path: str | Path, model: Conditions, data: Any) -> Opened:
     with damage_reported(path):
         missing = missing_of(record["unconstrained"], model.data_schema)
         earlier = updating.earlier_from_json(record)
+    if LABELS in record:
+        data = replace(load_data(data), levels=labels_in(record).levels)
     posterior = model.condition(updating.with_unchanged(model, earlier, data), missing=missing)
     with damage_reported(path):
         refuse_mismatch(path, record, posterior)

@@ -60,6 +60,7 @@ def to_json(
         "dropped": result.dropped,
         "notes": result.notes,
         **about.entries(),
+        **posterior.labels.entries(),
         "verdict": {
             "level": result.verdict.level.value,
             "khat": result.verdict.khat,

@@ -31,8 +31,16 @@ from ppl.results.files.arviz import (
     inference_data,
     to_xarray,
 )
-from ppl.results.files.axes import Axes, Coords, Dims
-from ppl.results.files.columns import Floats, bracketed, chosen, in_columns, reshape, variables, whole_numbers
+from ppl.results.files.axes import Axes, Coords, Declared, Dims
+from ppl.results.files.columns import (
+    Floats,
+    chosen,
+    in_columns,
+    labelled,
+    reshape,
+    variables,
+    whole_numbers,
+)
 from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.fits.by_row import (
@@ -117,6 +125,8 @@ class VariablesOfDraws(ABC):
     def stan_variable(self, name: str) -> Floats:
         """Draws of one variable, shape (draws, *its own shape), or (draws,) of one column, `theta[1]`.
 
+        `fit["theta"]` is the same; a level of a factor names a column too, `u[Hull]`.
+
         Raises:
             UnknownName: there is no variable of that name; a KeyError that lists those that there are.
 
@@ -128,9 +138,13 @@ class VariablesOfDraws(ABC):
         """
         return self._variable(name, self.draws())
 
+    def __getitem__(self, name: str) -> Floats:
+        """Draws of one variable, or of one column: `stan_variable`."""
+        return self.stan_variable(name)
+
     def _variable(self, name: str, rows: Floats) -> Floats:
         """One variable of rows (n, columns), shape (n, *its own shape)."""
-        column = in_columns(self.column_names, name)
+        column = in_columns(self.column_names, name, self.posterior.labels)
         completion = next((c for c in self.posterior.model.completions if c.name == name), None)
         if completion:
             of_part = rows[:, variables(self.column_names)[name]]
@@ -425,9 +439,9 @@ class VariablesOfDraws(ABC):
 
     @checks
     def draws_pd(self, vars: str | Sequence[str] | None = None) -> "pd.DataFrame":
-        """The draws as a pandas DataFrame (draws, columns), its columns called `theta[1]`. Needs pandas.
+        """The draws as a pandas DataFrame (draws, columns), with columns `theta[1]`, or `u[Hull]` of a level.
 
-        `vars` names variables, or columns as `theta[1]` or `theta.1`; None for all.
+        `vars` names variables, or columns as `theta[1]`, `theta.1` or `u[Hull]`; None for all. Needs pandas.
 
         Raises:
             DataError: there is no variable or column of that name; lists those that there are.
@@ -444,13 +458,15 @@ class VariablesOfDraws(ABC):
         """The names of the columns that `vars` asks for, as `draws_pd`, and where they stand."""
         if vars is None:
             return self.column_names, slice(None)
-        names = chosen(self.column_names, [vars] if isinstance(vars, str) else vars, self.column_names)
+        asked = [vars] if isinstance(vars, str) else vars
+        names = chosen(self.column_names, asked, self.column_names, self.posterior.labels)
         place = {name: k for k, name in enumerate(self.column_names)}
         return names, [place[name] for name in names]
 
     def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
         pandas = extra("pandas", "A DataFrame", "pandas")
-        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=[*map(bracketed, names)], copy=True))
+        labels = [labelled(name, self.posterior.labels) for name in names]
+        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=labels, copy=True))
 
     @checks
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
@@ -479,8 +495,8 @@ class VariablesOfDraws(ABC):
     ) -> Any:
         """The draws for ArviZ: a DataTree with ArviZ 1 or arviz-base, an InferenceData with ArviZ 0.2x.
 
-        An axis is called by the size that the program declares: of `vector[J] theta` it is `J`. Needs the
-        extra `arviz`.
+        An axis is called by the factor that indexes it, whose levels are its labels, else by the size that
+        the program declares: of `vector[J] theta` it is `J`. Needs the extra `arviz`.
 
         Args:
             coords: labels by the name of a dimension, {"school": ["A", "B", ...]}.
@@ -540,7 +556,24 @@ class VariablesOfDraws(ABC):
         )
 
     def _axes(self, coords: Coords, dims: Dims) -> Axes:
-        return Axes(coords, dims, declared_axes(self.posterior.model.lowered))
+        declared = declared_axes(self.posterior.model.lowered)
+        own, named = self._axes_of_levels(coords, declared)
+        return Axes({**own, **coords}, dims, {name: named.get(name, axes) for name, axes in declared.items()})
+
+    def _axes_of_levels(self, coords: Coords, declared: Declared) -> tuple[Coords, Declared]:
+        """The levels of axes that `coords` does not label, and the axes of variables, by names of factors."""
+        labels, shapes = self.posterior.labels, self.metadata.stan_vars
+        lengths = {
+            axis: n
+            for name, axes in labels.dims.items()
+            for axis, n in zip(axes, shapes.get(name, ()), strict=False)
+            if axis and n not in map(len, coords.values()) and axis not in shapes
+        }
+        own = {axis: [labels.level(axis, str(k)) for k in range(1, n + 1)] for axis, n in lengths.items()}
+        return own, {
+            name: [axis if axis in own else size for axis, size in zip(axes, declared[name], strict=True)]
+            for name, axes in labels.dims.items()
+        }
 
     def _with_integers(self, found: Any) -> Any:
         """The dataset, its discrete parameters as integers."""

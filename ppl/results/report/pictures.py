@@ -66,6 +66,10 @@ class Material:
         varying = [k for k in range(len(self.names)) if varies(rows[:, k])]
         return Draws(tuple(self.names[k] for k in varying), rows[:, varying])
 
+    def labelled(self, draws: Draws) -> Draws:
+        """The draws with labels of levels in place of names of columns."""
+        return Draws(tuple(map(self.files[0].labels.of, draws.columns)), draws.rows)
+
     @property
     def constant(self) -> tuple[str, ...]:
         """The columns that never vary: there is nothing to draw of them."""
@@ -103,7 +107,8 @@ def left_out(material: Material, kind: str) -> str:
     by_khat = kind == "pairs" and is_ordered(material)
     there = worst(material, count)[0] if by_khat else columns[:count]
     which = "those with the worst k-hat" if by_khat else "the first"
-    example = ",".join([name for name in columns if name not in there][:2])
+    label = material.files[0].labels.of
+    example = ",".join([label(name) for name in columns if name not in there][:2])
     return (
         f"{kind} shows {count} of {len(columns)} columns, {which}; for others name them, "
         f"as in --variables {example}."
@@ -125,20 +130,20 @@ def elbo(material: Material, wide: bool) -> "Figure | None":
 
 def marginals(material: Material, wide: bool) -> "Figure | None":
     other = material.reference
-    reference = Draws(other.columns, other.draws) if other else None
-    draws = room(material, "marginals")
+    reference = material.labelled(Draws(other.columns, other.draws)) if other else None
+    draws = material.labelled(room(material, "marginals"))
     return plots.marginals(draws, reference, wide) if draws.columns else None
 
 
 def forest(material: Material, wide: bool) -> "Figure | None":
-    draws = room(material, "forest")
+    draws = material.labelled(room(material, "forest"))
     return plots.forest(draws, wide) if draws.columns else None
 
 
 def trace(material: Material, wide: bool) -> "Figure | None":
     """The runs as chains, in the order of their draws."""
     names = room(material, "trace").columns
-    runs = [Draws(names, file.only(names).draws) for file in material.files]
+    runs = [material.labelled(Draws(names, file.only(names).draws)) for file in material.files]
     return plots.trace(runs, [file.path.name for file in material.files], wide) if names else None
 
 
@@ -149,7 +154,7 @@ def pairs(material: Material, wide: bool) -> "Figure | None":
         return None
     draws = material.draws
     chosen = Draws(tuple(names), draws.rows[:, [draws.columns.index(name) for name in names]])
-    return plots.pairs(chosen, labels, importance(material), wide)
+    return plots.pairs(material.labelled(chosen), labels, importance(material), wide)
 
 
 def importance(material: Material) -> Floats | None:
@@ -161,16 +166,16 @@ def importance(material: Material) -> Floats | None:
 def worst(material: Material, count: int) -> tuple[list[str], list[str]]:
     """Names by falling k-hat, and what to write over them."""
     khats = worst_khats(material.files)
-    names = list(material.draws.columns)
+    names, label = list(material.draws.columns), material.files[0].labels.of
     if not len(khats):
-        return names[:count], names[:count]
+        return names[:count], [*map(label, names[:count])]
     of = dict(zip(material.files[0].columns, np.nan_to_num(khats, nan=np.inf), strict=True))
     ordered = sorted(names, key=lambda name: -of[name])[:count]
-    return ordered, [f"{name}\nk-hat {of[name]:.2f}" for name in ordered]
+    return ordered, [f"{label(name)}\nk-hat {of[name]:.2f}" for name in ordered]
 
 
 def covariance(material: Material, wide: bool) -> "Figure | None":
-    draws = room(material, "covariance")
+    draws = material.labelled(room(material, "covariance"))
     return plots.covariance(draws, wide) if len(draws.columns) > 1 else None
 
 

@@ -88,7 +88,8 @@ def table(material: Material) -> Iterator[str]:
         small, large = material.names, {}
     files = [file.only(small[:MOST_REPORT_ROWS]) for file in material.files]
     names = headings(DEFAULT_QUANTILES, files)
-    rows = [(line.name, *figure_texts(line, names)) for line in stansummary(files)]
+    label = files[0].labels.of
+    rows = [(label(line.name), *figure_texts(line, names)) for line in stansummary(files)]
     yield f'<h2>Summary</h2>\n<div class="scroll">{html.table(("", *names), rows)}</div>'
     paths = [str(file.path) for file in material.files]
     if len(small) > MOST_REPORT_ROWS:

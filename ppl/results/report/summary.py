@@ -13,6 +13,7 @@ from ppl.extras import extra
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
 from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.inference.diagnose.level import Level
+from ppl.names import NO_LABELS, Labels
 from ppl.results.files.columns import Floats, in_columns
 from ppl.results.files.tables import TABLE_WIDTH, at_the_point, text_table
 
@@ -68,6 +69,8 @@ class Row:
 class Summary:
     """The rows of a summary table, in the order of the columns or by name; `level` is that of the verdict.
 
+    It is printed with `labels`.
+
     Example:
         >>> fit.summary()["tau"].mean > 0
         True
@@ -76,6 +79,7 @@ class Summary:
     rows: tuple[Row, ...]
     headings: tuple[str, ...] = HEADINGS
     level: Level = Level.UNKNOWN
+    labels: Labels = NO_LABELS
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -84,7 +88,7 @@ class Summary:
         return iter(self.rows)
 
     def __getitem__(self, name: str) -> Row:
-        """The row of one column, `theta.1` or `theta[1]`.
+        """The row of one column, `theta.1`, `theta[1]` or `u[Hull]`.
 
         Raises:
             UnknownName: there is no such column; a KeyError.
@@ -98,7 +102,7 @@ class Summary:
             UnknownName: there is no such column; a KeyError.
         """
         names = [row.name for row in self.rows]
-        found = in_columns(names, name)
+        found = in_columns(names, name, self.labels)
         if found not in names:
             raise UnknownName("no column", name, names)
         return names.index(found)
@@ -125,8 +129,8 @@ class Summary:
             True
         """
         pandas = extra("pandas", "A DataFrame", "pandas")
-        rows = [{k: x for k, x in vars(row).items() if k != "constant"} for row in self.rows]
-        return pandas.DataFrame(rows).set_index("name")
+        rows = [{**vars(row), "name": self.labels.of(row.name)} for row in self.rows]
+        return pandas.DataFrame(rows).set_index("name").drop(columns="constant")
 
     def __repr__(self) -> str:
         return f"<Summary of {len(self)} columns{self.level.of_poor}: {', '.join(self.headings)}>"
@@ -173,7 +177,11 @@ def as_text(
     headings = ("value",) if point else summary.headings
     first = summary.rows[:limit]
     figures = at_the_point([row.texts[: len(headings)] for row in first])
-    rows = [(r.name, *texts, *(str(r.missing),) * missing) for r, texts in zip(first, figures, strict=True)]
+    names = [summary.labels.of(row.name) for row in first]
+    rows = [
+        (name, *texts, *(str(row.missing),) * missing)
+        for name, row, texts in zip(names, first, figures, strict=True)
+    ]
     yield from text_table(("", *headings, *(MISSING,) * missing), rows, width)
     if limit is not None and len(summary) > limit:
         yield f"… and {len(summary) - limit} more{rest}"
@@ -182,7 +190,8 @@ def as_text(
 def as_html(summary: Summary, limit: int = 20) -> str:
     """An HTML table of at most `limit` rows, for notebooks."""
     missing = any(row.missing for row in summary)
-    rows = [(row.name, *row.texts, *(str(row.missing),) * missing) for row in summary.rows[:limit]]
+    label = summary.labels.of
+    rows = [(label(row.name), *row.texts, *(str(row.missing),) * missing) for row in summary.rows[:limit]]
     rest = html.paragraph(f"… and {len(summary) - limit} more") if len(summary) > limit else ""
     return html.table(("", *summary.headings, *(MISSING,) * missing), rows) + rest
 
