@@ -76,9 +76,9 @@ ModelPaths = Annotated[
 
 Arrays = Annotated[list[str], data_files("More data; x=FILE: one variable.", "--data")]
 
-DataPaths = Annotated[list[Path] | None, files_of_data("DATA")]
+DataPaths = Annotated[list[Path] | None, files_of_data("DATA...")]
 
-DataFile = Annotated[Path, files_of_data("DATA")]
+DataFiles = Annotated[list[Path], files_of_data("DATA...")]
 
 MissingData = Annotated[Missing, one_of("Missing data: refuse, model (as parameters).", "--missing")]
 

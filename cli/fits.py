@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 from ppl.cli.data import files_named_by, inputs_from
 from ppl.cli.options import file_of
@@ -20,6 +21,27 @@ def is_saved_fit(path: Path) -> bool:
 
     with path.open("rb") as file:
         return FIT_FORMAT.encode() in file.read(100)
+
+
+def holds_draws(path: Path) -> bool:
+    """Whether a file is a saved fit or has draws, by how it begins or what its arrays are called."""
+    if path.suffix in (".nc", ".json") or not path.is_file():
+        return path.suffix == ".nc" or is_saved_fit(path)
+    if path.suffix == ".npz":
+        with ZipFile(path) as arrays:
+            return "log_p__.npy" in arrays.namelist()
+    if path.suffix == ".parquet":
+        return b"log_p__" in path.read_bytes()
+    with path.open("rb") as file:
+        return file.read(1) == b"#"
+
+
+def data_and_fit(files: Sequence[Path]) -> tuple[list[Path], Path | None]:
+    """The data among files, and the draws or the saved fit, which stand last or first."""
+    for at in (-1, 0):
+        if files and holds_draws(files[at]):
+            return [path for path in files if path != files[at]], files[at]
+    return [*files], None
 
 
 def saved_fit(path: Path, model: Path | None = None, data: Sequence[Path] = (), quiet: bool = True) -> "Fit":

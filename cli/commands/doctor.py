@@ -5,15 +5,16 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
+from ppl.cli.arguments import Arrays, ModelPath, files_of_data
 from ppl.cli.options import folder, outcomes, split_names, whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
 
 
 def doctor(
     model: ModelPath,
-    data: DataFile,
-    fit: Annotated[Path | None, existing("FIT", "Draws of a fit; default: fit now.")] = None,
+    files: Annotated[
+        list[Path] | None, files_of_data("DATA... [FIT]", "Its data, and draws of a fit; default: fit now.")
+    ] = None,
     outcome: Annotated[str, outcomes("Examine only this outcome, or these: A,B.")] = "",
     arrays: Arrays = [],  # noqa: B006
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
@@ -34,8 +35,8 @@ def doctor(
     data, residuals with every column of the data (also those that MODEL does
     not declare), the prior with the data, and each row with the posterior
     given the other rows; each outcome by itself. At most one in 100 correct models has a finding.
-    FIT is a file of draws from `ppl variational`; without it, MODEL is fitted
-    first. `ppl explain CODE` explains a finding; `ppl fix MODEL --data DATA`
+    FIT is a file of draws from `ppl variational`, or a saved fit; without it,
+    MODEL is fitted first. `ppl explain CODE` explains a finding; `ppl fix MODEL --data DATA`
     applies those whose change is certain.
     """
     import sys
@@ -43,13 +44,14 @@ def doctor(
     from ppl.cli.data import inputs_from
     from ppl.cli.diagnostics import show
     from ppl.cli.examined import examined
-    from ppl.cli.fits import read_run
+    from ppl.cli.fits import data_and_fit, read_run
     from ppl.cli.output import wrapped
     from ppl.program_text import read_source
     from ppl.results.report.machine import document, of_examination
 
-    run = read_run(fit, model, [data]) if fit else None
-    found = examined(read_source(model), inputs_from([data], arrays), seed, run, split_names(outcome))
+    data, fit = data_and_fit(files or [])
+    run = read_run(fit, model, data) if fit else None
+    found = examined(read_source(model), inputs_from(data, arrays), seed, run, split_names(outcome))
     files = found.save_pictures(pictures) if pictures else []
     if format is Format.json:
         typer.echo(document("doctor", found.level, found.verdict, of_examination(found)))

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-from ppl.cli.arguments import Arrays, DataFile, DrawsOutput, ModelPath, existing
+from ppl.cli.arguments import Arrays, DataFiles, DrawsOutput, ModelPath, existing
 from ppl.cli.data import model_and_inputs, recorded
 from ppl.cli.options import quietly, say, whole
 
 
 def draws(
     model: ModelPath,
-    data: DataFile,
+    data: DataFiles,
     fit: Annotated[Path, existing("FIT", "Written by --save-fit.")],
     arrays: Arrays = [],  # noqa: B006
     output: DrawsOutput = Path("draws.csv"),
@@ -34,10 +34,10 @@ def draws(
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.fit import open_fit
 
-    compiled, inputs = model_and_inputs(model, [data], arrays, quiet)
+    compiled, inputs = model_and_inputs(model, data, arrays, quiet)
     old = open_fit(fit, compiled, inputs)
     with on_stderr(phases_of_draws(old.settings), quiet=quiet) as listen:
         more = old.more(n, seed, listen)
-    save_draws(more, output, {"data.file": recorded([data], arrays)})
+    save_draws(more, output, {"data.file": recorded(data, arrays)})
     if not quiet:
         say(output, f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.")

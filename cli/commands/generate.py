@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
+from ppl.cli.arguments import Arrays, DataFiles, ModelPath, existing
 from ppl.cli.data import conditioned_as_draws, model_and_inputs, recorded
 from ppl.cli.generated import write_table
 from ppl.cli.options import TABLES, main_output, quietly, whole
@@ -11,7 +11,7 @@ from ppl.cli.options import TABLES, main_output, quietly, whole
 
 def generate(
     model: ModelPath,
-    data: DataFile,
+    data: DataFiles,
     fit: Annotated[Path, existing("FIT", "Draws, or a saved fit.")],
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, main_output("CSV, .npz, .parquet.", suffixes=TABLES)] = Path("generated.csv"),
@@ -34,9 +34,9 @@ def generate(
     from ppl.inference.run.phases import Phase
     from ppl.results.fits.generate import generate as generated
 
-    compiled, inputs = model_and_inputs(model, [data], arrays, quiet)
+    compiled, inputs = model_and_inputs(model, data, arrays, quiet)
     old = read_run(fit)
     posterior = conditioned_as_draws(compiled, inputs, old.columns, seed)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         table = generated(posterior, old.columns, old.draws, seed, listen)
-    write_table(output, table, posterior, old, recorded([data], arrays), seed, quiet)
+    write_table(output, table, posterior, old, recorded(data, arrays), seed, quiet)

@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
+from ppl.cli.arguments import Arrays, DataFiles, ModelPath, existing
 from ppl.cli.data import model_and_inputs
 from ppl.cli.options import CSV, flag, main_output, say
 
 
 def log_prob(
     model: ModelPath,
-    data: DataFile,
+    data: DataFiles,
     points: Annotated[Path, existing("POINTS", "CSV of draws, or JSON.")],
     arrays: Arrays = [],  # noqa: B006
     unconstrained: Annotated[bool, flag("--unconstrained", "POINTS are on the unconstrained scale.")] = False,
@@ -37,7 +37,7 @@ def log_prob(
     from ppl.results.fits.log_prob import log_prob as evaluate
     from ppl.results.fits.log_prob import read_points
 
-    compiled, inputs = model_and_inputs(model, [data], arrays)
+    compiled, inputs = model_and_inputs(model, data, arrays)
     posterior = compiled.condition(inputs)
     found = evaluate(posterior, read_points(points, posterior, unconstrained))
     if output:

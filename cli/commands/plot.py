@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ppl.cli.arguments import DrawsFiles
-from ppl.cli.data import conditioned_as_draws, files_named_by
+from ppl.cli.data import conditioned_as_draws, files_named_by, inputs_from
 from ppl.cli.generated import warn_of_poor
 from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
 from ppl.cli.settings import choice
@@ -25,7 +25,7 @@ def plot(
     reference: Annotated[Path | None, file_to_read("Draws to compare with.")] = None,
     trace: Annotated[Path | None, file_to_read("For elbo: diagnostic file or saved fit.")] = None,
     model: Annotated[Path | None, file_to_read("The program, for report and ppc.")] = None,
-    data: Annotated[Path | None, file_to_read("The data (JSON), for y.")] = None,
+    data: Annotated[list[Path], file_to_read("The data, for y.", "--data")] = [],  # noqa: B006
     outcome: Annotated[str, one_of("Only this outcome, for ppc.", "--outcome", "--observed")] = "",
     replicated: Annotated[str, one_of("Its replications; default: NAME_rep.", "--replicated")] = "",
 ) -> None:
@@ -143,19 +143,17 @@ def gather(
     reference: Path | None,
     trace: Path | None,
     model: Path | None,
-    data: Path | None,
+    data: list[Path],
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The pictures' material, the posterior where a program is given, and the data."""
     from ppl.cli.fits import read_run, read_runs
     from ppl.compile import model_of
-    from ppl.data import load_data
     from ppl.results.files.columns import chosen
     from ppl.results.report.pictures import Material, read_trace
 
-    runs = read_runs(files, model, [data] if data else [])
-    trace = trace or named_in(runs[0], "output.diagnostic_file")
-    data = data or named_in(runs[0], "data.file")
-    given = load_data(data or {})
+    runs = read_runs(files, model, data)
+    trace = trace or next(iter(named_in(runs[0], "output.diagnostic_file")), None)
+    given = inputs_from(data or named_in(runs[0], "data.file"))
     posterior = conditioned_as_draws(model_of(model), given, runs[0].columns) if model else None
     values = given.values
     usual = posterior.param_names() if posterior else runs[0].parameters
@@ -169,7 +167,6 @@ def gather(
     return material, posterior, {**values}
 
 
-def named_in(run: Any, key: str) -> Path | None:
-    """A file that a run's comments name, where it is there (`files_named_by`)."""
-    name = run.config.get(key)
-    return next(iter(files_named_by(run.path, [name] if name else [])), None)
+def named_in(run: Any, key: str) -> list[Path]:
+    """The files that a run's comments name, where they are there (`files_named_by`)."""
+    return files_named_by(run.path, run.config.get(key, "").split())

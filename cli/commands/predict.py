@@ -7,7 +7,7 @@ import typer
 
 from ppl.cli.arguments import Arrays, FitData, ModelPath, Simulator, files_of_data
 from ppl.cli.data import conditioned_as, inputs_from, recorded
-from ppl.cli.fits import is_saved_fit, read_run
+from ppl.cli.fits import data_and_fit, read_run
 from ppl.cli.generated import write_rows, write_table
 from ppl.cli.options import TABLES, flag, main_output, one_of, quietly, say, split_names, whole
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def predict(
     model: ModelPath,
     files: Annotated[
-        list[Path] | None, files_of_data("FIT [DATA]", "Draws, and data of new rows; with --prior, data.")
+        list[Path] | None, files_of_data("DATA... FIT", "New rows, if any, and draws; with --prior, data.")
     ] = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path | None, main_output("CSV, .npz, .parquet.", suffixes=TABLES)] = None,
@@ -70,13 +70,13 @@ def predict(
     if prior:
         from_prior(model, given, arrays, output or Path("prior.csv"), draws, seed, simulator, quiet)
         return
-    if not given or (given[0].suffix in (".json", ".R", ".gz") and not is_saved_fit(given[0])):
+    data, fit = data_and_fit(given)
+    if fit is None:
         raise typer.BadParameter(
-            "expected FIT, draws of the program (.csv, .npz, .nc, .parquet) or a saved fit, then data of new "
-            "rows, if any; or --prior. `ppl generate` computes generated quantities from draws.",
+            "expected data of new rows, if any, then FIT, draws of MODEL (.csv, .npz, .nc, .parquet) or "
+            "a saved fit; or --prior. `ppl generate` computes generated quantities from draws.",
             param_hint="FIT",
         )
-    fit, *data = given
     run = read_run(fit, model, fit_data)
     posterior = conditioned_as(model, run, fit_data, "--fit-data")
     us = unconstrained_of(posterior, run.columns, run.draws)

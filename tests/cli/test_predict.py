@@ -72,6 +72,24 @@ def test_at_a_fit_the_data_are_drawn_anew_and_new_rows_predicted(run, tmp_path):
     assert status == 1 and "--fit-data FILE" in err
 
 
+def test_data_in_several_files_stand_before_the_fit(run, tmp_path):
+    (tmp_path / "n.json").write_text('{"N": 3}')
+    (tmp_path / "y.csv").write_text("y\n1\n2\n3\n")
+    data = ("toy.model", "n.json", "y.csv")
+    run("variational", *data, "--algorithm", "laplace", "--no-move", "--save-fit", "fit.json", "-q")
+    for fit in ("output.csv", "fit.json"):
+        assert run("generate", *data, fit, "-q", "-o", f"of-{fit}.csv")[0] == 0
+        assert run("doctor", *data, fit)[0] == 0
+    assert run("draws", *data, "fit.json", "--draws", 7, "-q")[0] == 0
+    assert len(read_draws("draws.csv").draws) == 7
+    assert run("log-prob", *data, "output.csv")[0] == 0
+    pytest.importorskip("matplotlib")
+    plot = ("plot", "output.csv", "--model", "toy.model", "--kind", "ppc")
+    for named in ((), ("--data", "n.json", "--data", "y.csv")):
+        status, _, err = run(*plot, *named)
+        assert status == 0, err
+
+
 GROUPS = """data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] y; }
 parameters { real m; vector[J] a; }
 model { m ~ normal(5, 1); a ~ normal(m, 0.5); y ~ normal(a[g], 0.1); }
@@ -145,13 +163,13 @@ def test_scores_on_the_command_line(run, tmp_path):
     (tmp_path / "line.json").write_text(json.dumps({"N": 3, "x": [1, 2, 3], "y": [2, 4, 6]}))
     run("variational", "line.model", "line.json", "-q", "--algorithm", "laplace", "-o", "fit.csv")
     (tmp_path / "new.csv").write_text("x,y\n1,2\n2,NA\n")
-    status, out, err = run("predict", "line.model", "fit.csv", "new.csv")
+    status, out, err = run("predict", "line.model", "new.csv", "fit.csv")
     assert status == 0 and "Conditioned on 2 of 2 values of `x` and 1 of 2 values of `y`." in out, err
     (tmp_path / "test.csv").write_text("x,y\n1,2\n2,4\n")
-    status, _, err = run("predict", "line.model", "fit.csv", "test.csv")
+    status, _, err = run("predict", "line.model", "test.csv", "fit.csv")
     assert status == 1 and "--score y" in err and "--replicate y" in err
-    assert run("predict", "line.model", "fit.csv", "test.csv", "--replicate", "y", "-q")[0] == 0
-    status, out, err = run("predict", "line.model", "fit.csv", "test.csv", "--score", "y")
+    assert run("predict", "line.model", "test.csv", "fit.csv", "--replicate", "y", "-q")[0] == 0
+    status, out, err = run("predict", "line.model", "test.csv", "fit.csv", "--score", "y")
     assert status == 0 and "log score" in out and "Wrote scores.csv." in out, err
     lines = (tmp_path / "scores.csv").read_text().splitlines()
     assert lines[0] == "row,log_score,mcse" and lines[2].startswith('"y[2]",')
