@@ -115,6 +115,7 @@ GUIDES = (
     "time-series",
     "gaussian-processes",
     "odes",
+    "factors",
     "missing-data",
     "prediction",
     "model-comparison",
