@@ -70,8 +70,9 @@ def source_of(e: ast.Expr, facts: Facts, definitions: Definitions) -> tuple[str,
         case ast.Variable(name=name) if facts.symbols[e].block in DATA_BLOCKS:
             return name, 0
         case ast.Variable():
-            found = definitions.get(facts.symbols[e], [])
-            return source_of(found[0].value, facts, definitions) if len(found) == 1 else ("", 0)
+            others = dict(definitions)  # less its own, which may read it
+            found = others.pop(facts.symbols[e], [])
+            return source_of(found[0].value, facts, others) if len(found) == 1 else ("", 0)
         case ast.Indexed(base=base):
             return source_of(base, facts, definitions)
         case ast.Binary(op="+", left=left, right=ast.IntLiteral(value=added)):
