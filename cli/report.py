@@ -66,12 +66,16 @@ def json_report(fit: Fit, files: Iterable[Path], columns: Sequence[str]) -> str:
     return machine.document("variational", fit.level, fit.provenance.judgement, content)
 
 
+ENGINES = {"nuts": "NUTS", "batch": "Short chains of HMC"}
+"""What the engines of `ppl sample` are called."""
+
+
 def report_chains(
     console: Console, chains: Chains, columns: Sequence[str], named: bool, files: Sequence[Path]
 ) -> None:
     """The table of `columns`, the verdict on the chains, what deserves a note, the files written."""
     print_table(console, chains, columns, named, files[0])
-    how = f"NUTS (backend {chains.backend}, seed {chains.settings.seed})."
+    how = f"{ENGINES[chains.settings.engine]} (backend {chains.backend}, seed {chains.settings.seed})."
     for text in (wrapped(chains.judgement), how, *chains.notes, f"Wrote {', '.join(map(str, files))}."):
         sentence(console, text)
 

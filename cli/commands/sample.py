@@ -1,4 +1,4 @@
-"""`ppl sample`: draws of the posterior by NUTS."""
+"""`ppl sample`: draws of the posterior by chains."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,9 @@ def sample(
           eight_schools/eight_schools.data.json
 
     \b
-    Requires nutpie: pip install "nutpie>=0.15". Each chain is written to a
+    Requires nutpie: pip install "nutpie>=0.15". Without it, `--engine batch`
+    moves 128 short chains of HMC together, several of them a chain of the
+    files; the warmup ends once they are stationary. Each chain is written to a
     CSV file with the columns of CmdStan's sampler, for ArviZ, CmdStanPy and
     `ppl summary output_*.csv`; an .nc file has all chains. Ctrl-C, SIGTERM
     and SIGHUP end the chains; the draws so far are written. `--init FIT.json`

@@ -23,7 +23,9 @@ from ppl.fitting.processes import Tell, at_a_time
 from ppl.fitting.table import Table, failures, tabulate
 from ppl.fitting.target import naming, note_of
 from ppl.inference.initialise.start import Init
+from ppl.inference.moves.batch import run_batch
 from ppl.inference.nuts.chain import Chain, Start, run_chains, seed_of, start_of
+from ppl.inference.objective.target import Target
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import SampleSettings
@@ -59,17 +61,18 @@ class ChainDraws(NamedTuple):
 def sample_chains(
     posterior: LogDensity, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
 ) -> ChainDraws:
-    """Draw by chains of the No-U-Turn sampler; `init` takes the place of that of the settings.
+    """Draw by chains of the settings' engine; `init` takes the place of that of the settings.
 
-    By autograd each chain is a process. By JAX, whose code leaves the interpreter free, it is a thread where
-    a gradient takes long enough, and one chain follows the other where threads would wait for each other.
+    By autograd each chain of NUTS is a process. By JAX, whose code leaves the interpreter free, it is a
+    thread where a gradient takes long enough, and one chain follows the other where threads would wait.
 
     Raises:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
         DataError: `init` does not fit the parameters.
         MissingPackage: nutpie is not installed.
     """
-    extra("nutpie", "sample", *requirements("sample"))
+    if settings.engine == "nuts":
+        extra("nutpie", "sample", *requirements("sample"))
     if not posterior.param_unc_num():
         raise InferenceError(NO_PARAMETERS)
     require_memory_of_chains(posterior, settings)
@@ -78,31 +81,41 @@ def sample_chains(
     sums = as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
     with sums, naming_infinite_data(posterior):
         target = for_sampler(PosteriorTarget(posterior), settings)
-        rng = Streams(settings.seed).start
         chains = settings.num_chains
         inits = starts_for(posterior, settings.init, chains) if init is None else [init] * chains
-        starts = [start_of(target, init, rng) for init in inits]
-        numbers = range(1, settings.num_chains + 1)
-        cores, processes = cores_of(settings.cores), isinstance(target, PosteriorTarget)
-        threads = cores if not processes and pays_to_share(starts[0]) else 1
-        tasks = [
-            partial(_some, starts[k : k + threads], settings, numbers[k : k + threads])
-            for k in range(0, len(starts), threads)
-        ]
-        found = list[Chain | None]()
-        backend = "autograd" if processes else "jax"
+        backend = "autograd" if isinstance(target, PosteriorTarget) else "jax"
         listener = naming(listen, lambda phase: backend)
-        for several in at_a_time(tasks, listener, KILLED, cores if processes else 1, partial=True):
-            found += [chain for chains in several for chain in chains]
-            if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
-                break
-        left = _complete_chains(found, settings)
+        if settings.engine == "batch":
+            left = run_batch(target, inits, settings, Streams(settings.seed).start, listener)
+        else:
+            left = _by_nuts(target, inits, settings, listener)
         us = [chain.draws.u for chain in left]
         tables = [tabulate(posterior, u, settings.seed, key=k, listen=listen) for k, u in enumerate(us, 1)]
         stopped = len(left) < settings.num_chains or _is_short(left[0], settings)
         note = f"Interrupted: {len(left)} chains of {len(us[0])} draws are kept."
         notes = (*sentences(posterior.model, posterior.d), *note_of(target), *([note] if stopped else []))
         return ChainDraws(tuple(left), tuple(tables), stopped, (*notes, *failures(*tables)), backend)
+
+
+def _by_nuts(
+    target: Target, inits: Sequence[Init], settings: SampleSettings, listen: Listener
+) -> list[Chain]:
+    """Chains of NUTS beside each other, as processes or threads."""
+    rng = Streams(settings.seed).start
+    starts = [start_of(target, init, rng) for init in inits]
+    numbers = range(1, settings.num_chains + 1)
+    cores, processes = cores_of(settings.cores), isinstance(target, PosteriorTarget)
+    threads = cores if not processes and pays_to_share(starts[0]) else 1
+    tasks = [
+        partial(_some, starts[k : k + threads], settings, numbers[k : k + threads])
+        for k in range(0, len(starts), threads)
+    ]
+    found = list[Chain | None]()
+    for several in at_a_time(tasks, listen, KILLED, cores if processes else 1, partial=True):
+        found += [chain for chains in several for chain in chains]
+        if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
+            break
+    return _complete_chains(found, settings)
 
 
 def pays_to_share(start: Start) -> bool:

@@ -245,5 +245,8 @@ class LogGamma(OneByOne):
     def log_densities(self, us):
         return 0.7 * us[:, 0] - np.exp(us[:, 0])
 
+    def log_density_gradient(self, u):
+        return self.log_density(u), 0.7 - np.exp(u)
+
     def log_density_gradients(self, us):
         return self.log_densities(us), 0.7 - np.exp(us)

@@ -126,7 +126,7 @@ GROUPS = {
     "psis": Group(_inference("diagnose/psis"), _tests("inference", "psis")),
     "verdict": Group(_inference("diagnose/verdict"), _tests("inference", "verdict verdict_levels")),
     "moves": Group(
-        _inference("moves/ending", "moves/mixing", "moves/sampler", "moves/trajectories"),
+        _inference("moves/batch", "moves/ending", "moves/mixing", "moves/sampler", "moves/trajectories"),
         ("tests/inference/moves",),
     ),
     "correction": Group(_inference("correct/correction"), _tests("inference", "correction")),

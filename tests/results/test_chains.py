@@ -70,6 +70,20 @@ def test_what_the_sampler_says_belongs_to_its_draws(posterior, chains):
     assert chains.divergences.shape == chains.max_treedepths.shape == (2,)
 
 
+def test_short_chains_in_lockstep_have_the_same_files_and_diagnostics(posterior, tmp_path):
+    few = {"num_chains": 2, "num_samples": 300, "engine": "batch", "backend": "autograd"}
+    found, again = (posterior.sample(seed=3, **few) for _ in range(2))
+    assert found.judged.worst(found.judged.rhats) < 1.05 and found.judged.least_ess > 100
+    assert found.stan_variable("x").mean(axis=0) == pytest.approx([3, 300], abs=2)
+    np.testing.assert_allclose(
+        found.method_variables()["lp__"].T.ravel(), posterior.log_densities(found.draws_u), rtol=1e-9
+    )
+    texts = [chains.save_csv(tmp_path / "b.csv")[1].read_bytes() for chains in (found, again)]
+    assert texts[0] == texts[1]
+    read = read_draws(tmp_path / "b_2.csv")
+    assert read.config["sample_engine"] == "batch" and (read.draws == found.tables[1].rows).all()
+
+
 def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, tmp_path, monkeypatch):
     few = {"num_chains": 2, "num_warmup": 50, "num_samples": 30, "backend": "autograd"}
     once, again = (posterior.sample(seed=3, **few) for _ in range(2))

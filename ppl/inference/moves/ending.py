@@ -5,6 +5,7 @@ as it is, so whether draws change while they are moved says whether they were th
 no longer do, they are.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -102,32 +103,38 @@ class Moved:
         return replace(self, **none, adapted=None)
 
 
-def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator) -> Sampler:
-    """Chains at u (n, dim); one without a density begins where another does.
+def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator, groups: int = 1) -> Sampler:
+    """Chains at u (n, dim), in turn of so many groups; one without a density begins where another does.
 
     Raises LinAlgError where none has a density, or they fell together.
     """
     chains = chains_at(target, u)
-    finite = np.flatnonzero(np.isfinite(chains.log_p))
-    if not len(finite):
+    finite = np.isfinite(chains.log_p)
+    if not finite.any():
         raise np.linalg.LinAlgError("no chain has a density")
-    n = len(u)
-    places = np.where(np.isfinite(chains.log_p), np.arange(n), rng.choice(finite, n))
 
     def residuals(u: Array) -> Array:
         return about_modes(all_of(u), nearest(all_of(u), centres))
 
-    return Sampler(target, chains.at(places), rng, residuals)
+    return Sampler(target, chains.at(others_for(~finite, groups, rng)), rng, residuals)
 
 
-def free_stuck(sampler: Sampler, before: Array) -> None:
-    """In place of a chain that has not moved from `before` (n, dim), another that has."""
-    moved = np.flatnonzero((sampler.chains.u != before).any(axis=1))
-    if not len(moved):
+def free_stuck(sampler: Sampler, before: Array, groups: int = 1) -> None:
+    """In place of a chain that has not moved from `before` (n, dim), another of its group that has."""
+    stuck = (sampler.chains.u == before).all(axis=1)
+    if stuck.all():
         raise np.linalg.LinAlgError("no chain can be moved")
-    n = len(before)
-    stuck = ~np.isin(np.arange(n), moved)
-    sampler.chains = sampler.chains.at(np.where(stuck, sampler.rng.choice(moved, n), np.arange(n)))
+    sampler.chains = sampler.chains.at(others_for(stuck, groups, sampler.rng))
+
+
+def others_for(bad: NDArray[np.bool_], groups: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The places (n,) of all, and for those that are bad the place of another of the group, if it has one."""
+    places = np.arange(len(bad))
+    for own in (places[group::groups] for group in range(groups)):
+        good = own[~bad[own]]
+        if len(good):
+            own[:] = np.where(bad[own], rng.choice(good, len(own)), own)
+    return places
 
 
 def moved(
@@ -158,24 +165,40 @@ def moved(
         if step is not None:
             sampler.step, sampler.metric = step, np.ones(target.dim)
             sampler.stage(MOVES.fewest_moves)
-        kept: list[Stage] = []
-        for number, moves in enumerate(MOVES.stages):
-            listen(Progress(Phase.MOVES, sampler.moves, sum(MOVES.stages)))
-            came, spent = sampler.chains.u, sampler.gradients
-            sampler.target = for_many_points(sampler.target, spent)
-            u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
-            stage = Stage(u, log_p, nearest(u, at))
-            if number == 0:
-                if frees_stuck:
-                    free_stuck(sampler, came)
-                continue
-            kept = [*kept, stage][-MOVES.kept :]
-            if moves >= MOVES.fewest_moves:
-                found = _moved(joined(kept[:-1]), stage, sampler, at, spent)
-                enough = found.stationary and found.mixing.fewest_effective >= effective
-                if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
-                    return found
-        return found
+        return until_stationary(sampler, at, most, effective, int(frees_stuck), listen)
+
+
+def until_stationary(
+    sampler: Sampler,
+    centres: Array,
+    most: int,
+    effective: float,
+    groups: int,
+    listen: Listener = silent,
+    stages: Sequence[int] = MOVES.stages,
+) -> Moved:
+    """The chains of a sampler moved on, with the arguments of `moved`; at most through these stages.
+
+    A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
+    """
+    kept: list[Stage] = []
+    for number, moves in enumerate(stages):
+        listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
+        came, spent = sampler.chains.u, sampler.gradients
+        sampler.target = for_many_points(sampler.target, spent)
+        u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
+        stage = Stage(u, log_p, nearest(u, centres))
+        if number == 0:
+            if groups:
+                free_stuck(sampler, came, groups)
+            continue
+        kept = [*kept, stage][-MOVES.kept :]
+        if moves >= MOVES.fewest_moves:
+            found = _moved(joined(kept[:-1]), stage, sampler, centres, spent)
+            enough = found.stationary and found.mixing.fewest_effective >= effective
+            if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
+                return found
+    return found
 
 
 def nearest(u: Array, centres: Array) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.moves.metric import metric_of
-from ppl.inference.moves.trajectories import Chains, chains_at, move
+from ppl.inference.moves.trajectories import Chains, Move, chains_at, move
 from ppl.inference.numerics.triangular import diagonal_of, inverse_of, times
 from ppl.inference.objective.coordinates import rescaled
 from ppl.inference.objective.target import Array, Target
@@ -76,15 +76,19 @@ class Sampler:
     """Chains and what they have learnt: the step size, and the metric of positions u (..., chains, dim)
     without what these do not share, `residuals` (n, dim), such as the mean of their mode.
 
-    `divergent` is the share of the trajectories of the last stage that diverged with a shorter step too.
+    `acceptance` is the mean chance that the step size is adapted to. `divergent` is the share of the
+    trajectories of the last stage that diverged with a shorter step too, `last` the last move, in coordinates
+    of the metric.
     """
 
     target: Target
     chains: Chains
     rng: np.random.Generator
     residuals: Callable[[Array], Array] = all_of
+    acceptance: float = SAMPLER.acceptance
     step: float = field(init=False)
     metric: Array = field(init=False)
+    last: Move = field(init=False)
     divergent: float = 0.0
     gradients: int = 0
     moves: int = 0
@@ -120,11 +124,11 @@ class Sampler:
         for number in range(1, moves + 1):
             length = SAMPLER.trajectory * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
             count = int(np.clip(np.ceil(length / self.step), 1, SAMPLER.most_steps))
-            moved = move(target, chains, self.step, count, self.rng)
+            self.last = moved = move(target, chains, self.step, count, self.rng)
             chains = moved.chains
-            self.step *= float(np.exp(rate * (moved.accepted - SAMPLER.acceptance)))
+            self.step *= float(np.exp(rate * (moved.accepted - self.acceptance)))
             self.gradients += moved.gradients
-            self.divergent += moved.divergent / moves
+            self.divergent += float(moved.divergent.mean()) / moves
             if (moves - number) % every == 0:
                 u.append(times(factor, chains.u))
                 log_p.append(chains.log_p - change)

@@ -105,13 +105,25 @@ def _slope_alone(target: Target, u: Array) -> Array:
 
 
 class Move(NamedTuple):
-    """Chains after a trajectory each, the mean chance to be accepted, the share that diverged twice, and the
-    gradient points that were evaluated."""
+    """Chains after a trajectory each of `length` steps.
+
+    `chance` (n,) is that of the first attempt to be accepted, `steps` (n,) its step sizes, `energy` (n,) the
+    negative log density and kinetic energy where the chains are now. `divergent` (n,) are those that diverged
+    twice. `gradients` is the number of points that were evaluated.
+    """
 
     chains: Chains
-    accepted: float
-    divergent: float
+    chance: Array
+    steps: Array
+    energy: Array
+    divergent: NDArray[np.bool_]
+    length: int
     gradients: int
+
+    @property
+    def accepted(self) -> float:
+        """The mean chance."""
+        return float(self.chance.mean())
 
 
 def move(target: Target, chains: Chains, step: float, count: int, rng: np.random.Generator) -> Move:
@@ -123,14 +135,16 @@ def move(target: Target, chains: Chains, step: float, count: int, rng: np.random
     chance = np.exp(np.minimum(0.0, first.log_chance))
     accepted = rng.random(n) < chance
     moved = chains.replaced(accepted, first.end)
+    energy = 0.5 * (momentum**2).sum(axis=1) - chains.log_p - np.where(accepted, first.log_chance, 0.0)
     rejected = np.flatnonzero(~accepted & (first.log_chance < TRAJECTORY.rejected_log_chance))
-    divergent = 0
+    divergent = np.zeros(n, dtype=bool)
     if len(rejected):
         some = chains.at(rejected), momentum[rejected], steps[rejected], first.log_chance[rejected]
-        again, divergent = _shorter(of_points(target, rejected), *some, count, rng)
+        again, loss, divergent[rejected] = _shorter(of_points(target, rejected), *some, count, rng)
         moved.put(rejected, again)
+        energy[rejected] -= loss
     spent = count * (n + 2 * len(rejected))
-    return Move(moved, float(chance.mean()), divergent / n, spent)
+    return Move(moved, chance, steps[:, 0], energy, divergent, count, spent)
 
 
 def _shorter(
@@ -141,8 +155,9 @@ def _shorter(
     loss: Array,
     count: int,
     rng: np.random.Generator,
-) -> tuple[Chains, int]:
-    """Chains whose trajectories ended in that loss, moved with a shorter step, or left; how many diverged.
+) -> tuple[Chains, Array, NDArray[np.bool_]]:
+    """Chains whose trajectories ended in that loss, moved with a shorter step, or left; the loss of energy
+    (n,), and which diverged.
 
     The way back must fail at first as the way there did, for both to be as probable.
     """
@@ -151,6 +166,6 @@ def _shorter(
     back = trajectories(target, second.end, -second.momentum, steps, count).log_chance
     fails = back < TRAJECTORY.rejected_log_chance
     odds = second.log_chance + np.log1p(-np.exp(np.where(fails, back, -np.inf))) - np.log1p(-np.exp(loss))
-    accepted = np.log(rng.random(len(odds))) < odds
-    diverged = int((second.log_chance < TRAJECTORY.divergent_energy).sum())
-    return chains.replaced(fails & accepted, second.end), diverged
+    moved = fails & (np.log(rng.random(len(odds))) < odds)
+    diverged = second.log_chance < TRAJECTORY.divergent_energy
+    return chains.replaced(moved, second.end), np.where(moved, second.log_chance, 0.0), diverged

@@ -33,6 +33,7 @@ Noise = Literal["normal", "student_t", "logistic", "laplace"]
 StartAt = Literal["pathfinder", "random"]
 Backend = Literal["auto", "autograd", "jax"]
 Device = Literal["cpu", "gpu"]
+Engine = Literal["nuts", "batch"]
 Optimizer = Literal["lbfgs", "bfgs", "newton"]
 
 ALGORITHMS: dict[Algorithm, str] = {
@@ -272,8 +273,16 @@ class SampleSettings(Checked):
     max_depth: int = setting("Maximum tree depth.", default=10, path="sample.hmc.nuts.max_depth", usual=True)
     """How deep the tree of a trajectory may grow: 2^max_depth leapfrog steps at most."""
 
+    engine: Engine = setting("Sampler", default="nuts", usual=True)
+    """What draws: NUTS by nutpie, or many short chains of HMC in lockstep, without nutpie. There each chain
+    is several short ones, one after the other; the warmup ends once they are stationary, after `num_warmup`
+    moves at most.
+    """
+
     backend: Backend = same(RunSettings, "backend", default="auto")
-    """What computes the log density; "auto" for JAX where it is there and can run the program."""
+    """What computes the log density; "auto" for JAX where it is there and can run the program, for batches
+    where it is faster.
+    """
 
     device: Device = same(RunSettings, "device", default="cpu")
 

@@ -42,7 +42,7 @@ WHOLE = {"tree_depth": np.int64, "n_steps": np.int64, "diverging": np.bool_}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chains(VariablesOfDraws):
-    """The result of `sample`: draws of the posterior from several chains of the No-U-Turn sampler.
+    """The result of `sample`: draws of the posterior from several chains.
 
     `each` has the chains on the unconstrained scale, `tables` their draws as columns.
 
@@ -210,6 +210,7 @@ class Chains(VariablesOfDraws):
         return {
             "sample_verdict": self.level.value,
             "sample_judgement": self.judgement,
+            "sample_engine": self.settings.engine,
             **({"sample_backend": self.backend} if self.backend else {}),
             **self.posterior.labels.entries(),
         }
@@ -273,7 +274,8 @@ class Chains(VariablesOfDraws):
 def sample(posterior: LogDensity, **keywords: Any) -> Chains:
     """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
 
-    Hoffman and Gelman (2014), JMLR 15. The keywords are those of `SampleSettings`, and `progress`.
+    Hoffman and Gelman (2014), JMLR 15. With `engine="batch"` by many short chains of HMC in lockstep. The
+    keywords are those of `SampleSettings`, and `progress`.
 
     Raises:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
