@@ -115,6 +115,13 @@ class Blocks:
     target: Target
     structure: Structure
 
+    is_costly = False
+
+    @property
+    def exact(self) -> "Blocks":
+        """The same with Hessians of its own at every point."""
+        return self
+
     @cached_property
     def inside(self) -> Target:
         """The target, of whose gradients at many points only those in the blocks are looked at."""

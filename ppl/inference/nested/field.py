@@ -49,6 +49,17 @@ class FieldModeLimits(NamedTuple):
     points_at_once: int = 256
     """Points at which gradients are had by one call, if there are fewer outer points."""
 
+    few_colours: int = 12
+    """Gradients of a Hessian up to which each step of Newton's method has its own; with more one serves while
+    the steps by it fall off.
+    """
+
+    falls_off: float = 0.25
+    """What a step then gains, as a share of what the one before gained."""
+
+    kept_within: float = 0.5
+    """How far from where it was computed such a Hessian is that of the mode, in sds."""
+
     numbers_at_once: int = 4_000_000
     """Numbers of precision matrices that are held at once."""
 
@@ -65,6 +76,11 @@ class Fields:
 
     target: Target
     structure: Field
+
+    @property
+    def most_steps(self) -> int:
+        """Of Newton's method."""
+        return FIELD_MODES.most_steps
 
     @cached_property
     def inside(self) -> Target:
@@ -129,6 +145,20 @@ class Fields:
             return [every]
         return np.array_split(every, min(len(every), -(-len(every) * n // FIELD_MODES.points_at_once)))
 
+    @property
+    def exact(self) -> "Fields":
+        """The same with Hessians of its own at every point."""
+        return self
+
+    def is_near(self, outer: Array) -> NDArray[np.bool_]:
+        """At which outer points (n, d) Laplace's approximation can be had, (n,)."""
+        return np.ones(len(outer), dtype=bool)
+
+    @cached_property
+    def is_costly(self) -> bool:
+        """Whether a Hessian takes many gradients."""
+        return int(self.structure.colours.max()) >= FIELD_MODES.few_colours
+
     def factors(self, outer: Array, latent: Array) -> Factors | Coupled:
         """Factors of the precision matrices at values of the field."""
         return self.factored(self.precisions(outer, latent, self.gradients(outer, latent)))
@@ -164,7 +194,20 @@ class Fields:
         at, steps, shorter = start.copy(), np.zeros(start.shape), np.zeros(start.shape)
         found, hopeless = np.zeros((2, n), dtype=bool)
         values, half_log_dets, going = np.full(n, -np.inf), np.zeros(n), np.arange(n)
-        for _ in range(FIELD_MODES.most_steps):
+        kept, gains, away = np.zeros(n, dtype=bool), np.full(n, np.inf), np.zeros(n)
+        farthest = max(near, FIELD_MODES.kept_within)
+
+        def renew(some: NDArray[np.intp], slopes: Array) -> None:
+            if len(some):
+                bands[some] = self.precisions(outer[some], at[some], slopes)
+                away[some] = 0.0
+
+        def newton(some: NDArray[np.intp], slopes: Array) -> tuple[Factors | Coupled, Array, Array]:
+            factors = self.factored(bands[some])
+            step = factors.solve(slopes)
+            return factors, step, (slopes * step).sum(axis=1)
+
+        for _ in range(self.most_steps):
             value, gradient = self.values_and_gradients(outer[going], at[going])
             lowest = values[going] - FIELD_MODES.lower * np.maximum(np.abs(values[going]), 1.0)
             good = np.isfinite(value) & (value >= lowest) & np.isfinite(gradient).all(axis=1)
@@ -175,10 +218,16 @@ class Fields:
             shorter[back] *= 0.5
             here, gradient = going[good], gradient[good]
             if len(here):
-                bands[here] = self.precisions(outer[here], at[here], gradient)
-                factors = self.factored(bands[here])
-                step = factors.solve(gradient)
-                gain = (gradient * step).sum(axis=1)
+                old = kept[here]
+                renew(here[~old], gradient[~old])
+                factors, step, gain = newton(here, gradient)
+                falls_off = gain < FIELD_MODES.falls_off * gains[here]
+                poor = old & ~(falls_off & ((gain >= near**2) | (away[here] <= farthest)))
+                if poor.any():
+                    renew(here[poor], gradient[poor])
+                    factors, step, gain = newton(here, gradient)
+                gains[here], kept[here] = gain, self.is_costly
+                away[here] += np.sqrt(np.maximum(gain, 0.0))
                 limited = step * np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]
                 shorter[here] = 0.5 * limited  # each coordinate by itself may lead down
                 step = np.clip(step, -FIELD_MODES.longest, FIELD_MODES.longest)

@@ -26,6 +26,7 @@ from ppl.inference.nested.blocks import BLOCK_MODES, Modes
 from ppl.inference.nested.coupled import Coupled
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.given import GivenDraws
+from ppl.inference.nested.interpolated import Interpolated
 from ppl.inference.nested.slopes import third_derivatives
 from ppl.inference.nested.trends import Trends
 from ppl.inference.numerics.gaussian import LOG_2PI, Gaussian
@@ -78,7 +79,8 @@ class FieldDraws:
         """
         found, bands = self.modes_at(outer, least)
         rows = found.log_marginals > least
-        draws = GivenDraws.none(found.at, found.about_here)
+        known = np.where(self.fields.is_near(outer), found.about_here, np.nan)
+        draws = GivenDraws.none(found.at, known)
         if not rows.any():
             return draws
         drawn, log_p = found.at[rows], np.full(rows.sum(), -np.inf)
@@ -90,8 +92,7 @@ class FieldDraws:
             best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
         log_q = log_p - total + np.log(2 * self.pairs)
         unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD * 2 * self.pairs)
-        about = found.about_here[rows]
-        draws.put(rows, GivenDraws(drawn, log_q, np.isfinite(total), about, unsure))
+        draws.put(rows, GivenDraws(drawn, log_q, np.isfinite(total), known[rows], unsure))
         return draws
 
     def weighted(
@@ -126,7 +127,10 @@ class FieldDraws:
 
     def modes_at(self, outer: Array, least: Array) -> tuple[Modes, Array]:
         """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
-        start = self.trends.terms(outer) @ self.modes
+        if isinstance(self.fields, Interpolated):
+            start = self.fields.start(outer)
+        else:
+            start = self.trends.terms(outer) @ self.modes
         return self.fields.modes_of_part(outer, start, BLOCK_MODES.about, least)
 
 
@@ -142,6 +146,9 @@ def field_draws(
 
     Modes there are looked for from a start (n, k).
     """
+    if isinstance(fields, Interpolated):
+        chosen = FieldDraws(fields, trends, start)
+        return replace(chosen, pairs=pairs_for(chosen.excess(outer[:MEASURED], rng)))
     found = fields.modes(outer, start, BLOCK_MODES.near)
     parts = fields.parts(len(outer))
     traces = [third_derivatives(fields, outer[k], found.at_rows(k)).traces for k in parts]
@@ -157,4 +164,9 @@ def field_draws(
     left = carried.excess(some, rng)
     if not left < GAIN * excess:
         return chosen
-    return replace(carried, pairs=int(np.clip(np.ceil(left / (2 * EXCESS)), 1, MOST_PAIRS)))
+    return replace(carried, pairs=pairs_for(left))
+
+
+def pairs_for(excess: float) -> int:
+    """Pairs of draws at an outer point whose mean weight has no more than `EXCESS`."""
+    return int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_PAIRS))

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.inference.initialise.ascent import ascend
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import Fields
-from ppl.inference.nested.slopes import slopes
+from ppl.inference.nested.slopes import profile_slopes, slopes
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array
@@ -141,7 +141,10 @@ def newton(marginal: Marginal) -> Peak | None:
     Steps are measured in directions (d, d), first those of the coordinates, then ones in which the curvature
     is about the same in all.
     """
-    d = marginal.dim
+    d, centre = marginal.dim, marginal.modes(marginal.centre[None])
+    if not centre.found.all():
+        return None
+    marginal = replace(marginal, latent=centre.at[0])
     directions, longest = CLIMB.first_difference * np.eye(d), CLIMB.longest
     for _ in range(CLIMB.most_newton):
         seen = differences(marginal, directions)
@@ -162,14 +165,17 @@ def newton(marginal: Marginal) -> Peak | None:
         step = wide @ half * min(1.0, longest / length)
         step *= min(1.0, CLIMB.farthest / np.abs(step).max())
         tried = marginal.centre + np.array(CLIMB.shares)[:, None] * step
-        found = marginal.modes(tried)
-        best = int(np.argmax(found.log_marginals))
-        if not found.log_marginals[best] > seen.value:
+        for some in (slice(0, 1), slice(1, None)):  # a whole step is mostly good
+            found = marginal.modes(tried[some])
+            best = some.start + int(np.argmax(found.log_marginals))
+            if higher := found.log_marginals.max() > seen.value:
+                break
+        if not higher:
             if length < 1:
                 return None if repaired else peak
             directions = 0.3 * directions
             continue
-        marginal = replace(marginal, centre=tried[best], latent=found.at[best], slope=None)
+        marginal = replace(marginal, centre=tried[best], latent=found.at[best - some.start], slope=None)
         steps = np.maximum(1.0, CLIMB.difference * np.abs(wide).max(axis=0))
         directions = (wide * CLIMB.difference / steps).T
         longest = max(CLIMB.longest, longest * (CLIMB.lengthening if best == 0 else CLIMB.shares[best]))
@@ -187,13 +193,19 @@ class Seen(NamedTuple):
 
 def differences(marginal: Marginal, directions: Array) -> Seen | None:
     """What is seen at the centre and to both sides along directions (d, d); None where it is not finite."""
-    d = marginal.dim
-    points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions])
+    d, inner = marginal.dim, marginal.inner
+    costly = inner if isinstance(inner, Fields) and inner.is_costly else None
+    first, second = np.triu_indices(d, 1) if costly else np.zeros((2, 0), dtype=np.intp)
+    between = directions[first] + directions[second]
+    points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, between])
     found = marginal.modes(points)
-    gradients = slopes(marginal.inner, points, found) @ directions.T
+    if costly:
+        gradients = profile_slopes(costly, points, found, directions)
+    else:
+        gradients = slopes(inner, points, found) @ directions.T
     if not (np.isfinite(found.log_marginals).all() and np.isfinite(gradients).all()):
         return None
-    ahead, behind = slice(1, d + 1), slice(d + 1, None)
+    ahead, behind = slice(1, d + 1), slice(d + 1, 2 * d + 1)
     curvature = (gradients[ahead] - gradients[behind]) / 2
     inverse = np.linalg.inv(directions)
     new_slope = np.tensordot(inverse, found.at[ahead] - found.at[behind], axes=1) / 2

@@ -18,6 +18,9 @@ class BesideLimits(NamedTuple):
     distances: tuple[float, ...] = (6.0, -6.0, 3.0, -3.0)
     """How far from the modes of all blocks these are begun from, in sds."""
 
+    few: int = 2
+    """Distances where Hessians take many gradients."""
+
     same: float = 0.1
     """Two modes nearer than this are one, in sds."""
 
@@ -38,10 +41,14 @@ def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
         off = peak.gaussian.whitening @ (marginal.centre - peak.marginal.centre)
         return float(np.sqrt(off @ off)) > BESIDE.same_peak
 
+    climbs = 0
     height = peak.marginal.log_density(peak.marginal.centre)
     for near in map(ascended, starts):
         other = newton(near) if is_elsewhere(near) else None
+        climbs += other is not None
         if other is None or not is_elsewhere(other.marginal):
+            if climbs and near.inner.is_costly:
+                break
             continue
         if other.marginal.log_density(other.marginal.centre) > height - BESIDE.lower:
             return True
@@ -50,12 +57,12 @@ def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
 
 def has_other_modes(marginal: Marginal, outer: Array, rng: np.random.Generator) -> bool:
     """Whether the rest has another mode at one of the outer points (n, d)."""
-    inner = marginal.inner
-    outer = outer[marginal.modes(outer).found]
-    if not len(outer):
+    inner = marginal.inner.exact
+    here = inner.modes(outer, marginal.start(outer), BLOCK_MODES.near)
+    if not here.found.any():
         return True
-    at = marginal.modes(outer).at
-    for distance in BESIDE.distances:
+    outer, at = outer[here.found], here.at[here.found]
+    for distance in BESIDE.distances[: BESIDE.few if inner.is_costly else None]:
         start = inner.beside(outer, at, distance, rng)
         other = inner.modes(outer, start, BLOCK_MODES.near)
         off = inner.distances(outer, at, other.at)

@@ -44,6 +44,23 @@ def by_differences(inner: Fields, outer: Array, at: Array) -> Array:
     return np.asarray((ahead - behind).T / (2 * OUTER_MOVE))
 
 
+def profile_slopes(inner: Fields, outer: Array, modes: Modes, directions: Array) -> Array:
+    """The slopes (2 d + 1, d) along directions (d, d) of log marginals at a point and at both ends of each.
+
+    Those of the log density at the modes are gradients, those of the log determinants differences, also to
+    the points between two ends, which come last among the outer points: so each takes one Hessian.
+    """
+    d, heights = len(directions), modes.half_log_dets
+    ends = slice(0, 2 * d + 1)
+    here = gradients(inner.target, inner.points(outer[ends], modes.at[ends]))
+    centre, ahead, behind, between = np.split(heights, [1, 1 + d, 1 + 2 * d])
+    bend = np.diag(ahead + behind - 2 * centre)
+    first, second = np.triu_indices(d, 1)
+    bend[first, second] = bend[second, first] = between - ahead[first] - ahead[second] + centre
+    found = here[:, inner.structure.outer] @ directions.T - (ahead - behind) / 2
+    return np.asarray(found - np.concatenate([np.zeros_like(bend[:1]), bend, -bend]))
+
+
 class ThirdDerivatives(NamedTuple):
     """At modes the gradient (n, dim) by all coordinates, and that of traces of P^-1 times the Hessian.
 

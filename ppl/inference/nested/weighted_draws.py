@@ -172,7 +172,7 @@ def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Dra
     if is_reliable(found.weights) and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n:
         go(int(found.n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)))
         found = together(rounds, outer)
-    if found.weights.ess < FEWEST_EFFECTIVE * n:  # too few, whatever they miss
+    if found.weights.ess < FEWEST_EFFECTIVE * n or marginal.inner.exact.is_costly:
         return found
     return found._replace(missed=misses(rounds, marginal, own, rng))
 

@@ -28,9 +28,10 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.nested.blocks import Blocks
 from ppl.inference.nested.field import Fields
+from ppl.inference.nested.interpolated import interpolated, interpolated_again
 from ppl.inference.nested.marginal import Marginal, climb
 from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
-from ppl.inference.nested.outer import mixture_over, one_over
+from ppl.inference.nested.outer import OUTER, mixture_over, one_over
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.nested.student_ts import moments
@@ -147,9 +148,11 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     if has_other_peaks(peak, marginals[1:]):
         raise Refused("the other parameters have several modes")
     tell(1)
+    peak = interpolated(peak, rng)
     mixture = mixture_over(peak, rng)
     if mixture is None:  # draws say where Laplace is wrong
         mixture = one_over(peak.gaussian)
+    peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("a block has several modes")
     tell(2)

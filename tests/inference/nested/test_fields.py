@@ -16,6 +16,7 @@ from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import FEWEST_OF_FIELD, field_draws, trends_of
 from ppl.inference.nested.graph import symmetric
+from ppl.inference.nested.interpolated import interpolated, interpolated_again
 from ppl.inference.nested.marginal import Marginal, climb, differences
 from ppl.inference.nested.outer import one_over, spread_of
 from ppl.inference.nested.slopes import slopes
@@ -317,9 +318,7 @@ def test_points_that_seem_hopeless_are_given_up_and_others_are_not():
 
 def dense_fields():
     """Those of crossed effects, of which all meet."""
-    every = np.arange(CROSSED.dim)
-    pairs = np.array(np.tril(np.ones((CROSSED.dim - 1,) * 2)).nonzero())
-    return Fields(CROSSED, Field(CROSSED.dim, every[:1], every[1:], pairs, every[:-1]))
+    return all_meet(CROSSED, 1)
 
 
 def test_modes_are_found_far_from_the_start_where_scales_are_tiny_or_huge():
@@ -329,6 +328,66 @@ def test_modes_are_found_far_from_the_start_where_scales_are_tiny_or_huge():
     assert found.found.all()
     gradients = fields.gradients(t, found.at)
     assert np.abs(gradients / (1 + np.exp(-t))).max() < 1e-3
+
+
+@dataclass(frozen=True)
+class Dense(Toy):
+    """y ~ N(a x, exp(t[1])), x ~ N(0, exp(t[0])), t ~ N(0, 1), and all x meet."""
+
+    a: np.ndarray
+
+    @property
+    def dim(self):
+        return 2 + self.a.shape[1]
+
+    def log_density_gradients(self, us):
+        t, x = us[:, :2], us[:, 2:]
+        z, off = x * np.exp(-t[:, :1]), (self.y - x @ self.a.T) * np.exp(-t[:, 1:])
+        value = stats.norm.logpdf(t).sum(axis=1)
+        for each, scale in zip((z, off), t.T, strict=True):
+            value += (stats.norm.logpdf(each) - scale[:, None]).sum(axis=1)
+        by_t = np.stack([(each**2 - 1).sum(axis=1) for each in (z, off)], axis=1)
+        return value, np.hstack([by_t - t, -z * np.exp(-t[:, :1]) + (off * np.exp(-t[:, 1:])) @ self.a])
+
+    def log_marginal(self, t):
+        size = len(self.y)
+        covariance = np.exp(2 * t[0]) * self.a @ self.a.T + np.exp(2 * t[1]) * np.eye(size)
+        return (
+            stats.multivariate_normal(np.zeros(size), covariance).logpdf(self.y) + stats.norm.logpdf(t).sum()
+        )
+
+
+A = rng().normal(size=(30, 16))
+DENSE = Dense(A @ rng().normal(size=16) + rng().normal(size=30), A)
+
+
+def all_meet(target, outer):
+    every = np.arange(target.dim - outer)
+    pairs = np.array(np.tril(np.ones((len(every),) * 2)).nonzero())
+    return Fields(target, Field(target.dim, np.arange(outer), outer + every, pairs, every))
+
+
+def test_slopes_and_curvature_of_a_marginal_by_one_hessian_at_each_point():
+    fields, t, h = all_meet(DENSE, 2), np.array([0.2, -0.3]), 0.05
+    assert fields.is_costly
+    seen = differences(Marginal(fields, t, np.zeros(16)), h * np.eye(2))
+    near = {(i, j): DENSE.log_marginal(t + h * np.array([i, j])) for i in (-1, 0, 1) for j in (-1, 0, 1)}
+    slopes_near = [(near[1, 0] - near[-1, 0]) / 2, (near[0, 1] - near[0, -1]) / 2]
+    np.testing.assert_allclose(seen.slope, slopes_near, rtol=0.01)
+    bends = [near[1, 0] + near[-1, 0] - 2 * near[0, 0], near[0, 1] + near[0, -1] - 2 * near[0, 0]]
+    cross = (near[1, 1] + near[-1, -1] - near[1, -1] - near[-1, 1]) / 4
+    np.testing.assert_allclose(seen.curvature, [[bends[0], cross], [cross, bends[1]]], rtol=0.02, atol=2e-4)
+
+
+def test_log_marginals_between_points_where_they_are_known_take_no_hessian(monkeypatch):
+    peak = climb(Marginal(all_meet(DENSE, 2), np.zeros(2), np.zeros(16)))
+    made = interpolated(peak, rng())
+    t = peak.gaussian.draws(rng().standard_normal((50, 2)))
+    made = interpolated_again(made, t)
+    monkeypatch.setattr(Fields, "precisions", None)
+    exact = [DENSE.log_marginal(each) for each in t]
+    np.testing.assert_allclose(made.marginal.log_densities(t), exact, atol=0.1)
+    assert np.isinf(made.marginal.log_densities(t + 100)).all()
 
 
 def draws_of(fields, t, start):
