@@ -148,7 +148,7 @@ def test_a_funnel_does_not_draw_it_to_the_bottom(seed):
 
 def test_a_path_is_judged_all_along_and_not_at_its_ends_alone():
     """In a funnel both are far from the best."""
-    start, seen = np.zeros(10), []
+    start, seen = np.random.default_rng(2).uniform(-2, 2, 10), []
     with np.errstate(all="ignore"):
         found = pathfinder(EightSchools(), start, rng(), watch=seen.append)
         path = lbfgs_path(EightSchools(), start)[: len(seen)]

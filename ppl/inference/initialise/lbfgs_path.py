@@ -4,15 +4,16 @@ Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
+from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
+from ppl.inference.maximise.rules import UNTIL_STOPPED
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array, Target
-from ppl.late import optimize
 
 
 class PathLimits(NamedTuple):
@@ -27,6 +28,9 @@ class PathLimits(NamedTuple):
     """Steps of a path."""
     most_numbers: int = 1 << 27
     """Numbers that are kept of a path: a gigabyte."""
+
+    least_gain: float = 1e-10
+    """The gain of a step, relative to the log density, after which a path ends."""
 
     numbers_a_step: int = 5
     """Numbers of a step for each dimension: point, gradient, diagonal, and a pair of differences."""
@@ -159,34 +163,23 @@ def lbfgs_path(target: Target, start: Array, watch: Watch = unwatched) -> list[P
     """
     room = LBFGS_PATH.most_numbers // (LBFGS_PATH.numbers_a_step * max(1, len(start)))
     most_steps = max(1, min(LBFGS_PATH.most_steps, room))
-    origin, first = target.log_density_gradient(start)
-    inside = {start.tobytes(): (origin, first)}
-    lowest = 0.0
-    path = [PathPoint(0, start, origin, first, np.ones_like(start), ())]
-
-    def objective(u: Array) -> tuple[float, Array]:
-        """Off the support a value that the line search backs off from."""
-        nonlocal lowest
-        value, gradient = target.log_density_gradient(u)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return 10 * (1 - lowest), np.zeros_like(u)
-        lowest = min(lowest, value - origin)
-        inside[u.tobytes()] = value, gradient
-        return origin - value, -gradient
-
-    def reached(u: Array) -> None:
-        here = u.tobytes()
-        if here not in inside:  # the line search failed off the support
-            raise StopIteration
-        found = inside[here]
-        inside.clear()  # the line search that led here is over
-        inside[here] = found
-        path.append(next_point(path[-1], np.copy(u), *found))
-        watch(path[-1])
-
-    how = {"maxiter": most_steps, "maxcor": LBFGS_PATH.history, "ftol": 1e-10, "gtol": 1e-6}
-    optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=how, callback=reached)
-    return path[1:]
+    rules, memory = replace(UNTIL_STOPPED, iter=most_steps), LimitedMemory(LBFGS_PATH.history)
+    path: list[PathPoint] = []
+    for step in climb(target.log_density_gradient, start, rules, memory, unit_start=True):
+        if not step.number:
+            here = PathPoint(0, start, step.value, step.gradient, np.ones_like(start), ())
+            continue
+        if step.number == len(path):  # the line search failed
+            break
+        before, here = here, next_point(here, step.u, step.value, step.gradient)
+        path.append(here)
+        try:
+            watch(here)
+        except StopIteration:
+            break
+        if here.log_density - before.log_density <= LBFGS_PATH.least_gain * max(1.0, abs(here.log_density)):
+            break
+    return path
 
 
 def next_point(before: PathPoint, u: Array, log_density: float, gradient: Array) -> PathPoint:

@@ -33,8 +33,8 @@ class PathfinderLimits(NamedTuple):
     """Draws that rank the paths of a start or of a look for other modes, where a rough ELBO will do."""
 
     most_points: int = 40
-    """Points of a path whose Gaussians are judged: one of hundreds is one down a funnel, where neighbours
-    hardly differ.
+    """Points of a path whose Gaussians are judged: one of hundreds is one down a funnel, of which half are
+    judged all along it, and half about the best of these.
     """
 
     steps_without_gain: int = 20
@@ -103,17 +103,32 @@ def pathfinder(
             raise StopIteration
 
     path = lbfgs_path(target, start, watch=until_converged)
-    chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), PATHFINDING.most_points)).astype(int))
-    at_once = max(1, PATHFINDING.most_numbers // (2 * z.size))
-    some = ([path[k] for k in chosen[i : i + at_once]] for i in range(0, len(chosen), at_once))
-    found = filter(None, (_best(target, points, z) for points in some))
-    best = max(found, key=lambda gaussian: gaussian.elbo, default=None)
+    best = _best_of_path(target, path, z)
     if best is None:
         raise InferenceError(
             "No point on the L-BFGS path has a Gaussian whose draws all have a finite log density. "
             "Start from random values, or nearer to the posterior."
         )
     return best
+
+
+def _best_of_path(target: Target, path: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+    """The Gaussian with the best ELBO on a path: of a long one, among points all along, and then nearby."""
+    if len(path) <= PATHFINDING.most_points:
+        return _best(target, path, z)
+    chosen = _evenly(0, len(path) - 1)
+    best = _best(target, [path[k] for k in chosen], z)
+    if best is None:
+        return None
+    at = chosen.index(best.steps - 1)
+    near = _evenly(chosen[max(at - 1, 0)], chosen[min(at + 1, len(chosen) - 1)])
+    nearby = _best(target, [path[k] for k in near], z)
+    return max(filter(None, (best, nearby)), key=lambda gaussian: gaussian.elbo)
+
+
+def _evenly(first: int, last: int) -> list[int]:
+    """Half of the points that are judged, from the first to the last."""
+    return [*dict.fromkeys(np.linspace(first, last, PATHFINDING.most_points // 2).astype(int).tolist())]
 
 
 def mixture_log_density(paths: Sequence[Pathfinder], u: Array) -> Array:
@@ -175,6 +190,13 @@ class Guess(NamedTuple):
 
 def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
     """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one."""
+    at_once = max(1, PATHFINDING.most_numbers // (2 * z.size))
+    some = (points[i : i + at_once] for i in range(0, len(points), at_once))
+    found = filter(None, (_best_at_once(target, each, z) for each in some))
+    return max(found, key=lambda gaussian: gaussian.elbo, default=None)
+
+
+def _best_at_once(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
     guesses = _guesses(points, z)
     if not guesses:
         return None

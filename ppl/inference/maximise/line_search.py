@@ -141,6 +141,7 @@ def _inside(line: Line, low: Trial, high: Trial, alpha: np.float64) -> tuple[Tri
     return found
 
 
+@np.errstate(all="ignore")
 def _between(low: Trial, high: Trial, count: int) -> np.float64:
     """The minimum of the cubic through both ends (Nocedal and Wright, eq. 3.59), or the middle."""
     width, middle = abs(low.alpha - high.alpha), 0.5 * (low.alpha + high.alpha)
@@ -154,6 +155,7 @@ def _between(low: Trial, high: Trial, count: int) -> np.float64:
     return np.float64(alpha) if inside else middle
 
 
+@np.errstate(all="ignore")
 def cubic_minimum(slope: np.float64, end: Trial, least: float, most: float) -> np.float64:
     """Where the cubic through (0, 0) with that slope and through `end` is least in [least, most]."""
     x, f, df = end

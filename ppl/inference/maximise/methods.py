@@ -10,8 +10,10 @@ from ppl.inference.maximise.rules import STANS, Rules, Step, Stop
 from ppl.inference.objective.target import Array, Target
 
 METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[Step]]] = {
-    "lbfgs": lambda target, start, rules: climb(target, start, rules, LimitedMemory(rules.history_size)),
-    "bfgs": lambda target, start, rules: climb(target, start, rules, Dense()),
+    "lbfgs": lambda target, start, rules: climb(
+        target.log_density_gradient, start, rules, LimitedMemory(rules.history_size)
+    ),
+    "bfgs": lambda target, start, rules: climb(target.log_density_gradient, start, rules, Dense()),
     "newton": climb_by_newton,
 }
 

@@ -1,6 +1,6 @@
 """L-BFGS and BFGS as in Stan: how each line search begins, and when the Hessian is reset."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.inference.maximise.line_search import WOLFE, Line, Objective, Point, Trial, cubic_minimum, search
 from ppl.inference.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, Step, Stop
-from ppl.inference.objective.target import Array, Target
+from ppl.inference.objective.target import Array
 
 
 @dataclass(frozen=True)
@@ -71,37 +71,48 @@ class Found(NamedTuple):
     reset: bool
 
 
+Density = Callable[[Array], tuple[float, Array]]
+"""Of a point (dim,) the log density and its gradient (dim,)."""
+
+
 @dataclass
 class Loss:
     """Minus the log density, counting its evaluations."""
 
-    target: Target
+    density: Density
     evaluations: int = 0
 
     def __call__(self, u: Array) -> Point | None:
         self.evaluations += 1
-        value, gradient = self.target.log_density_gradient(u)
+        value, gradient = self.density(u)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             return None
         return Point(u, np.float64(-value), -gradient)
 
 
-def climb(target: Target, start: Array, rules: Rules, curvature: Curvature) -> Iterator[Step]:
-    """The steps from `start` (dim,), where the log density is finite, on; the last has a `stop`.
+def climb(
+    density: Density, start: Array, rules: Rules, curvature: Curvature, unit_start: bool = False
+) -> Iterator[Step]:
+    """The steps from `start` (dim,) on, none where the log density is not finite; the last has a `stop`.
+
+    With `unit_start` a line search begins with an alpha of 1, along a gradient with a step of length 1, at
+    whatever scale the log density is; without it as Stan's do.
 
     A tolerance that is met is confirmed by one more step: where that gains more than `confirmed_gain`,
     or meets none, the search goes on.
     """
-    loss = Loss(target)
+    loss = Loss(density)
     here = loss(start)
-    assert here is not None
+    if here is None:
+        return
     yield Step(start, float(-here.loss), -here.slope)
     number, direction = 0, -here.slope
     met: Stop | None = None
     last: _Last | None = None
     while True:
         number += 1
-        found = _step(loss, here, direction, last, rules.init_alpha)
+        alpha = 1 / max(float(np.linalg.norm(here.slope)), EPSILON) if unit_start else rules.init_alpha
+        found = _step(loss, here, direction, last, alpha, unit_start)
         if found is None:
             end, slope = met or Stop.LINE_SEARCH, -here.slope
             yield Step(here.u, float(-here.loss), slope, number - 1, evaluations=loss.evaluations, stop=end)
@@ -131,10 +142,12 @@ class _Last(NamedTuple):
     start: Point
 
 
-def _step(loss: Objective, here: Point, direction: Array, last: _Last | None, alpha: float) -> Found | None:
+def _step(
+    loss: Objective, here: Point, direction: Array, last: _Last | None, alpha: float, unit_start: bool
+) -> Found | None:
     """Along the direction, else straight downhill; None where neither leads down."""
     if last is not None:
-        first = _first_alpha(here, last)
+        first = np.float64(1.0) if unit_start else _first_alpha(here, last)
         if found := search(Line(loss, here, direction, first)):
             return Found(found[1], direction, found[0], first, reset=False)
     downhill, begin = -here.slope, np.float64(alpha)

@@ -42,6 +42,8 @@ class Rules:
 
 
 STANS = Rules()
+UNTIL_STOPPED = Rules(tol_obj=0.0, tol_rel_obj=0.0, tol_grad=0.0, tol_rel_grad=0.0, tol_param=0.0)
+"""For a search that its caller ends."""
 
 
 FLAT_GRADIENT = 1e-2

@@ -9,11 +9,37 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.estimators.reparameterised import elbo_gradient
 from ppl.inference.families.family import Family
+from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
+from ppl.inference.maximise.rules import EPSILON, Rules
 from ppl.inference.objective.target import Array, Target, blame, log_density_gradients
 from ppl.inference.run.outcome import Ending
-from ppl.late import linalg, optimize
+from ppl.late import linalg
 
 Objective = Callable[[Array], tuple[float, Array]]
+
+
+class FixedElboLimits(NamedTuple):
+    """How far the ELBO on fixed draws is maximised."""
+
+    history: int = 20
+    """Pairs of steps and gradients that L-BFGS keeps."""
+
+    gain: float = 1e-8
+    """The change of the ELBO, relative to it, that ends the search."""
+
+    slope: float = 3e-3
+    """The largest slope that is left, in nats a posterior sd: such a mean is 0.003 sds from its place."""
+
+
+FIXED_ELBO = FixedElboLimits()
+FIXED_ELBO_RULES = Rules(
+    iter=1 << 14,
+    tol_obj=0.0,
+    tol_rel_obj=FIXED_ELBO.gain / EPSILON,
+    tol_grad=0.0,
+    tol_rel_grad=0.0,
+    tol_param=0.0,
+)
 
 
 class Maximum(NamedTuple):
@@ -31,28 +57,22 @@ class Spent(Exception):
 
 
 class WatchedObjective:
-    """An objective with walls and a budget, which remembers the best point it was asked for.
-
-    Where it is not finite, it is above all seen and has no slope: the line search backs off from there.
-    L-BFGS looks at its own count of evaluations between line searches only, each of which may take twenty.
-    """
+    """An objective with a budget, which remembers the best point it was asked for."""
 
     def __init__(self, objective: Objective, begin: Array, most: int, report: Callable[[float], None]):
         self.objective, self.most, self.report, self.calls = objective, most, report, 0
-        self.best, self.lowest, self.highest = begin, math.inf, 0.0
+        self.best, self.lowest = begin, math.inf
 
     def __call__(self, point: Array) -> tuple[float, Array]:
+        """Minus the objective and its slope, which L-BFGS climbs."""
         if self.calls == self.most:
             raise Spent
         self.calls += 1
         value, slope = self.objective(point)
-        if not (math.isfinite(value) and np.isfinite(slope).all()):
-            return 10 * (1 + self.highest), np.zeros_like(slope)
-        self.highest = max(self.highest, value)
-        if value < self.lowest:
+        if value < self.lowest and np.isfinite(slope).all():
             self.best, self.lowest = point.copy(), value
         self.report(self.lowest)
-        return value, slope
+        return -value, -slope
 
 
 def maximise(
@@ -89,11 +109,12 @@ def maximise(
 
 def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, Ending]:
     """The end of L-BFGS, or the best point that it saw."""
-    # In nats, and in nats a posterior sd: a gradient of 0.003 is a mean 0.003 sd from its place.
-    options = {"maxfun": max(1, watched.most), "maxcor": 20, "ftol": 1e-8, "gtol": 3e-3}
+    memory = LimitedMemory(FIXED_ELBO.history)
     try:
-        found = optimize.minimize(watched, begin, jac=True, method="L-BFGS-B", options=options)
-        return found.x, Ending.CONVERGED if found.status != 1 else Ending.BUDGET_REACHED
+        for step in climb(watched, begin, FIXED_ELBO_RULES, memory, unit_start=True):
+            if np.abs(step.gradient).max(initial=0.0) <= FIXED_ELBO.slope:
+                break
+        return step.u, Ending.CONVERGED
     except Spent:
         return watched.best, Ending.BUDGET_REACHED
     except KeyboardInterrupt:
