@@ -3,23 +3,24 @@
 import json
 import os
 from collections.abc import Iterable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ppl.cli.output import wrapped
 from ppl.errors import ModelError
-from ppl.frontend.check import analyse
 from ppl.frontend.lints import Lint
-from ppl.frontend.pedantic import lints
-from ppl.source import SourceText, Span
+from ppl.source import Span
+
+if TYPE_CHECKING:
+    from ppl.phases import Compilation
 
 Diagnostic = ModelError | Lint
 
 BOLD, RED, YELLOW, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
 
 
-def likely_bugs(source: SourceText) -> list[Lint]:
-    """The warnings that are given without being asked for; raises ModelError as compiling does."""
-    return [lint for lint in lints(*analyse(source)) if lint.likely]
+def likely_bugs(c: "Compilation") -> list[Lint]:
+    """The warnings that are given without being asked for."""
+    return [Lint(*warned) for warned in c.warnings]
 
 
 def severity(d: Diagnostic) -> str:

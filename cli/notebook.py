@@ -54,6 +54,6 @@ def define(names: dict[str, Any], line: str, cell: str) -> Any:
             "\n\n".join(as_text(each, colour) for each in (error, *error.others)) for colour in (False, True)
         )
         raise Refused(plain, coloured) from None
-    show(likely_bugs(source), sys.stderr)
+    show(likely_bugs(model.compilation), sys.stderr)
     names[name] = model
     return model

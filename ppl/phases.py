@@ -11,7 +11,8 @@ from ppl.backend.emitted import Emitted
 from ppl.backend.load import Code, load
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.forms import DRAWS, VALUES, Form
+from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
+from ppl.ir.made_of import made_of
 from ppl.ir.traits import Traits, traits_of
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.source import SourceText, Span
@@ -196,6 +197,11 @@ class Compilation:
     def traits(self) -> Traits:
         """What of the log density decides how it is computed."""
         return self.stored_or("traits", lambda: traits_of(self.program()))
+
+    @cached_property
+    def made_of(self) -> dict[str, frozenset[str]]:
+        """The parameters that each transformed parameter is made of, by its name."""
+        return self.stored_or("made of", lambda: made_of(self.program(ARRAYS)))
 
     @cached_property
     def warnings(self) -> tuple[Warned, ...]:

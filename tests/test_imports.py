@@ -88,6 +88,32 @@ def test_a_command_imports_what_it_needs(words, without, folder):
     assert [name for name in loaded if f"{name}.".startswith(tuple(f"{each}." for each in without))] == []
 
 
+COMPILING = (
+    "lark",
+    "ppl.frontend.ast",
+    "ppl.observed.terms",
+    "ppl.discrete",
+    "ppl.forward",
+    "ppl.ir.passes.vectorise",
+)
+UNUSED = ("scipy.optimize", "scipy.stats", "scipy.fft", "scipy.spatial", "scipy.integrate", "jax", "pandas")
+MOST_MODULES = {"first": 1350, "second": 1150}
+"""Of a fit by the command line, all packages together."""
+
+
+def test_a_fit_imports_the_modules_of_its_path(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("PPL_CACHE", str(tmp_path))
+    regression = MODELS / "linear_regression" / "linear_regression"
+    fit = ["run.py", "variational", f"{regression}.model", f"{regression}.data.json", "-o", "fit.csv"]
+    for run, more in (("first", ()), ("second", COMPILING)):
+        done = subprocess.run([sys.executable, "-c", RUN, *fit], cwd=folder, capture_output=True, text=True)
+        status, loaded = json.loads(done.stderr.splitlines()[-1])
+        assert not status, done.stderr
+        unwanted = tuple(f"{each}." for each in (*UNUSED, *more))
+        assert [name for name in loaded if f"{name}.".startswith(unwanted)] == []
+        assert len(loaded) <= MOST_MODULES[run]
+
+
 def test_passes_are_imported_when_they_run():
     code = "import sys, ppl.ir.forms; print([m for m in sys.modules if m.startswith('ppl.ir.passes.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

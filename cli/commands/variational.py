@@ -118,7 +118,6 @@ def variational(
     from ppl.fitting.checkpoint import CheckpointOptions
     from ppl.fitting.memory_needed import require_memory
     from ppl.inference.run.phases import OF_CHAINS, phases_of
-    from ppl.program_text import read_source
     from ppl.results.files.formats import require_name_of_fit, save_draws
     from ppl.results.fits.chains import sample_with
     from ppl.results.fits.fit import fit_with_journal
@@ -141,12 +140,12 @@ def variational(
     as_json = layout.value == JSON
     console = Console(file=cast(TextIO, out), quiet=quiet or as_json)
     checkpoint = CheckpointOptions(report.checkpoint_of(output), resume, checkpoint_every)
+    compiled = model_of(model, positive_transform=positive_transform.value)
     if not quiet:
-        show(likely_bugs(read_source(model)), sys.stderr)
+        show(likely_bugs(compiled.compilation), sys.stderr)
     options = Settings(**given_settings(settings))
     if together:
         options = replace(options, sharded=True)
-    compiled = model_of(model, positive_transform=positive_transform.value)
     if together and as_names(arrays):
         from ppl.jax_backend.mesh import with_own_rows
 

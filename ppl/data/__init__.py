@@ -3,7 +3,7 @@
 from ppl.data.bounded_read import read_stream
 from ppl.data.expected import Expected
 from ppl.data.inputs import Inputs, Rows, merged, unknown_names
-from ppl.data.load import Frame, load_data, of_json
+from ppl.data.load import Frame, Given, load_data, of_json
 from ppl.data.lookup import misspelt
 from ppl.data.on_disk import open_array, with_arrays
 from ppl.data.read import check_value, read_value
@@ -11,6 +11,7 @@ from ppl.data.read import check_value, read_value
 __all__ = [
     "Expected",
     "Frame",
+    "Given",
     "Inputs",
     "Rows",
     "check_value",

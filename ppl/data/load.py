@@ -31,6 +31,10 @@ class Frame(Protocol):
     def __len__(self) -> int: ...
 
 
+Given = Inputs | Mapping[str, Any] | Frame | str | Path
+"""What data may be given as."""
+
+
 def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
     """The given mapping, a DataFrame by column, the contents of a .json, .csv, .R, .npz or .parquet
     file; or inputs.

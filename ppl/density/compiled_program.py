@@ -23,8 +23,7 @@ from ppl.density.data import Data, mapped
 from ppl.density.layout import check_sizes, parameter_places, parameters_of
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
-from ppl.ir.made_of import made_of
+from ppl.ir.forms import DRAWS, VALUES, Form
 from ppl.ir.traits import Traits
 from ppl.names import sized
 from ppl.phases import Compilation
@@ -172,10 +171,10 @@ class CompiledProgram:
         """
         return {d.name: str(d.type) for d in self.lowered.data}
 
-    @cached_property
+    @property
     def made_of(self) -> dict[str, frozenset[str]]:
         """The parameters that each transformed parameter is made of, by its name."""
-        return made_of(self.program(ARRAYS))
+        return self.compilation.made_of
 
     @property
     def traits(self) -> Traits:

@@ -11,7 +11,7 @@ from functools import partial
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, changing_names, mentions, used_names, walk_statements, with_blocks
 from ppl.stdlib import batching
-from ppl.stdlib.functions.table import TRANSPARENT
+from ppl.stdlib.functions.transparent import TRANSPARENT
 from ppl.types import INT
 
 

@@ -20,7 +20,7 @@ from ppl.stdlib.functions.fills import rep_array
 from ppl.stdlib.functions.log_sums import log_sum_exp
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import product, total
-from ppl.stdlib.functions.table import TRANSPARENT
+from ppl.stdlib.functions.transparent import TRANSPARENT
 from ppl.stdlib.record import Impl, LeadingAxis
 from ppl.types import (
     INT,

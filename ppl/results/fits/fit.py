@@ -12,7 +12,7 @@ import numpy as np
 
 from ppl import html
 from ppl.arguments import checks
-from ppl.data import load_data
+from ppl.data import Given, load_data
 from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
@@ -46,6 +46,7 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
+from ppl.late import LateModule
 from ppl.names import LABELS, labels_in, variable_of
 from ppl.results.arguments.of_settings import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
@@ -54,12 +55,11 @@ from ppl.results.files.columns import Floats, bracketed, missing_of, variables
 from ppl.results.files.config import as_json
 from ppl.results.files.formats import require_name_of_fit
 from ppl.results.files.provenance import Provenance
-from ppl.results.fits import saved, updating
+from ppl.results.fits import saved
 from ppl.results.fits.chains import Chains, sample_from
 from ppl.results.fits.codes import codes
 from ppl.results.fits.log_evidence import evidence_of, no_evidence, unknown_evidence
 from ppl.results.fits.metric import save_warm_start
-from ppl.results.fits.new_rows import Given
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.fits.variables import VariablesOfDraws
@@ -68,6 +68,7 @@ from ppl.results.report.summary import Summary, as_html, summarise
 if TYPE_CHECKING:
     import pandas as pd
 
+updating = LateModule("ppl.results.fits.updating")
 BELOW_GOOD = (Level.USABLE, Level.POOR)
 
 

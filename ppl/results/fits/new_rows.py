@@ -2,13 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.data import Frame, Inputs, load_data
+from ppl.data import Given, load_data
 from ppl.data.missing import holes_in
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
@@ -26,9 +25,6 @@ from ppl.observed.new_rows import NewRows, Predicting, Shapes
 from ppl.results.files.columns import Floats, reshape
 from ppl.results.fits.by_row import compiled_as
 from ppl.results.fits.tied_draws import Drawn, given_tied
-
-Given = Inputs | Mapping[str, Any] | Frame | str | Path
-
 
 Entries = Mapping[str, NDArray[np.bool_]]
 """Of modelled data that new rows hold, which entries are given."""

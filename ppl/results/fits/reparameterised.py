@@ -1,7 +1,6 @@
 """Another form of the program, for a fit that is less than good."""
 
 from ppl.density.compiled_program import CompiledProgram
-from ppl.frontend.non_centred import centred
 
 
 def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
@@ -14,6 +13,8 @@ def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
     """
     if model.compilation.part is not None:  # a part of a program has no text of its own
         return ()
+    from ppl.frontend.non_centred import centred
+
     found = list(centred(*model.compilation.checked))
     if not found:
         return ()

@@ -28,8 +28,10 @@ from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
+from ppl.late import LateModule
 from ppl.results.files.provenance import Provenance
-from ppl.results.fits.updating import earlier_to_json
+
+updating = LateModule("ppl.results.fits.updating")
 
 
 def to_json(
@@ -70,7 +72,7 @@ def to_json(
         },
         "spread": result.verdict.spread and vars(result.verdict.spread),
         "chains": encode(result.adapted),
-        "earlier": earlier_to_json(posterior.earlier),
+        "earlier": posterior.earlier and updating.earlier_to_json(posterior.earlier),
     }
     return json.dumps(with_checksum(plain(record)), indent=1, allow_nan=False) + "\n"
 

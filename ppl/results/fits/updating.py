@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ppl.data import load_data
+from ppl.data import Given, load_data
 from ppl.data.blocks import taken
 from ppl.data.levels import Factor
 from ppl.data.shares import Share
@@ -24,7 +24,7 @@ from ppl.ir.forms import ARRAYS
 from ppl.ir.passes.split_rows import split_rows
 from ppl.observed.new_rows import NewRows
 from ppl.observed.refused import not_updated
-from ppl.results.fits.new_rows import Given, coded_as_at_the_fit, groups_in
+from ppl.results.fits.new_rows import coded_as_at_the_fit, groups_in
 from ppl.stdlib.constraints.table import ELEMENTWISE
 
 P = TypeVar("P", bound=LogDensity)
@@ -261,10 +261,8 @@ def require_elements(new: LogDensity, size: str) -> None:
             )
 
 
-def earlier_to_json(earlier: Earlier | None) -> dict[str, Any] | None:
+def earlier_to_json(earlier: Earlier) -> dict[str, Any]:
     """What an updated fit knows of the rows seen, as JSON."""
-    if earlier is None:
-        return None
     draws = earlier.draws._asdict() if earlier.draws else None
     return {**vars(earlier), "site": vars(earlier.site), "draws": draws}
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ppl import api
 from ppl.arguments import checks
+from ppl.data import Given
 from ppl.data.load import is_frame
 from ppl.density.completions import completed_draws
 from ppl.density.discrete import most_probable, probabilities
@@ -20,6 +21,7 @@ from ppl.extras import extra
 from ppl.fitting.identity import positive_transform
 from ppl.fitting.posterior_target import parameters_of
 from ppl.inference.diagnose.level import Level
+from ppl.late import LateModule
 from ppl.names import unflatten, variable_of
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz import (
@@ -43,17 +45,6 @@ from ppl.results.files.columns import (
 )
 from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
-from ppl.results.fits.by_row import (
-    RowsByOutcome,
-    arrays,
-    chosen_outcomes,
-    log_likelihood,
-    log_liks,
-    of_outcome,
-    outcomes,
-    predictive,
-)
-from ppl.results.fits.new_rows import Given, in_frame, predicted, scored
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
 from ppl.results.report.loo import Loo, LooByOutcome, loo_by_outcome
 
@@ -62,6 +53,10 @@ if TYPE_CHECKING:
     import xarray
 
     from ppl.results.doctor.doctor import Examination
+    from ppl.results.fits.by_row import RowsByOutcome
+
+by_row, new_rows = LateModule("ppl.results.fits.by_row"), LateModule("ppl.results.fits.new_rows")
+"""What few fits are asked for, which imports the compiler."""
 
 
 class VariablesOfDraws(ABC):
@@ -214,8 +209,8 @@ class VariablesOfDraws(ABC):
             ((1000, 3), (3,))
         """
         if POINTWISE not in variables(self.column_names):
-            return arrays(self._by_row)
-        found = outcomes(self.posterior)
+            return {**by_row.arrays(self._by_row)}
+        found = by_row.outcomes(self.posterior)
         return {found[0] if len(found) == 1 else POINTWISE: self.stan_variable(POINTWISE)}
 
     @checks
@@ -239,8 +234,8 @@ class VariablesOfDraws(ABC):
             >>> fit.predictive()["y"].shape
             (1000, 3)
         """
-        names = [name for name in outcomes(self.posterior) if name + REPLICATED not in self._names]
-        found = predictive(self.posterior, self.draws_u, seed) if names else {}
+        names = [name for name in by_row.outcomes(self.posterior) if name + REPLICATED not in self._names]
+        found = by_row.predictive(self.posterior, self.draws_u, seed) if names else {}
         own = {name: self.stan_variable(name + REPLICATED) for name in self._replicated}
         return {**{name: found[name] for name in names if name in found}, **own}
 
@@ -278,8 +273,8 @@ class VariablesOfDraws(ABC):
             array([-1.3, -1.6])
         """
         names = (replicate,) if isinstance(replicate, str) else replicate
-        found = predicted(self.posterior, self.draws_u, data, seed, names)
-        return in_frame(found, data) if is_frame(data) else found
+        found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names)
+        return new_rows.in_frame(found, data) if is_frame(data) else found
 
     @checks
     def score(self, data: Given, outcome: str | None = None, seed: int = 1) -> dict[str, Floats]:
@@ -296,7 +291,7 @@ class VariablesOfDraws(ABC):
                 depend on the same unknown values, and none is named.
         """
         names = () if outcome is None else (outcome,)
-        found = scored(self.posterior, self.draws_u, data, seed, names)
+        found = new_rows.scored(self.posterior, self.draws_u, data, seed, names)
         return {name: each.values for name, each in found.items()}
 
     @checks
@@ -339,7 +334,7 @@ class VariablesOfDraws(ABC):
         found = {PREDICTIVE: (predictive, OBSERVED)} if PREDICTIVE in self._names else {}
         found |= {name + REPLICATED: (predictive, name) for name in self._replicated}
         if POINTWISE in self._names:
-            only = outcomes(self.posterior)
+            only = by_row.outcomes(self.posterior)
             found[POINTWISE] = (log_likelihood, only[0] if len(only) == 1 else POINTWISE)
         return found
 
@@ -356,18 +351,24 @@ class VariablesOfDraws(ABC):
         }
 
     @cached_property
-    def _by_row(self) -> RowsByOutcome:
-        return log_likelihood(self.posterior, self.draws_u)
+    def _by_row(self) -> "RowsByOutcome":
+        found: RowsByOutcome = by_row.log_likelihood(self.posterior, self.draws_u)
+        return found
 
     def _pointwise(self, outcome: str | Sequence[str] | None, name: str) -> list[LogLik]:
         """The log likelihood that is called `name` among the draws, else that which the program tells."""
-        where, log_ratios, found = self.posterior.source.name, self._log_ratios, outcomes(self.posterior)
+        where, log_ratios, found = (
+            self.posterior.source.name,
+            self._log_ratios,
+            by_row.outcomes(self.posterior),
+        )
         there = name != POINTWISE or name in variables(self.column_names)
         only = found[0] if len(found) == 1 else None
         if there and outcome in (None, [], only, [only]):
             own = of_draws(self.column_names, self.draws(), log_ratios, name, where)
-            return [of_outcome(own, self.posterior, only) if only else own]
-        return log_liks(chosen_outcomes(self._by_row, outcome), log_ratios, where)
+            return [by_row.of_outcome(own, self.posterior, only) if only else own]
+        rows = by_row.chosen_outcomes(self._by_row, outcome)
+        return [*by_row.log_liks(rows, log_ratios, where)]
 
     @overload
     def loo(self, outcome: None = None, log_lik: str = POINTWISE) -> Loo | LooByOutcome: ...

@@ -55,8 +55,5 @@ TOPICS = (
 
 FUNCTIONS: tuple[Function, ...] = tuple(with_complex(f) for topic in TOPICS for f in topic.FUNCTIONS)
 
-TRANSPARENT = frozenset({fills.rep_array, *(o.impl for f in sizes.FUNCTIONS for o in f.overloads)})
-"""What asks for shapes alone or is made of operators: any value that has those will do."""
-
 JACOBIAN_FUNCTIONS = constraint_functions.JACOBIAN_FUNCTIONS
 """Functions that add to the target; their implementations return (value, what to add)."""
