@@ -95,7 +95,7 @@ def test_moved_draws_come_back_in_the_coordinates_of_the_model(dim):
     np.testing.assert_allclose(corrected.u.std(axis=0) / sd, 1, atol=0.12)
     np.testing.assert_allclose(corrected.log_p, target.log_densities(corrected.u))
     assert corrected.made is MOVED and corrected.moved.stationary
-    assert corrected.moved.mixing.fewest_effective >= 500
+    assert corrected.moved.mixing.fewest_effective >= 1000
     assert corrected.evidence.doubt == ""
     assert abs(corrected.evidence.evidence.value) < 4 * corrected.evidence.evidence.se < 0.4
 

@@ -39,8 +39,11 @@ class EndingLimits(NamedTuple):
     """The change of a mean, an sd or a quantile from stage to stage, in sds and beyond its noise, below which
     there is none."""
 
-    effective: int = 500
+    effective: int = 1000
     """Independent draws that these must be worth, for every statistic of every coordinate."""
+
+    many_moves: int = 40
+    """Moves after which half as many will do: where chains began is forgotten, and what is left is noise."""
 
     fewest_effective: int = 400
     """The same where fewer draws are written."""
@@ -195,10 +198,17 @@ def until_stationary(
         kept = [*kept, stage][-MOVES.kept :]
         if moves >= MOVES.fewest_moves:
             found = _moved(joined(kept[:-1]), stage, sampler, centres, spent)
-            enough = found.stationary and found.mixing.fewest_effective >= effective
+            enough = found.stationary and found.mixing.fewest_effective >= needed(effective, found)
             if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
                 return found
     return found
+
+
+def needed(effective: float, moved: Moved) -> float:
+    """The independent draws with which chains end that should be worth so many."""
+    if moved.total_moves < MOVES.many_moves or effective > MOVES.effective:
+        return effective
+    return min(effective, max(MOVES.fewest_effective, effective / 2))
 
 
 def nearest(u: Array, centres: Array) -> NDArray[np.intp]:

@@ -15,7 +15,7 @@ from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
 from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
-from ppl.inference.objective.target import Array, Target, without_blocks
+from ppl.inference.objective.target import Target, without_blocks
 from ppl.inference.recipes.nested import Refused, beside, by_blocks
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
@@ -55,7 +55,9 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context)
-        q, path = _at_start(target, start, context) or _optimise(target, start, context)
+        ways = (_at_start, _on_fixed_draws)
+        found = next(filter(None, (way(target, start, context) for way in ways)), None)
+        q, path = found or _optimised(target, start, context)
         result = result_of(target, q.family, q.params, path, context)
     return beside(target, result, refused, context)
 
@@ -72,19 +74,19 @@ def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, 
     return q, Path(start.point, q.outcome, notes=[start.note] if start.note else [], at_maximum=True)
 
 
-def _optimise(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
-    """ADVI: on fixed draws alone where `auto` moves draws from what that finds, which need not be exact."""
-    settings = context.settings
+def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:
+    """What the third stage finds from the start, if `auto` moves draws from it, which need not be exact.
+
+    Where the start lies so far out that it does not come to an end, the loop comes first.
+    """
+    settings, journal, rng = context.settings, context.journal, context.streams.refine
     chooses = settings.algorithm == "auto" and settings.eta is None and _refines(settings)
-    if chooses and start.scaled and start.outcome is None and will_move(target, settings):
-        return _on_fixed_draws(target, start, context)
-    return _optimised(target, start, context)
-
-
-def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
-    """What the third stage finds from the start."""
-    journal, rng = context.journal, context.streams.refine
-    q = once(journal, "end", lambda: _refined(target, start, start.params, NOT_RUN, context), rng)
+    if not (chooses and start.scaled and start.outcome is None and will_move(target, settings)):
+        return None
+    found = once(journal, "on fixed draws", lambda: refine(start, start.params, NOT_RUN, context), rng)
+    if found.outcome.ending not in (Ending.CONVERGED, Ending.INTERRUPTED):
+        return None
+    q = once(journal, "end", lambda: _upgraded(target, start, found, context), rng)
     notes = [note for note in (start.note, *q.notes) if note]
     return q, Path(start.point, q.outcome, notes=notes, at_maximum=q.at_maximum)
 
@@ -111,13 +113,12 @@ def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
         unsaid = better is found and settings.refine and not loop.search.note
         return replace(found, notes=(NO_REFINEMENT,)) if unsaid else better
     if settings.refine and outcome.ending is not Ending.INTERRUPTED:
-        return _refined(target, start, params, outcome, context)
+        return _upgraded(target, start, refine(start, params, outcome, context), context)
     return unrefined(start, params, outcome, loop.search.note)
 
 
-def _refined(target: Target, start: Start, params: Array, before: Outcome, context: Context) -> Refined:
-    """The maximum of the ELBO on fixed draws, and of a larger family where that is called for."""
-    found = refine(start, params, before, context)
+def _upgraded(target: Target, start: Start, found: Refined, context: Context) -> Refined:
+    """A larger family, where that is called for."""
     if not context.settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:
         return found
     try:
