@@ -143,6 +143,26 @@ def test_new_rows_have_the_codes_of_the_fit_and_unknown_levels_are_new_groups(fi
     assert updated.posterior.levels["town"] == ("Bath", "Hull", "York", "Ely") and updated.posterior.d.J == 4
 
 
+def test_an_updated_fit_keeps_levels_of_data_that_new_rows_omit(tmp_path):
+    program = """
+    data {
+      int N; int J; int L; array[N] int<lower=1, upper=J> g; array[J] int<lower=1, upper=L> part;
+      array[N] int<lower=0, upper=1> y;
+    }
+    parameters { vector[L] r; }
+    model { r ~ normal(0, 1); y ~ bernoulli_logit(r[part[g]]); }
+    """
+    model, quick = ppl.compile_model(program), {"algorithm": "laplace", "draws": 20}
+    data = {"N": 3, "g": ["a", "b", "a"], "part": ["north", "south"], "y": ["no", "yes", "no"]}
+    new = {"N": 2, "g": ["b", "a"], "y": ["yes", "yes"]}
+    updated = model.condition(data).variational(seed=1, **quick).update(new, **quick)
+    updated.save(tmp_path / "fit.json")
+    again = ppl.load_fit(tmp_path / "fit.json", model, new)
+    assert again.posterior.labels == updated.posterior.labels
+    assert again.posterior.labels.of("r.2") == "r[south]"
+    np.testing.assert_array_equal(again.draws(), updated.draws())
+
+
 def test_words_for_what_had_numbers_are_refused():
     fit = CODED.variational(seed=1, algorithm="laplace", draws=10)
     with pytest.raises(ppl.DataError, match="town had numbers at the fit"):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import as_pairs
+from ppl.data.levels import Factor
 from ppl.errors import DataError, PPLError
 from ppl.files import require_file
 
@@ -79,6 +80,8 @@ def plain(value: Any, no_number: Callable[[float], Any] = repr) -> Any:
             return no_number(value)
         case Path():
             return str(value)
+        case Factor():
+            return plain(vars(value), no_number)
         case _:
             return value
 

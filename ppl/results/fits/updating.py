@@ -267,6 +267,13 @@ def earlier_to_json(earlier: Earlier) -> dict[str, Any]:
     return {**vars(earlier), "site": vars(earlier.site), "draws": draws}
 
 
+def with_levels(value: Any) -> Any:
+    """A value from a saved fit, of a factor with its levels."""
+    if isinstance(value, Mapping) and "levels" in value:
+        return Factor(np.array(value["codes"]), tuple(value["levels"]), value["first"])
+    return value
+
+
 def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
     """The same back from a saved fit; None where it is no update."""
     found = record.get("earlier")  # fits that were saved before had no such entry
@@ -280,8 +287,8 @@ def earlier_from_json(record: Mapping[str, Any]) -> Earlier | None:
         np.array(found["mean"], dtype=float),
         found["rows"],
         dict(found["groups"]),
-        found["unchanged"],
-        found["held"],
+        {name: with_levels(value) for name, value in found["unchanged"].items()},
+        {name: with_levels(value) for name, value in found["held"].items()},
         tuple((int(n), float(khat), float(ess)) for n, khat, ess in found["qualities"]),
         Known(**{name: np.array(x, dtype=float) for name, x in draws.items()}) if draws else None,
     )
