@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
-from ppl.inference.correct.bridge_sampling import bridge_sampling, effective_size
+from ppl.inference.correct.bridge_sampling import bridge_sampling, effective_size, variance_of_sets
+from ppl.inference.numerics.sobol import sobol
 
 
 def log_ratio(u, distance=1.5):
@@ -15,18 +16,18 @@ def log_ratio(u, distance=1.5):
 def estimate(seed, distance=1.5, n=512, m=1024):
     rng = np.random.default_rng(seed)
     of_p, of_q = rng.normal(distance, 1.3, n), rng.normal(size=m)
-    return bridge_sampling(log_ratio(of_p, distance), log_ratio(of_q, distance), n, m)
+    return bridge_sampling(log_ratio(of_p, distance), log_ratio(of_q, distance), n)
 
 
 def test_where_the_ratio_is_constant_there_is_no_error():
-    assert bridge_sampling(np.full(7, 4.25), np.full(9, 4.25), 7, 9) == pytest.approx((4.25, 0.0), abs=1e-12)
+    assert bridge_sampling(np.full(7, 4.25), np.full(9, 4.25), 7) == pytest.approx((4.25, 0.0), abs=1e-12)
 
 
 def test_the_equation_of_meng_and_wong_holds():
     """Their optimal bridge at the ratio that was found gives this ratio again."""
     rng = np.random.default_rng(3)
     of_p, of_q = (log_ratio(u) for u in (rng.normal(1.5, 1.3, 40), rng.normal(size=90)))
-    r = np.exp(bridge_sampling(of_p, of_q, 20, 90).value)
+    r = np.exp(bridge_sampling(of_p, of_q, 20).value)
     s, t = 20 / 110, 90 / 110
     upper = np.mean(np.exp(of_q) / (s * np.exp(of_q) + t * r))
     assert r == pytest.approx(upper / np.mean(1 / (s * np.exp(of_p) + t * r)), rel=1e-10)
@@ -38,11 +39,25 @@ def test_errors_are_standard_normal_in_standard_errors(distance):
     assert abs(found.mean()) < 0.3 and 0.8 < found.std() < 1.2
 
 
+def test_the_error_of_sets_of_quasi_random_points_is_that_of_their_means():
+    """As of independent points it would be four times as large."""
+
+    def logs(seed):
+        rng = np.random.default_rng(seed)
+        u = special.ndtri(np.concatenate([sobol(64, 1, rng) for _ in range(16)])[:, 0])
+        return special.log_expit(log_ratio(u))
+
+    every = [logs(seed) for seed in range(100)]
+    true = np.var([special.logsumexp(each) for each in every])
+    told, as_independent = (np.mean([variance_of_sets(each, n) for each in every]) for n in (16, 1024))
+    assert 0.7 < told / true < 1.4 and as_independent > 10 * true
+
+
 def test_densities_that_are_zero_or_overflow_are_part_of_the_mean():
     """A uniform on (0, 1) by draws of one on (0, 4), where p may be 0 or exp(-1e31)."""
     of_q = np.where(np.arange(400) % 4, -np.inf, np.log(4.0))
     for nothing in (-np.inf, -1e31):
-        found = bridge_sampling(np.full(300, np.log(4.0)), np.where(of_q > 0, of_q, nothing), 300, 400)
+        found = bridge_sampling(np.full(300, np.log(4.0)), np.where(of_q > 0, of_q, nothing), 300)
         assert found.value == pytest.approx(0.0, abs=1e-9) and 0.05 < found.se < 0.1
 
 

@@ -20,6 +20,8 @@ from ppl.late import special
 
 BRIDGE_DRAWS = 2048
 """Draws of the Gaussians that a bridge begins at, at most; a power of two."""
+SETS = 16
+"""Sets of quasi-random points that these are: their means say how large the error is."""
 DRAWS_A_BRIDGE = 4
 """Weighted draws for each of these: a bridge that checks their weights is not to cost what they did."""
 
@@ -61,7 +63,7 @@ def of_weighted(
     if found is None or not found.se <= MOST_NARROW:
         log_ratios = pool.log_p - pool.log_q
         of_q = np.append(log_ratios[first], np.full((count - len(pool.u)) // 2, -np.inf))
-        found = bridge_sampling(log_ratios[ends], of_q, size, len(of_q))
+        found = bridge_sampling(log_ratios[ends], of_q, size)
     bounded = weights.alike or weights.light_tail
     return Estimates(by, found, -np.inf if bounded else weights.khat)
 
@@ -82,18 +84,18 @@ def from_fitted(
     if start is None:
         return None
     of_p = pool.log_p[ends] - start.log_densities(pool.u[ends])
-    count = min(BRIDGE_DRAWS, 1 << (max(1, len(pool.u) // DRAWS_A_BRIDGE).bit_length() - 1))
-    return bridged(target, start, of_p, size, count, rng)
+    most = 1 << (len(pool.u) // DRAWS_A_BRIDGE).bit_length() >> 1
+    return bridged(target, start, of_p, size, max(SETS, min(BRIDGE_DRAWS, most)), rng)
 
 
 def bridged(
     target: Target, start: Reference, of_p: Array, size: float, count: int, rng: np.random.Generator
 ) -> Evidence:
     """By `count` draws of the start, and log p - log q at draws of p that are worth so many."""
-    u = start.draws(count, rng)
+    u = np.concatenate([start.draws(count // SETS, rng) for _ in range(SETS)])
     with np.errstate(all="ignore"):
         log_p = finite(log_densities(target, u))
-    return bridge_sampling(of_p, log_p - start.log_densities(u), size, count)
+    return bridge_sampling(of_p, log_p - start.log_densities(u), size, SETS)
 
 
 def gaussians_at(u: Array, modes: NDArray[np.intp]) -> Reference | None:

@@ -19,14 +19,15 @@ NO_CHANCE = 40.0
 """Log odds at which a chance is 0 or 1 to rounding."""
 
 
-def bridge_sampling(of_p: Array, of_q: Array, size_p: float, size_q: float) -> Evidence:
+def bridge_sampling(of_p: Array, of_q: Array, size_p: float, sets: int | None = None) -> Evidence:
     """The log of the integral of p over that of q, from log p - log q at draws of p (n,) and of q (m,).
 
-    The draws are worth `size_p` and `size_q` independent ones; those of q where p is zero have -inf. The
-    error is that of Fruehwirth-Schnatter (2004), Econometrics Journal 7. It is about 1 nat where neither has
-    draws among those of the other, and the estimate means nothing.
+    Those of p are worth `size_p` independent ones. Those of q are independent, or so many sets of
+    quasi-random points, one after the other, which are independent of one another; where p is zero they
+    have -inf. The error is that of Fruehwirth-Schnatter (2004), Econometrics Journal 7. It is about 1 nat
+    where neither has draws among those of the other, and the estimate means nothing.
     """
-    shift, odds = float(np.median(of_p)), float(np.log(size_p / size_q))
+    shift, odds = float(np.median(of_p)), float(np.log(size_p / len(of_q)))
     to_p, to_q = of_q - shift + odds, shift - of_p - odds
 
     def chances(ratio: float) -> tuple[Array, Array]:
@@ -45,8 +46,8 @@ def bridge_sampling(of_p: Array, of_q: Array, size_p: float, size_q: float) -> E
             ratio = (low + high) / 2
         if abs(ratio - last) < LAST_STEP:
             break
-    variances = map(relative_variance, chances(ratio))
-    variance = sum(each / size for each, size in zip(variances, (size_q, size_p), strict=True))
+    of_first, of_second = chances(ratio)
+    variance = variance_of_sets(of_first, sets or len(of_q)) + relative_variance(of_second) / size_p
     return Evidence(shift + ratio, float(np.sqrt(variance)))
 
 
@@ -60,6 +61,16 @@ def relative_variance(logs: Array) -> float:
     """Of numbers, given by their logs (n,): their variance over the square of their mean."""
     ratios = np.exp(logs - logs.max())
     return float(ratios.var() / ratios.mean() ** 2)
+
+
+def variance_of_sets(logs: Array, sets: int) -> float:
+    """Of the mean of numbers, given by their logs (n,) in so many sets, over the square of that mean.
+
+    The means of sets are independent; quasi-random points within one are not, and their mean has an error
+    that is smaller than that of independent ones.
+    """
+    means = np.exp(logs - logs.max()).reshape(sets, -1).mean(axis=1)
+    return float(means.var(ddof=1) / means.mean() ** 2 / sets)
 
 
 def effective_size(values: Array, groups: NDArray[np.intp]) -> float:
