@@ -46,8 +46,8 @@ def bridge_sampling(of_p: Array, of_q: Array, size_p: float, sets: int | None = 
             ratio = (low + high) / 2
         if abs(ratio - last) < LAST_STEP:
             break
-    of_first, of_second = chances(ratio)
-    variance = variance_of_sets(of_first, sets or len(of_q)) + relative_variance(of_second) / size_p
+    of_ours, of_theirs = chances(ratio)
+    variance = variance_of_sets(of_ours, sets or len(of_q)) + relative_variance(of_theirs) / size_p
     return Evidence(shift + ratio, float(np.sqrt(variance)))
 
 
