@@ -84,8 +84,7 @@ def on_backend(target: PosteriorTarget, settings: Settings) -> Target:
     if settings.backend == "jax" or (pays and not by_blocks):
         return by_jax(target, settings)
     if pays or (auto and is_possible(target) and has_room(numbers())):
-        faster, points = partial(if_traceable, target, settings), points_that_pay(target)
-        return replace(target, faster=faster, from_points=0 if pays else points, large=pays)
+        return replace(target, faster=partial(after, target, settings, pays), large=pays)
     return target
 
 
@@ -120,6 +119,11 @@ def jax_target(target: PosteriorTarget, settings: Settings) -> Target:
     key = target.jacobian, device, quick
     found = cached(target.posterior, key, lambda: compiled_target(target.posterior, *key))
     return replace(found, cores=cores_of(settings.cores))
+
+
+def after(target: PosteriorTarget, settings: Settings, large: bool, points: int) -> Target | None:
+    """The target by JAX if, after so many points, more are computed first by it, its compilation included."""
+    return if_traceable(target, settings) if large or points >= points_that_pay(target) else None
 
 
 def if_traceable(target: PosteriorTarget, settings: Settings) -> Target:

@@ -19,16 +19,15 @@ class PosteriorTarget(OfPosterior):
     """A posterior as a density over R^dim (inference.target.Target).
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
-    `note` is a sentence for the user, or ""; `faster` makes what computes the same faster, where there is
-    such, and pays `from_points` on; of a `large` one at single points too. Gradients at many points are those
-    of the parameters that are `moving`.
+    `note` is a sentence for the user, or ""; `faster` makes what computes the same faster after so many
+    points, None where it does not pay by then; of a `large` one from the first. Gradients at many points are those of the
+    parameters that are `moving`.
     """
 
     posterior: LogDensity
     jacobian: bool = True
     note: str = ""
-    faster: Callable[[], Target] | None = None
-    from_points: int = 0
+    faster: Callable[[int], Target | None] | None = None
     large: bool = False
     moving: Moving = None
 
@@ -76,10 +75,10 @@ class PosteriorTarget(OfPosterior):
         return self.posterior.log_joint(False, self.jacobian)
 
     def for_many_points(self, points: int) -> Target:
-        return self.faster() if self.faster and points >= self.from_points else self
+        return (self.faster(points) if self.faster else None) or self
 
     def without_blocks(self) -> Target:
-        return self.faster() if self.faster and self.large else self
+        return self.for_many_points(0) if self.large else self
 
 
 def parameters_of(posterior: LogDensity) -> tuple[str, ...]:

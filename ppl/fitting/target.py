@@ -100,10 +100,9 @@ def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource, poin
         target = target.target
     if not isinstance(target, PosteriorTarget):
         return "autograd" if settings.minibatch is not None else "jax"
-    moved = points > 0 and points >= target.from_points
-    pays = moved or (target.large and made is not DrawSource.NESTED)
-    by_both = pays and target.faster is not None and not isinstance(target.faster(), PosteriorTarget)
-    return "autograd, jax" if by_both else "autograd"
+    first = target if made is DrawSource.NESTED else target.without_blocks()
+    used = target.for_many_points(points) if points else first
+    return "autograd" if isinstance(used, PosteriorTarget) else "autograd, jax"
 
 
 def backends_of(posterior: LogDensity, settings: Settings) -> Callable[[Phase], str]:

@@ -208,9 +208,10 @@ def test_moves_take_the_compiled_steps_of_a_loop_that_stayed_one() -> None:
     posterior = ppl.compile_model(LOOP_THAT_STAYS).condition({"T": steps + 3, "y": np.zeros(steps + 3)})
     assert posterior.sizes.steps == steps
     auto = backend.on_backend(PosteriorTarget(posterior), Settings())
-    assert auto.from_points == backend.JAX_PAYS.moved_work // (auto.width + 20 * steps)
+    points = backend.points_that_pay(auto)
+    assert points == backend.JAX_PAYS.moved_work // (auto.width + 20 * steps)
     us = np.random.default_rng(2).normal(size=(5, steps + 3))
-    fast = for_many_points(auto, auto.from_points)
+    fast = for_many_points(auto, points)
     got, want = (target.log_density_gradients(us) for target in (fast, posterior))
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10)
@@ -223,7 +224,7 @@ def test_where_jax_cannot_move_draws_autograd_does() -> None:
     program = SIZE_BY_PARAMETER.replace("m ~ normal(0, 1);", wide)
     target = PosteriorTarget(ppl.compile_model(program).condition({}))
     auto = backend.on_backend(target, Settings())
-    assert isinstance(auto, PosteriorTarget) and for_many_points(auto, auto.from_points) is target
+    assert isinstance(auto, PosteriorTarget) and for_many_points(auto, 10**9) is target
 
 
 def test_a_differential_equation_is_worth_a_compilation() -> None:
