@@ -20,8 +20,8 @@ class PosteriorTarget(OfPosterior):
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
     `note` is a sentence for the user, or ""; `faster` makes what computes the same faster after so many
-    points, None where it does not pay by then; of a `large` one from the first. Gradients at many points are those of the
-    parameters that are `moving`.
+    points, None where it does not pay by then; of a `large` one from the first. Gradients at many points are
+    those of the parameters that are `moving`.
     """
 
     posterior: LogDensity
