@@ -22,8 +22,8 @@ from tests.benchmarks.latent import CASES
 def test_latent_variables_are_integrated_out(name):
     case = CASES[name]
     posterior = ppl.compile_model(case.program).condition(case.data(np.random.default_rng(3)))
-    verdict = posterior.variational(seed=1).verdict
-    assert (verdict.made, verdict.level) == (DrawSource.NESTED, "good")
+    fit = posterior.variational(seed=1)
+    assert "integrated out" in fit.outcome.reason and fit.verdict.level == "good"
 
 
 def test_volatilities_are_integrated_out():

@@ -156,12 +156,16 @@ def correct(
 
 
 def moved_on(
-    target: Target, drawn: Corrected, rng: np.random.Generator, listen: Listener = silent
+    target: Target,
+    drawn: Corrected,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+    reliable: bool = True,
 ) -> Corrected:
     """Draws of any path, moved until they are stationary: most are so from the beginning.
 
-    Where moving all of them would cost much, some are moved, and they stay as they are where these do not
-    change.
+    Where moving all of them would cost much, some are moved, and `reliable` ones stay as they are where these
+    do not change.
     """
     n, width = len(drawn.u), width_of(target)
     work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
@@ -177,7 +181,7 @@ def moved_on(
         return drawn
     except KeyboardInterrupt:
         return replace(drawn, interrupted=True)
-    changed = found.total_moves > MOVES.shortest
+    changed = found.total_moves > MOVES.shortest or not reliable
     if chains < n and not changed:
         return replace(drawn, moved=found)
     made = of_chains(scaled, found, n, rng)

@@ -16,7 +16,7 @@ from ppl.inference.families.family import Family
 from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.target import Target, without_blocks
-from ppl.inference.recipes.nested import Refused, beside, by_blocks
+from ppl.inference.recipes.nested import Refused, by_blocks
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
@@ -44,12 +44,12 @@ FIRST = "meanfield"
 
 def staged(target: Target, init: Init, context: Context) -> Result:
     """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
-    settings, refused = context.settings, None
+    settings = context.settings
     if integrates_blocks(settings):
         try:
             return by_blocks(target, init, context)
-        except Refused as why:
-            refused, target = why, without_blocks(target)
+        except Refused:
+            target = without_blocks(target)
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
@@ -58,8 +58,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
         ways = (_at_start, _on_fixed_draws)
         found = next(filter(None, (way(target, start, context) for way in ways)), None)
         q, path = found or _optimised(target, start, context)
-        result = result_of(target, q.family, q.params, path, context)
-    return beside(target, result, refused, context)
+        return result_of(target, q.family, q.params, path, context)
 
 
 def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:

@@ -18,10 +18,8 @@ from ppl.inference.correct.bridge import of_weighted
 from ppl.inference.correct.correction import DrawSource, moved_on, resample
 from ppl.inference.correct.evidence import Estimates, of_weights
 from ppl.inference.correct.weight_quality import is_reliable
-from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import WeightedDraws
-from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
@@ -68,23 +66,20 @@ NOT_APPLICABLE = (
 
 
 class Found(NamedTuple):
-    """A point where it began, weighted draws, and ELBO and evidence by these and those without weight."""
+    """A point where it began, weighted draws, and ELBO and evidence by these and those without weight.
+
+    `uneven` is why the weights alone do not do, "" where they do.
+    """
 
     start: Array
     draws: WeightedDraws
     elbo: Elbo
     evidence: Estimates
+    uneven: str
 
 
 class Refused(Exception):
-    """Why there are no good draws of nested blocks, in a clause.
-
-    `found` are those with uneven weights: `reliable`, or enough to contradict others.
-    """
-
-    def __init__(self, why: str, found: Found | None = None, reliable: bool = False):
-        super().__init__(why)
-        self.found, self.reliable = found, reliable
+    """Why there are no good draws of nested blocks, in a clause."""
 
 
 def nested(target: Target, init: Init, context: Context) -> Result:
@@ -115,12 +110,19 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
 
 
 def resampled(target: Target, found: Found, context: Context) -> Result:
-    """The result of weighted draws, or of chains that begin there where a few moves change them."""
+    """The result of weighted draws, or of chains that begin there where a few moves change them.
+
+    Where the weights are uneven, of chains, and Refused where there can be none.
+    """
     settings, streams = context.settings, context.streams
     family, params = gaussian_of(found.draws)
     made = resample(found.draws, settings.draws, streams.draws, DrawSource.NESTED)
     drawn = replace(made, evidence=found.evidence)
-    corrected = drawn if settings.move is False else moved_on(target, drawn, streams.draws, context.listen)
+    corrected = drawn
+    if settings.move is not False:
+        corrected = moved_on(target, drawn, streams.draws, context.listen, reliable=not found.uneven)
+    if found.uneven and not corrected.interrupted and corrected.made is not DrawSource.MOVED:
+        raise Refused(found.uneven)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     if corrected.interrupted:
         outcome = interrupted("while draws were moved")
@@ -171,29 +173,11 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         raise Refused(f"for {unsure:.0%} of the posterior no Gaussian approximates {others}")
     weighted, elbo = of_positive_weight(draws)
     evidence = of_weighted(target, of_weights(draws.weights), weighted, draws.n, rng)
-    found = Found(starts[0], weighted, elbo, evidence)
-    enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * count
-    if not (enough and is_reliable(draws.weights)):
-        figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
-        why = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
-        raise Refused(why, found if enough else None, draws.weights.reliable)
-    return found
-
-
-def beside(target: Target, result: Result, refused: Refused | None, context: Context) -> Result:
-    """A result in the light of refused draws, which may contradict it; they replace a poor one if reliable.
-
-    Chains may not enter the tail of a small scale; draws by blocks do.
-    """
-    if refused is None or refused.found is None or len(result.draws_u) < 2:
-        return result
-    draws, n = refused.found.draws, len(result.draws_u)
-    other = draws.u[context.streams.draws.choice(len(draws.u), n, p=np.exp(draws.weights.log_weights))]
-    spread = spread_of([result.draws_u, other], [result.final_elbo, refused.found.elbo.value])
-    verdict = replace(result.verdict, spread=spread)
-    judged = replace(result, verdict=verdict) if spread.disagree else result
-    poor = judged.verdict.level is Level.POOR
-    return resampled(target, refused.found, context) if refused.reliable and poor else judged
+    figures = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
+    uneven = f"the weights of draws by blocks are too uneven ({figures} of {draws.n})"
+    if draws.weights.ess < LEAST_EFFECTIVE_SHARE * count:
+        raise Refused(uneven)
+    return Found(starts[0], weighted, elbo, evidence, "" if is_reliable(draws.weights) else uneven)
 
 
 def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo]:
