@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -10,6 +11,7 @@ from typer.core import TyperOption
 
 from ppl.cli.group import Command
 from ppl.cli.settings import option_name
+from ppl.files import exists
 from ppl.results.arguments.of_settings import ONE_TO_ONE, SETTINGS
 
 OPTIONS = {
@@ -45,8 +47,7 @@ class WithWords(Command):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         places, dashed = self._split(args)
-        words = (k for k, place in enumerate(places) if k and ("=" in place or place in groups()))
-        start = next(words, len(places))
+        start = next((k for k, place in enumerate(places) if k and is_word(place)), len(places))
         if start == len(places):
             return super().parse_args(ctx, args)
         data, *options = _as_options(places[start:])
@@ -72,6 +73,11 @@ def groups() -> frozenset[str]:
     return frozenset({argument.name for argument in TREE} | {"variational", "adapt"})
 
 
+def is_word(place: str) -> bool:
+    """Whether an argument begins CmdStan's words: NAME=VALUE or a group, not a path such as ./a=1/data.json."""
+    return place in groups() or ("=" in place and place.partition("=")[0].isidentifier())
+
+
 def _as_options(words: list[str]) -> list[str]:
     """The data file ("" for none), then the options that `words` stand for."""
     from ppl.cmdstan.parse import HelpRequested, Misuse, parse
@@ -79,7 +85,8 @@ def _as_options(words: list[str]) -> list[str]:
     try:
         arguments = parse(words, method="variational")
     except Misuse as error:
-        raise typer.BadParameter(str(error)) from None
+        file = next((f"\nFor the file of that name write ./{one}" for one in words if exists(Path(one))), "")
+        raise typer.BadParameter(f"{error}{file}") from None
     except HelpRequested as request:
         typer.echo(str(request))
         raise typer.Exit() from None

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -78,6 +79,14 @@ def test_side_files(folder):
 def test_misuse_is_wrong_usage(folder, capsys, words, message):
     assert run(f"variational toy.model d.json {words}") == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_file_with_an_equals_sign_in_its_path_is_given_from_the_folder(folder, capsys):
+    Path("year=2024").mkdir()
+    Path("year=2024/d.json").write_text(Path("d.json").read_text())
+    assert run("variational toy.model year=2024/d.json -q") == 2
+    assert "write ./year=2024/d.json" in capsys.readouterr().err
+    assert run("variational toy.model ./year=2024/d.json iter=20 -q") == 0
 
 
 def test_build_names_the_executable_after_the_model(folder, capsys):
