@@ -1,5 +1,6 @@
 """The data that a command is given, and what is said of them."""
 
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ppl.data import Inputs
     from ppl.model import Model
     from ppl.posterior import Posterior
-    from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.files.read_csv import DrawsFile, Wanted
     from ppl.results.report.log_lik import LogLik
 
 
@@ -52,20 +53,20 @@ def files_named_by(file: Path, names: Iterable[str]) -> list[Path]:
     return [path for path in found if any(path.resolve().is_relative_to(folder) for folder in folders)]
 
 
-def conditioned_as(model: Path, run: "DrawsFile", data: list[Path], option: str = "--data") -> "Posterior":
+def conditioned_as(
+    compiled: "Model", run: "DrawsFile", data: list[Path], option: str = "--data"
+) -> "Posterior":
     """The posterior of a program whose draws a file has, with these data, else those that its comments name.
 
     Raises:
         DataError: no data are given, and the file names none that are there.
     """
-    from ppl.compile import model_of
     from ppl.errors import DataError
 
-    compiled = model_of(model)
     named = run.config.get("data.file", "").split()
     there = data or files_named_by(run.path, named)
     if compiled.data_schema and (not there or (not data and len(there) < len(named))):
-        why = f"{run.path} names no data of {model} in its folder, the current one or below"
+        why = f"{run.path} names no data of {compiled.source.name} in its folder, the current one or below"
         raise DataError(f"{why}; give them: {option} FILE.")
     return conditioned_as_draws(compiled, inputs_from(there), run.columns)
 
@@ -79,6 +80,31 @@ def conditioned_as_draws(
     return compiled.condition(inputs, seed, missing_of(columns, compiled.data_schema))
 
 
+def columns_of(compiled: "Model") -> "Wanted":
+    """The columns that a program and a verdict read: its parameters, and data that were missing."""
+    from ppl.results.report.reading import judged_columns
+
+    names = {*(d.name for d in compiled.lowered.parameters), *compiled.data_schema}
+
+    def wanted(file: "DrawsFile") -> tuple[str, ...]:
+        own = (name for name in file.columns if re.split("[.:]", name)[0] in names)
+        return (*own, *judged_columns(file))
+
+    return wanted
+
+
+def columns_of_rows(outcome: str, log_lik: str) -> "Wanted":
+    """The columns that `rows_of` and a verdict read: the log likelihood if draws have it, else all."""
+    from ppl.names import variable_of
+    from ppl.results.report.reading import judged_columns
+
+    def wanted(file: "DrawsFile") -> tuple[str, ...]:
+        own = [name for name in file.columns if variable_of(name) == log_lik]
+        return (*own, *judged_columns(file)) if own and not outcome else file.columns
+
+    return wanted
+
+
 def rows_of(
     runs: "Sequence[DrawsFile]", outcome: str, log_lik: str, model: Path | None, data: list[Path]
 ) -> "list[LogLik]":
@@ -86,6 +112,7 @@ def rows_of(
 
     `outcome` is as --outcome: a name, several with commas between them, or "".
     """
+    from ppl.compile import model_of
     from ppl.errors import DataError
     from ppl.results.files.columns import variables
     from ppl.results.fits import by_row
@@ -101,7 +128,7 @@ def rows_of(
         )
     if model is None or (there and not outcome):
         return [in_files(runs, log_lik)]
-    return by_row.in_files(conditioned_as(model, runs[0], data), runs, split_names(outcome) or None)
+    return by_row.in_files(conditioned_as(model_of(model), runs[0], data), runs, split_names(outcome) or None)
 
 
 def model_and_inputs(

@@ -9,7 +9,7 @@ from ppl.cli.data import files_named_by, inputs_from
 from ppl.cli.options import file_of
 
 if TYPE_CHECKING:
-    from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.files.read_csv import DrawsFile, Wanted
     from ppl.results.fits.fit import Fit
 
 
@@ -74,16 +74,19 @@ def saved_fit(path: Path, model: Path | None = None, data: Sequence[Path] = (), 
         return load_fit(path, compiled, inputs_from((), words), progress=listen)
 
 
-def read_run(path: Path, model: Path | None = None, data: Sequence[Path] = ()) -> "DrawsFile":
-    """The draws in a file, or of a saved fit of this program and these data.
+def read_run(
+    path: Path, model: Path | None = None, data: Sequence[Path] = (), wanted: "Wanted | None" = None
+) -> "DrawsFile":
+    """The draws in a file, of the `wanted` columns alone, or of a saved fit of this program and these data.
 
     Raises:
         DataError: as `readers.read_file` and `saved_fit` do.
     """
+    from ppl.results.files.read_csv import every_column
     from ppl.results.files.readers import read_file
 
     if not is_saved_fit(path):
-        return read_file(path)
+        return read_file(path, wanted or every_column)
     from ppl.fitting.posterior_target import parameters_of
     from ppl.results.files.read_csv import DrawsFile
     from ppl.results.fits.saved import read
@@ -98,13 +101,17 @@ def read_run(path: Path, model: Path | None = None, data: Sequence[Path] = ()) -
         "parameters": ",".join(parameters_of(fit.posterior)),
         **fit.about,
     }
-    return DrawsFile(path, config, fit.column_names, fit.draws(), fit.method_variables(), fit.at_mean())
+    columns, internal = fit.column_names, fit.method_variables()
+    return DrawsFile(path, config, columns, fit.draws(), internal, fit.at_mean(), header=columns)
 
 
 def read_runs(
-    paths: Sequence[Path], model: Path | None = None, data: Sequence[Path] = ()
+    paths: Sequence[Path],
+    model: Path | None = None,
+    data: Sequence[Path] = (),
+    wanted: "Wanted | None" = None,
 ) -> tuple["DrawsFile", ...]:
     """The same of the runs of one program; DataError where their columns differ."""
     from ppl.results.files.readers import same_columns
 
-    return same_columns(tuple(read_run(path, model, data) for path in paths))
+    return same_columns(tuple(read_run(path, model, data, wanted) for path in paths))

@@ -74,7 +74,7 @@ def groups() -> frozenset[str]:
 
 
 def is_word(place: str) -> bool:
-    """Whether an argument begins CmdStan's words: NAME=VALUE or a group, not a path such as ./a=1/data.json."""
+    """Whether it is a word of CmdStan's, NAME=VALUE or a group, and no path such as ./a=1/data.json."""
     return place in groups() or ("=" in place and place.partition("=")[0].isidentifier())
 
 

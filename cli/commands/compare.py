@@ -45,7 +45,7 @@ def compare(
     is the difference to it, a log Bayes factor. probability is the posterior
     probability of the model if all have the same prior probability.
     """
-    from ppl.cli.data import rows_of
+    from ppl.cli.data import columns_of_rows, rows_of
     from ppl.cli.fits import read_run
     from ppl.cli.output import screen_width, wrapped
     from ppl.inference.diagnose.level import Level
@@ -68,7 +68,8 @@ def compare(
         )
     of_each: list[Path | None] = [*model] * len(files) if len(model) == 1 else [*model] or [None] * len(files)
     own = dict(zip(names, of_each, strict=True))
-    read = {name: read_run(file, own[name], data) for name, file in zip(names, files, strict=True)}
+    wanted = columns_of_rows(outcome, log_lik)
+    read = {name: read_run(file, own[name], data, wanted) for name, file in zip(names, files, strict=True)}
     levels = {name: level([file]) for name, file in read.items()}
     found: Comparison | ComparisonByOutcome | EvidenceComparison
     if evidence:

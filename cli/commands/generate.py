@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ppl.cli.arguments import Arrays, DataFiles, ModelPath, existing
-from ppl.cli.data import conditioned_as_draws, model_and_inputs, recorded
+from ppl.cli.data import columns_of, conditioned_as_draws, model_and_inputs, recorded
 from ppl.cli.generated import write_table
 from ppl.cli.options import TABLES, main_output, quietly, whole
 
@@ -35,7 +35,7 @@ def generate(
     from ppl.results.fits.generate import generate as generated
 
     compiled, inputs = model_and_inputs(model, data, arrays, quiet)
-    old = read_run(fit)
+    old = read_run(fit, wanted=columns_of(compiled))
     posterior = conditioned_as_draws(compiled, inputs, old.columns, seed)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         table = generated(posterior, old.columns, old.draws, seed, listen)

@@ -40,7 +40,7 @@ def loo(
     Their ELPDs are not added up. If row n of y1 and row n of y2 are one
     observation, `--outcome y1,y2` leaves them out together.
     """
-    from ppl.cli.data import rows_of
+    from ppl.cli.data import columns_of_rows, rows_of
     from ppl.cli.fits import read_runs
     from ppl.cli.output import screen_width, wrapped
     from ppl.files import write_whole
@@ -48,7 +48,7 @@ def loo(
     from ppl.results.report.machine import document, of_loo
     from ppl.results.report.reading import judgement, level
 
-    runs = read_runs(files, model, data)
+    runs = read_runs(files, model, data, columns_of_rows(outcome, log_lik))
     found = loo_by_outcome(rows_of(runs, outcome, log_lik, model, data), level(runs))
     if csv:
         write_whole(csv, csv_lines(found))

@@ -51,7 +51,8 @@ def plot(
 
     if output and output.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
-    material, posterior, values = gather(files, variables, reference, trace, model, data)
+    every = bool(report or model or not kind or {*kind} & {Kind.ppc, Kind.predictive})
+    material, posterior, values = gather(files, variables, reference, trace, model, data, every)
     simulated = simulated_outcomes(posterior, material.files[0], {*(kind or [])}) if posterior else {}
     values |= {name: posterior.observed.get(name, posterior.d.of(name)) for name in simulated}
     shown = replicated_outcomes(material.files[0], values, simulated, outcome, replicated)
@@ -144,14 +145,20 @@ def gather(
     trace: Path | None,
     model: Path | None,
     data: list[Path],
+    every: bool,
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """The pictures' material, the posterior where a program is given, and the data."""
+    """The pictures' material, of `every` column or the chosen ones; the posterior of a program; the data."""
     from ppl.cli.fits import read_run, read_runs
     from ppl.compile import model_of
     from ppl.results.files.columns import chosen
     from ppl.results.report.pictures import Material, read_trace
+    from ppl.results.report.reading import judged_columns
 
-    runs = read_runs(files, model, data)
+    def wanted(file: Any) -> tuple[str, ...]:
+        return (*chosen(file.columns, names, file.parameters, file.labels), *judged_columns(file))
+
+    names = split_names(variables)
+    runs = read_runs(files, model, data, None if every else wanted)
     trace = trace or next(iter(named_in(runs[0], "output.diagnostic_file")), None)
     given = inputs_from(data or named_in(runs[0], "data.file"))
     posterior = conditioned_as_draws(model_of(model), given, runs[0].columns) if model else None
@@ -159,10 +166,10 @@ def gather(
     usual = posterior.param_names() if posterior else runs[0].parameters
     material = Material(
         runs,
-        chosen(runs[0].columns, split_names(variables), usual, runs[0].labels),
+        chosen(runs[0].columns, names, usual, runs[0].labels),
         read_trace(trace) if trace else None,
         read_run(reference) if reference else None,
-        named=bool(split_names(variables)),
+        named=bool(names),
     )
     return material, posterior, {**values}
 

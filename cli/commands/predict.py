@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, FitData, ModelPath, Simulator, files_of_data
-from ppl.cli.data import conditioned_as, inputs_from, recorded
+from ppl.cli.data import columns_of, conditioned_as, inputs_from, recorded
 from ppl.cli.fits import data_and_fit, read_run
 from ppl.cli.generated import write_rows, write_table
 from ppl.cli.options import TABLES, flag, main_output, one_of, quietly, say, split_names, whole
@@ -62,6 +62,7 @@ def predict(
     program that draws parameters and data with _rng functions instead.
     """
     from ppl.cli.output import wrapped
+    from ppl.compile import model_of
     from ppl.results.fits.by_row import predictive_table
     from ppl.results.fits.log_prob import unconstrained_of
     from ppl.results.fits.new_rows import conditions_in_words, scored, table_of
@@ -77,8 +78,9 @@ def predict(
             "a saved fit; or --prior. `ppl generate` computes generated quantities from draws.",
             param_hint="FIT",
         )
-    run = read_run(fit, model, fit_data)
-    posterior = conditioned_as(model, run, fit_data, "--fit-data")
+    compiled = model_of(model)
+    run = read_run(fit, model, fit_data, columns_of(compiled))
+    posterior = conditioned_as(compiled, run, fit_data, "--fit-data")
     us = unconstrained_of(posterior, run.columns, run.draws)
     if (score or replicate) and not (data or arrays):
         raise typer.BadParameter("needs DATA, new rows.", param_hint="--score" if score else "--replicate")

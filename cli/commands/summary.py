@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ppl.cli.arguments import DrawsFiles
 from ppl.cli.options import output_file, split_names, variable_names, whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
+
+if TYPE_CHECKING:
+    from ppl.results.files.read_csv import DrawsFile
 
 
 def summary(
@@ -41,7 +44,7 @@ def summary(
     from ppl.files import write_whole
     from ppl.results.files.columns import chosen
     from ppl.results.report.machine import document, of_evidence, of_rows
-    from ppl.results.report.reading import evidence, judgement, level
+    from ppl.results.report.reading import evidence, judged_columns, judgement, level
     from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated
 
     if not (quantiles := quantiles_of(percentiles)):
@@ -49,10 +52,13 @@ def summary(
             f"'{percentiles}' is not a list of percentiles; expected numbers from 0 to 100, as in 5,50,95.",
             param_hint="--percentiles",
         )
-    whole = read_runs(files)
+
+    def shown(file: "DrawsFile") -> tuple[str, ...]:
+        return chosen(file.columns, split_names(variables), file.columns, file.labels)
+
+    whole = read_runs(files, wanted=lambda file: (*shown(file), *judged_columns(file)))
     worst, verdict = level(whole), judgement(whole)
-    labels = whole[0].labels
-    columns = chosen(whole[0].columns, split_names(variables), whole[0].columns, labels)
+    labels, columns = whole[0].labels, shown(whole[0])
     runs = tuple(run.only(columns) for run in whole)
     lines = stansummary(runs, quantiles)
     names = headings(quantiles, runs)

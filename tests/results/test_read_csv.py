@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -70,10 +72,31 @@ def test_what_is_no_file_of_draws_is_refused(write, text, says):
         read_draws(write(text))
 
 
+def test_only_the_columns_asked_for_are_read(write):
+    text = "# method = variational\nlp__,mu,L.1,L.2\n0,1,2,3\n0,4,?,5\n\n0,6,7,8\n# \n"
+    file = read_draws(write(text), lambda head: {"L.2", *head.columns[:1]} - {*head.internal})
+    assert (file.columns, file.header) == (("mu", "L.2"), ("mu", "L.1", "L.2"))
+    assert file.draws.tolist() == [[4, 5], [6, 8]] and file.mean.tolist() == [1, 3]
+    assert read_draws(write(text), lambda head: ()).draws.shape == (2, 0)
+    with pytest.raises(DataError, match=r"row 2 has '\?' under L.1; expected a number"):
+        read_draws(write(text))
+
+
+def test_memory_is_that_of_the_numbers_read(write):
+    row = ",".join(["-0.12345678901234567"] * 2000)
+    path = write(",".join(f"x.{k}" for k in range(1, 2001)) + "\n" + f"{row}\n" * 300)  # 12.6 MB
+    tracemalloc.start()
+    assert (read_draws(path, lambda head: ["x.7"]).draws == -0.12345678901234567).all()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6e6
+
+
 def test_files_of_different_programs_are_refused(write):
     one, other = write("mu\n1\n", "one.csv"), write("mu,tau\n1,2\n", "other.csv")
-    with pytest.raises(DataError, match="they differ in tau"):
-        read_all([one, other])
+    for wanted in ([], [lambda head: ["mu"]]):
+        with pytest.raises(DataError, match="they differ in tau"):
+            read_all([one, other], *wanted)
 
 
 def test_the_parameters_are_told_from_what_was_made_of_them(tmp_path):

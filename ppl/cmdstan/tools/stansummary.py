@@ -13,7 +13,7 @@ from ppl.inference.diagnose.level import Level
 from ppl.results.files.columns import bracketed, chosen
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
-from ppl.results.report.reading import judgement, level
+from ppl.results.report.reading import judged_columns, judgement, level
 from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated
 
 TABLE_COLUMNS = 120
@@ -38,10 +38,13 @@ def main(words: Sequence[str]) -> int:
         given = repr(args.percentiles)
         raise DataError(f"--percentiles is {given}; expected numbers from 0 to 100, as in 5,50,95.")
     refuse_overwriting(filter(None, [args.csv_filename]), args.files)
-    files = read_all(args.files)
+
+    def shown(file: DrawsFile) -> tuple[str, ...]:
+        return chosen(file.columns, args.include_param or (), file.columns)
+
+    files = read_all(args.files, lambda file: (*shown(file), *judged_columns(file)))
     if args.include_param:
-        columns = chosen(files[0].columns, args.include_param, files[0].columns)
-        chosen_files = tuple(file.only(columns) for file in files)
+        chosen_files = tuple(file.only(shown(files[0])) for file in files)
     else:
         chosen_files = tuple(map(with_internal, files))
     lines = [replace(line, name=bracketed(line.name)) for line in stansummary(chosen_files, quantiles)]

@@ -2,8 +2,9 @@
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,12 @@ RATIOS = (("log_p__", "log_g__"), ("log_p__", "log_q__"), ("lp__", "lp_approx__"
 """Pairs of columns, log target and log approximation: of variational, of laplace, of pathfinder."""
 
 NAME = re.compile(r"[A-Za-z]\w*([.:]\w+)*")
+NUMBER = re.compile(r"[+-]?(nan|inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.ASCII | re.IGNORECASE)
 ENTRY = re.compile(r"#( *)(\w+)(?: =(?: (.*?))?(?: \(Default\))?)?\s*$")
+
+
+CELLS_OF_A_BLOCK = 1 << 16
+"""Of the rows that are read at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +36,7 @@ class DrawsFile:
 
     `internal` has the columns whose names end in two underscores, `mean` (columns,) the row with which
     CmdStan's method variational begins its draws, `warmup` (rows, columns) those that are none of the draws.
+    `header` has the columns of the file, `columns` those of them that were read.
     """
 
     path: Path
@@ -39,6 +46,7 @@ class DrawsFile:
     internal: Mapping[str, Floats]
     mean: Floats | None = None
     warmup: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    header: tuple[str, ...] = ()
 
     def only(self, names: Sequence[str]) -> "DrawsFile":
         """The same with these columns alone."""
@@ -101,40 +109,50 @@ class DrawsFile:
         return None
 
 
-def read_draws(path: str | Path) -> DrawsFile:
-    """The draws in a CSV file that ppl or CmdStan wrote.
+Wanted = Callable[[DrawsFile], Iterable[str]]
+"""The columns to read of a file, given all that stands before its first draw."""
+
+
+def every_column(file: DrawsFile) -> tuple[str, ...]:
+    return file.columns
+
+
+def read_draws(path: str | Path, wanted: Wanted = every_column) -> DrawsFile:
+    """The draws in a CSV file that ppl or CmdStan wrote: of the `wanted` columns, and the internal ones.
 
     Raises:
-        DataError: the file has no header, a row of another length, or a cell that is no number.
+        DataError: the file has no header, a row of another length, or in these columns a cell that is no
+            number.
         OSError: it cannot be read.
 
     Example:
         >>> read_draws("output.csv").draws.shape
         (1000, 34)
     """
-    path = Path(path)
+    path, comments = Path(path), list[str]()
     try:
-        lines = require_file(path).read_text(encoding="utf-8").split("\n")
+        with require_file(path).open(encoding="utf-8") as file:
+            rows = _rows(path, file, comments)
+            header = _header(path, next(rows, ""))
+            columns = tuple(name for name in header if not name.endswith("__"))
+            head = DrawsFile(
+                path, read_config(comments), columns, np.zeros((0, len(columns))), {}, header=columns
+            )
+            names = {*wanted(head)}
+            places = [k for k, name in enumerate(header) if name in names or name.endswith("__")]
+            numbers = _numbers(path, header, places, rows)
     except UnicodeDecodeError:
         raise DataError(f"{path} is not a text file; expected a CSV file of draws.") from None
-    config = read_config(line for line in lines if line.startswith("#"))
-    if lines[-1]:
-        raise DataError(f"{path} ends in the middle of a line; it was cut short.")
-    try:
-        header, *cells = [*csv.reader(line for line in lines if line.strip() and line[0] != "#")] or [[]]
-    except csv.Error as error:
-        raise DataError(f"{path} is not a CSV file: {error}.") from None
-    if not header or not all(map(NAME.fullmatch, header)):
-        raise DataError(f"{path} has no header of column names; expected a CSV file of draws.")
-    refuse_repeated(path, header)
-    rows = _numbers(path, header, cells)
-    mean = config.get("method") == "variational" and len(rows) > 0
+    config, read = read_config(comments), [header[k] for k in places]
+    mean = config.get("method") == "variational" and len(numbers) > 0
     before = 1 if mean else warmup_rows(config)
-    outside = [k for k, name in enumerate(header) if not name.endswith("__")]
-    internal = {name: rows[before:, k] for k, name in enumerate(header) if name.endswith("__")}
-    columns, first = tuple(header[k] for k in outside), rows[:before, outside]
+    outside = [k for k, name in enumerate(read) if not name.endswith("__")]
+    internal = {name: numbers[before:, k] for k, name in enumerate(read) if name.endswith("__")}
+    first, draws = numbers[:before, outside], numbers[before:, outside]
     own_mean, warmup = (first[0], first[:0]) if mean else (None, first)
-    return DrawsFile(path, config, columns, rows[before:, outside], internal, own_mean, warmup)
+    return DrawsFile(
+        path, config, tuple(read[k] for k in outside), draws, internal, own_mean, warmup, columns
+    )
 
 
 def refuse_repeated(path: Path, names: Iterable[str]) -> None:
@@ -164,14 +182,47 @@ def warmup_rows(config: Mapping[str, str]) -> int:
     return -(-warmup // thin)
 
 
-def _numbers(path: Path, header: list[str], cells: list[list[str]]) -> Floats:
-    for number, row in enumerate(cells, 1):
-        if len(row) != len(header):
-            raise DataError(f"{path}: row {number} has {len(row)} cells, but the header {len(header)}.")
-        for name, cell in zip(header, row, strict=True):
-            try:
-                float(cell)
-            except ValueError:
-                why = f"row {number} has {cell!r} under {name}; expected a number"
-                raise DataError(f"{path}: {why}.") from None
-    return np.array(cells, dtype=float).reshape(len(cells), len(header))
+def _rows(path: Path, lines: Iterable[str], comments: list[str]) -> Iterator[str]:
+    """The header and the rows of numbers; comments are added to a list as they are met."""
+    for line in lines:
+        if line[-1] != "\n":
+            raise DataError(f"{path} ends in the middle of a line; it was cut short.")
+        if line[0] == "#":
+            comments.append(line)
+        elif not line.isspace():
+            yield line
+
+
+def _header(path: Path, line: str) -> list[str]:
+    try:
+        header = next(csv.reader([line]), [])
+    except csv.Error as error:
+        raise DataError(f"{path} is not a CSV file: {error}.") from None
+    if not header or not all(map(NAME.fullmatch, header)):
+        raise DataError(f"{path} has no header of column names; expected a CSV file of draws.")
+    refuse_repeated(path, header)
+    return header
+
+
+def _numbers(path: Path, header: list[str], places: list[int], rows: Iterator[str]) -> Floats:
+    """The numbers (rows, places) in these columns."""
+    blocks, before = [np.zeros((0, len(places)))], 0
+    while block := [*islice(rows, 1 + CELLS_OF_A_BLOCK // len(header))]:
+        for number, row in enumerate(block, before + 1):
+            if (cells := row.count(",") + 1) != len(header):
+                raise DataError(f"{path}: row {number} has {cells} cells, but the header {len(header)}.")
+        try:
+            blocks.append(np.loadtxt(block, delimiter=",", comments=None, usecols=places, ndmin=2))
+        except ValueError as error:
+            raise DataError(f"{path}: {next(_no_numbers(header, places, block, before), error)}") from None
+        before += len(block)
+    return np.concatenate(blocks)
+
+
+def _no_numbers(header: list[str], places: list[int], block: list[str], before: int) -> Iterator[str]:
+    """What to say of each cell that is no number."""
+    for number, row in enumerate(block, before + 1):
+        cells = row.removesuffix("\n").split(",")
+        for k in places:
+            if not NUMBER.fullmatch(cells[k].strip()):
+                yield f"row {number} has {cells[k]!r} under {header[k]}; expected a number."

@@ -18,7 +18,7 @@ from ppl.results.files.arviz_versions import from_netcdf, group_names
 from ppl.results.files.columns import Floats, split_part
 from ppl.results.files.formats import ABOUT, EXTRAS, About
 from ppl.results.files.provenance import PREFIX
-from ppl.results.files.read_csv import DrawsFile, read_draws, refuse_repeated
+from ppl.results.files.read_csv import DrawsFile, Wanted, every_column, read_draws, refuse_repeated
 
 STATS = {"lp": "log_p__", "lp_approx": "log_g__"}
 """ArviZ's names of the log densities, and ours."""
@@ -27,8 +27,10 @@ Read = dict[str, Floats]
 """Draws (draws, *shape) by the name of a variable, or of a column."""
 
 
-def read_file(path: str | Path) -> DrawsFile:
+def read_file(path: str | Path, wanted: Wanted = every_column) -> DrawsFile:
     """The draws in a file that `formats.save_draws` wrote, or in any of CmdStan's CSV files.
+
+    Of a CSV file only the `wanted` columns are read.
 
     Raises:
         DataError: the file is not what its suffix says.
@@ -38,7 +40,7 @@ def read_file(path: str | Path) -> DrawsFile:
     """
     path = Path(path)
     if path.suffix not in READERS:
-        return read_draws(path)
+        return read_draws(path, wanted)
     try:
         found, about = READERS[path.suffix](require_file(path))
     except ImportError as error:
@@ -47,19 +49,21 @@ def read_file(path: str | Path) -> DrawsFile:
         if getattr(error, "errno", None):  # the file system speaks, not the format's reader
             raise
         raise DataError(f"{path} is no {path.suffix} file of draws ({error}).") from None
-    return as_draws(path, found, about)
+    whole = as_draws(path, found, about)
+    names = {*wanted(whole)}
+    return whole.only([name for name in whole.columns if name in names])
 
 
-def read_all(paths: Sequence[str | Path]) -> tuple[DrawsFile, ...]:
+def read_all(paths: Sequence[str | Path], wanted: Wanted = every_column) -> tuple[DrawsFile, ...]:
     """Files of the same columns, as runs of one program give them; DataError where they differ."""
-    return same_columns(tuple(map(read_file, paths)))
+    return same_columns(tuple(read_file(path, wanted) for path in paths))
 
 
 def same_columns(files: tuple[DrawsFile, ...]) -> tuple[DrawsFile, ...]:
     """These files; DataError where their columns differ."""
     for other in files[1:]:
-        if other.columns != files[0].columns:
-            names = sorted({*files[0].columns} ^ {*other.columns})[:3]
+        if other.header != files[0].header:
+            names = sorted({*files[0].header} ^ {*other.header})[:3]
             what = f"they differ in {', '.join(names)}" if names else "the same in another order"
             raise DataError(f"{files[0].path} and {other.path} have different columns: {what}.")
     return files
@@ -79,7 +83,7 @@ def as_draws(path: Path, found: Read, about: About) -> DrawsFile:
     refuse_repeated(path, (*names, *internal))
     if len({len(draws) for draws in (*values, *internal.values())}) > 1:
         raise DataError(f"{path} is damaged: its variables have different numbers of draws.")
-    return DrawsFile(path, config, names, np.column_stack(values), internal)
+    return DrawsFile(path, config, names, np.column_stack(values), internal, header=names)
 
 
 def columns(name: str, draws: Floats) -> Iterator[tuple[str, Floats]]:

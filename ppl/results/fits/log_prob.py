@@ -47,7 +47,8 @@ def read_points(path: str | Path, posterior: LogDensity, unconstrained: bool = F
     """
     path = Path(path)
     if path.suffix != ".json":
-        file = read_file(path)
+        names = {*posterior.param_names()}
+        file = read_file(path, lambda head: (name for name in head.columns if name in names))
         return unconstrained_of(posterior, file.columns, file.draws)
     try:
         document = json.loads(require_file(path).read_text(encoding="utf-8"))

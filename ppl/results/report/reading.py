@@ -38,10 +38,15 @@ def verdict(files: Sequence[DrawsFile]) -> str:
     """The verdict of the run, the worst of several; in its place what the files' densities tell."""
     found = [about for file in files if (about := file.provenance)]
     if len(found) < len(files):
-        return " ".join(quality(files))
+        return " ".join(quality([file for file in files if not file.provenance]))
     worst = worst_of(found)
     of_worst = f" (That is {files[worst].path}, the worst of {len(files)} runs.)" if len(files) > 1 else ""
     return found[worst].judgement + of_worst
+
+
+def judged_columns(file: DrawsFile) -> tuple[str, ...]:
+    """The columns that a verdict is computed from: none where the file says the verdict."""
+    return () if file.provenance else file.parameters
 
 
 def level(files: Sequence[DrawsFile]) -> Level:
