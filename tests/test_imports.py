@@ -96,7 +96,16 @@ COMPILING = (
     "ppl.forward",
     "ppl.ir.passes.vectorise",
 )
-UNUSED = ("scipy.optimize", "scipy.stats", "scipy.fft", "scipy.spatial", "scipy.integrate", "jax", "pandas")
+UNUSED = (
+    "rich.progress",
+    "scipy.optimize",
+    "scipy.stats",
+    "scipy.fft",
+    "scipy.spatial",
+    "scipy.integrate",
+    "jax",
+    "pandas",
+)
 MOST_MODULES = {"first": 1350, "second": 1150}
 """Of a fit by the command line, all packages together."""
 

@@ -10,7 +10,6 @@ from ppl.data.levels import Factor
 from ppl.density.compiled_program import CompiledProgram, bounds_of
 from ppl.density.data import Data
 from ppl.names import NO_LABELS, Labels, Sized
-from ppl.observed.indexed import named_axes
 
 
 def labels_of(model: CompiledProgram, given: Mapping[str, Any], d: Data, drawn: Iterable[Sized]) -> Labels:
@@ -21,6 +20,8 @@ def labels_of(model: CompiledProgram, given: Mapping[str, Any], d: Data, drawn: 
     factors = {b.declared.name: b for b in bounds_of(model) if isinstance(given.get(b.declared.name), Factor)}
     if not factors:
         return NO_LABELS
+    from ppl.observed.indexed import named_axes
+
     sharing = Counter(b.shared for b in factors.values())
     axes = {name: b.shared if sharing[b.shared] > 1 else name for name, b in factors.items()}
     sizes = {b.upper: axes[name] for name, b in factors.items() if isinstance(b.upper, str)}

@@ -1,17 +1,11 @@
 """What a run shows of itself: a bar on a terminal or in a notebook, plain lines elsewhere."""
 
 import math
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 
 from rich.console import Console
-from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
-from rich.progress import Progress as Bars
-from rich.table import Column
-from rich.text import Text
 
 from ppl.fitting.progress_meter import Meters
 from ppl.inference.run.phases import OF_FIT, Phase
@@ -19,10 +13,6 @@ from ppl.inference.run.progress import Listener, Progress, silent
 
 ITERATIONS_A_LINE = 100
 """Iterations a plain line, where nothing else was asked for."""
-BAR_COLUMNS = 24
-"""Columns of a bar."""
-REDRAWS_A_SECOND = 5
-"""Times a second that a bar is drawn."""
 
 
 def display(
@@ -37,63 +27,13 @@ def display(
         return nullcontext(silent)
     terminal = console.is_terminal and not console.is_dumb_terminal
     if terminal or (console.is_jupyter and find_spec("ipywidgets")):
-        return _bars(console, plan)
+        from ppl.fitting.progress_bars import bars
+
+        return bars(console, plan)
     return nullcontext(_lines(console, refresh, plan))
 
 
-@contextmanager
-def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
-    """A line for each run: its stage, a bar, the time it took and may take, and what it last said."""
-    # What a program prints on a terminal goes above the bar; what it prints into a file goes there.
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    bars = Bars(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=max(6, min(BAR_COLUMNS, console.width - 84))),
-        Times(),
-        TextColumn("{task.fields[status]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
-        console=console,
-        transient=True,
-        expand=True,
-        refresh_per_second=REDRAWS_A_SECOND,
-        redirect_stdout=terminal,
-    )
-    meters = Meters(plan)
-    lines: dict[int, TaskID] = {}
-    elbos: dict[int, float] = {}
-
-    def begun(stage: str) -> TaskID:
-        return bars.add_task(stage, total=1.0, meters=meters, status="")
-
-    def listen(progress: Progress) -> None:
-        run = progress.run
-        if run not in lines:
-            lines[run] = waiting.pop() if waiting else begun(name(progress))
-        task, meter = lines[run], meters.hear(progress)
-        if math.isnan(progress.elbo):
-            progress = replace(progress, elbo=elbos.get(run, math.nan))
-        elif progress.phase is not Phase.STEP_SIZE:  # whose candidates are not q
-            elbos[run] = progress.elbo
-        bars.update(task, completed=meter.share, description=name(progress), status=status_text(progress))
-        if progress.phase is Phase.DONE:
-            bars.stop_task(task)
-
-    with bars:
-        waiting = [begun("starting")]
-        yield listen
-
-
-class Times(ProgressColumn):
-    """`12 s, about 40 s left`, the latter until the last of several runs ends."""
-
-    max_refresh = 0.5
-
-    def render(self, task: Task) -> Text:
-        elapsed = task.finished_time or task.elapsed or 0.0
-        return Text(", ".join([duration(elapsed), *_left(task.fields["meters"])]))
-
-
-def _left(meters: Meters) -> list[str]:
+def time_left(meters: Meters) -> list[str]:
     left, of_all = meters.left, " of all runs" if meters.runs else ""
     return [f"about {roughly(left)} left{of_all}"] if left is not None and left >= 1 else []
 
@@ -110,7 +50,7 @@ def _lines(console: Console, every: int, plan: Sequence[Phase]) -> Listener:
         begins = key not in last and progress.iteration == 0
         if begins or progress.iteration // every > before.iteration // every or progress.note != before.note:
             last[key] = progress
-            text = line(progress, *_left(meters))
+            text = line(progress, *time_left(meters))
             console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     return listen

@@ -36,7 +36,8 @@ def files(fits, tmp_path):
 
 def test_cmdstanpy_reads_a_fit(fits, files):
     read = cmdstanpy.from_csv(files["variational"][0])
-    assert isinstance(read, cmdstanpy.CmdStanVB) and read.eta == fits[0].eta
+    assert isinstance(read, cmdstanpy.CmdStanVB)
+    np.testing.assert_equal(read.eta, fits[0].eta)  # nan where no step size was searched for
     np.testing.assert_array_equal(read.variational_sample[:, 3:], fits[0].draws())
     np.testing.assert_array_equal(read.variational_params_np[3:], fits[0].at_mean())
 
