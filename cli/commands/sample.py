@@ -46,14 +46,11 @@ def sample(
           eight_schools/eight_schools.data.json
 
     \b
-    Requires nutpie: pip install "nutpie>=0.15". Without it, `--engine batch`
-    moves 128 short chains of HMC together, several of them a chain of the
-    files; the warmup ends once they are stationary. Each chain is written to a
-    CSV file with the columns of CmdStan's sampler, for ArviZ, CmdStanPy and
-    `ppl summary output_*.csv`; an .nc file has all chains. Ctrl-C, SIGTERM
-    and SIGHUP end the chains; the draws so far are written. `--init FIT.json`
-    starts the chains at draws of a fit that `ppl variational --save-fit`
-    wrote, and rescales the parameters by its covariance.
+    Requires nutpie: pip install "nutpie>=0.15"; `--engine batch` does not: it
+    moves 128 short chains of HMC together. Each chain is written to a CSV file
+    with CmdStan's columns, for ArviZ, CmdStanPy and `ppl summary output_*.csv`;
+    an .nc file has all. Ctrl-C, SIGTERM and SIGHUP end the chains; the draws so
+    far are written. `--init FIT.json` starts them at draws of a saved fit.
     """
     from rich.console import Console
 

@@ -133,7 +133,7 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(run):
 def test_a_default_run_prints_its_stages_and_a_verdict(run):
     status, out, err = run("variational", "toy.model", "toy.json", "--verbose")
     stages = [line.split()[0] for line in err.splitlines() if " of " in line and "ELBO" in line]
-    assert status == 0 and [*dict.fromkeys(stages)][:2] == ["Pathfinder", "step"] and stages[-1] == "sample"
+    assert status == 0 and [*dict.fromkeys(stages)] == ["Pathfinder"]
     assert "Verdict: " in out and "Pareto k-hat" in out
 
 

@@ -122,7 +122,9 @@ def test_a_signal_ends_chains_and_their_draws_are_written(run, tmp_path, monkeyp
             os.kill(os.getpid(), sent)
 
     monkeypatch.setattr("ppl.cli.progress.on_stderr", lambda *_: nullcontext(listener))
-    status, out, err = run("sample", "toy.model", "toy.json", *LONG, "--num-chains", chains, "-o", "o.csv")
+    warmup = 10**5 if phase is Phase.WARMUP else 150
+    asked = (*LONG, "--num-warmup", warmup, "--num-chains", chains, "-o", "o.csv")
+    status, out, err = run("sample", "toy.model", "toy.json", *asked)
     written = sorted(tmp_path.glob("o*.csv"))
     assert status == 128 + sent and signal.getsignal(sent) is signal.SIG_DFL
     if phase is Phase.WARMUP:

@@ -57,8 +57,10 @@ class FieldModeLimits(NamedTuple):
     falls_off: float = 0.25
     """What a step then gains, as a share of what the one before gained."""
 
-    kept_within: float = 0.5
-    """How far from where it was computed such a Hessian is that of the mode, in sds."""
+    kept_within: float = 0.02
+    """How far from where it was computed such a Hessian is that of the mode, in sds: differences of log
+    determinants, at modes that move by a twentieth of an sd, lost what these moves are worth with 0.1.
+    """
 
     numbers_at_once: int = 4_000_000
     """Numbers of precision matrices that are held at once."""

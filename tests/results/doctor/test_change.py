@@ -205,7 +205,8 @@ def simulated(kind):
         case "PPL029":
             data |= {"y": mean + np.exp(x) * e}
         case "PPL032":
-            data |= {"y": mean + e + 12 * (np.arange(n) % 25 == 0)}
+            row = np.arange(n)  # on both sides: on one the change for skewed errors does as well
+            data |= {"y": mean + e + 12 * ((row % 50 == 0) * 1.0 - (row % 50 == 25))}
         case "PPL030":
             return counts, "", f"{priors} y ~ poisson_log(a + b * x);", data | {"y": rng.poisson(some)}
         case "PPL031":
