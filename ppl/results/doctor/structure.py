@@ -1,6 +1,6 @@
 """What the mean leaves out: groups, predictors, interactions, curvature, order; and what the scale does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -11,11 +11,13 @@ from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.residuals import FITTED, Candidate, along, between, quoted, scaled
-from ppl.results.doctor.tails import farthest
+from ppl.results.doctor.tails import Farthest, farthest
 from ppl.results.files.columns import Floats
 
 ORDER = "the order of the rows"
 COVARIANCE = "squared covariance of residuals and {}"
+CLEAR = 1e-4
+"""The p-value with which a column is preferred to the order of rows, which often follows it."""
 MOST_COLUMNS = 8
 """Columns of which pairs are tried as interactions."""
 ROWS_OF_A_GROUP = 5
@@ -56,7 +58,12 @@ def predictor(o: Outcome) -> Finding | None:
     """Residuals that change with a column that the model leaves out, or with the order of rows."""
     left_out = {name: c.values for name, c in o.columns.items() if not c.used}
     columns = {**left_out, ORDER: np.arange(len(o.y), dtype=float)}
-    found = farthest("PPL025", o, along(columns, o.unexplained[2]), o.unexplained[:2], COVARIANCE)
+
+    def of(some: Mapping[str, Floats]) -> Farthest | None:
+        return farthest("PPL025", o, along(some, o.unexplained[2]), o.unexplained[:2], COVARIANCE)
+
+    named = of(left_out)
+    found = named if named and named.p <= CLEAR else of(columns)
     if found is None:
         return None
     name, s = found.name, o.statement
