@@ -60,10 +60,10 @@ class CorrectionLimits(NamedTuple):
     """Effective weighted draws that chains need to begin from them rather than from draws of q."""
 
     work_on_draws: int = 2**25
-    """Numbers that moves of draws may work through where weights speak for these: about a second."""
+    """Numbers that moves of draws may work through where weights speak for these: a quarter of a second."""
 
     work_on_few: int = 2**27
-    """The same for as few of them as tell something."""
+    """The same for as few of them as tell something: about a second."""
 
     gradients_a_chain: int = 64
     """Gradients of each of them, about."""

@@ -17,7 +17,7 @@ from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.target import Target, without_blocks
 from ppl.inference.recipes.nested import Refused, by_blocks
-from ppl.inference.recipes.optimising import Loop, initialise, run_loop
+from ppl.inference.recipes.optimising import Loop, initialise, path_without_steps, run_loop
 from ppl.inference.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.family_upgrade import at_start, upgrade
@@ -55,9 +55,11 @@ def staged(target: Target, init: Init, context: Context) -> Result:
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         start = initialise(target, family, init, context)
-        ways = (_at_start, _on_fixed_draws)
-        found = next(filter(None, (way(target, start, context) for way in ways)), None)
-        q, path = found or _optimised(target, start, context)
+        q, path = (
+            _at_start(target, start, context)
+            or _on_fixed_draws(target, start, context)
+            or _optimised(target, start, context)
+        )
         return result_of(target, q.family, q.params, path, context)
 
 
@@ -68,9 +70,7 @@ def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, 
     if not (chooses and _refines(settings)) or start.outcome is not None:
         return None
     q = once(context.journal, "at start", lambda: at_start(target, start, settings, rng), rng)
-    if q is None:
-        return None
-    return q, Path(start.point, q.outcome, notes=[start.note] if start.note else [], at_maximum=True)
+    return None if q is None else (q, path_without_steps(start, q))
 
 
 def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:
@@ -86,8 +86,7 @@ def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Ref
     if found.outcome.ending not in (Ending.CONVERGED, Ending.INTERRUPTED):
         return None
     q = once(journal, "end", lambda: _upgraded(target, start, found, context), rng)
-    notes = [note for note in (start.note, *q.notes) if note]
-    return q, Path(start.point, q.outcome, notes=notes, at_maximum=q.at_maximum)
+    return q, path_without_steps(start, q)
 
 
 def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:

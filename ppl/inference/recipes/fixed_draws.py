@@ -6,9 +6,9 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.optimising import initialise
+from ppl.inference.recipes.optimising import initialise, path_without_steps
 from ppl.inference.recipes.parts import with_noise
-from ppl.inference.recipes.result import Path, Result, result_of
+from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, answer, unrefined
 from ppl.inference.run.context import Context
@@ -27,9 +27,7 @@ def fixed_draws(target: Target, init: Init, context: Context) -> Result:
 def from_start(target: Target, start: Start, context: Context, corrected: bool) -> Result:
     """The maximum of the ELBO on fixed draws; its covariance may be corrected by linear response."""
     end = once(context.journal, "end", lambda: _end(start, context, corrected), context.streams.refine)
-    notes = [note for note in (start.note, *end.notes) if note]
-    path = Path(start=start.point, outcome=end.outcome, notes=notes, at_maximum=end.at_maximum)
-    return result_of(target, end.family, end.params, path, context)
+    return result_of(target, end.family, end.params, path_without_steps(start, end), context)
 
 
 def _end(start: Start, context: Context, corrected: bool) -> Refined:

@@ -15,6 +15,7 @@ from ppl.inference.objective.subsampling import PURPOSE_START, row_choice
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.parts import etas_of
 from ppl.inference.recipes.result import Path, Result, result_of
+from ppl.inference.refine.refinement import Refined
 from ppl.inference.run.context import Context
 from ppl.inference.run.journal import once
 from ppl.inference.run.optimise import Algorithm, Run, begin, optimise
@@ -70,6 +71,12 @@ def initialise(
 
     state = once(context.journal, "start", lambda: found().state, streams.pathfinder)
     return state.start(target, family)
+
+
+def path_without_steps(start: Start, q: Refined) -> Path:
+    """How a q was come by that no noisy step led to."""
+    notes = [note for note in (start.note, *q.notes) if note]
+    return Path(start.point, q.outcome, notes=notes, at_maximum=q.at_maximum)
 
 
 class Loop(NamedTuple):

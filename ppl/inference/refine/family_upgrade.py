@@ -78,10 +78,9 @@ LOST = "The mean-field ELBO was {:.3g} nats higher, so the full-rank optimisatio
 
 
 class Weighed(NamedTuple):
-    """A q, draws u (n, dim) of it, their log importance ratios (n,), and the smoothed weights."""
+    """A q, the log importance ratios (n,) of draws of it, and the smoothed weights."""
 
     q: Refined
-    u: Array
     log_ratios: Array
     weights: Psis
 
@@ -102,7 +101,7 @@ def at_start(target: Target, start: Start, settings: Settings, rng: np.random.Ge
     if found is None:
         return None
     weights = found.weights
-    khat, share = weights.khat, weights.ess / len(found.u)
+    khat, share = weights.khat, weights.ess / len(found.log_ratios)
     fits = khat < UPGRADE.good_khat and share >= UPGRADE.enough_share
     fits = fits or (will_move(target, settings) and weights.reliable and is_light(weights))
     return replace(found.q, outcome=Outcome(Ending.CONVERGED, FITS.format(khat))) if fits else None
@@ -250,4 +249,4 @@ def _weigh(target: Target, q: Refined, rng: np.random.Generator, draws: int = UP
     n = draws_within(affordable, target.dim, UPGRADE.fewest_draws)
     u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
     log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)
-    return Weighed(q, u, log_ratios, psis(log_ratios))
+    return Weighed(q, log_ratios, psis(log_ratios))
