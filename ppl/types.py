@@ -35,7 +35,8 @@ class Tuple:
     items: tuple["Type", ...]
 
     def __str__(self) -> str:
-        return f"tuple({', '.join(map(str, self.items))})"
+        items = ", ".join(map(str, self.items))
+        return f"tuple({items}, )" if len(self.items) == 1 else f"tuple({items})"
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,13 @@ def target_not_here(what: str) -> Message:
     return Message("PPL507", text)
 
 
-def jacobian_not_here() -> Message:
-    text = "`jacobian +=` belongs in transformed parameters or a function ending in _jacobian."
-    return Message("PPL508", text)
+def jacobian_not_here(what: str, without: str | None) -> Message:
+    text = (
+        f"{what} changes the Jacobian adjustment, which only transformed parameters and functions ending in "
+        "_jacobian may do."
+    )
+    hint = f"`{without}` returns the same value and leaves the adjustment unchanged." if without else None
+    return Message("PPL508", text, hint)
 
 
 def rng_not_here(name: str) -> Message:
@@ -89,10 +93,11 @@ def laplace_argument(
 
 def laplace_usage(usage: str) -> str:
     functions = "f and K are functions" if "(f," in usage else "K is a function"
-    return f"Write it as `{usage}`, where {functions} of the program, with a tuple of arguments after it."
+    tuples = "with a tuple of arguments after it, `(x, )` if it is one"
+    return f"Write it as `{usage}`, where {functions} of the program, {tuples}."
 
 
-def laplace_suffix(name: str, function: str) -> Message:
+def function_suffix(name: str, function: str) -> Message:
     text = f"`{name}` cannot take `{function}`, whose name has the ending of a density or of an effect."
     return Message("PPL512", text, "Choose a name without this ending.")
 

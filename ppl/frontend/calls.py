@@ -198,7 +198,8 @@ def check_place(c: Check, e: ast.Call, called: ResolvedCall) -> None:
     if suffix == "lp" and isinstance(called, UserMatch):
         require_target(c, e, f"`{e.name}`", c.context.may_call_target)
     if suffix == "jacobian":
-        require_jacobian(c, e)
+        without = f"{e.name.removesuffix('jacobian')}constrain"
+        require_jacobian(c, e, f"`{e.name}`", without if names_a_function(c, without) else None)
 
 
 def check_suffix_place(c: Check, e: ast.Call | ast.Variable) -> None:
@@ -215,9 +216,9 @@ def require_target(c: Check, at: ast.Node, what: str, allowed: bool) -> None:
         raise c.refuse(call_messages.target_not_here(what), at.span)
 
 
-def require_jacobian(c: Check, at: ast.Node) -> None:
+def require_jacobian(c: Check, at: ast.Node, what: str, without: str | None = None) -> None:
     if not c.context.may_use_jacobian:
-        raise c.refuse(call_messages.jacobian_not_here(), at.span)
+        raise c.refuse(call_messages.jacobian_not_here(what, without), at.span)
 
 
 def refuse_parameters(c: Check, e: ast.Call, positions: Iterable[int]) -> None:

@@ -57,11 +57,12 @@ def pure_function(
     c: Check, e: ast.Call, function: ast.Variable, expected: Sequence[Type], returns: Type
 ) -> UserMatch:
     """The function of the program that the call names, which takes and returns that and has no effects."""
+    if calls.suffix_of(function.name) in ("rng", "lp", "jacobian"):
+        raise c.refuse(call_messages.function_suffix(e.name, function.name), function.span)
     found = calls.find_overload(c, function.name, expected)
     if found is not None:
         calls.refuse_ambiguous(c, ast.Call(function.span, function.name, ()), expected, found)
-    pure = calls.suffix_of(function.name) not in ("rng", "lp", "jacobian")
-    if not isinstance(found, UserMatch) or found.returns != returns or not pure:
+    if not isinstance(found, UserMatch) or found.returns != returns:
         raise c.refuse(
             call_messages.higher_order_function(e.name, function.name, expected, returns), function.span
         )

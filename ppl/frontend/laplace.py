@@ -314,7 +314,7 @@ def given_function(
     """The function of the program at a place of the call, of `leads` and what the tuple after it has."""
     named, arguments = named_function(c, e.args[place]), e.args[place + 1]
     if suffix_of(named.name):
-        raise c.refuse(call_messages.laplace_suffix(e.name, named.name), named.span)
+        raise c.refuse(call_messages.function_suffix(e.name, named.name), named.span)
     found = pure_function(c, e, named, (*leads, *extra.items), returns)
     if found.function.args[: len(leads)] != leads:
         wanted = (*leads, *found.function.args[len(leads) :])

@@ -74,6 +74,20 @@ def needs_newer_stan(what: str, version: str, span: Span) -> Lint:
     return Lint(span, NEWER_STAN, text, hint, likely=False)
 
 
+def target_in_transformed_parameters(name: str, span: Span) -> Lint:
+    text = (
+        f"`{name}` changes the target in transformed parameters. Stan 2.39 warns of it, and 2.40 refuses it."
+    )
+    return Lint(
+        span, "PPL016", text, "Write `jacobian +=` in a function ending in _jacobian, or call it in model."
+    )
+
+
+def jacobian_of_data(name: str, span: Span) -> Lint:
+    text = f"`{name}` adds the Jacobian of a transform of data, which is a constant."
+    return Lint(span, "PPL016", text, "Check the arguments; one of them should depend on a parameter.")
+
+
 def nothing_between(name: str, lower: str, upper: str, span: Span) -> Lint:
     text = f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}."
     hint = "The lower bound must be below the upper one; check whether they are exchanged."

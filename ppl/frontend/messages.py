@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ppl.frontend.other_languages import FUNCTIONS, SAME_ARGUMENTS, VALUES
-from ppl.types import Type, is_complex, real_of
+from ppl.stdlib.signatures import promotes
+from ppl.types import Tuple, Type, is_complex, real_of
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,7 @@ def read_only(name: str, what: str) -> Message:
 def assigned_type(left: Type, right: Type, op: str = "=") -> Message:
     if op == "=":
         text = f"A variable of type {left} cannot be assigned a value of type {right}."
-        by = converter(left, right)
-        return Message("PPL302", text, conversion(left, right), f"{by}(...)" if by else None)
+        return Message("PPL302", text, conversion(left, right), converted(left, right))
     hint = "`.*=` and `./=` work entry by entry." if op in ("*=", "/=") else None
     return Message("PPL302", f"`{op}` does not fit: the left side is {left}, the right {right}.", hint)
 
@@ -123,12 +123,28 @@ def conversion(expected: Type, found: Type) -> str | None:
         return "An int variable holds integers only: declare it `real`, or use an integer value."
     if is_complex(found) and real_of(found) == expected:
         return "`get_real(...)` is the real part of a complex value, `get_imag(...)` the imaginary part."
-    by = converter(expected, found)
-    return f"`{by}(...)` converts it." if by else None
+    if is_only_item(expected, found):
+        return ONE_ITEM
+    text = converted(expected, found)
+    return f"`{text}` converts it." if text else None
 
 
-def converter(expected: Type, found: Type) -> str | None:
-    """The function that turns one type into another, where there is one."""
+ONE_ITEM = "A tuple of one item ends with a comma: `(x, )`."
+
+
+def is_only_item(expected: Type | str, found: Type) -> bool:
+    """Whether a value stands where a tuple that holds it and no other is wanted."""
+    return (
+        isinstance(expected, Tuple)
+        and len(expected.items) == 1
+        and promotes(found, *expected.items) is not None
+    )
+
+
+def converted(expected: Type, found: Type) -> str | None:
+    """The text that turns a value of one type, `...`, into one of another, where there is one."""
+    if is_only_item(expected, found):
+        return "(..., )"
     by_name = {
         "vector": "to_vector",
         "row_vector": "to_row_vector",
@@ -136,7 +152,8 @@ def converter(expected: Type, found: Type) -> str | None:
         "matrix": "to_matrix",
     }
     convertible = {"vector", "row_vector", "array[] real", "array[] int", "matrix"}
-    return by_name.get(str(expected)) if str(found) in convertible else None
+    by = by_name.get(str(expected)) if str(found) in convertible else None
+    return f"{by}(...)" if by else None
 
 
 # --- Types ---------------------------------------------------------------------------------------

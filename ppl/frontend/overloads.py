@@ -7,6 +7,7 @@ rep_vector(real, int) => vector
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ppl.frontend.messages import ONE_ITEM, is_only_item
 from ppl.stdlib.signatures import Bindings, Pattern, match_pattern
 from ppl.types import Type, array_dims, core
 
@@ -104,7 +105,10 @@ def misfit(signatures: Sequence[PrintedSignature], found: Sequence[Type], offset
     if len(wrong) != 1 or len(next(iter(wrong))) != 1 or len(nearest) > MOST_NEAREST:
         return Misfit("no signature has arguments of these types.", listing)
     (k,) = wrong.pop()
-    return Misfit(f"{ordinal(k, offset)} is {found[k]}, but must be {choice(nearest, k)}.", listing, k)
+    detail = f"{ordinal(k, offset)} is {found[k]}, but must be {choice(nearest, k)}."
+    if all(s.args[k].dims == 0 and is_only_item(s.args[k].base, found[k]) for s in nearest):
+        detail += f" {ONE_ITEM}"
+    return Misfit(detail, listing, k)
 
 
 def ordinal(k: int, offset: int) -> str:

@@ -9,6 +9,7 @@ from ppl.frontend.lints import Lint
 from ppl.frontend.newer_stan import ASSUMED, newer_than
 from ppl.frontend.non_centred import funnels
 from ppl.frontend.usage_lints import (
+    adjustments,
     annotations,
     integer_divisions,
     priors,
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     unused_variables,
     unassigned_variables,
     self_assignments,
+    adjustments,
     annotations,
     integer_divisions,
     jacobians,

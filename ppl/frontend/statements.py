@@ -52,7 +52,7 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
             calls.require_target(c, s, "`target +=`", c.context.may_use_target)
             check_summand(c, value, "target +=")
         case ast.JacobianIncrement(value=value):
-            calls.require_jacobian(c, s)
+            calls.require_jacobian(c, s, "`jacobian +=`")
             check_summand(c, value, "jacobian +=")
         case ast.CallStatement():
             check_call_statement(c, s)

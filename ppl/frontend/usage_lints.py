@@ -3,20 +3,22 @@
 from collections.abc import Iterable, Iterator
 
 from ppl.frontend import ast
-from ppl.frontend.calls import is_conditional
+from ppl.frontend.calls import is_conditional, suffix_of
 from ppl.frontend.facts import Facts
 from ppl.frontend.lints import (
     Lint,
     annotation_ignored,
     assigned_to_itself,
     integer_division,
+    jacobian_of_data,
     never_assigned,
     no_prior,
+    target_in_transformed_parameters,
     unused,
     unused_data,
 )
 from ppl.frontend.printer import expression
-from ppl.frontend.scope import Block, Symbol
+from ppl.frontend.scope import Block, Level, Symbol
 from ppl.frontend.walk import assigned_variables, base, parts, statements, variables, walk
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.types import INT
@@ -147,6 +149,20 @@ def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
     assignments = (s for s in statements(program) if isinstance(s, ast.Assignment))
     written = {base(s.target) for s in assignments if s.op == "="}
     return (v for v in variables(program) if v not in written)
+
+
+# --- Calls in transformed parameters ---------------------------------------------------------------
+
+
+def adjustments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """Functions ending in _lp, and functions ending in _jacobian that take data alone."""
+    for e in walk(program.transformed_parameters):
+        match e:
+            case ast.Call(name=name) if suffix_of(name) == "lp" and e in facts.calls:
+                yield target_in_transformed_parameters(name, e.span)
+            case ast.Call(name=name, args=args) if suffix_of(name) == "jacobian":
+                if all(facts.levels[a] is not Level.PARAMETER for a in args):
+                    yield jacobian_of_data(name, e.span)
 
 
 # --- Assignments to itself, annotations ------------------------------------------------------------

@@ -65,6 +65,7 @@ IN_MODEL = (
     ("PPL302", "vector[3] a = v; «a *= A;»"),
     ("PPL302", "matrix[3, 3] a = A; «a /= A;»"),
     ("PPL302", "int i = «2.0»;"),
+    ("PPL302", "tuple(real, ) t = («2»);"),
     # Types
     ("PPL401", "target += sum(«v + w»);"),
     ("PPL401", "target += sum(«v * v»);"),
@@ -104,6 +105,7 @@ IN_MODEL = (
     ("PPL506", "target += quantile(«{p, 1}», 0.5);"),
     ("PPL506", "target += sum(hmm_hidden_state_prob(A, A, «[p, 1]'»));"),
     ("PPL508", "«jacobian += 1;»"),
+    ("PPL508", "target += «lower_bound_jacobian(p, 0)»;"),
     ("PPL509", "target += «normal_rng(0, 1)»;"),
     ("PPL506", "for (x in v) target += g(«x»);"),
     ("PPL506", "target += reduce_sum(part_sum_of_data, q, 1, «p»);"),
@@ -254,6 +256,16 @@ def test_refused_with_its_code_at_its_place(code: str, program: str) -> None:
     assert (error.code, (span.line, span.column, span.end_column)) == (code, place(program))
     assert error.others == ()
     assert error.message.endswith(".") or error.hint
+
+
+def test_a_tuple_of_one_item_and_a_jacobian_have_their_advice() -> None:
+    error = refused(
+        "functions { real f(tuple(real, ) a) { return a.1; } } transformed data { real b = f(«(1)»); }"
+    )
+    assert "must be tuple(real, ). A tuple of one item ends with a comma: `(x, )`." in error.message
+    error = refused("parameters { real a; } model { target += «lower_bound_jacobian(a, 0)»; }")
+    assert error.message.startswith("`lower_bound_jacobian` changes the Jacobian adjustment, which only ")
+    assert (error.hint or "").startswith("`lower_bound_constrain` returns the same value")
 
 
 def test_every_sentence_is_reached() -> None:

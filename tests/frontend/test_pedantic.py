@@ -110,6 +110,29 @@ def test_a_prior_on_a_nonlinear_variable_is_said_only_when_asked() -> None:
     assert found(blocks % "c ~ normal(0, 1);") == []
 
 
+def test_calls_that_adjust_the_target_in_transformed_parameters() -> None:
+    text = """
+    functions {{ real f_lp(real x) {{ target += x; return x; }} }}
+    data {{ real d; }}
+    parameters {{ real a; }}
+    transformed parameters {{ real b = {call}; }}
+    model {{ real c = f_lp(a + b + d); a ~ normal(c, 1); }}
+    """
+    calls = (
+        "f_lp(a)",
+        "lower_bound_jacobian(d, 0)",
+        "lower_bound_jacobian(a, d)",
+        "lower_bound_constrain(d, 0)",
+    )
+    lints = [found(text.format(call=call)) for call in calls]
+    assert [[(x.code, x.likely) for x in some] for some in lints] == [
+        [("PPL016", True)],
+        [("PPL016", True)],
+        [],
+        [],
+    ]
+
+
 def test_unused_data_is_said_only_when_asked() -> None:
     (lint,) = found("data { int N; } parameters { real a; } model { a ~ normal(0, 1); }")
     assert (lint.code, lint.likely, lint.span.line) == ("PPL003", False, 1)
