@@ -29,7 +29,7 @@ MAKEFLAGS += --no-builtin-rules
 FLAGS := $(foreach flag,{flags},$(if $($(flag)),--flag=$(flag)))
 .PHONY: build
 build: ;
-makefile: ;
+makefile make/local: ;
 %.stan: ;
 
 %: %.stan

@@ -119,6 +119,13 @@ def test_flags_of_the_makefile_are_those_of_the_executable(py, tmp_path):
     assert model.exe_info()["STAN_THREADS"] == "true" and model.exe_info()["STAN_OPENCL"] == "false"
 
 
+def test_make_builds_the_program_alone(folder, tmp_path):
+    """make looks for a rule for make/local, which it includes, before it builds."""
+    (tmp_path / "m.stan").write_text("")
+    done = subprocess.run(["make", "-n", "-C", folder, tmp_path / "m"], capture_output=True, text=True)
+    assert (done.stdout + done.stderr).count(".stan") == 1
+
+
 def test_every_tool_has_its_file(folder):
     assert {path.name for path in (folder / "bin").iterdir()} == set(TOOLS)
     done = subprocess.run(
