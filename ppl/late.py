@@ -1,8 +1,13 @@
-"""SciPy's modules, each imported when something of it is first used: together they take half a second."""
+"""SciPy by need: its compiled functions alone, or one of its packages when something of it is first used.
+
+`scipy.special` and `scipy.linalg` with all that they import take a quarter of a second; the extension
+modules in them that hold special functions, LAPACK and BLAS take a hundredth.
+"""
 
 import sys
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -10,16 +15,43 @@ from typing import Any
 
 HEAVY = ("autograd.scipy.linalg", "autograd.scipy.special")
 """Modules of a package that itself imports scipy.stats, scipy.signal and scipy.integrate: a second."""
+EXTENSIONS = ("scipy.special._ufuncs", "scipy.linalg._flapack", "scipy.linalg._fblas")
+"""Extension modules that need nothing of the package that they are in, though Python imports that first."""
+
+
+class Later(ModuleType):
+    """Stands for a package until something of it is used; modules in it can be imported before it is."""
+
+    def __getattr__(self, attribute: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), attribute)
+
+    def __dir__(self) -> list[str]:
+        return self.__getattr__("__dir__")()  # type: ignore[no-any-return]
 
 
 @cache
 def imported(name: str) -> ModuleType:
-    """The module; one of HEAVY without its package, unless it has been imported with it.
+    """The module; one of EXTENSIONS or HEAVY without its package, unless that has been imported."""
+    if name in HEAVY and name not in sys.modules:
+        return _alone(name)
+    package = name.rpartition(".")[0]
+    if name in EXTENSIONS and package not in sys.modules:
+        sys.modules.setdefault(package, _later(package))
+    return import_module(name)
 
-    Alone it is not in sys.modules, where others would find it without its package.
-    """
-    if name not in HEAVY or name in sys.modules:
-        return import_module(name)
+
+def _later(package: str) -> ModuleType:
+    spec = PathFinder.find_spec(package, import_module(package.partition(".")[0]).__path__)
+    assert spec is not None
+    module = module_from_spec(spec)
+    module.__class__ = Later
+    return module
+
+
+def _alone(name: str) -> ModuleType:
+    """A module that is not in sys.modules, where others would find it without its package."""
     top, *inside = name.split(".")
     (folder,) = import_module(top).__path__
     spec = spec_from_file_location(name, Path(folder, *inside).with_suffix(".py"))
@@ -30,19 +62,28 @@ def imported(name: str) -> ModuleType:
 
 
 class LateModule:
-    """A module that is imported when something of it is first used."""
+    """A module that is imported when something of it is first used; of several, the first that has it.
 
-    def __init__(self, name: str):
-        self._name = name
+    `same` has other names of what is in it.
+    """
+
+    def __init__(self, *names: str, **same: str):
+        self._names, self._same = names, same
 
     def __getattr__(self, attribute: str) -> Any:
-        value = getattr(imported(self._name), attribute)
+        own = self._same.get(attribute, attribute)
+        *first, last = self._names
+        value = getattr(
+            next((m for m in map(imported, first) if hasattr(m, own)), None) or imported(last), own
+        )
         setattr(self, attribute, value)
         return value
 
 
+blas = LateModule("scipy.linalg._fblas", "scipy.linalg.blas")
 integrate = LateModule("scipy.integrate")
+lapack = LateModule("scipy.linalg._flapack", "scipy.linalg.lapack")
 linalg = LateModule("scipy.linalg")
 optimize = LateModule("scipy.optimize")
-special = LateModule("scipy.special")
+special = LateModule("scipy.special._ufuncs", "scipy.special", digamma="psi")
 stats = LateModule("scipy.stats")

@@ -39,6 +39,6 @@ def as_many_threads_as_pay(data: Mapping[str, Any], width: Callable[[], int]) ->
 
 @cache
 def _controller() -> ThreadpoolController:
-    """The libraries that are loaded, searched once. SciPy has a BLAS of its own, loaded with its `linalg`."""
-    imported("scipy.linalg")
+    """The libraries that are loaded, searched once. SciPy has a BLAS of its own, loaded with its LAPACK."""
+    imported("scipy.linalg._flapack")
     return ThreadpoolController()

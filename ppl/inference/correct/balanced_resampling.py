@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.correct.resampling import systematic
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array
-from ppl.late import special
 
 MOST_EXCHANGES = 300
 """Exchanges of one draw for another."""
@@ -22,7 +22,7 @@ draws.
 
 def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """n positions in u (N, dim), in proportion to the weights (N,), in random order."""
-    weights = np.exp(log_weights - special.logsumexp(log_weights))
+    weights = np.exp(log_weights - log_sum_exp(log_weights))
     chosen = rng.permutation(systematic(log_weights, n, rng))
     moments = _moments(u, weights, max(1, n // DRAWS_A_MOMENT)) / max(1, n)
     held, cumulative = moments[chosen], np.cumsum(weights)

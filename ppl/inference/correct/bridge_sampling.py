@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.correct.evidence import Evidence
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array
 from ppl.late import special
 
@@ -53,8 +54,8 @@ def bridge_sampling(of_p: Array, of_q: Array, size_p: float, sets: int | None = 
 
 def log_mean_and_share(logs: Array) -> tuple[float, float]:
     """Of chances, given by their logs (n,): the log of their mean, and the mean of their squares over it."""
-    total = special.logsumexp(logs)
-    return float(total - np.log(len(logs))), float(np.exp(special.logsumexp(2 * logs) - total))
+    total = log_sum_exp(logs)
+    return float(total - np.log(len(logs))), float(np.exp(log_sum_exp(2 * logs) - total))
 
 
 def relative_variance(logs: Array) -> float:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import fixed_noise
-from ppl.late import special
 
 
 @dataclass(frozen=True)
@@ -30,4 +30,4 @@ class Reference:
     def log_densities(self, u: Array) -> Array:
         """The log of the mean of the densities at u (n, dim), (n,)."""
         each = np.array([part.log_densities(u) for part in self.parts])
-        return np.asarray(special.logsumexp(each, axis=0) - np.log(len(each)))
+        return np.asarray(log_sum_exp(each, axis=0) - np.log(len(each)))

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array
-from ppl.late import special
 
 
 def effective_size(log_weights: Array) -> float:
     """What weighted draws are worth: (sum w)^2 / sum w^2 of the weights whose logarithms are given, (n,)."""
-    return float(np.exp(2 * special.logsumexp(log_weights) - special.logsumexp(2 * log_weights)))
+    return float(np.exp(2 * log_sum_exp(log_weights) - log_sum_exp(2 * log_weights)))
 
 
 def systematic(log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -17,6 +17,6 @@ def systematic(log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[
 
     Source: Kitagawa (1996), J. Comput. Graph. Stat. 5.
     """
-    cumulative = np.cumsum(np.exp(log_weights - special.logsumexp(log_weights)))
+    cumulative = np.cumsum(np.exp(log_weights - log_sum_exp(log_weights)))
     places = (rng.random() + np.arange(n)) / n * cumulative[-1]
     return np.asarray(np.minimum(np.searchsorted(cumulative, places), len(log_weights) - 1))

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array, Target, finite, log_densities
-from ppl.late import special
 
 CLEAR_STANDARD_ERRORS = 3.0
 """A difference so many standard errors wide is no noise."""
@@ -53,7 +53,7 @@ def density_of(batches: Sequence[Proposal]) -> Callable[[Array], Array]:
 
     def log_density(u: Array) -> Array:
         terms = np.array([batch.log_density(u) for batch in batches])
-        return np.asarray(special.logsumexp(shares + terms, axis=0))
+        return np.asarray(log_sum_exp(shares + terms, axis=0))
 
     return log_density
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.location_scale import LocationScale
-from ppl.inference.numerics.triangular import dense
-from ppl.late import linalg
+from ppl.inference.numerics.triangular import dense, solve_triangular
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class FullRank(LocationScale):
 
     def score(self, params: Array, u: Array) -> Array:
         in_z = self.standard.score(self._whiten(params, u)).T
-        return linalg.solve_triangular(self.factor(params), in_z, lower=True, trans="T", check_finite=False).T
+        return solve_triangular(self.factor(params), in_z, transposed=True).T
 
     def params_score(self, params: Array, u: Array) -> Array:
         pull = -self.score(params, u)
@@ -75,7 +74,7 @@ class FullRank(LocationScale):
     def _whiten(self, params: Array, u: Array) -> Array:
         """The noise z = L^-1 (u - mu) that lands on u, (n, dim)."""
         centred = (u - self.mean(params)).T
-        return linalg.solve_triangular(self.factor(params), centred, lower=True, check_finite=False).T
+        return solve_triangular(self.factor(params), centred).T
 
     def _log_det(self, params: Array, xp: Namespace = NUMPY) -> Array:
         return xp.np.log(xp.np.abs(params[self.diagonal])).sum()

@@ -17,10 +17,10 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path, unwatched
 from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
-from ppl.late import special
 
 
 class PathfinderLimits(NamedTuple):
@@ -137,7 +137,7 @@ def mixture_log_density(paths: Sequence[Pathfinder], u: Array) -> Array:
     A draw of one of them is weighted against it: that bounds the weights where the Gaussians overlap.
     """
     each = [path.log_density(u) for path in paths]
-    return np.asarray(special.logsumexp(each, axis=0) - np.log(len(paths)))
+    return np.asarray(log_sum_exp(each, axis=0) - np.log(len(paths)))
 
 
 class Arrived(Exception):

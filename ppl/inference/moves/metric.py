@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ppl.inference.numerics.triangular import cholesky
 from ppl.inference.objective.target import Array
-from ppl.late import linalg
 
 CORRELATED_DIMENSIONS = 200
 """Dimensions up to which the metric has correlations. Above only sds: so few draws know little of
@@ -29,4 +29,4 @@ def metric_of(u: Array) -> Array:
     diagonal = np.diag(np.diag(covariance))
     if not np.isfinite(covariance).all():
         raise np.linalg.LinAlgError("a draw is not finite")
-    return np.asarray(linalg.cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
+    return cholesky((1 - shrink) * covariance + shrink * diagonal)

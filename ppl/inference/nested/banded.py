@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.objective.target import Array
-from ppl.late import LateModule
-
-lapack = LateModule("scipy.linalg.lapack")
+from ppl.late import lapack
 
 FIRST_RIDGE = 1e-6
 """What is added first to the diagonal of a matrix that is not positive definite, beside its largest entry."""

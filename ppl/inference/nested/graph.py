@@ -6,20 +6,14 @@ one stays as it is when the other is moved.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.inference.nested.adjacency import Graph, Indices
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array, Target, gradients
-from ppl.late import LateModule
-
-sparse = LateModule("scipy.sparse")
-
-Indices = NDArray[np.intp]
-Graph = Any
-"""A `csr_array` (dim, dim) of booleans: symmetric, and False on its diagonal."""
 
 
 class GraphLimits(NamedTuple):
@@ -71,7 +65,7 @@ def graph_of(target: Target, u: Array, rng: np.random.Generator) -> Graph | None
         return found
     if dim > GRAPH.most_alone:
         return None
-    return symmetric(responses_alone(target, u, np.arange(dim), rng))
+    return Graph.of_matrix(responses_alone(target, u, np.arange(dim), rng))
 
 
 def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
@@ -82,23 +76,8 @@ def with_graphs_beside(graph: Graph, target: Target, u: Array, rng: np.random.Ge
             beside = graph_of(target, there, rng)
             if beside is None:
                 return None
-            graph = graph + beside
+            graph = graph | beside
     return graph
-
-
-def symmetric(touched: NDArray[np.bool_]) -> Graph:
-    """The graph of pairs (dim, dim), either way."""
-    either = touched | touched.T
-    np.fill_diagonal(either, False)
-    return sparse.csr_array(either)
-
-
-def of_pairs(dim: int, first: Indices, second: Indices) -> Graph:
-    """The same of the places of pairs (k,)."""
-    off = first != second
-    places = np.stack([first[off], second[off]])
-    both = np.concatenate([places, places[::-1]], axis=1)
-    return sparse.coo_array((np.ones(both.shape[1], dtype=bool), tuple(both)), shape=(dim, dim)).tocsr()
 
 
 def by_sets(target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
@@ -121,7 +100,7 @@ def by_sets(target: Target, u: Array, rng: np.random.Generator) -> Graph | None:
     first, second = rest[first], rest[second]
     seeming = ~(np.isin(first, alone) | np.isin(second, alone))
     known = np.concatenate([alone[rows], first[seeming]]), np.concatenate([columns, second[seeming]])
-    return of_pairs(target.dim, *known)
+    return Graph.of_pairs(target.dim, *known)
 
 
 def hubs_of(target: Target, u: Array, rng: np.random.Generator) -> tuple[Indices, int]:

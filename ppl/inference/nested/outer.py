@@ -13,8 +13,8 @@ from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.skewed import SinhArcsinh, SkewedTs
 from ppl.inference.nested.student_ts import StudentTs, fitted, moments
 from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array
-from ppl.late import special
 
 
 class OuterLimits(NamedTuple):
@@ -157,7 +157,7 @@ def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> M
     while effective_size(power * log_weights) < OUTER.fewest_effective and power > OUTER.least_power:
         power *= OUTER.flattening
     flat = power * log_weights
-    flat -= special.logsumexp(flat)
+    flat -= log_sum_exp(flat)
     if one or u.shape[1] > OUTER.most_mixed:
         one_or_two = one_and_skewed if u.shape[1] >= OUTER.fewest_skewed else one_of
         return one_or_two(u, np.exp(flat))

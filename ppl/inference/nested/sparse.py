@@ -8,13 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.nested.graph import Graph
-from ppl.late import LateModule
+from ppl.inference.nested.adjacency import Graph, Indices, csgraph, sparse
 
-csgraph = LateModule("scipy.sparse.csgraph")
-sparse = LateModule("scipy.sparse")
-
-Indices = NDArray[np.intp]
 MayBeComplete = Callable[[Indices, int], bool]
 """Whether all coordinates may meet, by the outer ones and the number of the others."""
 
@@ -138,11 +133,11 @@ def field_given(
     """The field of all but the outer ones; None where a factor is more work, or colours are too many, and it
     may not be complete.
     """
-    dim = graph.shape[0]
+    dim = graph.dim
     rest = np.setdiff1d(np.arange(dim), outer)
     if not 0 < len(outer) <= FIELD.most_outer or len(rest) < fewest * len(outer):
         return None
-    inside = graph[rest][:, rest]
+    inside = graph.among(rest).as_csr
     order = csgraph.reverse_cuthill_mckee(inside, symmetric_mode=True).astype(np.intp)
     ordered = inside[order][:, order] + sparse.eye_array(len(rest), dtype=bool)
     pairs = np.array(sparse.tril(ordered).nonzero(), dtype=np.intp)
@@ -160,7 +155,7 @@ def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
     """Those that meet most others, one by one, and those of scalar parameters."""
     outer = scalars.copy()
     while outer.sum() <= FIELD.most_outer and (left := int((~outer).sum())) > 1:
-        degrees = (graph @ (~outer).astype(np.intp)) * ~outer
+        degrees = graph.degrees(~outer) * ~outer
         most = int(degrees.argmax())
         usual = float(np.median(degrees[~outer]))
         least = FIELD.lesser_hub if degrees[most] > FIELD.many * usual else FIELD.hub

@@ -12,25 +12,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.inference.nested.adjacency import Graph, Indices
 from ppl.inference.nested.couplings import COUPLINGS, Curvature, are_constant, couplings
 from ppl.inference.nested.graph import (
     GRAPH,
-    Graph,
     changes,
     graph_of,
     hubs_of,
     responses,
     steps_of,
-    symmetric,
     with_graphs_beside,
 )
 from ppl.inference.nested.sparse import FIELD, Field, are_little_work, field_of
 from ppl.inference.objective.target import Array, Target, kinds_of, width_of, with_shared
-from ppl.late import LateModule
-
-csgraph = LateModule("scipy.sparse.csgraph")
-
-Indices = NDArray[np.intp]
 
 
 class StructureLimits(NamedTuple):
@@ -135,13 +129,15 @@ def sparse_field(target: Target, u: Array, rng: np.random.Generator, graph: Grap
         everywhere = with_graphs_beside(graph, target, u, rng)
         if everywhere is None:
             return None
-        return found if everywhere.nnz == graph.nnz else field_of(everywhere, scalars, free, fewest, complete)
+        return (
+            found if everywhere.size == graph.size else field_of(everywhere, scalars, free, fewest, complete)
+        )
     if target.dim > GRAPH.most_alone or not (~scalars).any():
         return None
-    touched = graph.toarray() | np.eye(target.dim, dtype=bool)
+    touched = graph.matrix | np.eye(target.dim, dtype=bool)
     sums, rest = couplings(curvature(target, u, rng), touched, ~scalars)
     if sums and are_constant(sums, rest, curvature(target, u + rng.normal(size=u.shape), rng)):
-        found = field_of(symmetric(rest), scalars, free, fewest)
+        found = field_of(Graph.of_matrix(rest), scalars, free, fewest)
         return found and replace(found, couplings=tuple(each[found.latent] for each in sums))
     return field_of(graph, scalars, free, fewest, complete)
 
@@ -164,11 +160,11 @@ def blocks_of(graph: Graph, widest: int) -> Structure | None:
     outer = separators(graph, widest)
     if outer is None or not len(outer):  # of independent coordinates a mean-field q is enough
         return None
-    dim = graph.shape[0]
+    dim = graph.dim
     latent = np.setdiff1d(np.arange(dim), outer)
     if len(latent) < limits.fewest_latent * len(outer):
         return None
-    labels = components(graph, latent)
+    labels = graph.among(latent).components()
     sizes = np.bincount(labels)
     if len(sizes) < limits.fewest_blocks:
         return None
@@ -181,8 +177,8 @@ def blocks_of(graph: Graph, widest: int) -> Structure | None:
 
 def is_dense(graph: Graph, found: Structure) -> bool:
     """Whether most coordinates of a block meet each other: others are a field at less cost."""
-    latent = found.blocks[found.filled]
-    inside = graph[latent][:, latent].nnz + len(latent)
+    latent = np.sort(found.blocks[found.filled])
+    inside = graph.among(latent).size + len(latent)
     return bool(inside >= STRUCTURE.dense * (found.filled.sum(axis=1) ** 2).sum())
 
 
@@ -229,14 +225,14 @@ def code_length(n: int) -> int:
 
 def separators(graph: Graph, widest: int) -> Indices | None:
     """Few coordinates without which the rest falls into blocks: those that meet most others, one by one."""
-    dim = graph.shape[0]
+    dim = graph.dim
     outer, left = list[int](), np.ones(dim, dtype=bool)
     narrow = widest <= STRUCTURE.narrow
     any_of, hub = (STRUCTURE.few_outer, STRUCTURE.hub) if narrow else (0, STRUCTURE.hub_of_wide)
     while len(outer) <= min(STRUCTURE.most_outer, dim - 1):
-        if np.bincount(components(graph, np.flatnonzero(left))).max(initial=0) <= widest:
+        if widest_of(graph.among(np.flatnonzero(left))) <= widest:
             return needed(graph, outer, widest)
-        degrees = (graph @ left.astype(np.intp)) * left
+        degrees = graph.degrees(left) * left
         most = int(degrees.argmax())
         if len(outer) >= any_of and degrees[most] < hub * dim:
             return None
@@ -249,13 +245,12 @@ def needed(graph: Graph, outer: list[int], widest: int) -> Indices:
     """Those of the separators without which blocks would be too wide."""
     chosen = list(outer)
     for each in outer:
-        rest = np.setdiff1d(np.arange(graph.shape[0]), [k for k in chosen if k != each])
-        if np.bincount(components(graph, rest)).max() <= widest:
+        rest = np.setdiff1d(np.arange(graph.dim), [k for k in chosen if k != each])
+        if widest_of(graph.among(rest)) <= widest:
             chosen.remove(each)
     return np.array(sorted(chosen), dtype=np.intp)
 
 
-def components(graph: Graph, some: Indices) -> Indices:
-    """Of each of some coordinates, which component of the graph among them it is in."""
-    _, labels = csgraph.connected_components(graph[some][:, some], directed=False)
-    return np.asarray(labels, dtype=np.intp)
+def widest_of(graph: Graph) -> int:
+    """How many coordinates the largest component has."""
+    return int(np.bincount(graph.components()).max(initial=0))

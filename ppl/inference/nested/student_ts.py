@@ -13,6 +13,7 @@ import numpy as np
 
 from ppl.inference.correct.resampling import systematic
 from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array
 from ppl.late import special
 
@@ -72,7 +73,7 @@ class StudentTs:
 
     def log_density(self, u: Array) -> Array:
         """(n,) at u (n, dim)."""
-        return np.asarray(special.logsumexp(self.terms(u), axis=0))
+        return np.asarray(log_sum_exp(self.terms(u), axis=0))
 
     def terms(self, u: Array) -> Array:
         """The log of each component's share of the density (k, n) at u (n, dim)."""
@@ -109,7 +110,7 @@ def fitted(u: Array, log_weights: Array, rng: np.random.Generator) -> StudentTs:
 def em_step(mixture: StudentTs, u: Array, weights: Array, covariance: Array) -> StudentTs:
     """One step of EM (Peel and McLachlan 2000, equations 29 to 31), with a prior for the scales."""
     terms = mixture.terms(u)
-    own = weights * np.exp(terms - special.logsumexp(terms, axis=0))
+    own = weights * np.exp(terms - log_sum_exp(terms, axis=0))
     near = own * (mixture.degrees + mixture.dim) / (mixture.degrees + mixture.lengths(u))
     shares, prior = own.sum(axis=1), STUDENT_TS.prior_draws * (weights**2).sum()
     parts = []

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ppl.inference.correct.weight_quality import is_reliable
 from ppl.inference.diagnose.mixture_sampling import Proposal, density_of, missed
 from ppl.inference.diagnose.psis import Psis, psis
+from ppl.inference.nested.adjacency import Indices
 from ppl.inference.nested.block_draws import BlockDraws, with_trends
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
 from ppl.inference.nested.conditional import shape_of
@@ -21,10 +22,9 @@ from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
 from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.outer import OUTER, Mixture, fitted_to, overdispersed_batches, spread_of
-from ppl.inference.nested.structure import Indices
+from ppl.inference.numerics.log_sums import log_sum_exp, softmax
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array, finite
-from ppl.late import special
 
 SHAPES_SEEN = 16
 """Outer points at which it is seen how many terms polynomials need."""
@@ -90,11 +90,11 @@ class Drawn(NamedTuple):
             return 1.0
         if not (rough & ~drawn).any():
             return 0.0
-        total, known = special.logsumexp(self.log_ratios), rough & drawn
+        total, known = log_sum_exp(self.log_ratios), rough & drawn
         excess = 0.0
         if known.any():
-            excess = special.softmax(self.log_ratios[known]) @ (self.log_rough - self.log_ratios)[known]
-        lost = special.logsumexp(self.log_rough[rough & ~drawn]) - excess
+            excess = float(softmax(self.log_ratios[known]) @ (self.log_rough - self.log_ratios)[known])
+        lost = log_sum_exp(self.log_rough[rough & ~drawn]) - excess
         return float(np.exp(lost - np.logaddexp(lost, total)))
 
 

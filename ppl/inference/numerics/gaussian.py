@@ -5,9 +5,16 @@ from functools import cached_property
 
 import numpy as np
 
-from ppl.inference.numerics.triangular import composed, diagonal_of, inverse_of, times, transposed_times
+from ppl.inference.numerics.triangular import (
+    cholesky,
+    composed,
+    diagonal_of,
+    inverse_of,
+    solve_triangular,
+    times,
+    transposed_times,
+)
 from ppl.inference.objective.target import Array
-from ppl.late import linalg
 
 LOG_2PI = float(np.log(2 * np.pi))
 """The logarithm of 2 pi."""
@@ -30,7 +37,7 @@ class Gaussian:
     @classmethod
     def with_covariance(cls, mean: Array, covariance: Array) -> "Gaussian":
         """Raises LinAlgError when the covariance (dim, dim) is not positive definite."""
-        return cls(mean, np.asarray(linalg.cholesky(covariance, lower=True)))
+        return cls(mean, cholesky(covariance))
 
     @classmethod
     def with_precision(cls, mean: Array, precision: Array, units: Array) -> "Gaussian":
@@ -38,8 +45,8 @@ class Gaussian:
 
         Raises LinAlgError when it is not positive definite.
         """
-        upper = linalg.cholesky(precision[::-1, ::-1], lower=True)[::-1, ::-1]  # precision = upper upper'
-        return cls(mean, units[:, None] * linalg.solve_triangular(upper, np.eye(len(mean))).T)
+        upper = cholesky(precision[::-1, ::-1])[::-1, ::-1]  # precision = upper upper'
+        return cls(mean, units[:, None] * solve_triangular(upper, np.eye(len(mean)), lower=False).T)
 
     def with_mean(self, mean: Array) -> "Gaussian":
         """The same covariance about another mean."""

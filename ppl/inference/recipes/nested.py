@@ -34,6 +34,7 @@ from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.nested.student_ts import moments
 from ppl.inference.nested.weighted_draws import Drawn, drawn
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.numerics.parts import by_columns
 from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array, Target
@@ -42,7 +43,6 @@ from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
-from ppl.late import special
 from ppl.memory import NoRoom, require_room
 
 PROPOSALS = 2048
@@ -187,7 +187,7 @@ def of_positive_weight(draws: Drawn) -> tuple[WeightedDraws, Elbo]:
     weights = replace(draws.weights, log_weights=draws.weights.log_weights[positive])
     weighted = WeightedDraws(u, draws.log_p[positive], draws.log_q[positive], weights)
     # The importance-weighted ELBO (Burda, Grosse and Salakhutdinov 2016, equation 8).
-    value = float(special.logsumexp(draws.log_ratios)) - np.log(draws.n)
+    value = float(log_sum_exp(draws.log_ratios)) - np.log(draws.n)
     elbo = Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / draws.n, 0.0))), 0)
     return weighted, elbo
 

@@ -11,9 +11,9 @@ from ppl.inference.estimators.reparameterised import elbo_gradient
 from ppl.inference.families.family import Family
 from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
 from ppl.inference.maximise.rules import EPSILON, Rules
+from ppl.inference.numerics.triangular import solve_triangular
 from ppl.inference.objective.target import Array, Target, blame, log_density_gradients
 from ppl.inference.run.outcome import Ending
-from ppl.late import linalg
 
 Objective = Callable[[Array], tuple[float, Array]]
 
@@ -98,7 +98,7 @@ def maximise(
         raise InferenceError(f"One of {len(z)} draws from the start has no finite log density. {why}")
     objective, begin = negative_elbo(target, family, z, value), params
     if metric is not None:
-        whitened = linalg.solve_triangular(metric, params[: family.dim], lower=True)
+        whitened = solve_triangular(metric, params[: family.dim])
         objective, begin = _in_metric(objective, metric), np.concatenate([whitened, params[family.dim :]])
     most = max(0, most_gradients // len(z) - 1)
     watched = WatchedObjective(objective, begin, most, lambda lowest: report(-lowest - value))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.late import special
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.results.files.columns import Floats, bracketed, variables
 from ppl.results.files.read_csv import DrawsFile
 
@@ -67,7 +67,7 @@ def own_ratios(file: DrawsFile) -> Floats:
     if ratios is None or not np.isfinite(ratios).any():
         return np.zeros(len(file.draws))
     finite = ratios[np.isfinite(ratios)]
-    normalised: Floats = ratios - special.logsumexp(finite) + np.log(len(finite))
+    normalised: Floats = ratios - log_sum_exp(finite) + np.log(len(finite))
     return normalised
 
 

@@ -14,7 +14,7 @@ from ppl import html
 from ppl.errors import first_few
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import khat_threshold, psis
-from ppl.late import special
+from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import TABLE_WIDTH, text_table
 from ppl.results.report.by_outcome import ByOutcome
@@ -182,12 +182,12 @@ def loo_of(log_lik: LogLik) -> Loo:
     log_weights = psis(log_lik.log_ratios).log_weights
     rows = log_lik.values.T
     left_out = [psis(log_lik.log_ratios - row) for row in rows]
-    elpds = [special.logsumexp(w.log_weights + row) for w, row in zip(left_out, rows, strict=True)]
+    elpds = [log_sum_exp(w.log_weights + row) for w, row in zip(left_out, rows, strict=True)]
     return Loo(
         log_lik.names,
         np.array(elpds),
         np.array([w.khat for w in left_out]),
-        special.logsumexp(log_weights[:, None] + log_lik.values, axis=0),
+        log_sum_exp(log_weights[:, None] + log_lik.values, axis=0),
         len(log_lik.values),
         log_lik.notes,
         outcome=log_lik.outcome,

@@ -11,11 +11,11 @@ from toy_targets import OneOfMany
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.nested.adjacency import Graph
 from ppl.inference.nested.banded import factors_of
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import FEWEST_OF_FIELD, field_draws, trends_of
-from ppl.inference.nested.graph import symmetric
 from ppl.inference.nested.interpolated import interpolated, interpolated_again
 from ppl.inference.nested.marginal import Marginal, climb, differences
 from ppl.inference.nested.outer import one_over, spread_of
@@ -192,12 +192,12 @@ def test_scalars_and_hubs_are_outer(graph):
     whole[0, 2:] = whole[2:, 0] = True
     whole[1, 2:5] = whole[2:5, 1] = True
     scalars = np.arange(size + 2) == 1
-    assert field_of(symmetric(whole), scalars, ~scalars, 2).outer.tolist() == [0, 1]
+    assert field_of(Graph.of_matrix(whole), scalars, ~scalars, 2).outer.tolist() == [0, 1]
 
 
 def test_where_all_meet_there_is_no_field():
     nothing = np.zeros(30, dtype=bool)
-    assert field_of(symmetric(np.ones((30, 30), dtype=bool)), nothing, nothing, 2) is None
+    assert field_of(Graph.of_matrix(np.ones((30, 30), dtype=bool)), nothing, nothing, 2) is None
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_nearly_dense_hessians_are_of_fields_if_they_take_few_numbers(share, wid
     whole, below = np.ones((32, 32), dtype=bool), np.tril(rng().random((31, 31)) < share)
     whole[1:, 1:] = below | below.T
     few = partial(may_be_complete, SimpleNamespace(width=width, dim=32))
-    found = field_of(symmetric(whole), np.arange(32) == 0, np.arange(32) > 0, 2, few)
+    found = field_of(Graph.of_matrix(whole), np.arange(32) == 0, np.arange(32) > 0, 2, few)
     assert (found is not None) == few_enough
 
 
@@ -215,7 +215,7 @@ def test_nearly_dense_hessians_are_of_fields_if_they_take_few_numbers(share, wid
 def test_where_nearly_all_are_scalars_there_is_no_field(others):
     size = 4 + others
     scalars = np.arange(size) < 4
-    assert field_of(symmetric(np.ones((size, size), dtype=bool)), scalars, ~scalars, 2) is None
+    assert field_of(Graph.of_matrix(np.ones((size, size), dtype=bool)), scalars, ~scalars, 2) is None
 
 
 def test_where_too_many_meet_most_others_all_unconstrained_ones_are_the_field():
@@ -223,9 +223,9 @@ def test_where_too_many_meet_most_others_all_unconstrained_ones_are_the_field():
     whole = np.zeros((size, size), dtype=bool)
     whole[: scales + hubs] = whole[:, : scales + hubs] = True
     constrained = np.arange(size) < scales
-    found = field_of(symmetric(whole), constrained, ~constrained, 2)
+    found = field_of(Graph.of_matrix(whole), constrained, ~constrained, 2)
     assert found.outer.tolist() == [0, 1, 2] and len(found.latent) == size - scales
-    assert field_of(symmetric(whole), constrained, np.zeros(size, dtype=bool), 2) is None
+    assert field_of(Graph.of_matrix(whole), constrained, np.zeros(size, dtype=bool), 2) is None
 
 
 # --- Banded matrices -----------------------------------------------------------------------------

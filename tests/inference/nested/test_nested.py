@@ -14,6 +14,7 @@ from ppl.errors import InferenceError
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import psis
+from ppl.inference.nested.adjacency import Graph
 from ppl.inference.nested.block_draws import BLOCK_TRENDS, BlockDraws, with_trends
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, cholesky, modes, repaired_factors
 from ppl.inference.nested.conditional import (
@@ -25,7 +26,7 @@ from ppl.inference.nested.conditional import (
     normal_totals,
     shape_of,
 )
-from ppl.inference.nested.graph import GRAPH, symmetric
+from ppl.inference.nested.graph import GRAPH
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.slopes import slopes
 from ppl.inference.nested.structure import STRUCTURE, Structure, is_dense, structure_of
@@ -595,11 +596,11 @@ def test_wide_blocks_that_are_sparse_are_a_field():
     touched[0] = touched[:, 0] = True
     for group, *rows in effects:
         touched[group, rows] = touched[rows, group] = True
-    wide = blocks_in(symmetric(touched), STRUCTURE.widest)
-    assert wide.width == 5 and not is_dense(symmetric(touched), wide)
+    wide = blocks_in(Graph.of_matrix(touched), STRUCTURE.widest)
+    assert wide.width == 5 and not is_dense(Graph.of_matrix(touched), wide)
     for each in effects:
         touched[np.ix_(each, each)] = True
-    assert is_dense(symmetric(touched), wide)
+    assert is_dense(Graph.of_matrix(touched), wide)
 
 
 @pytest.mark.parametrize("width", [4, 6])
