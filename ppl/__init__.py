@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ppl.errors import Rejection as Rejection
     from ppl.errors import UnknownName as UnknownName
     from ppl.errors import UnknownSetting as UnknownSetting
+    from ppl.formula import from_formula as from_formula
     from ppl.jax_backend.joining import join as join
     from ppl.model import Model as Model
     from ppl.posterior import Posterior as Posterior
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 OF_MODULES = (
     ("ppl.compile", ("compile_model",)),
+    ("ppl.formula", ("from_formula",)),
     ("ppl.jax_backend.joining", ("join",)),
     ("ppl.model", ("Model",)),
     ("ppl.posterior", ("Posterior",)),

@@ -11,6 +11,7 @@ VERSION = "0.1.0"
 EXTRAS = {
     "arviz": ("arviz>=0.20", "h5netcdf>=1.3", "h5py>=3.10", "xarray>=2025.9"),
     "docs": ("mkdocs>=1.6,<2", "mkdocs-material>=9.5"),
+    "formula": ("formulae>=0.6", "pandas>=2"),
     "jax": ("jax>=0.8",),
     "lsp": ("pygls>=2",),
     "parquet": ("pyarrow>=15", "fsspec>=2024.2"),

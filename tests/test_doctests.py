@@ -65,6 +65,8 @@ def test_examples(module, names, monkeypatch):
     monkeypatch.chdir(folder)
     if module.startswith("ppl.jax_backend."):
         pytest.importorskip("jax")
+    if module == "ppl.formula":
+        pytest.importorskip("formulae")
     found = importlib.import_module(module)
     failures = []
     runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)

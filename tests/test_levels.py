@@ -15,10 +15,11 @@ data {
   array[N] int<lower=0, upper=1> sex;
   vector[N] y;
 }
+transformed data { real centre = 0; }
 parameters { vector[J] u; real b; }
 model {
   u ~ normal(0, 1); b ~ normal(0, 1);
-  y ~ normal(u[town] + b * to_vector(sex), 1);
+  y ~ normal(centre + u[town] + b * to_vector(sex), 1);
 }
 """
 TOWNS, SEXES, Y = (

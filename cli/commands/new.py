@@ -1,5 +1,6 @@
 """`ppl new`: a program, its data and a script to begin with."""
 
+import os
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.options import one_of
+from ppl.cli.options import file_to_read, one_of
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -24,7 +25,7 @@ here = Path(__file__).parent
 model = ppl.compile_model(here / "{name}.model")
 
 # The data are a file or a dict: model.condition({{"N": 3, "x": [1, 2, 3], ...}}).
-posterior = model.condition(here / "{name}.data.json")
+posterior = model.condition(here / "{data}")
 
 # The same seed gives the same draws; help(posterior.variational) has every setting.
 fit = posterior.variational(seed=1)
@@ -42,6 +43,9 @@ LOO = "print(fit.loo())  # how well the model predicts rows that it has not seen
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The folder to write.")],
     example: Annotated[str, one_of("A program of the library.", "--example")] = "linear_regression",
+    formula: Annotated[str, typer.Option(metavar="TEXT", help="Write the program of a formula.")] = "",
+    family: Annotated[str, one_of("Distribution of its outcome.", "--family")] = "gaussian",
+    data: Annotated[Path | None, file_to_read("Data of the formula.", "--data")] = None,
 ) -> None:
     """Create a folder with a commented program, data and a script.
 
@@ -53,6 +57,12 @@ def new(
     \b
     The folder contains NAME.model, NAME.data.json and fit.py. Existing files
     are not overwritten. `--example list` lists the examples.
+
+    \b
+    With a formula the program is that of your data:
+      ppl new clinics --data patients.csv --family bernoulli \\
+          --formula "outcome ~ age + sex + (1 | clinic)"
+    `ppl docs formulas` has the families and what a formula may contain.
     """
     from ppl.errors import DataError
     from ppl.files import write_whole
@@ -66,16 +76,21 @@ def new(
         raise typer.BadParameter(
             f"'{folder.name}' is not a valid program name; expected letters, digits, - and _, a letter first."
         )
-    files = files_of(folder.name, example, known)
+    if bool(formula) != (data is not None):
+        raise typer.BadParameter("a formula and its data belong together: --formula TEXT --data FILE.")
+    if formula and data:
+        files = files_of_formula(folder, formula, data, family)
+    else:
+        files = files_of(folder.name, example, known)
     if there := [str(folder / file) for file in files if (folder / file).exists()]:
         raise DataError(f"{', '.join(there)} would be overwritten; give another NAME or remove these files.")
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in files.items():
         write_whole(folder / file, [text])
-    program, data, script = (folder / file for file in files)
+    *others, script = (folder / file for file in files)
     typer.echo(
-        f"Wrote {program}, {data} and {script}. Fit it with\n"
-        f"  ppl variational {program} {data} -o {folder / 'output.csv'}\n"
+        f"Wrote {', '.join(map(str, others))} and {script}. Fit it with\n"
+        f"  ppl variational {others[0]} {data or others[1]} -o {folder / 'output.csv'}\n"
         f"or with\n  python {script}"
     )
 
@@ -99,5 +114,15 @@ def files_of(name: str, example: str, known: list[str]) -> dict[str, str]:
     folder = files("ppl.models").joinpath(example)
     program = folder.joinpath(f"{example}.model").read_text("utf-8")
     data = folder.joinpath(f"{example}.data.json").read_text("utf-8")
-    script = SCRIPT.format(name=name, loo=LOO if "log_lik" in program else "")
+    script = SCRIPT.format(name=name, data=f"{name}.data.json", loo=LOO if "log_lik" in program else "")
     return {f"{name}.model": program, f"{name}.data.json": data, "fit.py": script}
+
+
+def files_of_formula(folder: Path, formula: str, data: Path, family: str) -> dict[str, str]:
+    """The text of the program of a formula and of its script, which reads the data where they are."""
+    from ppl.formula import from_formula
+
+    program = from_formula(formula, data, family)
+    there = Path(os.path.relpath(data, folder)).as_posix()
+    script = SCRIPT.format(name=folder.name, data=there, loo=LOO)
+    return {f"{folder.name}.model": program, "fit.py": script}

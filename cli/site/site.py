@@ -116,6 +116,7 @@ GUIDES = (
     "gaussian-processes",
     "odes",
     "factors",
+    "formulas",
     "missing-data",
     "prediction",
     "model-comparison",

@@ -37,7 +37,7 @@ def labels_of(model: CompiledProgram, given: Mapping[str, Any], d: Data, drawn: 
             axis if axis and lengths[axis] == n else None for axis, n in zip(own, shapes[name], strict=True)
         )
         for name, own in named_axes(*model.compilation.checked, first, axes, sizes).items()
-        if len(own) == len(shapes.get(name, ()))
+        if own and len(own) == len(shapes.get(name, ()))
     }
     levels = {each: given[name].levels for name in factors for each in (name, axes[name])}
     return Labels(levels, {name: own for name, own in dims.items() if any(own)})

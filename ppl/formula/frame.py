@@ -1,0 +1,76 @@
+"""The columns that a formula names, as a DataFrame that formulae reads."""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.data import Inputs
+from ppl.data.levels import words_of
+from ppl.data.values import Misfit, as_array
+from ppl.distribution import requirements
+from ppl.errors import ArgumentError, DataError, UnknownName
+from ppl.extras import extra
+from ppl.frontend.tables import is_identifier
+
+
+def formulae() -> Any:
+    """The package.
+
+    Raises:
+        MissingPackage: it is not installed.
+    """
+    return extra("formulae", "A formula", *requirements("formula"))
+
+
+def frame_of(formula: str, inputs: Inputs) -> Any:
+    """The columns that a formula names, without rows where one of them is missing.
+
+    Words are categories in the order in which a fit codes them, and booleans are 0 and 1.
+
+    Raises:
+        ArgumentError: the formula cannot be read.
+        DataError: a column is not of numbers or words, or its name cannot be that of a variable.
+        UnknownName: there is no such column.
+    """
+    try:
+        names = sorted(formulae().model_description(formula).var_names - {""})
+    except Exception as error:  # formulae raises its own, and what Python does where it meets an odd one
+        raise ArgumentError(f"the formula {formula!r} cannot be read: {error}") from None
+    pandas = extra("pandas", "A formula", *requirements("formula"))
+    columns = {name: column(name, inputs) for name in names}
+    try:
+        frame = pandas.DataFrame(columns).dropna()
+    except ValueError:
+        lengths = ", ".join(f"{name} {len(values)}" for name, values in columns.items())
+        raise DataError(f"{inputs.label}: columns have different numbers of rows: {lengths}") from None
+    if not len(frame):
+        raise DataError(f"{inputs.label}: no row has all of {', '.join(names)}")
+    return frame
+
+
+def column(name: str, inputs: Inputs) -> Any:
+    """A column of floats, or a categorical."""
+    from pandas import Categorical
+
+    if name not in inputs.values:
+        raise UnknownName(f"{inputs.label}: no column", name, inputs.values)
+    if not is_identifier(name):
+        raise DataError(f"{inputs.label}: a program cannot name a variable `{name}`; rename the column", name)
+    value = inputs.values[name]
+    if (words := words_of(value)) and words.are_text:
+        return Categorical(words.leaves, categories=words.levels, ordered=True)
+    try:
+        if words:
+            return words.codes((False, True), 0).astype(float)
+        found = value.to_numpy() if hasattr(value, "to_numpy") else value
+        leaves = [np.nan if leaf is None else leaf for leaf in found] if isinstance(found, list) else found
+        array = as_array(name, leaves).astype(float)
+    except Misfit as misfit:
+        raise DataError(
+            f"{inputs.label_of(name)}: {misfit.found}, no column of numbers or words", name
+        ) from None
+    if array.ndim != 1:
+        raise DataError(
+            f"{inputs.label_of(name)}: {name} has shape {array.shape}; a column has one axis", name
+        )
+    return array

@@ -1,0 +1,123 @@
+"""Programs of formulas: their linear predictor is formulae's design matrix, in every family."""
+
+import re
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.cli.commands.new import files_of_formula
+from ppl.formula.expressions import NAMESPACE
+from ppl.formula.families import FAMILIES
+
+formulae = pytest.importorskip("formulae")
+pandas = pytest.importorskip("pandas")
+
+CASES = {
+    "gaussian": ("y", "x + sex + region"),
+    "student": ("y", "0 + region + I((x - 1)**2 / 5) + C(k) + N"),
+    "bernoulli": ("flag", "x * sex + (1 + x | clinic)"),
+    "binomial": ("p(count, trials)", "scale(x) + sex:region + (sex | clinic)"),
+    "poisson": ("count", "offset(log(n)) + treated * x + (0 + sex | clinic) + (1 | k)"),
+    "negative_binomial": ("count", "center(n) + log(n):sex"),
+    "gamma": ("n", "sqrt(1 + x**2) + (1 | clinic:region)"),
+    "beta": ("share", "x:treated + C(sex)"),
+    "ordinal": ("grade", "x + region"),
+}
+LOOP = re.compile(r"  vector\[N\w*\] (\w+);\n  for .*?\n  }\n", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(4)
+    rows = 40
+    return pandas.DataFrame(
+        {
+            "y": rng.normal(3, 2, rows),
+            "x": rng.normal(20, 2, rows),
+            "n": rng.uniform(1, 4, rows),
+            "N": rng.normal(size=rows),
+            "k": rng.integers(1, 4, rows),
+            "sex": rng.choice(["F", "M"], rows),
+            "region": rng.choice(["east", "north-west", "south"], rows),
+            "clinic": rng.choice([*"abcdef"], rows),
+            "treated": rng.random(rows) < 0.5,
+            "flag": rng.choice(["no", "yes"], rows),
+            "count": rng.integers(0, 5, rows),
+            "trials": rng.integers(5, 9, rows),
+            "share": rng.uniform(0.1, 0.9, rows),
+            "grade": pandas.Categorical(rng.choice(["low", "mid", "top"], rows), ["low", "mid", "top"]),
+        }
+    )
+
+
+def test_every_family_has_a_case():
+    assert CASES.keys() == FAMILIES.keys()
+
+
+@pytest.mark.parametrize("family", CASES)
+def test_the_linear_predictor_is_that_of_the_design_matrix(family, frame):
+    outcome, right = CASES[family]
+    text = ppl.from_formula(f"{outcome} ~ {right}", frame, family)
+    eta = LOOP.search(text)
+    shown = text + "generated quantities {\n" + eta[0].replace(eta[1], "shown") + "}\n"
+    posterior = ppl.compile_model(shown).condition(frame)
+    u = np.random.default_rng(1).normal(size=posterior.param_unc_num())
+    assert np.isfinite(posterior.log_density(u))
+    values = dict(
+        zip(posterior.param_names(True, True), posterior.param_constrain(u, True, True), strict=True)
+    )
+    predictor = np.array([values[f"shown.{k + 1}"] for k in range(len(frame))])
+    data = frame.assign(treated=frame["treated"].astype(float))
+    design = formulae.design_matrices(f"{outcome} ~ {right}", data, extra_namespace=NAMESPACE)
+    columns = [design.common.design_matrix] + ([design.group.design_matrix.toarray()] if design.group else [])
+    columns = np.column_stack([*columns, np.ones(len(frame))] if family == "ordinal" else columns)
+    rest = predictor - np.log(frame["n"]) if "offset" in right else predictor
+    assert np.std(rest) > 0.1
+    coefficients = np.linalg.lstsq(columns, rest, rcond=None)[0]
+    assert np.allclose(columns @ coefficients, rest, atol=1e-3)  # centres are rounded to six digits
+
+
+def test_the_program_of_a_formula_reads_as_one_written_by_hand(frame):
+    data = frame.drop(columns=["N", "y"])
+    text = ppl.from_formula("flag ~ x + region + (1 | clinic)", data, "bernoulli")
+    for line in (
+        "int<lower=0, upper=1> flag;  // 0 is no, 1 is yes",
+        "array[N] int<lower=1, upper=3> region;  // 1 is east, 2 is north-west, 3 is south",
+        "real alpha;  // log odds of flag at x 20, region east",
+        "vector<multiplier=tau_clinic>[J_clinic] u_clinic;",
+        "+ b_region_north_west * (region[n] == 2)",
+        "flag ~ bernoulli_logit(eta);",
+    ):
+        assert line in text
+
+
+@pytest.mark.parametrize(
+    ("formula", "family", "error", "words"),
+    [
+        ("y ~ agee", "gaussian", ppl.UnknownName, "no column 'agee'"),
+        ("y ~ x +", "gaussian", ppl.ArgumentError, "cannot be read"),
+        ("x", "gaussian", ppl.ArgumentError, "no outcome"),
+        ("y ~ x", "normal", ppl.UnknownName, "no family 'normal'"),
+        ("log(y) ~ x", "gaussian", ppl.ArgumentError, "is not a column"),
+        ("y ~ poly(x, 2)", "gaussian", ppl.ArgumentError, "several columns"),
+        ("count ~ log(y - 100)", "poisson", ppl.DataError, "not finite"),
+        ("count ~ I(y * 0)", "poisson", ppl.DataError, "is 0 in all rows"),
+        ("y ~ (1 | x)", "gaussian", ppl.DataError, "not integers"),
+        ("y ~ x", "poisson", ppl.DataError, "poisson needs"),
+        ("region ~ x", "bernoulli", ppl.DataError, "bernoulli needs"),
+        ("region ~ x", "ordinal", ppl.DataError, "order"),
+        ("count ~ x", "binomial", ppl.ArgumentError, "p(count, trials)"),
+        ("flag['no'] ~ x", "bernoulli", ppl.ArgumentError, "yes"),
+    ],
+)
+def test_what_the_program_cannot_say_is_refused(formula, family, error, words, frame):
+    with pytest.raises(error, match=re.escape(words)):
+        ppl.from_formula(formula, frame, family)
+
+
+def test_new_reads_the_data_where_they_are(tmp_path, frame):
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    files = files_of_formula(tmp_path / "mine", "y ~ x", tmp_path / "rows.csv", "gaussian")
+    assert [*files] == ["mine.model", "fit.py"] and '"../rows.csv"' in files["fit.py"]
+    assert "y ~ normal(mu, sigma);" in files["mine.model"]
