@@ -1,4 +1,4 @@
-"""A posterior as inference sees it, computed by JAX at one point and by NumPy at many.
+"""A posterior as inference sees it, computed by JAX at each of few points and by NumPy at many.
 
 Of a differential equation JAX takes a gradient in a tenth of the time, but to compile one for many points
 takes it longer than NumPy takes for all that a fit looks at: values of many points cost NumPy no more, and
@@ -7,12 +7,18 @@ gradients of many are few until draws are moved.
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ppl.density.log_density import Floats
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.objective.target import Forwarding, Target, gradients, log_density_gradients
 
 MANY = 20_000
 """Gradients after which draws that are still moved would be done first by JAX, its compilation included."""
+
+
+ONE_BY_ONE = 16
+"""Points up to which the compiled code, one at a time, is faster than NumPy with all of them."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,9 @@ class TwoBackends(Forwarding):
         return self.interpreted.log_densities(us)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        if not self.many_gradients and len(us) <= ONE_BY_ONE:
+            values, slopes = zip(*map(self.target.log_density_gradient, us), strict=True)
+            return np.array(values), np.array(slopes)
         return log_density_gradients(self.at(len(us)), us)
 
     def gradients_alone(self, us: Floats) -> Floats:

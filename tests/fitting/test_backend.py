@@ -281,18 +281,20 @@ model { k ~ lognormal(0, 1); s ~ exponential(1); y ~ normal(z[, 1], s); }
 """
 
 
-def test_an_equation_is_solved_by_jax_at_one_point_and_by_numpy_at_many() -> None:
+def test_an_equation_is_solved_by_jax_at_each_of_few_points_and_by_numpy_at_many() -> None:
     compiled = pytest.importorskip("ppl.jax_backend.target", reason="needs jax", exc_type=ImportError)
     data = {"ts": [0.5, 1.0, 2.0], "y": [1.2, 0.8, 0.2]}
     posterior = ppl.compile_model(SOLVED).condition(data)
     target = backend.on_backend(PosteriorTarget(posterior), Settings())
     whole = backend.on_backend(PosteriorTarget(posterior), Settings(backend="jax"))
     assert isinstance(target, TwoBackends) and isinstance(whole, compiled.CompiledTarget)
-    us = np.random.default_rng(1).normal(size=(5, target.dim))
+    us = np.random.default_rng(1).normal(size=(20, target.dim))
     values, gradients = whole.log_density_gradients(us)
     np.testing.assert_allclose(target.log_densities(us), values, rtol=1e-6)
-    for some in (us, us[:1]):
+    for some in (us, us[:5], us[:1]):
         np.testing.assert_allclose(target.log_density_gradients(some)[1], gradients[: len(some)], rtol=1e-5)
+    one = whole.log_density_gradient(us[2])[1]
+    np.testing.assert_array_equal(target.log_density_gradients(us[:5])[1][2], one)
     np.testing.assert_array_equal(target.for_many_points(10**6).log_density_gradients(us)[1], gradients)
     assert target.log_density(us[0]) == pytest.approx(values[0])
     assert target.log_density_gradient(us[0])[1] == pytest.approx(gradients[0])

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 from scipy import stats
-from toy_targets import correlated
+from toy_targets import correlated, path_of
 
-from ppl.inference.initialise.lbfgs_path import lbfgs_path
 from ppl.inference.numerics.gaussian import WIDEST_SD, Gaussian, made_positive
 
 
@@ -34,7 +33,7 @@ def test_a_saddle_is_made_a_hill_and_counted():
 
 
 def test_a_curvature_agrees_with_scipy():
-    curvature = lbfgs_path(correlated(5), np.ones(5))[-1].curvature
+    curvature = path_of(correlated(5), np.ones(5))[-1].curvature
     off = np.random.default_rng(0).normal(size=(4, 5))
     expected = stats.multivariate_normal(np.zeros(5), curvature.dense()).logpdf(off)
     np.testing.assert_allclose(curvature.log_density(off), expected, rtol=1e-6)

@@ -5,8 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from ppl.inference.maximise.line_search import Line, Point, search
+from ppl.inference.initialise.ascent import ascent
+from ppl.inference.maximise.line_search import Line, Loss, search
+from ppl.inference.maximise.lockstep import answered, in_lockstep
 from ppl.inference.maximise.methods import METHODS, maximise
+from ppl.inference.maximise.quasi_newton import LimitedMemory
 from ppl.inference.maximise.rules import CHANGES, Rules, Step, Stop
 from tests.benchmarks.optimize import MOST_GAIN, density_of, end_of, programs
 from tests.inference.toy_targets import Gaussian, OneByOne
@@ -102,12 +105,49 @@ def test_every_stop_has_its_words(stop):
 
 
 def test_a_line_search_backs_off_from_where_there_is_no_density():
-    def loss(u):
-        return Point(u, np.float64(-np.log(1 - u[0]) - u[0] * 3), 1 / (1 - u) - 3) if u[0] < 1 else None
+    def density(u):
+        return (np.log(1 - u[0]) + u[0] * 3, 3 - 1 / (1 - u)) if u[0] < 1 else (np.nan, np.full(1, np.nan))
 
-    start = loss(np.zeros(1))
-    alpha, found = search(Line(loss, start, np.array([1.0]), np.float64(1.0)))
+    loss = Loss()
+    start = answered(density, loss.at(np.zeros(1)))
+    alpha, found = answered(density, search(Line(loss, start, np.array([1.0]), np.float64(1.0))))
     assert 0 < alpha < 1 and found.loss < start.loss
+
+
+class InBatches:
+    """Rosenbrock's valley in two of four coordinates, no density where the third is large."""
+
+    dim = 4
+
+    def __init__(self):
+        self.sizes = []
+
+    def log_density_gradient(self, u):
+        values, slopes = self.log_density_gradients(u[None])
+        return float(values[0]), slopes[0]
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def log_density_gradients(self, us):
+        self.sizes.append(len(us))
+        values, slopes = zip(*(rosenbrock(u[:2]) for u in us), strict=True)
+        values = np.where(us[:, 2] < 5, np.array(values) - 0.5 * (us[:, 2:] ** 2).sum(axis=1), np.nan)
+        return values, np.column_stack([np.array(slopes), -us[:, 2:]])
+
+
+def test_searches_in_lockstep_end_where_each_would_alone():
+    starts = np.random.default_rng(1).uniform(-2, 2, (6, 4))
+    starts[3, 2] = 6.0
+    together, alone = InBatches(), InBatches()
+    found = dict(in_lockstep(together, [ascent(start, 200, 1e-6) for start in starts]))
+    each = [answered(alone.log_density_gradient, ascent(start, 200, 1e-6)) for start in starts]
+    assert found[3] is None is each[3]
+    for number in {*found} - {3}:
+        np.testing.assert_array_equal(found[number].u, each[number].u)
+        np.testing.assert_allclose(found[number].u, [1, 1, 0, 0], atol=1e-4)
+    assert together.sizes[0] == 6 and sum(together.sizes) == len(alone.sizes)
+    assert len(together.sizes) < len(alone.sizes) / 2
 
 
 @pytest.mark.parametrize("name", FEW)
@@ -116,3 +156,21 @@ def test_scipy_gains_nothing_from_the_end(name):
     for seed in (1, 2):
         found = end_of(density, "lbfgs", seed)
         assert found.gain < MOST_GAIN or not found.step.converged
+
+
+@pytest.mark.parametrize("size", [1, 3, 20])
+def test_limited_memory_is_the_recursion_over_the_last_pairs(size):
+    """Nocedal and Wright (2006), eq. 6.17, from a multiple of the identity."""
+    rng = np.random.default_rng(2)
+    root, memory, pairs = rng.normal(size=(8, 8)), LimitedMemory(size), []
+    for number in range(7):
+        step = rng.normal(size=8)
+        change = root @ (root.T @ step)
+        memory = memory.after(step, change, reset=number == 2).after(step, -change, reset=False)
+        pairs = [*(pairs if number != 2 else []), (step, change)][-size:]
+    inverse = np.eye(8) * (step @ change) / (change @ change)
+    for step, change in pairs:
+        rho = 1 / (step @ change)
+        left = np.eye(8) - rho * np.outer(step, change)
+        inverse = left @ inverse @ left.T + rho * np.outer(step, step)
+    np.testing.assert_allclose(memory.times(np.arange(8.0)), inverse @ np.arange(8.0), rtol=1e-9)

@@ -2,14 +2,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from toy_targets import Gaussian, HalfSpace, Logistic, correlated
+from toy_targets import Gaussian, HalfSpace, Logistic, correlated, path_of
 
 from ppl.errors import InferenceError
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.families import FAMILIES
-from ppl.inference.initialise.lbfgs_path import Curvature, curvatures, lbfgs_path
-from ppl.inference.initialise.pathfinder import _best, pathfinder, pathfinders
+from ppl.inference.initialise.lbfgs_path import Curvature, curvatures
+from ppl.inference.initialise.pathfinder import _best, best_on_path, pathfinder, pathfinders
 from ppl.inference.initialise.starting import WIDE_TARGET, from_paths
+from ppl.inference.maximise.lockstep import answered
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import log_densities
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
@@ -18,6 +19,10 @@ from ppl.inference.run.progress import silent
 
 def rng():
     return np.random.default_rng(4)
+
+
+def alone(target, search):
+    return answered(target.log_density_gradient, search)
 
 
 class EightSchools:
@@ -44,7 +49,7 @@ class EightSchools:
 
 
 def test_colour_gives_the_dense_covariance_and_its_determinant():
-    points = lbfgs_path(correlated(5), np.ones(5))
+    points = path_of(correlated(5), np.ones(5))
     curvature = points[-1].curvature
     coloured, half_log_det = curvature.colour(np.eye(5))
     np.testing.assert_allclose(coloured.T @ coloured, curvature.dense(), rtol=1e-8, atol=1e-10)
@@ -55,14 +60,14 @@ def test_colour_gives_the_dense_covariance_and_its_determinant():
 
 def test_curvature_maps_the_last_change_of_gradient_to_the_last_step():
     """The secant equation, which defines a quasi-Newton method."""
-    points = lbfgs_path(correlated(5), np.ones(5))
+    points = path_of(correlated(5), np.ones(5))
     s = points[-1].u - points[-2].u
     y = points[-2].gradient - points[-1].gradient
     np.testing.assert_allclose(points[-1].curvature.times(y), s, rtol=1e-6, atol=1e-12)
 
 
 def test_the_curvatures_of_several_points_are_those_of_each():
-    points = lbfgs_path(correlated(5), np.ones(5))
+    points = path_of(correlated(5), np.ones(5))
     assert {len(point.pairs) for point in points} > {1, 2, 5}
     together, v, z = curvatures(points), np.arange(5.0), rng().standard_normal((3, 5))
     for k, alone in enumerate(point.curvature for point in points):
@@ -73,7 +78,7 @@ def test_the_curvatures_of_several_points_are_those_of_each():
 
 def test_a_point_whose_covariance_is_not_positive_definite_spoils_no_other():
     target = correlated(5)
-    path = [p for p in lbfgs_path(target, np.ones(5)) if len(p.pairs) == 3]
+    path = [p for p in path_of(target, np.ones(5)) if len(p.pairs) == 3]
     spoilt = replace(path[0], pairs=tuple((s, -y) for s, y in path[0].pairs))
     z = rng().standard_normal((10, 5))
     with pytest.raises(np.linalg.LinAlgError):
@@ -140,7 +145,7 @@ def test_a_funnel_does_not_draw_it_to_the_bottom(seed):
     rng = np.random.default_rng(seed)
     start = rng.uniform(-2, 2, 10)
     with np.errstate(all="ignore"):
-        bottom = lbfgs_path(EightSchools(), start)[-1]
+        bottom = path_of(EightSchools(), start)[-1]
         found = pathfinder(EightSchools(), start, rng)
     assert bottom.u[1] < -5  # where the search for a mode ends
     assert found.mean[1] > -2  # log tau is 0.8 with sd 1.1
@@ -150,9 +155,9 @@ def test_a_path_is_judged_all_along_and_not_at_its_ends_alone():
     """In a funnel both are far from the best."""
     start, seen = np.random.default_rng(2).uniform(-2, 2, 10), []
     with np.errstate(all="ignore"):
-        found = pathfinder(EightSchools(), start, rng(), watch=seen.append)
-        path = lbfgs_path(EightSchools(), start)[: len(seen)]
-        z = rng().standard_normal((len(found.draws), 10))
+        z = rng().standard_normal((25, 10))
+        found = alone(EightSchools(), best_on_path(EightSchools(), start, z, seen.append))
+        path = path_of(EightSchools(), start)[: len(seen)]
         each = [_best(EightSchools(), [point], z) for point in path]
     assert found.elbo == pytest.approx(max(one.elbo for one in each if one))
     assert found.elbo > max(each[0].elbo, each[-1].elbo) + 10
@@ -163,19 +168,16 @@ def test_a_path_ends_where_it_hardly_rises():
     dim = 60
     target = Gaussian(np.zeros(dim), np.diag(np.logspace(-4, 4, dim)))
     start, seen = rng().uniform(-2, 2, dim), []
-    to_the_end = lbfgs_path(target, start)
-    pathfinder(target, start, rng(), watch=seen.append)
+    to_the_end = path_of(target, start)
+    alone(target, best_on_path(target, start, rng().standard_normal((25, dim)), seen.append))
     assert 20 < len(seen) < len(to_the_end) / 2
     assert [p.log_density for p in seen] == [p.log_density for p in to_the_end[: len(seen)]]
     assert to_the_end[-1].log_density - seen[-1].log_density < 0.5
 
 
 def test_a_path_ends_where_its_watch_says():
-    def until_the_third(point):
-        if point.steps == 3:
-            raise StopIteration
-
-    path, whole = (lbfgs_path(correlated(5), np.ones(5), watch=w) for w in (until_the_third, lambda _: None))
+    path = path_of(correlated(5), np.ones(5), watch=lambda point: point.steps == 3)
+    whole = path_of(correlated(5), np.ones(5))
     assert len(path) == 3 < len(whole)
     np.testing.assert_array_equal(path[-1].u, whole[2].u)
 
@@ -224,8 +226,7 @@ class TwoHills:
 
 def climbs(starts, prune):
     target, found = TwoHills(), []
-    error = pathfinders(target, [np.array(start) for start in starts], rng(), found, prune=prune)
-    assert error is None
+    pathfinders(target, [np.array(start) for start in starts], rng(), found, prune=prune)
     return target.evaluations, [round(path.mean[0]) for path in found]
 
 
@@ -234,7 +235,7 @@ def test_paths_apart_lead_to_each_place_once_and_cost_less():
     starts = [here, there, [22.0, *np.linspace(2, -1, 5)], [-23.0, *np.linspace(0, 2, 5)]]
     all_of_them, each = climbs(starts, prune=False)
     fewer, once = climbs(starts, prune=True)
-    assert each == [20, -20, 20, -20] and once == [20, -20]
+    assert sorted(each) == [-20, -20, 20, 20] and once == [20, -20]
     assert fewer < 0.75 * all_of_them
 
 

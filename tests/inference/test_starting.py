@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from toy_targets import Gaussian
+from toy_targets import Gaussian, path_of
 
 from ppl.inference.families import family_of
 from ppl.inference.initialise import starting
-from ppl.inference.initialise.lbfgs_path import lbfgs_path
 from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.run.progress import silent
 
@@ -26,7 +25,7 @@ def start(name):
 
 
 def test_the_wider_directions_are_those_of_the_dense_matrix():
-    curvature = lbfgs_path(TARGET, np.zeros(DIM))[-1].curvature
+    curvature = path_of(TARGET, np.zeros(DIM))[-1].curvature
     root = np.sqrt(curvature.alpha)
     values, vectors = np.linalg.eigh(curvature.dense() / np.outer(root, root) - np.eye(DIM))
     expected = (vectors * np.maximum(values, 0.0)) @ vectors.T
@@ -60,10 +59,8 @@ def test_the_best_so_far_is_told_after_each_path():
     starting.from_paths(
         TARGET, family_of("meanfield", DIM, 6), points, np.random.default_rng(3), reports.append
     )
-    assert [(p.phase, p.iteration, p.total) for p in reports] == [
-        ("Pathfinder", k, 2) for k in (0, 1, 1, 2, 2)
-    ]
-    assert reports[1].elbo <= reports[3].elbo == reports[-1].elbo
+    assert [(p.phase, p.iteration, p.total) for p in reports] == [("Pathfinder", k, 2) for k in (0, 1, 2, 2)]
+    assert reports[1].elbo <= reports[2].elbo == reports[-1].elbo
 
 
 def test_a_density_that_is_flat_to_rounding_has_no_gaussian_of_its_hessian(monkeypatch):

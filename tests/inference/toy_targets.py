@@ -5,6 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
+from ppl.inference.initialise.lbfgs_path import lbfgs_path
+from ppl.inference.maximise.lockstep import answered
+
+
+def path_of(target, start, watch=lambda point: False):
+    """The L-BFGS path on its own."""
+    return answered(target.log_density_gradient, lbfgs_path(start, watch))
+
 
 class OneByOne:
     """Many points as so many single ones, for a target that changes what a single one is."""

@@ -8,16 +8,18 @@ for chains to begin.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from ppl.errors import InferenceError
 from ppl.inference.correct.resampling import systematic
 from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights, missed
-from ppl.inference.initialise.ascent import ascend
-from ppl.inference.initialise.pathfinder import PATHFINDING, pathfinder
+from ppl.inference.initialise.ascent import ascent
+from ppl.inference.initialise.pathfinder import PATHFINDING, Pathfinder, best_on_path
+from ppl.inference.maximise.lockstep import Search, in_lockstep
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.hessian import gaussian_at
 from ppl.inference.numerics.triangular import solved
@@ -144,16 +146,16 @@ def find_missed_regions(scaled: Scaled, q: Proposal, rng: np.random.Generator) -
     """What there is beside q, whose draws are given in coordinates where it is standard."""
     with np.errstate(all="ignore"):
         wide, distant = overdispersed_gaussians(scaled, rng)
-        own = mode_above(scaled, np.zeros(scaled.dim))
+        own, paths = own_mode_and_paths(scaled, [*starts_of(scaled, rng), *heaviest(q, distant, rng)], rng)
         centre = curved(scaled, own) if own else None
-        starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
         modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
-        for found in ends(scaled, starts, rng):
+        for found in distant_ends(paths):
             new = all(np.linalg.norm(found.mean - other.mean) > MODE_SEARCH.same_distance for other in places)
             if new and share_of(found, scaled, q, rng) > MODE_SEARCH.mode_mass:
                 places.append(found)
-        for place in places:
-            peak = mode_above(scaled, place.mean)
+        peaks = dict(in_lockstep(scaled, [mode_above(place.mean) for place in places if own]))
+        for number, place in enumerate(places):
+            peak = peaks.get(number)
             local = curved(scaled, peak) if peak else None
             if not (own and peak and local and valley(scaled, peak, own) > MODE_SEARCH.valley_depth):
                 others.append(place)
@@ -162,6 +164,18 @@ def find_missed_regions(scaled: Scaled, q: Proposal, rng: np.random.Generator) -
                 modes.append(Mode(local, peak, share_of(local, scaled, q, rng), is_symmetric))
         narrow = [centre] if centre and is_narrow_peak(centre, scaled, q, rng) else []
         return MissedRegions(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
+
+
+def own_mode_and_paths(
+    scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator
+) -> tuple[Peak | None, list[Pathfinder]]:
+    """The mode above q's mean, and the best Gaussians on the paths from the starts."""
+    noise = rng.standard_normal((len(starts), PATHFINDING.rough_elbo_draws, scaled.dim))
+    searches: list[Search[Peak | Pathfinder | None]] = [mode_above(np.zeros(scaled.dim))]
+    searches += [best_on_path(scaled, start, z) for start, z in zip(starts, noise, strict=True)]
+    ends = [end for _, end in sorted(in_lockstep(scaled, searches), key=itemgetter(0))]
+    own = next((end for end in ends if isinstance(end, Peak)), None)
+    return own, [end for end in ends if isinstance(end, Pathfinder)]
 
 
 def overdispersed_gaussians(
@@ -194,17 +208,12 @@ def heaviest(q: Proposal, distant: Sequence[Proposal], rng: np.random.Generator)
         yield from points[systematic(weights, MODE_SEARCH.paths, rng)]
 
 
-def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> Iterator[Gaussian]:
-    """The best Gaussian on the path from each start, where that is far from q."""
-    for start in starts:
-        if not np.isfinite(scaled.log_density(start)):
-            continue
-        try:
-            path = pathfinder(scaled, start, rng, PATHFINDING.rough_elbo_draws)
-            if np.linalg.norm(path.mean) > MODE_SEARCH.found_distance:
+def distant_ends(paths: Sequence[Pathfinder]) -> Iterator[Gaussian]:
+    """The Gaussians of paths that end far from q."""
+    for path in paths:
+        if np.linalg.norm(path.mean) > MODE_SEARCH.found_distance:
+            with suppress(np.linalg.LinAlgError):
                 yield Gaussian.with_covariance(path.mean, path.curvature.dense())
-        except (InferenceError, np.linalg.LinAlgError):
-            continue
 
 
 def share_of(gaussian: Gaussian, scaled: Scaled, q: Proposal, rng: np.random.Generator) -> float:
@@ -239,13 +248,10 @@ def is_seen_by_chance(peak: Proposal, q: Proposal) -> bool:
     return bool(few and share > MODE_SEARCH.missed_mass)
 
 
-def mode_above(scaled: Scaled, start: Array) -> Peak | None:
+def mode_above(start: Array) -> Search[Peak | None]:
     """The mode above a point; None where the ascent ends at none, as in a funnel."""
-    value, gradient = scaled.log_density_gradient(start)
-    if not (np.isfinite(value) and np.isfinite(gradient).all()):
-        return None
-    top = ascend(scaled.log_density_gradient, start, MODE_SEARCH.most_steps, MODE_SEARCH.end_slope)
-    return Peak(top.u, top.value) if top.slope < MODE_SEARCH.stationary_slope else None
+    top = yield from ascent(start, MODE_SEARCH.most_steps, MODE_SEARCH.end_slope)
+    return Peak(top.u, top.value) if top and top.slope < MODE_SEARCH.stationary_slope else None
 
 
 def valley(scaled: Scaled, one: Peak, other: Peak) -> float:

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.maximise.quasi_newton import Density, LimitedMemory, climb
-from ppl.inference.maximise.rules import UNTIL_STOPPED
+from ppl.inference.maximise.lockstep import Search
+from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
+from ppl.inference.maximise.rules import UNTIL_STOPPED, Step
 from ppl.inference.objective.target import Array
 
 LBFGS_HISTORY = 20
@@ -21,14 +22,17 @@ class Top(NamedTuple):
     slope: float
 
 
-def ascend(density: Density, start: Array, most_steps: int, slope: float) -> Top:
-    """Climb until no slope is larger than that, in at most so many steps; the density at the start is finite.
+def ascent(start: Array, most_steps: int, slope: float) -> Search[Top | None]:
+    """Climb until no slope is larger than that, in at most so many steps; None where there is no density.
 
     The coordinates should be such that the mode is about one unit wide.
     """
-    rules = replace(UNTIL_STOPPED, iter=most_steps)
-    for step in climb(density, start, rules, LimitedMemory(LBFGS_HISTORY), unit_start=True):
+    rules, top = replace(UNTIL_STOPPED, iter=most_steps), None
+
+    def see(step: Step) -> bool:
+        nonlocal top
         top = Top(step.u, step.value, float(np.abs(step.gradient).max(initial=0.0)))
-        if top.slope <= slope:
-            break
+        return top.slope <= slope
+
+    yield from climb(start, rules, LimitedMemory(LBFGS_HISTORY), see, unit_start=True)
     return top

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.inference.maximise.lockstep import Search
 from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
-from ppl.inference.maximise.rules import UNTIL_STOPPED
+from ppl.inference.maximise.rules import UNTIL_STOPPED, Step
 from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array, Target
+from ppl.inference.objective.target import Array
 
 
 class PathLimits(NamedTuple):
@@ -148,15 +149,11 @@ def _alike(points: Sequence[PathPoint]) -> Curvature:
     return _curvature(np.array([point.alpha for point in points]), s, y)
 
 
-Watch = Callable[[PathPoint], None]
-"""Is shown every point of a path when it is reached; StopIteration ends it there, another error leaves it."""
+Watch = Callable[[PathPoint], bool]
+"""Is shown every point of a path when it is reached; the path ends where it is true."""
 
 
-def unwatched(point: PathPoint) -> None:
-    """Looks away."""
-
-
-def lbfgs_path(target: Target, start: Array, watch: Watch = unwatched) -> list[PathPoint]:
+def lbfgs_path(start: Array, watch: Watch) -> Search[list[PathPoint]]:
     """The points of an L-BFGS ascent from `start` (dim,), the start left out.
 
     Of very many dimensions the path has no more steps than memory holds.
@@ -165,21 +162,20 @@ def lbfgs_path(target: Target, start: Array, watch: Watch = unwatched) -> list[P
     most_steps = max(1, min(LBFGS_PATH.most_steps, room))
     rules, memory = replace(UNTIL_STOPPED, iter=most_steps), LimitedMemory(LBFGS_PATH.history)
     path: list[PathPoint] = []
-    for step in climb(target.log_density_gradient, start, rules, memory, unit_start=True):
-        if not step.number:
-            here = PathPoint(0, start, step.value, step.gradient, np.ones_like(start), ())
-            continue
-        if step.number == len(path):  # the line search failed
-            break
-        before, here = here, next_point(here, step.u, step.value, step.gradient)
+
+    def see(step: Step) -> bool:
+        if step.number == len(path) - 1:  # the line search failed
+            return True
+        if not path:
+            path.append(PathPoint(0, start, step.value, step.gradient, np.ones_like(start), ()))
+            return False
+        before, here = path[-1], next_point(path[-1], step.u, step.value, step.gradient)
         path.append(here)
-        try:
-            watch(here)
-        except StopIteration:
-            break
-        if here.log_density - before.log_density <= LBFGS_PATH.least_gain * max(1.0, abs(here.log_density)):
-            break
-    return path
+        least = LBFGS_PATH.least_gain * max(1.0, abs(here.log_density))
+        return watch(here) or here.log_density - before.log_density <= least
+
+    yield from climb(start, rules, memory, see, unit_start=True)
+    return path[1:]
 
 
 def next_point(before: PathPoint, u: Array, log_density: float, gradient: Array) -> PathPoint:

@@ -9,13 +9,14 @@ the mode to its last digits.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path, unwatched
+from ppl.inference.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path
+from ppl.inference.maximise.lockstep import Search, answered, in_lockstep
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.inference.objective.target import Array, Target, log_densities
@@ -48,6 +49,10 @@ class PathfinderLimits(NamedTuple):
 
 
 PATHFINDING = PathfinderLimits()
+NO_GAUSSIAN = (
+    "No point on the L-BFGS path has a Gaussian whose draws all have a finite log density. "
+    "Start from random values, or nearer to the posterior."
+)
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,7 @@ class Pathfinder:
 
 
 def pathfinder(
-    target: Target,
-    start: Array,
-    rng: np.random.Generator,
-    elbo_draws: int = PATHFINDING.elbo_draws,
-    watch: Watch = unwatched,
+    target: Target, start: Array, rng: np.random.Generator, elbo_draws: int = PATHFINDING.elbo_draws
 ) -> Pathfinder:
     """Climb from `start` (dim,) and return the Gaussian with the best ELBO along the way.
 
@@ -93,23 +94,28 @@ def pathfinder(
         InferenceError: no Gaussian on the path has a finite ELBO.
     """
     z = rng.standard_normal((elbo_draws, target.dim))
-    heights: list[float] = []
+    best = answered(target.log_density_gradient, best_on_path(target, start, z))
+    if best is None:
+        raise InferenceError(NO_GAUSSIAN)
+    return best
 
-    def until_converged(point: PathPoint) -> None:
-        watch(point)
+
+def best_on_path(
+    target: Target, start: Array, z: Array, arrives: Watch = lambda point: False
+) -> Search[Pathfinder | None]:
+    """The same, judged on the noise z; None where there is none, or the path `arrives` where others ended."""
+    heights: list[float] = []
+    arrived = False
+
+    def watch(point: PathPoint) -> bool:
+        nonlocal arrived
         heights.append(point.log_density)
         before = heights[: -PATHFINDING.steps_without_gain]
-        if before and heights[-1] - before[-1] < PATHFINDING.least_gain:
-            raise StopIteration
+        arrived = arrives(point)
+        return arrived or bool(before and heights[-1] - before[-1] < PATHFINDING.least_gain)
 
-    path = lbfgs_path(target, start, watch=until_converged)
-    best = _best_of_path(target, path, z)
-    if best is None:
-        raise InferenceError(
-            "No point on the L-BFGS path has a Gaussian whose draws all have a finite log density. "
-            "Start from random values, or nearer to the posterior."
-        )
-    return best
+    path = yield from lbfgs_path(start, watch)
+    return None if arrived else _best_of_path(target, path, z)
 
 
 def _best_of_path(target: Target, path: Sequence[PathPoint], z: Array) -> Pathfinder | None:
@@ -140,10 +146,6 @@ def mixture_log_density(paths: Sequence[Pathfinder], u: Array) -> Array:
     return np.asarray(log_sum_exp(each, axis=0) - np.log(len(paths)))
 
 
-class Arrived(Exception):
-    """A path has come to where another has led."""
-
-
 def pathfinders(
     target: Target,
     points: Sequence[Array],
@@ -152,30 +154,25 @@ def pathfinders(
     elbo_draws: int = PATHFINDING.elbo_draws,
     listen: Listener = silent,
     prune: bool = False,
-) -> InferenceError | None:
+) -> None:
     """Add the best Gaussian of the path from each point to `found`, so that Ctrl-C leaves those so far.
 
-    With `prune` a path that comes to where an earlier one has led is left there. Returns the last error,
-    where there was one.
+    Paths run in lockstep; with `prune` one after the other, and one that comes to where an earlier one has
+    led is left there.
     """
-    last = None
 
-    def watch(point: PathPoint) -> None:
-        if any(path.has_reached(point.u, point.log_density) for path in found):
-            raise Arrived
+    def arrives(point: PathPoint) -> bool:
+        return prune and any(path.has_reached(point.u, point.log_density) for path in found)
 
-    for k, point in enumerate(points, start=1):
-        listen(Progress(Phase.PATHFINDER, k - 1, len(points), found[-1].elbo if found else nan))
-        try:
-            found.append(pathfinder(target, point, rng, elbo_draws, watch if prune else unwatched))
-        except Arrived:
-            continue
-        except InferenceError as error:
-            last = error
-        else:
-            steps = f"{found[-1].steps} steps"
-            listen(Progress(Phase.PATHFINDER, k, len(points), found[-1].elbo, note=steps))
-    return last
+    noise = [rng.standard_normal((elbo_draws, target.dim)) for _ in points]
+    searches = [best_on_path(target, point, z, arrives) for point, z in zip(points, noise, strict=True)]
+    rounds = [[search] for search in searches] if prune else [searches]
+    listen(Progress(Phase.PATHFINDER, 0, len(points)))
+    for k, (_, path) in enumerate(chain.from_iterable(in_lockstep(target, some) for some in rounds), start=1):
+        if path is not None:
+            found.append(path)
+            note = f"{path.steps} steps"
+            listen(Progress(Phase.PATHFINDER, k, len(points), path.elbo, note=note))
 
 
 class Guess(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
-from ppl.inference.initialise.pathfinder import PATHFINDING, Pathfinder, pathfinders
+from ppl.inference.initialise.pathfinder import NO_GAUSSIAN, PATHFINDING, Pathfinder, pathfinders
 from ppl.inference.initialise.start import Warm
 from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.numerics.hessian import gaussian_at
@@ -104,9 +104,9 @@ def from_paths(
 
     try:
         wide = width_of(target) >= WIDE_TARGET
-        error = pathfinders(target, points, rng, paths, PATHFINDING.rough_elbo_draws, on_the_way, prune=wide)
+        pathfinders(target, points, rng, paths, PATHFINDING.rough_elbo_draws, on_the_way, prune=wide)
         if not paths:
-            note = f"Started at random, since Pathfinder failed: {error}"
+            note = f"Started at random, since Pathfinder failed: {NO_GAUSSIAN}"
             return at_random(target, family, points[0], note=note)
         best = max(paths, key=lambda path: path.elbo)
         n = len(points)

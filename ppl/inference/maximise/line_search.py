@@ -1,11 +1,11 @@
 """Stan's line search for the strong Wolfe conditions (Nocedal and Wright 2006, Algorithms 3.5 and 3.6)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from ppl.inference.maximise.lockstep import Search
 from ppl.inference.objective.target import Array
 
 
@@ -51,8 +51,19 @@ class Point(NamedTuple):
     slope: Array
 
 
-Objective = Callable[[Array], Point | None]
-"""None where the log density or its gradient is not finite."""
+@dataclass
+class Loss:
+    """Minus the log density, counting its evaluations."""
+
+    evaluations: int = 0
+
+    def at(self, u: Array) -> Search[Point | None]:
+        """None where the log density or its gradient is not finite."""
+        self.evaluations += 1
+        value, gradient = yield u
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return None
+        return Point(u, np.float64(-value), -gradient)
 
 
 class Trial(NamedTuple):
@@ -67,7 +78,7 @@ class Trial(NamedTuple):
 class Line:
     """The line from `start` along `direction`, on which a first alpha was chosen."""
 
-    objective: Objective
+    loss: Loss
     start: Point
     direction: Array
     first: np.float64
@@ -76,8 +87,8 @@ class Line:
     def slope(self) -> np.float64:
         return np.float64(self.start.slope @ self.direction)
 
-    def at(self, alpha: np.float64) -> tuple[Trial, Point] | None:
-        point = self.objective(self.start.u + alpha * self.direction)
+    def at(self, alpha: np.float64) -> Search[tuple[Trial, Point] | None]:
+        point = yield from self.loss.at(self.start.u + alpha * self.direction)
         if point is None:
             return None
         return Trial(alpha, point.loss, np.float64(point.slope @ self.direction)), point
@@ -89,12 +100,12 @@ class Line:
         return bool(abs(trial.slope) <= -WOLFE.curvature * self.slope)
 
 
-def search(line: Line) -> tuple[np.float64, Point] | None:
+def search(line: Line) -> Search[tuple[np.float64, Point] | None]:
     """An alpha that meets the Wolfe conditions and its point, from `line.first` on; None if there is none."""
     before = Trial(np.float64(WOLFE.smallest_alpha), line.start.loss, line.slope)
     alpha, failures, expansions = line.first, 0, 0
     while expansions < WOLFE.most_expansions:
-        found = line.at(alpha)
+        found = yield from line.at(alpha)
         if found is None:
             if failures >= WOLFE.most_failures:
                 return None
@@ -102,21 +113,21 @@ def search(line: Line) -> tuple[np.float64, Point] | None:
             continue
         failures, (trial, point) = 0, found
         if line.too_high(trial, line.first) or (trial.loss >= before.loss and expansions):
-            return _zoom(line, before, trial)
+            return (yield from _zoom(line, before, trial))
         if line.flat(trial):
             return alpha, point
         if trial.slope >= 0:
-            return _zoom(line, trial, before)
+            return (yield from _zoom(line, trial, before))
         before, alpha, expansions = trial, alpha * WOLFE.growth, expansions + 1
     return None
 
 
-def _zoom(line: Line, low: Trial, high: Trial) -> tuple[np.float64, Point] | None:
+def _zoom(line: Line, low: Trial, high: Trial) -> Search[tuple[np.float64, Point] | None]:
     """The same between two alphas, of which `low` has the lower loss."""
     count = 0
     while abs(low.alpha - high.alpha) >= WOLFE.narrowest:
         count += 1
-        found = _inside(line, low, high, _between(low, high, count))
+        found = yield from _inside(line, low, high, _between(low, high, count))
         if found is None:
             return None
         trial, point = found
@@ -131,10 +142,10 @@ def _zoom(line: Line, low: Trial, high: Trial) -> tuple[np.float64, Point] | Non
     return None
 
 
-def _inside(line: Line, low: Trial, high: Trial, alpha: np.float64) -> tuple[Trial, Point] | None:
+def _inside(line: Line, low: Trial, high: Trial, alpha: np.float64) -> Search[tuple[Trial, Point] | None]:
     """The point at alpha, or nearer to the smaller end where there is no density."""
     end = min(low.alpha, high.alpha)
-    while (found := line.at(alpha)) is None:
+    while (found := (yield from line.at(alpha))) is None:
         alpha = 0.5 * (alpha + end)
         if abs(end - alpha) < WOLFE.narrowest:
             return None

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ppl.inference.maximise.newton import climb_by_newton
-from ppl.inference.maximise.quasi_newton import Dense, LimitedMemory, climb
+from ppl.inference.maximise.quasi_newton import Dense, LimitedMemory, steps
 from ppl.inference.maximise.rules import STANS, Rules, Step, Stop
 from ppl.inference.objective.target import Array, Target
 
 METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[Step]]] = {
-    "lbfgs": lambda target, start, rules: climb(
+    "lbfgs": lambda target, start, rules: steps(
         target.log_density_gradient, start, rules, LimitedMemory(rules.history_size)
     ),
-    "bfgs": lambda target, start, rules: climb(target.log_density_gradient, start, rules, Dense()),
+    "bfgs": lambda target, start, rules: steps(target.log_density_gradient, start, rules, Dense()),
     "newton": climb_by_newton,
 }
 

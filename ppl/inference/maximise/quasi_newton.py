@@ -1,40 +1,82 @@
 """L-BFGS and BFGS as in Stan: how each line search begins, and when the Hessian is reset."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.maximise.line_search import WOLFE, Line, Objective, Point, Trial, cubic_minimum, search
+from ppl.inference.maximise.line_search import WOLFE, Line, Loss, Point, Trial, cubic_minimum, search
+from ppl.inference.maximise.lockstep import Density, Search
 from ppl.inference.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, Step, Stop
 from ppl.inference.objective.target import Array
 
 
+class Pairs(NamedTuple):
+    """Steps and the changes of the gradient over them, (k, dim) each, and their products (k, k)."""
+
+    steps: Array
+    changes: Array
+    steps_by_changes: Array
+    changes_by_changes: Array
+
+    def last(self, k: int) -> "Pairs":
+        at = slice(len(self.steps) - k, None)
+        return Pairs(self.steps[at], self.changes[at], *(products[at, at] for products in self[2:]))
+
+    def after(self, step: Array, change: Array) -> "Pairs":
+        """With one pair more, (dim,) each."""
+        among = self.changes @ change
+        return Pairs(
+            np.concatenate([self.steps, step[None]]),
+            np.concatenate([self.changes, change[None]]),
+            grown(self.steps_by_changes, self.steps @ change, self.changes @ step, step @ change),
+            grown(self.changes_by_changes, among, among, change @ change),
+        )
+
+
 @dataclass(frozen=True)
 class LimitedMemory:
-    """L-BFGS: the last pairs of steps and changes (Nocedal and Wright 2006, Algorithm 7.4)."""
+    """L-BFGS: so many last pairs of steps and changes, in the compact form (Byrd, Nocedal and Schnabel 1994,
+    eq. 2.21), which takes some products of matrices where the recursion takes a hundred of vectors.
+    """
 
     size: int
-    pairs: tuple[tuple[float, Array, Array], ...] = ()
+    pairs: Pairs | None = None
 
     def after(self, step: Array, change: Array, reset: bool) -> "LimitedMemory":
-        """With one more step (dim,) and the change (dim,) of the gradient over it; alone with `reset`."""
-        earlier = () if reset else self.pairs
-        pair = (float(1 / (change @ step)), step, change)
-        return replace(self, pairs=(*earlier, pair)[-self.size :])
+        """With one more step (dim,) and the change (dim,) of the gradient over it; alone with `reset`.
+
+        A pair without curvature, which rounding makes, is left out.
+        """
+        if not step @ change > 0:
+            return replace(self, pairs=None) if reset else self
+        if self.pairs is None or reset:
+            none = np.zeros((0, len(step)))
+            before = Pairs(none, none, np.zeros((0, 0)), np.zeros((0, 0)))
+        else:
+            before = self.pairs.last(min(len(self.pairs.steps), self.size - 1))
+        return replace(self, pairs=before.after(step, change))
 
     def times(self, v: Array) -> Array:
         """The inverse Hessian times a vector (dim,)."""
-        shares = []
-        for rho, step, change in reversed(self.pairs):
-            shares.append(rho * (step @ v))
-            v = v - shares[-1] * change
-        rho, _, change = self.pairs[-1]
-        v = v * (1 / rho / (change @ change))
-        for rho, step, change in self.pairs:
-            v = v + (shares.pop() - rho * (change @ v)) * step
-        return v
+        if self.pairs is None:
+            return v
+        steps, changes, by_changes, among = self.pairs
+        own, upper = np.diag(by_changes), np.triu(by_changes)
+        scale = own[-1] / among[-1, -1]
+        inner = np.linalg.solve(upper, steps @ v)
+        outer = own * inner + scale * (among @ inner - changes @ v)
+        return np.asarray(scale * (v - inner @ changes) + np.linalg.solve(upper.T, outer) @ steps)
+
+
+def grown(matrix: Array, column: Array, row: Array, corner: Array) -> Array:
+    """A matrix (k, k) with one more column (k,) and row (k,)."""
+    n = len(matrix)
+    found = np.empty((n + 1, n + 1))
+    found[:n, :n], found[:n, n], found[n, :n], found[n, n] = matrix, column, row, corner
+    return found
 
 
 @dataclass(frozen=True)
@@ -71,51 +113,50 @@ class Found(NamedTuple):
     reset: bool
 
 
-Density = Callable[[Array], tuple[float, Array]]
-"""Of a point (dim,) the log density and its gradient (dim,)."""
-
-
-@dataclass
-class Loss:
-    """Minus the log density, counting its evaluations."""
-
-    density: Density
-    evaluations: int = 0
-
-    def __call__(self, u: Array) -> Point | None:
-        self.evaluations += 1
-        value, gradient = self.density(u)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return None
-        return Point(u, np.float64(-value), -gradient)
+def steps(density: Density, start: Array, rules: Rules, curvature: Curvature) -> Iterator[Step]:
+    """The steps of `climb` as they are made."""
+    made = deque[Step]()
+    search = climb(start, rules, curvature, made.append)
+    asked = next(search, None)
+    while asked is not None:
+        try:
+            asked = search.send(density(asked))
+        except StopIteration:
+            asked = None
+        while made:
+            yield made.popleft()
 
 
 def climb(
-    density: Density, start: Array, rules: Rules, curvature: Curvature, unit_start: bool = False
-) -> Iterator[Step]:
-    """The steps from `start` (dim,) on, none where the log density is not finite; the last has a `stop`.
+    start: Array,
+    rules: Rules,
+    curvature: Curvature,
+    see: Callable[[Step], bool | None],
+    unit_start: bool = False,
+) -> Search[None]:
+    """Steps from `start` (dim,) on, none where the log density is not finite; the last has a `stop`.
 
-    With `unit_start` a line search begins with an alpha of 1, along a gradient with a step of length 1, at
-    whatever scale the log density is; without it as Stan's do.
+    Each is shown to `see`, which ends the search if it is true. With `unit_start` a line search begins with
+    an alpha of 1, along a gradient with a step of length 1, at whatever scale the log density is; without it
+    as Stan's do.
 
     A tolerance that is met is confirmed by one more step: where that gains more than `confirmed_gain`,
     or meets none, the search goes on.
     """
-    loss = Loss(density)
-    here = loss(start)
-    if here is None:
+    loss = Loss()
+    here = yield from loss.at(start)
+    if here is None or see(Step(start, float(-here.loss), -here.slope)):
         return
-    yield Step(start, float(-here.loss), -here.slope)
     number, direction = 0, -here.slope
     met: Stop | None = None
     last: _Last | None = None
     while True:
         number += 1
         alpha = 1 / max(float(np.linalg.norm(here.slope)), EPSILON) if unit_start else rules.init_alpha
-        found = _step(loss, here, direction, last, alpha, unit_start)
+        found = yield from _step(loss, here, direction, last, alpha, unit_start)
         if found is None:
             end, slope = met or Stop.LINE_SEARCH, -here.slope
-            yield Step(here.u, float(-here.loss), slope, number - 1, evaluations=loss.evaluations, stop=end)
+            see(Step(here.u, float(-here.loss), slope, number - 1, evaluations=loss.evaluations, stop=end))
             return
         before, here = here, found.point
         displacement, change = here.u - before.u, here.slope - before.slope
@@ -129,8 +170,7 @@ def climb(
         ends, met = stop is Stop.ITERATIONS or bool(stop and confirmed), stop
         sizes = (float(np.linalg.norm(displacement)), float(found.alpha), float(found.first))
         known = (*sizes, loss.evaluations, note, stop if ends else None)
-        yield Step(here.u, float(-here.loss), -here.slope, number, *known)
-        if ends:
+        if see(Step(here.u, float(-here.loss), -here.slope, number, *known)) or ends:
             return
 
 
@@ -143,15 +183,15 @@ class _Last(NamedTuple):
 
 
 def _step(
-    loss: Objective, here: Point, direction: Array, last: _Last | None, alpha: float, unit_start: bool
-) -> Found | None:
+    loss: Loss, here: Point, direction: Array, last: _Last | None, alpha: float, unit_start: bool
+) -> Search[Found | None]:
     """Along the direction, else straight downhill; None where neither leads down."""
     if last is not None:
         first = np.float64(1.0) if unit_start else _first_alpha(here, last)
-        if found := search(Line(loss, here, direction, first)):
+        if found := (yield from search(Line(loss, here, direction, first))):
             return Found(found[1], direction, found[0], first, reset=False)
     downhill, begin = -here.slope, np.float64(alpha)
-    found = search(Line(loss, here, downhill, begin))
+    found = yield from search(Line(loss, here, downhill, begin))
     return found and Found(found[1], downhill, found[0], begin, reset=True)
 
 
@@ -164,12 +204,12 @@ def _first_alpha(here: Point, last: _Last) -> np.float64:
 
 def _stop(rules: Rules, number: int, before: Point, here: Point, direction: Array) -> Stop | None:
     """The first of Stan's rules that is met after a step, in its order."""
-    gain = abs(before.loss - here.loss)
+    gain, moved = abs(before.loss - here.loss), here.u - before.u
     size = max(abs(here.loss), 1.0)
     met = {
         Stop.OBJECTIVE: gain < rules.tol_obj,
-        Stop.GRADIENT: np.linalg.norm(here.slope) < rules.tol_grad,
-        Stop.PARAMETERS: np.linalg.norm(here.u - before.u) < rules.tol_param,
+        Stop.GRADIENT: here.slope @ here.slope < rules.tol_grad**2,
+        Stop.PARAMETERS: moved @ moved < rules.tol_param**2,
         Stop.ITERATIONS: number >= rules.iter,
         Stop.RELATIVE_OBJECTIVE: gain / max(abs(before.loss), size) < rules.tol_rel_obj * EPSILON,
         Stop.RELATIVE_GRADIENT: -(direction @ here.slope) / size < rules.tol_rel_grad * EPSILON,

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.initialise.ascent import ascend
+from ppl.inference.initialise.ascent import ascent
+from ppl.inference.maximise.lockstep import answered
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.slopes import profile_slopes, slopes
@@ -131,7 +132,8 @@ def ascended(start: Marginal) -> Marginal:
         return last
 
     if np.isfinite(density(start.centre)[0]):
-        density(ascend(density, start.centre, CLIMB.most_steps, CLIMB.end_slope).u)
+        top = answered(density, ascent(start.centre, CLIMB.most_steps, CLIMB.end_slope))
+        density(top.u if top else start.centre)
     return here
 
 

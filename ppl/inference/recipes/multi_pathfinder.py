@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from ppl.errors import InferenceError
 from ppl.inference.correct.correction import resample
 from ppl.inference.diagnose.psis import weighted_draws_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinders
+from ppl.inference.initialise.pathfinder import NO_GAUSSIAN, Pathfinder, mixture_log_density, pathfinders
 from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.numerics.gaussian import MOST_DENSE
 from ppl.inference.objective.elbo import elbo_of
@@ -29,9 +30,9 @@ def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
         points = start_points(target, init, streams.start)
         paths: list[Pathfinder] = []
         try:
-            error = pathfinders(target, points, streams.pathfinder, paths, listen=context.listen)
-            if error and not paths:
-                raise error
+            pathfinders(target, points, streams.pathfinder, paths, listen=context.listen)
+            if not paths:
+                raise InferenceError(NO_GAUSSIAN)
             return _mixed(target, settings, points, paths, streams.draws)
         except KeyboardInterrupt:
             return _best_so_far(target, points[0], paths, context)

@@ -9,8 +9,9 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.estimators.reparameterised import elbo_gradient
 from ppl.inference.families.family import Family
+from ppl.inference.maximise.lockstep import answered
 from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
-from ppl.inference.maximise.rules import EPSILON, Rules
+from ppl.inference.maximise.rules import EPSILON, Rules, Step
 from ppl.inference.numerics.triangular import solve_triangular
 from ppl.inference.objective.target import Array, Target, blame, log_density_gradients
 from ppl.inference.run.outcome import Ending
@@ -109,12 +110,16 @@ def maximise(
 
 def _descend(watched: WatchedObjective, begin: Array) -> tuple[Array, Ending]:
     """The end of L-BFGS, or the best point that it saw."""
-    memory = LimitedMemory(FIXED_ELBO.history)
+    memory, last = LimitedMemory(FIXED_ELBO.history), begin
+
+    def see(step: Step) -> bool:
+        nonlocal last
+        last = step.u
+        return bool(np.abs(step.gradient).max(initial=0.0) <= FIXED_ELBO.slope)
+
     try:
-        for step in climb(watched, begin, FIXED_ELBO_RULES, memory, unit_start=True):
-            if np.abs(step.gradient).max(initial=0.0) <= FIXED_ELBO.slope:
-                break
-        return step.u, Ending.CONVERGED
+        answered(watched, climb(begin, FIXED_ELBO_RULES, memory, see, unit_start=True))
+        return last, Ending.CONVERGED
     except Spent:
         return watched.best, Ending.BUDGET_REACHED
     except KeyboardInterrupt:
