@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 settings.register_profile(
     "repeatable",
@@ -24,10 +26,14 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
+# No constants of modules as examples: each change would give others, and they cost each worker 7 s.
+providers._get_local_constants = Constants
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-sys.path.append(str(Path(__file__).parent))
+TESTS = Path(__file__).parent
+sys.path.append(str(TESTS))
 
 # Tests run side by side, one a core: threads of linear algebra beside them only wait for one another.
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -46,6 +52,8 @@ def _xla_flags() -> str:
 os.environ.setdefault("XLA_FLAGS", _xla_flags())
 
 # Tests change the compiler while it runs, and what it then makes is for no other test.
+from laws.turns import of_other_turns, turn  # noqa: E402
+
 import ppl.phases  # noqa: E402
 
 ppl.phases.in_cache = lambda source, settings: None
@@ -71,10 +79,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked `whole`, unless --whole asks for it; begin with what is marked `long`."""
+    """Leave out what is marked `whole` and the cases of other turns, unless --whole asks for them.
+
+    Begin with what is marked `long`.
+    """
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     if config.getoption("whole"):
         return
     left_out = {item for item in items if item.get_closest_marker("whole")}
+    if {Path(arg).resolve() for arg in config.args} <= {TESTS, TESTS.parent}:
+        left_out |= set(of_other_turns([item for item in items if item not in left_out], turn(TESTS)))
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]

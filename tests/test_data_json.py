@@ -54,13 +54,15 @@ def same(a, b):
             return a == b or (a != a and b != b)
 
 
-def numeric(value):
+def numeric(value, in_array=False):
     """ "NaN" and its like are numbers in arrays."""
-    return {k: json_text.numeric(v) if isinstance(v, list) else deep(v) for k, v in value.items()}
-
-
-def deep(value):
-    return numeric(value) if isinstance(value, dict) else value
+    match value:
+        case dict():
+            return {k: numeric(v) for k, v in value.items()}
+        case list():
+            return [numeric(v, in_array=True) for v in value]
+        case _:
+            return json_text.numeric(value) if in_array else value
 
 
 @given(objects, windows, st.data())

@@ -234,6 +234,7 @@ def test_a_wrong_number_of_free_elements_is_named():
         posterior.log_density_gradient(np.zeros(3))
 
 
+@pytest.mark.rotate(3)
 def test_all_of_it_under_jax(shapes, regression):
     pytest.importorskip("jax")
     posterior, _ = shapes

@@ -60,6 +60,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     ("words", "without"),
     [

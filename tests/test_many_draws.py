@@ -25,6 +25,7 @@ from ppl.stdlib import batching
 DRAWS = 7
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
 def test_programs(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     posterior = ppl.compile_model(case.program).condition(case.data)
@@ -300,6 +301,7 @@ def test_a_batch_of_what_has_no_entries_is_as_long_as_may_be() -> None:
     assert found[0].shape == (9,)
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("text", PARTING.values(), ids=PARTING)
 def test_draws_that_go_different_ways(text: str) -> None:
     data = {"c": [1.0, 2.0], "N": 3, "y": [0.1, -0.4, 0.8], "m": np.arange(9.0).reshape(3, 3), "s": [2, 3]}

@@ -77,6 +77,7 @@ def test_all_rows_in_blocks_are_the_posterior(folder, block):
     assert batches.width == N * D
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("algorithm", ["meanfield", "dsvi", "ssvb"])
 def test_a_fit_is_that_of_the_data_in_memory(folder, block, algorithm):
     fits = [

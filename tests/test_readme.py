@@ -79,6 +79,7 @@ def checkout(tmp_path_factory):
     return folder
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("block", range(len(MADE)))
 def test_each_block_typed_into_an_interpreter_in_a_checkout(block, checkout):
     """The folder `ppl` there hides the installed package, which has `ppl.cli` and `ppl.grammar` in it."""

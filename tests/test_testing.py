@@ -57,6 +57,7 @@ def swapped(rng, a, b):
     return kumaraswamy_rng(rng, b, a)
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

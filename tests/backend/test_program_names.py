@@ -128,6 +128,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.rotate(4)
 @every("role, name", PLACES, lambda place: place[0])
 def test_any_name_will_do(role: str, name: str) -> None:
     names, numbers = results(role, name)

@@ -8,6 +8,7 @@ from ppl.inference.correct.draw_source import DrawSource
 from tests.benchmarks.latent import CASES
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize(
     "name",
     [
@@ -16,7 +17,7 @@ from tests.benchmarks.latent import CASES
         "sd at zero",
         "counts in time 200",
         "areas 56",
-        "walk by steps 60",
+        pytest.param("walk by steps 60", marks=pytest.mark.whole),
     ],
 )
 def test_latent_variables_are_integrated_out(name):
@@ -26,6 +27,7 @@ def test_latent_variables_are_integrated_out(name):
     assert "integrated out" in fit.outcome.reason and fit.verdict.level == "good"
 
 
+@pytest.mark.rotate(3)
 def test_volatilities_are_integrated_out():
     """Of these 28% were refused as those of a Gaussian."""
     posterior = ppl.compile_model("models/stochastic_volatility/stochastic_volatility.model").condition(

@@ -113,6 +113,7 @@ def grouped(run, groups, tmp_path):
     return run
 
 
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize("read", ["csv", "parquet", "npz", "json"])
 @pytest.mark.parametrize("written", ["csv", "parquet", "npz"])
 def test_new_groups_in_every_format(grouped, tmp_path, read, written):

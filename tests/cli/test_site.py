@@ -105,6 +105,7 @@ def test_a_distribution_without_a_picture_has_an_example_that_runs():
         assert "log_p" in values or d.name == "hmm_latent", d.name
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("c, described", PAGED, ids=lambda x: getattr(x, "keyword", ""))
 def test_the_page_of_a_constraint(c, described):
     """Its map and log-Jacobian are typeset, and its example prints the log-Jacobian of the record."""
@@ -184,6 +185,7 @@ def test_pages_in_a_browser(built):
         assert measures["scroll"] <= width, f"{page}: code scrolls sideways, the page itself never does"
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.long
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_code_of_a_page_runs_and_gives_the_outputs_shown(name, tmp_path, monkeypatch):

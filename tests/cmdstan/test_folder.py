@@ -59,6 +59,7 @@ def test_the_version_is_read_from_the_makefile(py):
     assert py.utils.cmdstan.cmdstan_version() == (2, 39)
 
 
+@pytest.mark.rotate(2)
 def test_a_program_is_compiled_through_make(fit, folder):
     assert (folder / "examples" / "bernoulli" / "bernoulli").is_file()
     assert fit.stan_variable("theta").mean() == pytest.approx(0.25, abs=0.05)

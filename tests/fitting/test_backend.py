@@ -73,6 +73,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     "settings",
     SETTINGS,

@@ -47,6 +47,7 @@ def at_once(monkeypatch):
     monkeypatch.delitem(sys.modules, "jax", raising=False)
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(("cores", "together"), [(1, []), (2, [2, 1]), (3, [3])])
 @pytest.mark.usefixtures("at_once")
 def test_runs_take_no_more_cores_than_they_may(toy, monkeypatch, cores, together):

@@ -26,6 +26,7 @@ def drawn(found, name, data=None, n=N):
 Y = "y ~ normal(0, 1);"
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     ("parameters", "statements", "name", "mean", "sd"),
     [

@@ -27,6 +27,7 @@ def fits():
     return [posterior.laplace(draws=50, seed=k, backend="autograd") for k in range(THREADS)]
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".npz", *LONG])
 def test_threads_write_each_their_own_file(fits, suffix, tmp_path, tried):
     for module in {".nc": ["arviz"], ".parquet": ["pyarrow"]}.get(suffix, []):

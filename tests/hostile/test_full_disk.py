@@ -105,6 +105,7 @@ def test_a_device_has_its_checkpoint_among_temporary_files(folder, tmp_path, tri
     tried("full disks", 1)
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_reader_that_goes_away_ends_nothing(folder, stream, tried):
     read, written = os.pipe()

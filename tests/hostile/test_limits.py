@@ -95,6 +95,7 @@ NESTED = {
 }
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("what", NESTED)
 def test_what_is_nested_too_deeply_has_its_place(what):
     program = f"parameters {{ real y; }}\nmodel {{\n {NESTED[what]} }}\n"
@@ -115,6 +116,7 @@ def test_what_is_nested_deeply_is_formatted_or_refused(what):
         assert refused.line == 3
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("program", [TOO_LARGE["a local vector"], ENDLESS + "model { target += f(1); }"])
 def test_the_command_says_so_and_writes_no_report(program, tmp_path):
     (tmp_path / "m.model").write_text(program)

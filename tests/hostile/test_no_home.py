@@ -30,6 +30,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(
     ("command", "home"), [*product([FIT, [*FIT, "--backend", "jax"]], [None, "/dev/null"]), (SAMPLE, None)]
 )

@@ -53,6 +53,7 @@ def test_any_family_with_any_estimator(family_name, estimator):
     assert rose > 1
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(("step", "stopping"), list(product(STEPS, STOPPING)))
 def test_any_step_rule_with_any_stopping_rule(step, stopping):
     rule = STOPPING[stopping](ITERATIONS, EVERY, 0.01)

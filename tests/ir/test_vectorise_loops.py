@@ -16,6 +16,7 @@ from ppl.ir.passes.vectorise_loops import vectorised
 from ppl.model import Model
 
 
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out(loop: Loop) -> None:
     """And many points at once what each means alone; the program is compiled once for both laws."""
@@ -24,6 +25,7 @@ def test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out(loop: Loop) ->
     assert_as_alone(Model(whole).condition(DATA), np.random.default_rng(1).normal(0.0, 0.4, (6, U.size)))
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
     notes = vectorised(forms.LOOPS.of(lowered(loop.text)))[1]

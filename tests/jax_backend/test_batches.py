@@ -84,6 +84,7 @@ def test_a_leap_takes_each_step_on_its_own_rows(plain: ByRows, compiled: Compile
     np.testing.assert_allclose(run.bounds, expected.bounds, rtol=1e-9)
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("at_once", [5, 9, 23])
 def test_rows_a_few_after_the_other(plain: ByRows, compiled: CompiledByRows, at_once: int) -> None:
     density = replace(compiled.batch.density, at_once=at_once)

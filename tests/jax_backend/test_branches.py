@@ -28,6 +28,7 @@ def assert_same(program: str, data: dict[str, Any] | None = None, us: np.ndarray
             np.testing.assert_allclose([gradient, slopes], [slopes_wanted] * 2, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("model", SCALARS.values(), ids=SCALARS.keys())
 def test_branches_outside_loops(model: str) -> None:
     assert_same(of_two(model))
@@ -76,6 +77,7 @@ def test_functions_called_for_each_row_may_branch_and_loop() -> None:
     assert_same(text, {"N": 4, "x": [-2.0, 0.1, 0.5, 4.0]})
 
 
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS.keys())
 def test_branches_in_loops(body: str) -> None:
     us = np.vstack([POINTS, [[-9.0, 9.0], [9.0, -9.0], [0.3, 0.31], [30.0, -30.0]]])
@@ -104,6 +106,7 @@ SOLVED = {
 }
 
 
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize("statement", SOLVED.values(), ids=SOLVED.keys())
 def test_solvers_on_one_side(statement: str) -> None:
     functions = """

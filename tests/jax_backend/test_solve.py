@@ -136,6 +136,7 @@ def both(name):
     return posterior, compiled_target(posterior)
 
 
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_gradients_are_those_of_autograd(name) -> None:
     *_, point, sd = CASES[name]
@@ -184,6 +185,7 @@ def test_slopes_are_finite_differences(name) -> None:
     assert target.log_density_gradient(u)[1] == pytest.approx(differences, rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize(
     ("functions", "term"),
     [
@@ -226,6 +228,7 @@ KINKED = (lambda x, xc: jnp.abs(x - 0.3) + jnp.exp(-0.5 * ((x - 0.7) / 1e-2) ** 
 KINKED_VALUE = 0.5 * (0.3**2 + 0.7**2) + 1e-2 * np.sqrt(2 * np.pi)
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize(
     ("rule", "f", "low", "high", "exact"),
     [

@@ -74,6 +74,7 @@ def compiled(d):
     return points, *values_and_slopes(d, dict(functions_of(d)), points)
 
 
+@pytest.mark.rotate(4)
 @every("d, name, f", CASES, record=lambda case: case[0].name)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_value_and_slopes_without_the_host(d, name, f) -> None:

@@ -114,6 +114,7 @@ CASES = [
 ]
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize(("program", "data"), CASES)
 def test_gradients_and_draws_together(program: str, data: dict) -> None:
     """Also a branch on time, which parts the points at which a solver asks for the function."""

@@ -41,6 +41,6 @@ def every(
         fixtures = [p for name, p in inspect.signature(test).parameters.items() if name not in arguments]
         of_cases = inspect.Parameter("cases", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         of_record.__signature__ = inspect.Signature([of_cases, *fixtures])  # type: ignore[attr-defined]
-        return pytest.mark.parametrize("cases", groups.values(), ids=groups)(of_record)
+        return pytest.mark.parametrize("cases", [*groups.values()], ids=groups)(of_record)
 
     return decorated

@@ -337,6 +337,7 @@ def test_discrete_parameters_are_drawn_back():
     assert found.probabilities("z").shape == (2,) and found.most_probable("z").shape == (400,)
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("name", ["eight_schools", "logistic_regression"])
 def test_means_are_those_of_long_runs_of_stan(name):
     """Within Monte Carlo error: four standard errors of the mean, each with what its draws are worth."""

@@ -81,6 +81,7 @@ def test_moved_draws_tell_it_too(name, fits):
         assert fit.verdict.made == "moved" and 1e-4 < fit.log_evidence.se < 0.05
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("make", [normal_inverse_gamma, truncated, heavy_tails])
 def test_draws_moved_on_request_tell_it_too(make):
     program, data, known = make()
@@ -134,6 +135,7 @@ def test_a_fit_that_does_not_tell_it_says_why(settings, why):
     assert "fit_log_evidence" not in fit.provenance.entries()
 
 
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize("constant", [1e3, 1e8])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_constant_of_the_target_is_one_of_the_evidence(seed, constant):
@@ -170,6 +172,7 @@ def test_images_of_a_mode_that_may_not_all_be_found_leave_it_unknown(tmp_path, m
     assert "Log evidence unknown. The posterior has images" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".nc", ".parquet"])
 def test_every_file_has_it(suffix, tmp_path):
     pytest.importorskip("arviz")

@@ -60,6 +60,7 @@ def page(material):
     return report(material, "a <b>", Program("model { /* < */ }", "loop & loop"))
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("wide", [True, False])
 def test_every_picture_is_svg_of_its_width_and_the_same_each_time(material, page, kind, wide):
@@ -231,6 +232,7 @@ def test_a_column_that_never_varies_or_is_nan_harms_nothing(files):
     assert [name for name, kind in KINDS.items() if kind.draw(nothing, True)] == []
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_warning_leaks(files, kind, tmp_path):

@@ -46,6 +46,7 @@ def path(posterior, tmp_path_factory):
 OF_ONE_Q = [name for name in RECIPES if name not in ("dsvi-ard", "nested", "pathfinder", "optimize")]
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("algorithm", OF_ONE_Q)
 @pytest.mark.parametrize("start", ["pathfinder", "random"])
 def test_a_fit_begins_at_the_saved_q(posterior, path, algorithm, start):

@@ -1,5 +1,6 @@
 """Every function and operator obeys the laws."""
 
+import pytest
 from laws import functions as laws
 from laws.every import every
 
@@ -10,6 +11,7 @@ from ppl.testing.functions import LAWS
 CASES = list(laws.cases(dict.fromkeys([*FUNCTIONS, *OPERATORS.values()])))
 
 
+@pytest.mark.rotate(2)
 @every("case", CASES, lambda case: case.record.name)
 def test_laws(case):
     for law in LAWS:

@@ -74,6 +74,7 @@ CASES = [
 ]
 
 
+@pytest.mark.rotate(3)
 @every("case", CASES, lambda case: case.name)
 def test_of_functions(case: Case) -> None:
     f, x = joint(case)
@@ -92,6 +93,7 @@ UNIVARIATE = [
 ]
 
 
+@pytest.mark.rotate(3)
 @every("d, name, impl", UNIVARIATE, lambda case: case[0].name)
 def test_of_univariate_families(d: Distribution, name: str, impl: Any) -> None:
     sampled, real = sample_points(d, 6), real_arguments(d)

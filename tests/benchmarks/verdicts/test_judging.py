@@ -130,6 +130,7 @@ def test_draws_of_a_law_made_to_fail_are_right(name: str):
     assert alarms <= 4  # 1 is expected
 
 
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize(
     "group, name",
     [(g, n) for g in ("made-to-fail", "simulated", "latent", "held-out") for n in GROUPS[g].names],

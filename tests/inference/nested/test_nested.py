@@ -855,6 +855,7 @@ def test_points_of_positive_weight_are_those_of_all_parts():
     np.testing.assert_array_equal(positive, [True, False, True, False, True])
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_draws_cover_the_tail_where_a_scale_is_next_to_nothing(seed):
     """With one seed of three the weights are uneven, and chains begin at the draws."""
