@@ -9,7 +9,7 @@ import typer
 from ppl.cli.options import DRAWS, STDIN, data_files, file_to_read, main_output, one_of
 from ppl.cli.settings import choice
 from ppl.files import exists, is_file
-from ppl.program_text import read_source
+from ppl.kernel.language.program_text import read_source
 from ppl.source import SourceText
 
 Missing = choice("Missing", "refuse", "model")

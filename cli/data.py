@@ -75,7 +75,7 @@ def conditioned_as_draws(
     compiled: "Model", inputs: "Inputs", columns: Sequence[str], seed: int = 0
 ) -> "Posterior":
     """The posterior that draws with these columns are of: data among them were missing."""
-    from ppl.results.files.columns import missing_of
+    from ppl.kernel.draws.columns import missing_of
 
     return compiled.condition(inputs, seed, missing_of(columns, compiled.data_schema))
 
@@ -95,7 +95,7 @@ def columns_of(compiled: "Model") -> "Wanted":
 
 def columns_of_rows(outcome: str, log_lik: str) -> "Wanted":
     """The columns that `rows_of` and a verdict read: the log likelihood if draws have it, else all."""
-    from ppl.names import variable_of
+    from ppl.kernel.draws.names import variable_of
     from ppl.results.report.reading import judged_columns
 
     def wanted(file: "DrawsFile") -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def rows_of(
     """
     from ppl.compile import model_of
     from ppl.errors import DataError
-    from ppl.results.files.columns import variables
+    from ppl.kernel.draws.columns import variables
     from ppl.results.fits import by_row
     from ppl.results.report.log_lik import POINTWISE, in_files
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ppl.cli.output import wrapped
 from ppl.errors import ModelError
-from ppl.frontend.lints import Lint
+from ppl.programs.lints import Lint
 from ppl.source import Span
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ppl.cli.lsp.analysis import Analysis, analysis
 from ppl.errors import Fix, ModelError
-from ppl.frontend.lints import Lint
-from ppl.program_text import with_fixes
+from ppl.kernel.language.program_text import with_fixes
+from ppl.programs.lints import Lint
 from ppl.source import SourceText
 
 MOST_FIXES = 200

@@ -28,11 +28,12 @@ def warn_of_poor(runs: "Sequence[DrawsFile]") -> None:
 def write_rows(output: Path, table: "Table", config: "Config") -> None:
     """Writes the table; what was run is in CSV alone."""
     from ppl.files import write_whole
+    from ppl.kernel.draws.stan_csv import file_lines
+    from ppl.results.files.config import comment_lines
     from ppl.results.files.formats import CSV, save_table
-    from ppl.results.files.stan_csv import file_lines
 
     if output.suffix in CSV:
-        write_whole(output, file_lines(config, table.columns, table.rows.tolist()))
+        write_whole(output, file_lines(comment_lines(config), table.columns, table.rows.tolist()))
     else:
         save_table(output, table.columns, table.rows, config.about)
 

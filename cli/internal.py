@@ -6,8 +6,8 @@ import tempfile
 import traceback
 from pathlib import Path
 
-from ppl.distribution import VERSION
 from ppl.files import replacing
+from ppl.system.distribution import VERSION
 
 
 def write_report(error: BaseException) -> Path:

@@ -17,10 +17,10 @@ from ppl.cli.internal import write_report
 from ppl.cli.output import wrapped
 from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
-from ppl.distribution import VERSION
 from ppl.errors import DataError, InferenceError, ModelError, PPLError
 from ppl.memory import out_of_memory
 from ppl.printable import printable
+from ppl.system.distribution import VERSION
 
 NAMES = (
     *("variational", "sample", "sbc", "predict", "update", "new", "build", "summary", "loo", "compare"),

@@ -8,8 +8,7 @@ from rich.console import Console
 
 from ppl.cli.output import TolerantStream
 from ppl.fitting.progress_display import ITERATIONS_A_LINE, display
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener
+from ppl.kernel.advi.progress import Listener, Phase
 
 
 def on_stderr(

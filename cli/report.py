@@ -17,8 +17,8 @@ from ppl.files import STDOUT
 from ppl.fitting.checkpoint import Checkpoint
 from ppl.fitting.processes import ended_in_order
 from ppl.fitting.progress_display import nats
-from ppl.inference.run.outcome import Ending, Outcome
-from ppl.results.files.columns import folded
+from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.draws.columns import folded
 from ppl.results.fits.chains import Chains
 from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit

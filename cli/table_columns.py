@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from ppl.names import Sized, column_names
+from ppl.kernel.draws.columns import chosen
+from ppl.kernel.draws.names import Sized, column_names
 from ppl.posterior import Posterior
-from ppl.results.files.columns import chosen
 
 
 def table_columns(posterior: Posterior, variables: Sequence[str]) -> tuple[str, ...]:

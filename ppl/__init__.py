@@ -59,7 +59,7 @@ if not os.path.isdir(os.path.join(__path__[0], "grammar")):
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return import_module("ppl.distribution").VERSION
+        return import_module("ppl.system.distribution").VERSION
     if name not in PUBLIC:
         raise AttributeError(f"module 'ppl' has no attribute {name!r}")
     return getattr(import_module(PUBLIC[name]), name)

@@ -74,7 +74,7 @@ class Namespace:
 
 
 class Traced:
-    """A value that records what is computed of it (ppl/tracing)."""
+    """A value that records what is computed of it (ppl/optimise/tracing)."""
 
     __slots__ = ()
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from ppl.arguments import checks
 from ppl.errors import ArgumentError, ModelWarning, describe, warn_caller
-from ppl.ir.passes.table import PASSES
+from ppl.kernel.language.program_text import read_source
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.model import Model
+from ppl.optimise.passes.table import PASSES
 from ppl.phases import Compilation, depth_refused
-from ppl.program_text import read_source
 from ppl.source import SourceText
 from ppl.stdlib.library import Library
 
@@ -97,9 +97,9 @@ def refuse_settings(positive_transform: str, without: Collection[str], library: 
 
 def refuse_words(library: Library) -> None:
     """ArgumentError where a name of the user's library is a word of the language."""
-    from ppl.frontend.calls import TARGET, UNSUPPORTED
-    from ppl.frontend.higher_order import HIGHER_ORDER
-    from ppl.frontend.tables import is_identifier
+    from ppl.kernel.language.calls import TARGET, UNSUPPORTED
+    from ppl.kernel.language.higher_order import HIGHER_ORDER
+    from ppl.kernel.language.tables import is_identifier
 
     for name in library.callees:
         if name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED) or not is_identifier(name):

@@ -137,7 +137,7 @@ def numbered_files(file: str | Path, numbers: range) -> Iterator[Path]:
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
     """An open file beside `path`, renamed onto it when the block ends well. Every file is written by this.
 
-    Entries of the cache are not (`ppl.cache.put`): other users must not read them, and nobody misses one.
+    Entries of the cache are not (`cache.put`): other users must not read them, and nobody misses one.
 
     Its name is random and it is created by this call alone: threads and processes that write files of alike
     names, or one file, each write their own, and no link is followed. What a process that was killed left of

@@ -31,7 +31,7 @@ def preformatted(text: str) -> str:
 
 
 def program(stretches: Iterable[tuple[str, str]]) -> str:
-    """A program's text, of which each stretch has a scope (`frontend.highlight`), in colours."""
+    """A program's text, of which each stretch has a scope (`programs.highlight`), in colours."""
     return f"<pre>{''.join(_coloured(text, scope) for text, scope in stretches)}</pre>"
 
 

@@ -50,10 +50,11 @@ def require_room(sizes: Sequence[int], what: str) -> None:
 
     Example:
         >>> require_room((3, 4), "a matrix")
-        >>> require_room((10**10, 10**10), "x")
+        >>> require_room((10**10, 10**10), "x")  # doctest: +NORMALIZE_WHITESPACE
         Traceback (most recent call last):
         ...
-        ppl.memory.NoRoom: x of 10000000000 x 10000000000 numbers needs 693.9 EiB of memory, and ... are free
+        ppl.memory.NoRoom: x of 10000000000 x 10000000000 numbers needs 693.9 EiB of memory,
+        and ... are free
     """
     count = math.prod(sizes)
     if count > ARRAY_SIZES.unchecked and (there := available()) < ARRAY_SIZES.number * count:

@@ -10,10 +10,10 @@ from ppl.arguments import checks
 from ppl.data import Frame, Inputs, load_data, merged
 from ppl.density import compiled_program
 from ppl.density.compiled_program import conditioned
-from ppl.frontend.highlight import highlighted
 from ppl.inference.run.settings import Backend, SbcAlgorithm, SbcSettings
+from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.posterior import Posterior
-from ppl.results.files.columns import Floats, reshape, variables
+from ppl.programs.highlight import highlighted
 
 if TYPE_CHECKING:
     from ppl.results.calibration.sbc import Calibration, CalibrationListener
@@ -85,7 +85,7 @@ class Model(compiled_program.CompiledProgram):
             'array operations'
         """
         from ppl.discrete.plan import plan_of
-        from ppl.ir.plan import plan
+        from ppl.optimise.plan import plan
 
         sums = [*plan_of(self.discrete), ""] if self.discrete else []
         return "\n".join([*sums, plan(self.lowered)])

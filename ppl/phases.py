@@ -7,21 +7,22 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ppl.arrays import NUMPY
-from ppl.backend.emitted import Emitted
-from ppl.backend.load import Code, load
-from ppl.ir import nodes as ir
-from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
-from ppl.ir.made_of import made_of
-from ppl.ir.traits import Traits, traits_of
+from ppl.kernel.emit.emitted import Emitted
+from ppl.kernel.emit.load import Code, load
+from ppl.kernel.ir import nodes as ir
 from ppl.memory import MOST_TABLE_ENTRIES
+from ppl.optimise.draw_by_draw import DrawByDraw
+from ppl.optimise.forms import ARRAYS, DRAWS, VALUES, Form
+from ppl.optimise.made_of import made_of
+from ppl.optimise.solver_functions import SolvingCode
+from ppl.optimise.traits import Traits, traits_of
 from ppl.source import SourceText, Span
 from ppl.stored.programs import StoredProgram, in_cache
 
 if TYPE_CHECKING:
     from ppl.discrete.rewrite import Summed
-    from ppl.frontend import ast
-    from ppl.frontend.facts import Facts
+    from ppl.kernel.language import ast
+    from ppl.kernel.language.facts import Facts
     from ppl.observed.completed import Completion
     from ppl.stdlib.library import Library
 
@@ -99,7 +100,7 @@ class Compilation:
     @cached_property
     def checked(self) -> "Checked":
         """The syntax tree of the program, and what is known of it."""
-        from ppl.frontend.check import analyse
+        from ppl.programs.explained import analyse
 
         return analyse(self.source, library=self.library)
 
@@ -108,7 +109,7 @@ class Compilation:
         """The program with parameters in place of missing data, and what they are called."""
         if not self.missing:
             return self.checked, ()
-        from ppl.frontend.check import check
+        from ppl.kernel.language.check import check
         from ppl.observed.completed import completed
 
         program, completions = completed(*self.checked, self.missing)
@@ -139,7 +140,7 @@ class Compilation:
         """The program without discrete parameters."""
         if self.discrete is None:
             return self.completed[0]
-        from ppl.frontend.check import check
+        from ppl.kernel.language.check import check
 
         return self.discrete.program, check(self.discrete.program, self.library)
 
@@ -151,12 +152,12 @@ class Compilation:
         return self.part if self.part is not None else self.stored_or("lowered", self._lower)
 
     def _lower(self) -> ir.Program:
-        from ppl.ir.lower import lower
+        from ppl.kernel.ir.lower import lower
 
         return lower(*self.continuous)
 
     def program(self, form: Form = VALUES) -> ir.Program:
-        """A form of the program, a record of `ir.forms`."""
+        """A form of the program, a record of `optimise.forms`."""
         if form.name not in self.programs:
             base = self.program(form.base) if form.base else self.lowered
             if self.sharded and form is VALUES:  # of variables alone, not of the target
@@ -174,12 +175,12 @@ class Compilation:
             emitted = self.stored_or(f"form {form.name}", partial(self._emit, form))
             if isinstance(emitted, str):
                 raise DrawByDraw(emitted)
-            self.codes[form.name] = Code.of(emitted, self.source.name, self.softplus)
+            self.codes[form.name] = SolvingCode.of(emitted, self.source.name, self.softplus)
         return self.codes[form.name]
 
     def _emit(self, form: Form) -> Emitted | str:
         """The text of a form, or why the program has none."""
-        from ppl.backend.emit import emit, emit_density, emit_over_draws
+        from ppl.kernel.emit.emit import emit, emit_density, emit_over_draws
 
         try:
             program = self.program(form)
@@ -209,7 +210,7 @@ class Compilation:
         return self.stored_or("warnings", self._warnings)
 
     def _warnings(self) -> tuple[Warned, ...]:
-        from ppl.frontend.pedantic import lints
+        from ppl.programs.pedantic import lints
 
         likely = [lint for lint in lints(*self.checked) if lint.likely]
         return tuple((lint.span, lint.code, lint.message, lint.hint) for lint in likely)
@@ -255,6 +256,6 @@ def depth_refused(c: Compilation) -> Iterator[None]:
     try:
         yield
     except (RecursionError, IndentationError):
-        from ppl.frontend.nesting import too_deep
+        from ppl.kernel.language.nesting import too_deep
 
         raise too_deep(c.checked[0]) from None

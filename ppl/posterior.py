@@ -16,7 +16,7 @@ from ppl.fitting import keywords
 from ppl.fitting.keywords import takes
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.diagnose.level import Level
-from ppl.inference.numerics.hessian import hessian
+from ppl.kernel.advi.numerics.hessian import hessian
 
 if TYPE_CHECKING:
     from ppl.results.fits.chains import Chains

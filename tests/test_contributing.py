@@ -209,11 +209,14 @@ RECIPES = (
     ),
     Recipe(
         "Adding a step rule or a stopping rule",
-        "ppl/inference/steps/harmonic.py",
+        "ppl/kernel/advi/steps/harmonic.py",
         HARMONIC,
         {
-            "ppl/inference/steps/__init__.py": before(
-                ("from ppl.inference.steps.rmsprop", "from ppl.inference.steps.harmonic import Harmonic\n"),
+            "ppl/kernel/advi/steps/__init__.py": before(
+                (
+                    "from ppl.kernel.advi.steps.rmsprop",
+                    "from ppl.kernel.advi.steps.harmonic import Harmonic\n",
+                ),
                 ('    "adam": Adam', '    "harmonic": Harmonic,\n'),
             ),
             "ppl/inference/run/settings.py": before(('"adam", "rmsprop"', '"harmonic", ')),

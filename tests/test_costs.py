@@ -17,7 +17,7 @@ from laws.cost.programs import Repeatable, programs
 from laws.sampled import sampled
 
 import ppl
-from ppl.ir.passes import privatise
+from ppl.optimise.passes import privatise
 from ppl.posterior import Posterior
 
 PROGRAMS = programs()

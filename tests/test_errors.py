@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl import distribution
 from ppl.data import open_array
 from ppl.results.files.read_csv import read_draws
 from ppl.stages import show_stage
+from ppl.system import distribution
 
 PROGRAM = "data { int N; } parameters { vector[N] mu; } model { mu ~ normal(0, 1); }"
 MODEL = ppl.compile_model(PROGRAM)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.backend import load as loading
 from ppl.density import compiled_program
-from ppl.ir.forms import FORMS, form_named
-from ppl.ir.passes.table import PASSES
+from ppl.kernel.emit import load as loading
+from ppl.optimise.forms import FORMS, form_named
+from ppl.optimise.passes.table import PASSES
 from ppl.stages import show_stage
 
 PROGRAM = """

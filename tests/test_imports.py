@@ -25,11 +25,11 @@ COMMAND = "import sys; from ppl.cli.main import main; sys.argv[0] = 'ppl'; main(
 ARRAYS = ("numpy", "scipy", "autograd", "ppl.arrays", "ppl.stdlib")
 COMPILER = (
     "lark",
-    "ppl.frontend.check",
-    "ppl.frontend.parser",
+    "ppl.kernel.language.check",
+    "ppl.kernel.language.parser",
     "ppl.compile",
     "ppl.discrete",
-    "ppl.ir.lower",
+    "ppl.kernel.ir.lower",
 )
 FITS = ("ppl.inference.recipes", "ppl.inference.correct.correction", "ppl.results.fits.fit")
 SLOW = (
@@ -41,7 +41,7 @@ SLOW = (
     "rich",
     "pandas",
 )
-BACK_END = ("ppl.ir", "ppl.backend", "ppl.density", "ppl.model")
+BACK_END = ("ppl.kernel.ir", "ppl.kernel.emit", "ppl.density", "ppl.model")
 SERVER = ("pygls", "lsprotocol", "ppl.cli.lsp")
 
 
@@ -70,7 +70,7 @@ def folder(tmp_path_factory):
         ("run.py check m.model", ("scipy", "ppl.compile", *FITS, *SLOW, *BACK_END, *SERVER)),
         (
             "run.py summary output.csv",
-            (*COMPILER, *FITS, *SLOW, *BACK_END, "scipy", "ppl.inference.run.optimise"),
+            (*COMPILER, *FITS, *SLOW, *BACK_END, "scipy", "ppl.kernel.advi.optimise"),
         ),
         ("m diagnose data file=d.json", (*COMPILER, *FITS, *SLOW, "scipy", "typer", "ppl.stdlib.library")),
         (
@@ -93,11 +93,11 @@ def test_a_command_imports_what_it_needs(words, without, folder):
 
 COMPILING = (
     "lark",
-    "ppl.frontend.ast",
+    "ppl.kernel.language.ast",
     "ppl.observed.terms",
     "ppl.discrete",
     "ppl.forward",
-    "ppl.ir.passes.vectorise",
+    "ppl.optimise.passes.vectorise",
 )
 UNUSED = (
     "rich.progress",
@@ -129,9 +129,10 @@ def test_a_fit_imports_the_modules_of_its_path(folder, monkeypatch, tmp_path):
 
 
 def test_passes_are_imported_when_they_run():
-    code = "import sys, ppl.ir.forms; print([m for m in sys.modules if m.startswith('ppl.ir.passes.')])"
+    passes = "[m for m in sys.modules if m.startswith('ppl.optimise.passes.')]"
+    code = f"import sys, ppl.optimise.forms; print({passes})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["['ppl.ir.passes.table']"]
+    assert done.stdout.split() == ["['ppl.optimise.passes.table']"]
 
 
 GRADIENT = """\

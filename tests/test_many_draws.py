@@ -17,9 +17,9 @@ from ppl.arrays import NUMPY
 from ppl.density import many_points
 from ppl.density.log_density import COST
 from ppl.density.many_points import BATCH, MEMORY, Found, Scalar, in_batches, one_by_one
-from ppl.ir import nodes as ir
-from ppl.ir.forms import POINTS_KERNELS
-from ppl.ir.walk import walk
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import walk
+from ppl.optimise.forms import POINTS_KERNELS
 from ppl.stdlib import batching
 
 DRAWS = 7

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ppl.names import Sized, column_names, flat, flat_value, sized
+from ppl.kernel.draws.names import Sized, column_names, flat, flat_value, sized
 
 PAIR = sized("pair", (), (), [("pair.1", (), ()), ("pair.2", (), (2,))])
 PAIRS = sized("pairs", (2,), (), [("pairs.1", (), ()), ("pairs.2", (), (2,))])

@@ -24,8 +24,8 @@ from ppl.density import rows as rows_of_posterior
 from ppl.density.rows import by_rows
 from ppl.fitting import backend
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.objective import row_order, subsampling
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi import row_order, subsampling
 from ppl.results.files.read_csv import read_draws
 
 PROGRAM = """

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ppl
-from ppl.distribution import EXTRAS, NAME, VERSION
+from ppl.system.distribution import EXTRAS, NAME, VERSION
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -50,7 +50,7 @@ def build(
     from ppl.cmdstan.build import build as write
     from ppl.cmdstan.folder import write_folder
     from ppl.discrete.check import checked
-    from ppl.program_text import read_source
+    from ppl.kernel.language.program_text import read_source
 
     if cmdstan is not None:
         write_folder(cmdstan)

@@ -50,9 +50,9 @@ def is_good(model: Path, pedantic: bool, stan_version: int | None, format: Forma
     """Whether a program has no error; prints what there is to say of it."""
     from ppl.cli.diagnostics import as_json, show
     from ppl.discrete.check import checked
-    from ppl.frontend.lints import NEWER_STAN, Lint
-    from ppl.frontend.newer_stan import ASSUMED
-    from ppl.frontend.pedantic import lints
+    from ppl.programs.lints import NEWER_STAN, Lint
+    from ppl.programs.newer_stan import ASSUMED
+    from ppl.programs.pedantic import lints
 
     source = read_program(model)
     errors, reported = list[ModelError](), list[Lint]()

@@ -78,10 +78,10 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     from ppl.cli.glossary import GLOSSARY
     from ppl.cli.site.sections import WORDS, section, sections
     from ppl.cli.site.site import written
-    from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
-    from ppl.frontend.laplace import LAPLACE, STATEMENTS, laplace_page
-    from ppl.frontend.pages import pages
     from ppl.inference.run.settings import ALGORITHMS
+    from ppl.kernel.language.higher_order import HIGHER_ORDER, higher_order_page
+    from ppl.kernel.language.laplace import LAPLACE, STATEMENTS, laplace_page
+    from ppl.programs.pages import pages
     from ppl.stdlib.constraints.table import CONSTRAINTS
     from ppl.stdlib.distributions.table import DISTRIBUTIONS
     from ppl.stdlib.library import standard

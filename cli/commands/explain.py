@@ -9,7 +9,7 @@ from ppl.cli.options import unknown
 from ppl.cli.output import LINE_LENGTH
 
 if TYPE_CHECKING:
-    from ppl.frontend.pages import Page
+    from ppl.programs.pages import Page
 
 
 def explain(
@@ -21,7 +21,7 @@ def explain(
     First example:
       ppl explain PPL173
     """
-    from ppl.frontend.pages import pages
+    from ppl.programs.pages import pages
 
     known = code.upper() if not code.isdecimal() else f"PPL{code}"
     page = pages().get(known)

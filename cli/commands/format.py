@@ -42,7 +42,7 @@ def is_formatted(model: Path, write: bool, check: bool) -> bool:
     """Whether a program is in the canonical layout already; prints it, or writes it, or says so."""
     from ppl.cli.output import print_text
     from ppl.files import write_whole
-    from ppl.frontend.format import format_program
+    from ppl.programs.format import format_program
 
     source = read_program(model)
     text = format_program(source, [model.parent])

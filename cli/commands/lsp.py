@@ -22,8 +22,8 @@ def lsp(
     Editors start it themselves: `ppl docs editors` has the settings for
     VS Code, Neovim, Emacs and Helix. Requires pygls: pip install "pygls>=2".
     """
-    from ppl.distribution import requirements
-    from ppl.extras import extra
+    from ppl.system.distribution import requirements
+    from ppl.system.extras import extra
 
     extra("pygls.lsp.server", "The language server", *requirements("lsp"))
     from ppl.cli.lsp.requests import Requests

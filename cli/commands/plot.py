@@ -79,8 +79,8 @@ def simulated_outcomes(posterior: Any, file: Any, kinds: set[Kind]) -> Any:
         ModelError: a picture that needs them is asked for by name, and a term of data is no draw.
     """
     from ppl.errors import ModelError
+    from ppl.kernel.draws.columns import variables
     from ppl.results.files.arviz import REPLICATED
-    from ppl.results.files.columns import variables
     from ppl.results.fits.by_row import outcomes, predictive
     from ppl.results.fits.log_prob import unconstrained_of
 
@@ -150,7 +150,7 @@ def gather(
     """The pictures' material, of `every` column or the chosen ones; the posterior of a program; the data."""
     from ppl.cli.fits import read_run, read_runs
     from ppl.compile import model_of
-    from ppl.results.files.columns import chosen
+    from ppl.kernel.draws.columns import chosen
     from ppl.results.report.pictures import Material, read_trace
     from ppl.results.report.reading import judged_columns
 

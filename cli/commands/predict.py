@@ -127,7 +127,7 @@ def from_prior(
     """Parameters from the prior, and data given them."""
     from ppl.cli.progress import on_stderr
     from ppl.compile import model_of
-    from ppl.inference.run.phases import Phase
+    from ppl.kernel.advi.progress import Phase
     from ppl.results.calibration.simulations import prior_draws, simulations_of
     from ppl.results.files.config import Config
 

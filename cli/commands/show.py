@@ -62,8 +62,8 @@ def show(
         raise typer.BadParameter(f"unexpected '{name}' after the program.", param_hint="NAME")
     if not Path(model).is_file():
         raise typer.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
-    from ppl.ir.draw_by_draw import DrawByDraw
-    from ppl.ir.forms import FORMS
+    from ppl.optimise.draw_by_draw import DrawByDraw
+    from ppl.optimise.forms import FORMS
     from ppl.stages import show_stage
 
     try:
@@ -81,7 +81,7 @@ def show(
 
 
 def show_forms(name: None) -> None:
-    from ppl.ir.forms import FORMS
+    from ppl.optimise.forms import FORMS
 
     for form in FORMS.values():
         made = f"{form.base.name}, then " if form.base else ""
@@ -96,7 +96,7 @@ def show_phases(name: None) -> None:
 
 
 def show_passes(name: None) -> None:
-    from ppl.ir.passes.table import PASSES
+    from ppl.optimise.passes.table import PASSES
 
     for each in PASSES.values():
         typer.echo(f"{each.name}: {each.meaning}" + (f" Required: {each.required}." if each.required else ""))

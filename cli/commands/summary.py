@@ -42,7 +42,7 @@ def summary(
     from ppl.cli.fits import read_runs
     from ppl.cli.output import screen_width, wrapped
     from ppl.files import write_whole
-    from ppl.results.files.columns import chosen
+    from ppl.kernel.draws.columns import chosen
     from ppl.results.report.machine import document, of_evidence, of_rows
     from ppl.results.report.reading import evidence, judged_columns, judgement, level
     from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated

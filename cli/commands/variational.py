@@ -28,13 +28,13 @@ from ppl.cli.options import (
 from ppl.cli.processes import end_together, joined
 from ppl.cli.required import Require, status_of
 from ppl.cli.settings import choice, given_settings, with_settings
-from ppl.distribution import requirements
-from ppl.extras import extra
 from ppl.files import STDOUT, beside, numbered_files
 from ppl.inference.diagnose.level import Level
-from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import SampleSettings, Settings
+from ppl.kernel.advi.outcome import Ending
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
+from ppl.system.distribution import requirements
+from ppl.system.extras import extra
 
 JSON = "json"
 Layout = choice("Layout", *LAYOUTS, JSON)

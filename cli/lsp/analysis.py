@@ -7,13 +7,13 @@ from ppl.cli.lsp.symbols import Name, name_at, names
 from ppl.discrete.parameters import has_discrete
 from ppl.discrete.summing import summed
 from ppl.errors import ModelError, reported
-from ppl.frontend import ast
-from ppl.frontend.check import examine
-from ppl.frontend.facts import Facts
-from ppl.frontend.include import expand
-from ppl.frontend.lints import Lint
-from ppl.frontend.nesting import too_deep
-from ppl.frontend.pedantic import lints
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.include import expand
+from ppl.kernel.language.nesting import too_deep
+from ppl.programs.explained import examine
+from ppl.programs.lints import Lint
+from ppl.programs.pedantic import lints
 from ppl.source import SourceText, Span
 
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from ppl.frontend.recovery import closing
-from ppl.frontend.scope import Block
-from ppl.frontend.syntax_rules import BLOCK
-from ppl.frontend.syntax_stop import blanked
+from ppl.kernel.language.scope import Block
+from ppl.programs.recovery import closing
+from ppl.programs.syntax_rules import BLOCK
+from ppl.programs.syntax_stop import blanked
 
 HEAD = re.compile(rf"{BLOCK}\s*\{{")
 

@@ -10,11 +10,11 @@ from ppl.cli.lsp.expected import Expected, Place, call_at, expected
 from ppl.cli.lsp.pages import brief, page, signatures, statement
 from ppl.cli.lsp.positions import Positions
 from ppl.cli.lsp.symbols import signature, stem, visible
-from ppl.frontend.calls import DENSITY_SUFFIXES, suffix_of
-from ppl.frontend.declarations import CONSTRAINED
-from ppl.frontend.higher_order import HIGHER_ORDER
-from ppl.frontend.laplace import LAPLACE, STATEMENTS
-from ppl.frontend.scope import Block
+from ppl.kernel.language.calls import DENSITY_SUFFIXES, suffix_of
+from ppl.kernel.language.declarations import CONSTRAINED
+from ppl.kernel.language.higher_order import HIGHER_ORDER
+from ppl.kernel.language.laplace import LAPLACE, STATEMENTS
+from ppl.kernel.language.scope import Block
 from ppl.source import SourceText
 from ppl.stdlib.library import standard
 from ppl.types import NAMED

@@ -7,7 +7,7 @@ from lsprotocol import types
 from ppl.cli.lsp.analysis import Analysis
 from ppl.cli.lsp.positions import Positions, uri_of
 from ppl.errors import Fix, ModelError
-from ppl.frontend.lints import Lint
+from ppl.programs.lints import Lint
 
 UNUSED = ("PPL002", "PPL003")
 """What editors show faded."""

@@ -10,14 +10,14 @@ from pathlib import Path
 from lark.exceptions import UnexpectedInput
 
 from ppl.errors import MOST_ERRORS, ModelError
-from ppl.frontend.declarations import CONSTRAINED
-from ppl.frontend.include import Expanded, Line, expand, lines_between
-from ppl.frontend.recovery import mend
-from ppl.frontend.scope import Block
-from ppl.frontend.syntax_errors import explain
-from ppl.frontend.syntax_rules import BLOCKS, NAME
-from ppl.frontend.syntax_stop import COMMENT_OR_STRING, Stop
-from ppl.frontend.tables import parser
+from ppl.kernel.language.declarations import CONSTRAINED
+from ppl.kernel.language.include import Expanded, Line, expand, lines_between
+from ppl.kernel.language.scope import Block
+from ppl.kernel.language.tables import parser
+from ppl.programs.recovery import mend
+from ppl.programs.syntax_errors import explain
+from ppl.programs.syntax_rules import BLOCKS, NAME
+from ppl.programs.syntax_stop import COMMENT_OR_STRING, Stop
 from ppl.source import SourceText
 from ppl.types import NAMED
 

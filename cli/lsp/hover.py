@@ -10,10 +10,10 @@ from ppl.cli.lsp.diagnostics import visible_findings
 from ppl.cli.lsp.documents import View
 from ppl.cli.lsp.pages import as_markdown, page
 from ppl.cli.lsp.symbols import Name, declaration, definition, signature
-from ppl.frontend import ast
-from ppl.frontend.pages import pages
-from ppl.frontend.scope import Symbol, UserFunction
-from ppl.frontend.walk import walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.scope import Symbol, UserFunction
+from ppl.kernel.language.walk import walk
+from ppl.programs.pages import pages
 
 
 def hover(views: Sequence[View]) -> types.Hover | None:

@@ -7,8 +7,8 @@ from ppl.cli.lsp.blocks import blocks
 from ppl.cli.lsp.diagnostics import before
 from ppl.cli.lsp.positions import Positions
 from ppl.cli.lsp.symbols import Name, declaration, frames
-from ppl.frontend import ast
-from ppl.frontend.scope import Block
+from ppl.kernel.language import ast
+from ppl.kernel.language.scope import Block
 
 
 def outline(found: Analysis, positions: Positions) -> list[types.DocumentSymbol]:

@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
-from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
-from ppl.frontend.laplace import LAPLACE, STATEMENTS, laplace_page
+from ppl.kernel.language.higher_order import HIGHER_ORDER, higher_order_page
+from ppl.kernel.language.laplace import LAPLACE, STATEMENTS, laplace_page
 from ppl.stdlib.library import standard
 from ppl.stdlib.reference import meaning, reference, signature
 

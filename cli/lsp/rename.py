@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 
 from ppl.cli.lsp.symbols import Frames, Name, frames, names, same, stem
 from ppl.errors import ArgumentError, Fix
-from ppl.frontend import ast
-from ppl.frontend.calls import TARGET, UNSUPPORTED, suffix_of
-from ppl.frontend.facts import Facts
-from ppl.frontend.higher_order import HIGHER_ORDER
-from ppl.frontend.laplace import LAPLACE
-from ppl.frontend.scope import Symbol, UserFunction
-from ppl.frontend.tables import is_identifier
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import TARGET, UNSUPPORTED, suffix_of
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.higher_order import HIGHER_ORDER
+from ppl.kernel.language.laplace import LAPLACE
+from ppl.kernel.language.scope import Symbol, UserFunction
+from ppl.kernel.language.tables import is_identifier
 
 
 def renamed(program: ast.Program, facts: Facts, name: Name, new: str) -> list[Fix]:

@@ -18,11 +18,11 @@ from ppl.cli.lsp.outline import outline
 from ppl.cli.lsp.positions import Positions, file_of, uri_of
 from ppl.cli.lsp.rename import renamed
 from ppl.cli.lsp.symbols import Name, definition, same
-from ppl.distribution import VERSION
 from ppl.errors import ArgumentError, ModelError, PPLError
-from ppl.frontend.format import format_program
-from ppl.program_text import read_text
+from ppl.kernel.language.program_text import read_text
+from ppl.programs.format import format_program
 from ppl.source import SourceText, Span
+from ppl.system.distribution import VERSION
 
 PAUSE = 0.15
 """Seconds without a key until a text is checked."""

@@ -6,14 +6,14 @@ Tools for people read this: editors, and whatever else looks a program over.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ppl.frontend import ast
-from ppl.frontend.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, name_of, normalised, suffix_of
-from ppl.frontend.facts import Facts, UserMatch
-from ppl.frontend.higher_order import HIGHER_ORDER
-from ppl.frontend.laplace import LAPLACE
-from ppl.frontend.printer import argument, declared, unsized
-from ppl.frontend.scope import Block, Symbol, UserFunction
-from ppl.frontend.walk import children, walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, name_of, normalised, suffix_of
+from ppl.kernel.language.facts import Facts, UserMatch
+from ppl.kernel.language.higher_order import HIGHER_ORDER
+from ppl.kernel.language.laplace import LAPLACE
+from ppl.kernel.language.printer import argument, declared, unsized
+from ppl.kernel.language.scope import Block, Symbol, UserFunction
+from ppl.kernel.language.walk import children, walk
 from ppl.source import Span
 
 FAMILY = (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)

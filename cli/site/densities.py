@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ppl.arrays import NUMPY
-from ppl.results.files.columns import Floats
+from ppl.kernel.draws.columns import Floats
 from ppl.results.report import plots
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.record import Distribution

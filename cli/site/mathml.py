@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from ppl.cli.site.markdown import prose
 from ppl.errors import ModelError
-from ppl.frontend import ast
-from ppl.frontend.parser import parse
+from ppl.kernel.language import ast
+from ppl.kernel.language.parser import parse
 from ppl.source import SourceText
 
 LETTERS = (

@@ -7,8 +7,8 @@ from typing import Any
 
 from ppl.cli.site.markdown import entry, fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed
-from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
-from ppl.frontend.pages import pages
+from ppl.kernel.language.higher_order import HIGHER_ORDER, higher_order_page
+from ppl.programs.pages import pages
 from ppl.stdlib.reference import reference
 
 LANGUAGES = dict.fromkeys(("program", "wrong", "right", "before", "after"), "stan")

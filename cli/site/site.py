@@ -12,7 +12,7 @@ from ppl.cli.site.distributions import page as of_distribution
 from ppl.cli.site.gallery import gallery
 from ppl.cli.site.reference import hundred, of_hundred, of_topic, title, topics
 from ppl.cli.site.running import outputs, with_outputs
-from ppl.frontend.pages import pages as messages
+from ppl.programs.pages import pages as messages
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
 CONFIG = """\

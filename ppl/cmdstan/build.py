@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ppl.cmdstan.launcher import Launched
 from ppl.cmdstan.stored import stored
-from ppl.frontend.include import expand
+from ppl.kernel.language.include import expand
 from ppl.source import SourceText
 
 SCRIPT = '''\

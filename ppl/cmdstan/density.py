@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 from ppl.posterior import Posterior
 
 

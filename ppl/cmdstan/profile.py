@@ -13,11 +13,11 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from ppl.arrays import AUTOGRAD, Array, Namespace, TapeNode, Vjp, nodes_around
-from ppl.backend.library import Wrap
-from ppl.backend.load import Module
 from ppl.files import write_whole
-from ppl.ir.forms import Form
+from ppl.kernel.emit.library import Wrap
+from ppl.kernel.emit.load import Module
 from ppl.model import Model
+from ppl.optimise.forms import Form
 
 HEADER = (
     "name,thread_id,total_time,forward_time,reverse_time,chain_stack,no_chain_stack,"

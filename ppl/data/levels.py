@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ppl.data.expected import Expected
 from ppl.data.inputs import Inputs
 from ppl.data.values import DATES, Misfit, Numbers, is_missing, layers
 from ppl.errors import DataError, first_few
+from ppl.kernel.density.expected import Expected
 
 Levels = tuple[str, ...]
 

@@ -14,9 +14,9 @@ from ppl.data.json_text import parse_json
 from ppl.data.levels import column_of
 from ppl.data.r_dump import parse_r_dump
 from ppl.data.text import BadText, repeated
-from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
+from ppl.system.distribution import requirements
 
 BYTES_A_NUMBER = 8
 """Of a table's number in memory; a compressed file of equal ones has next to none."""

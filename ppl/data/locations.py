@@ -7,9 +7,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
-from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 from ppl.files import exists
+from ppl.system.distribution import requirements
 
 SCHEME = re.compile(r"\w[\w+.-]+://")
 """How a URL begins; a letter alone is a drive of Windows."""

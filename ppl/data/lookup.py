@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from ppl.data.expected import Expected
 from ppl.data.inputs import Inputs, unknown_names
 from ppl.data.values import described
 from ppl.errors import DataError
+from ppl.kernel.density.expected import Expected
 from ppl.spelling import ROUGHLY_LIKE, nearest
 
 ALIKE = 0.75

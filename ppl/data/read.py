@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ppl.data.blocks import blocks, is_mapped, map_of
-from ppl.data.expected import Expected, Shape, written
 from ppl.data.inputs import Inputs
 from ppl.data.levels import hint_for_words
 from ppl.data.lookup import find
@@ -17,6 +16,7 @@ from ppl.data.read_only import aligned, is_read_only
 from ppl.data.shares import Share
 from ppl.data.values import TO_MODEL, Misfit, Numbers, as_array, pairs, place
 from ppl.errors import DataError
+from ppl.kernel.density.expected import Expected, Shape, written
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import ELEMENTWISE
 from ppl.stdlib.functions.operators import LARGEST_INT, LOWEST_INT

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ppl.data.blocks import release
 from ppl.data.locations import Location
 from ppl.data.text import repeated
-from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
+from ppl.system.distribution import requirements
 
 COLUMNS = (".parquet", ".arrow", ".feather")
 ROWS_AT_A_TIME = 1 << 16

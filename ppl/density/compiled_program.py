@@ -7,29 +7,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Namespace, TapeNode
-from ppl.backend.constraint_checks import check_each
-from ppl.backend.library import Wrap
-from ppl.backend.load import Code, Module, load
-from ppl.backend.located import located
-from ppl.backend.memory import keep_freed_memory
-from ppl.backend.runtime import check
 from ppl.data import Expected, Frame, Inputs, load_data
+from ppl.data.blocks import is_mapped
 from ppl.data.levels import Bounds, coded, with_sizes
 from ppl.data.shares import shared_names
 from ppl.density.conditioning import reader_of
-from ppl.density.data import Data, mapped
-from ppl.density.layout import check_sizes, parameter_places, parameters_of
-from ppl.ir import nodes as ir
-from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.forms import DRAWS, VALUES, Form
-from ppl.ir.traits import Traits
-from ppl.names import sized
+from ppl.kernel.density.data import Data
+from ppl.kernel.density.layout import check_sizes, parameter_places, parameters_of
+from ppl.kernel.draws.names import sized
+from ppl.kernel.emit.constraint_checks import check_each
+from ppl.kernel.emit.library import Wrap
+from ppl.kernel.emit.load import Code, Module, load
+from ppl.kernel.emit.located import located
+from ppl.kernel.emit.runtime import check
+from ppl.kernel.ir import nodes as ir
+from ppl.optimise.draw_by_draw import DrawByDraw
+from ppl.optimise.forms import DRAWS, VALUES, Form
+from ppl.optimise.tracing.namespace import TRACING
+from ppl.optimise.tracing.tracer import checking, refuse
+from ppl.optimise.traits import Traits
 from ppl.phases import Compilation
 from ppl.source import SourceText
-from ppl.tracing.namespace import TRACING
-from ppl.tracing.tracer import checking, refuse
+from ppl.system.freed_memory import keep_freed_memory
 from ppl.types import INT, element_type
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ class CompiledProgram:
     # --- Forms ---
 
     def program(self, form: Form = VALUES) -> ir.Program:
-        """A form of the program, a record of `ir.forms`, as IR."""
+        """A form of the program, a record of `optimise.forms`, as IR."""
         return self.compilation.program(form)
 
     def code(self, form: Form) -> Code:
@@ -130,7 +132,7 @@ class CompiledProgram:
             return None
 
     def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
-        """A form bound to a namespace anew; `wrap`, `replaced` are those of backend.load."""
+        """A form bound to a namespace anew; `wrap`, `replaced` are those of kernel.emit.load."""
         traced = TRACED if xp is TRACING else {}
         return load(self.code(form), xp, wrap, **{**traced, **replaced})
 
@@ -214,6 +216,11 @@ class CompiledProgram:
         with np.errstate(all="ignore"), located(module):
             module.prepare(d)
         return d
+
+
+def mapped(d: Data) -> list[NDArray[Any]]:
+    """The arrays of the data that lie on disk."""
+    return [value for value in vars(d).values() if is_mapped(value)]
 
 
 def as_declared(model: CompiledProgram, inputs: Inputs) -> Inputs:

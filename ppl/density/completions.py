@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ppl.density.compiled_program import CompiledProgram
-from ppl.density.data import Data, Floats
 from ppl.errors import first_few
-from ppl.names import Sized, dotted
+from ppl.kernel.density.data import Data, Floats
+from ppl.kernel.draws.names import Sized, dotted
 from ppl.stdlib.constraints.sentences import position
 
 if TYPE_CHECKING:

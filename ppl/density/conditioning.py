@@ -1,21 +1,13 @@
 """What declarations ask of data and of parameter values: the callbacks of emitted code."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ppl.backend.runtime import Place
 from ppl.data import Expected, Inputs, check_value, read_value
-from ppl.ir import nodes as ir
+from ppl.kernel.density.reading import leaves
+from ppl.kernel.emit.runtime import Place
+from ppl.kernel.ir import nodes as ir
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
-
-
-def leaves(declared: Sequence[ir.Declared]) -> Iterator[ir.Declared]:
-    """Plain variables, and the items of tuples under their dotted names."""
-    for d in declared:
-        if d.items:
-            yield from leaves(d.items)
-        else:
-            yield d
 
 
 def reader_of(declared: Sequence[ir.Declared], inputs: Inputs) -> Callable[..., Any]:

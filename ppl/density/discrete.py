@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from ppl.data import Inputs
 from ppl.density.completions import completed_draws
-from ppl.density.data import Floats
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
+from ppl.kernel.density.data import Floats
 
 if TYPE_CHECKING:
     from ppl.discrete.rewrite import Summed

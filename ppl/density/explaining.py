@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, NUMPY, values_and_grads
-from ppl.backend.located import located
-from ppl.backend.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
 from ppl.density.compiled_program import CompiledProgram
-from ppl.density.data import Data, Floats
 from ppl.errors import PPLError
-from ppl.ir.forms import VALUES
+from ppl.kernel.density.data import Data, Floats
+from ppl.kernel.emit.located import located
+from ppl.optimise.forms import VALUES
+from ppl.optimise.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
 from ppl.source import Span
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ppl.data.levels import Factor
 from ppl.density.compiled_program import CompiledProgram, bounds_of
-from ppl.density.data import Data
-from ppl.names import NO_LABELS, Labels, Sized
+from ppl.kernel.density.data import Data
+from ppl.kernel.draws.names import NO_LABELS, Labels, Sized
 
 
 def labels_of(model: CompiledProgram, given: Mapping[str, Any], d: Data, drawn: Iterable[Sized]) -> Labels:

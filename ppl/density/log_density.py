@@ -11,24 +11,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ppl.arguments import checks, numbers
-from ppl.backend.constraint_checks import DrawsRejected
-from ppl.backend.located import located
-from ppl.backend.runtime import Place, joined
 from ppl.data.levels import Factor, Levels
 from ppl.data.shares import NOT_ALL_ROWS
-from ppl.density.compiled_program import CompiledProgram
+from ppl.density.compiled_program import CompiledProgram, mapped
 from ppl.density.completions import named_places, with_entries, with_holes
-from ppl.density.conditioning import leaf_values, leaves
-from ppl.density.data import Data, mapped
+from ppl.density.conditioning import leaf_values
 from ppl.density.labels import labels_of
-from ppl.density.layout import free_names, parameters_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.errors import ArgumentError, InferenceError, Rejection
-from ppl.ir.forms import ARRAYS, VALUES
-from ppl.ir.nodes import Declared
+from ppl.kernel.density.data import Data
+from ppl.kernel.density.layout import free_names, parameters_of
+from ppl.kernel.density.reading import leaves
+from ppl.kernel.draws.names import Labels, Sized, column_names, flat, sized
+from ppl.kernel.emit.constraint_checks import DrawsRejected
+from ppl.kernel.emit.located import located
+from ppl.kernel.emit.runtime import Place, joined
+from ppl.kernel.ir.nodes import Declared
 from ppl.memory import ARRAY_SIZES, available
-from ppl.names import Labels, Sized, column_names, flat, sized
+from ppl.optimise.forms import ARRAYS, VALUES
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -542,7 +543,7 @@ class LogDensity:
         Raises:
             InferenceError: the program has not exactly one statement `name ~ normal(0, ...)`.
         """
-        from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+        from ppl.optimise.passes.without_prior import NoSuchPrior, without_prior
 
         try:
             lowered = without_prior(self.model.lowered, self.model.program(ARRAYS), name)

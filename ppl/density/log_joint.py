@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace, TapeNode
-from ppl.backend.located import located, not_traceable
-from ppl.backend.runtime import joined
 from ppl.density import many_points as many
 from ppl.density.compiled_program import CompiledProgram
-from ppl.density.data import Data, Floats
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, Rejection
-from ppl.ir.forms import (
+from ppl.kernel.density.data import Data, Floats
+from ppl.kernel.emit.located import located, not_traceable
+from ppl.kernel.emit.runtime import joined
+from ppl.memory import ARRAY_SIZES, available
+from ppl.optimise.forms import (
     GRADIENT,
     POINTS_KERNELS,
     POINTS_PROPTO,
@@ -27,9 +28,8 @@ from ppl.ir.forms import (
     points_given,
     points_of,
 )
-from ppl.memory import ARRAY_SIZES, available
-from ppl.tracing.namespace import TRACING
-from ppl.tracing.tape import numbers_depending_on
+from ppl.optimise.tracing.namespace import TRACING
+from ppl.optimise.tracing.tape import numbers_depending_on
 
 Moving = tuple[int, ...] | None
 """The parameters that gradients are asked for, by their positions; None for all."""

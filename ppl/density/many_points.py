@@ -1,8 +1,8 @@
 """Log densities and gradients at many points, many at a time.
 
-The emitted log joint runs once for a whole batch of points (passes/draws_axis.py).  Points that the program
-rejects are removed from the batch.  Points whose density is neither finite nor zero are evaluated again, one
-by one; if the first of several nan is nan again, the others are not.
+The emitted log joint runs once for a whole batch of points (optimise/passes/draws_axis.py).  Points that the
+program rejects are removed from the batch.  Points whose density is neither finite nor zero are evaluated
+again, one by one; if the first of several nan is nan again, the others are not.
 """
 
 import math
@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Namespace, TapeNode
-from ppl.backend import runtime
-from ppl.backend.constraint_checks import DrawsRejected
-from ppl.backend.load import BUILTINS, Code, Module, load
-from ppl.backend.located import located
-from ppl.backend.text import Binding
-from ppl.density.data import Data, Floats
 from ppl.density.tapes import Tapes
 from ppl.errors import PPLError, Rejection
+from ppl.kernel.density.data import Data, Floats
+from ppl.kernel.emit import runtime
+from ppl.kernel.emit.constraint_checks import DrawsRejected
+from ppl.kernel.emit.load import BUILTINS, Code, Module, load
+from ppl.kernel.emit.located import located
+from ppl.kernel.emit.text import Binding
 from ppl.source import Span
 from ppl.stdlib.over_draws import for_all
 

@@ -11,7 +11,7 @@ from ppl.data import Inputs
 from ppl.data.missing import Holes, holes_in
 from ppl.data.values import Numbers
 from ppl.discrete.evaluate import known_value
-from ppl.frontend import ast
+from ppl.kernel.language import ast
 from ppl.observed.completed import refuse_unmodelled
 
 if TYPE_CHECKING:

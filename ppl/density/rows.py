@@ -15,13 +15,13 @@ import numpy as np
 
 from ppl.data.blocks import is_mapped, row_blocks, taken
 from ppl.data.shares import Share
-from ppl.density.data import Data, Floats, Rows
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
-from ppl.ir.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
-from ppl.ir.passes.one_side import Sides, sides_of
-from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
+from ppl.kernel.density.data import Data, Floats, Rows
+from ppl.optimise.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
+from ppl.optimise.passes.one_side import Sides, sides_of
+from ppl.optimise.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.source import Span
 
 if TYPE_CHECKING:

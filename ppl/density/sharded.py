@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ppl.data.shares import NOT_ALL_ROWS
 from ppl.errors import InferenceError
-from ppl.ir import nodes as ir
-from ppl.ir.passes.split_rows import depends_on
-from ppl.ir.walk import used_names
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import used_names
+from ppl.optimise.passes.split_rows import depends_on
 
 
 def require_sums_over_rows(program: ir.Program, shared: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ppl.arrays import AUTOGRAD, values_and_grads
 from ppl.density.log_density import Floats, LogDensity
-from ppl.ir.forms import GRADIENT
+from ppl.optimise.forms import GRADIENT
 from ppl.source import Span
 
 

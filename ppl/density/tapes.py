@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, Array, Namespace, TapeNode, values_and_grads
-from ppl.backend.constraint_checks import DrawsRejected
 from ppl.errors import Rejection
-from ppl.tracing.namespace import TRACING
-from ppl.tracing.tape import Gradient, compiled_gradient
+from ppl.kernel.emit.constraint_checks import DrawsRejected
+from ppl.optimise.tracing.namespace import TRACING
+from ppl.optimise.tracing.tape import Gradient, compiled_gradient
 
 MOST_SHAPES = 32
 """Compiled tapes that are held at a time, of as many different numbers of points."""

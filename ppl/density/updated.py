@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.data import Floats
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.rows import ByRows
-from ppl.inference.objective.target import Known
-from ppl.ir.forms import ARRAYS
-from ppl.ir.passes.split_rows import split_rows
+from ppl.kernel.advi.target import Known
+from ppl.kernel.density.data import Floats
+from ppl.optimise.forms import ARRAYS
+from ppl.optimise.passes.split_rows import split_rows
 
 if TYPE_CHECKING:
     from ppl.density.log_density import LogDensity

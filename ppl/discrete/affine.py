@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ppl.frontend import ast
-from ppl.frontend.printer import expression
-from ppl.frontend.rewriting import integer
+from ppl.kernel.language import ast
+from ppl.kernel.language.printer import expression
+from ppl.programs.rewriting import integer
 from ppl.source import Span
 
 

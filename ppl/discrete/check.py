@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ppl.discrete.parameters import has_discrete
-from ppl.frontend import ast
-from ppl.frontend.check import analyse
-from ppl.frontend.facts import Facts
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.programs.explained import analyse
 from ppl.source import SourceText
 
 

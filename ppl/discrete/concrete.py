@@ -15,9 +15,9 @@ import numpy as np
 from ppl.discrete import refused
 from ppl.discrete.evaluate import NotKnown, known_value, scalar
 from ppl.discrete.parameters import Discrete
-from ppl.frontend import ast
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import (
+from ppl.kernel.language import ast
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import (
     Stmts,
     code,
     indexed,

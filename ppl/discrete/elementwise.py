@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from ppl.discrete.affine import minus, plus, tidy
 from ppl.discrete.parameters import Discrete
-from ppl.frontend import ast
-from ppl.frontend.entries import LOCALS
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, code, expr, variable
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.programs.entries import LOCALS
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, expr, variable
 from ppl.source import Span
 from ppl.stdlib.record import Distribution, Function
 from ppl.stdlib.signatures import Match, parse_signature

@@ -14,8 +14,8 @@ from ppl.discrete.affine import plus, tidy
 from ppl.discrete.parameters import Discrete
 from ppl.discrete.steps import Neighbour, Step, covers, is_scattered, latest, neighbour, scope_of
 from ppl.discrete.terms import Ref, Term, with_values
-from ppl.frontend import ast
-from ppl.frontend.rewriting import (
+from ppl.kernel.language import ast
+from ppl.programs.rewriting import (
     Stmts,
     bottom_up,
     code,

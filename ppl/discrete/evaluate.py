@@ -9,8 +9,8 @@ import numpy as np
 
 from ppl.arrays import NUMPY
 from ppl.errors import InferenceError
-from ppl.frontend import ast
-from ppl.frontend.calls import operator
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import operator
 from ppl.types import INT, REAL
 
 Values = Mapping[str, Any]

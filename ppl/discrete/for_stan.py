@@ -6,10 +6,10 @@ of the density is infinite in Stan and that of the product zero times it, which 
 
 from dataclasses import replace
 
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
-from ppl.frontend.rewriting import expr, mentions, rewrite
-from ppl.frontend.walk import walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.walk import walk
+from ppl.programs.rewriting import expr, mentions, rewrite
 from ppl.types import INT, REAL
 
 

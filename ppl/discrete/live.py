@@ -3,9 +3,9 @@
 from collections.abc import Set
 from dataclasses import replace
 
-from ppl.frontend import ast
-from ppl.frontend.rewriting import Stmts, assigned, bound_in, one, rewrite, written
-from ppl.frontend.walk import children, closure, heads, variables
+from ppl.kernel.language import ast
+from ppl.kernel.language.walk import children, closure, heads, variables
+from ppl.programs.rewriting import Stmts, assigned, bound_in, one, rewrite, written
 
 EFFECTS = (ast.TargetIncrement, ast.Tilde, ast.CallStatement, ast.JacobianIncrement, ast.Print, ast.Reject)
 """Statements that do more than set variables."""

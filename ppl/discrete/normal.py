@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from ppl.discrete import refused
 from ppl.discrete.elementwise import Elementwise
 from ppl.discrete.parameters import Discrete
-from ppl.frontend import ast
-from ppl.frontend.calls import DENSITIES, normalised
-from ppl.frontend.facts import Facts, UserMatch
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import (
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import DENSITIES, normalised
+from ppl.kernel.language.facts import Facts, UserMatch
+from ppl.kernel.language.walk import children, closure, heads, variables
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import (
     Stmts,
     Tree,
     assigned,
@@ -27,7 +28,6 @@ from ppl.frontend.rewriting import (
     with_blocks,
     written,
 )
-from ppl.frontend.walk import children, closure, heads, variables
 from ppl.stdlib.signatures import Match
 from ppl.types import INT, rank
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ppl.discrete.affine import known, minus, plus
-from ppl.frontend import ast
-from ppl.frontend.rewriting import expr
+from ppl.kernel.language import ast
+from ppl.programs.rewriting import expr
 from ppl.source import Span
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from ppl.discrete.rewrite import Summed
 from ppl.discrete.steps import Step
-from ppl.frontend import ast
-from ppl.frontend.rewriting import text_of
+from ppl.kernel.language import ast
+from ppl.programs.rewriting import text_of
 
 
 def plan_of(summed: Summed) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ppl.errors import ModelError
-from ppl.frontend import ast
+from ppl.kernel.language import ast
 from ppl.source import Span
 
 

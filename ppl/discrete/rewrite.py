@@ -22,11 +22,11 @@ from ppl.discrete.steps import Cannot, Step, planned, weight
 from ppl.discrete.terms import Parameters, terms
 from ppl.discrete.transformed import divided, plain_declarations
 from ppl.discrete.whole import with_increments
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, bottom_up, copied, indexed, integer, rewrite, written
-from ppl.frontend.walk import walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.walk import walk
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, bottom_up, copied, indexed, integer, rewrite, written
 
 TILT = "lp_tilt"
 

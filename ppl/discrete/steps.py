@@ -7,9 +7,9 @@ from math import prod
 from ppl.discrete.affine import affine, known, plus, tidy
 from ppl.discrete.parameters import Discrete
 from ppl.discrete.terms import Parameters, Ref, Term, with_values
-from ppl.frontend import ast
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import mentions, substituted, text_of, variable
+from ppl.kernel.language import ast
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import mentions, substituted, text_of, variable
 
 FURTHEST = 1
 """How many steps back an entry of a chain may look."""

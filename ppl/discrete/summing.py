@@ -11,8 +11,8 @@ from ppl.discrete.parameters import discrete_parameters, is_discrete
 from ppl.discrete.rewrite import Summed, summed_out
 from ppl.discrete.transformed import divided
 from ppl.discrete.uses import check_uses
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
 from ppl.memory import MOST_TABLE_ENTRIES
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from ppl.discrete.affine import tidy
 from ppl.discrete.normal import dependent_names
 from ppl.discrete.parameters import Discrete
-from ppl.frontend import ast
-from ppl.frontend.rewriting import bound_in, mentions, rewrite, text_of
-from ppl.frontend.walk import children, heads
+from ppl.kernel.language import ast
+from ppl.kernel.language.walk import children, heads
+from ppl.programs.rewriting import bound_in, mentions, rewrite, text_of
 
 Parameters = dict[str, Discrete]
 

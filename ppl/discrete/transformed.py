@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ppl.discrete.live import without_empty
 from ppl.discrete.normal import dependent_names
-from ppl.frontend import ast
-from ppl.frontend.declarations import CONSTRAINED, SQUARE
-from ppl.frontend.rewriting import Stmts, assigned, rewrite
+from ppl.kernel.language import ast
+from ppl.kernel.language.declarations import CONSTRAINED, SQUARE
+from ppl.programs.rewriting import Stmts, assigned, rewrite
 from ppl.types import NAMED
 
 KEYWORDS = {t: keyword for keyword, t in NAMED.items()}

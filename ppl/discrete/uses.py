@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from ppl.discrete import refused
 from ppl.discrete.normal import dependent_names
 from ppl.discrete.parameters import is_discrete
-from ppl.frontend import ast
-from ppl.frontend.calls import outcome_of
-from ppl.frontend.facts import Facts, UserMatch
-from ppl.frontend.rewriting import mentions
-from ppl.frontend.scope import Level
-from ppl.frontend.walk import NESTING, children, heads, variables, walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import outcome_of
+from ppl.kernel.language.facts import Facts, UserMatch
+from ppl.kernel.language.scope import Level
+from ppl.kernel.language.walk import NESTING, children, heads, variables, walk
+from ppl.programs.rewriting import mentions
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match
 from ppl.types import INT, core

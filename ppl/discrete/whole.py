@@ -6,9 +6,9 @@ that it must be an increment with all its constants.
 
 from ppl.discrete.normal import density_of, normalised_in
 from ppl.discrete.terms import is_whole
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
-from ppl.frontend.rewriting import Stmts, expr, mentions, rewrite
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.programs.rewriting import Stmts, expr, mentions, rewrite
 from ppl.types import rank
 
 

@@ -8,19 +8,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ppl.cores import cores_of
 from ppl.data.blocks import is_mapped
 from ppl.density.log_density import LogDensity
-from ppl.distribution import requirements
 from ppl.errors import InferenceError, MissingPackage
 from ppl.fitting.memory_needed import numbers_of, numbers_of_chains
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.two_backends import TwoBackends
-from ppl.inference.objective.target import Target
 from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.jax_backend.not_traceable import NotTraceable
+from ppl.kernel.advi.target import Target
 from ppl.memory import ARRAY_SIZES, available
+from ppl.system.cores import cores_of
+from ppl.system.distribution import requirements
 
 T = TypeVar("T", bound=Target)
 

@@ -18,13 +18,13 @@ from ppl.fitting.checksum import damage_reported, plain, read_record, with_check
 from ppl.fitting.identity import identity, refuse_mismatch
 from ppl.fitting.keywords import SECONDS_A_WRITE
 from ppl.fitting.state_json import decode, encode
-from ppl.inference.initialise.start import Init
-from ppl.inference.objective.target import Target
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
-from ppl.inference.run.journal import Journal
-from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.journal import Journal
+from ppl.kernel.advi.progress import Listener
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.target import Target
 
 FORMAT = "ppl checkpoint 2"
 

@@ -4,7 +4,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import NamedTuple
 
-from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.log_density import LogDensity
 from ppl.fitting import target as targets
 from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions, fit_with, journal_of, require_same_run
@@ -15,11 +14,12 @@ from ppl.fitting.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.fitting.runs import best_of
 from ppl.fitting.table import Table, tabulate
 from ppl.inference.correct.weight_quality import WeightQuality
-from ppl.inference.initialise.start import Init
 from ppl.inference.recipes.result import Result
-from ppl.inference.run.outcome import Ending
-from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.progress import Listener, Progress, silent
+from ppl.kernel.advi.start import Init
+from ppl.system.threads import as_many_threads_as_pay
 
 
 class FitDraws(NamedTuple):

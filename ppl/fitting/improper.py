@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.density.layout import Positions
 from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError
 from ppl.fitting import improper_lines
+from ppl.kernel.density.layout import Positions
 
 FAR_OUT = 30.0
 """Where a density between two bounds falls off for good, on the unconstrained scale."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.density.conditioning import leaves
 from ppl.density.log_density import Floats, LogDensity
+from ppl.kernel.density.reading import leaves
 
 
 @dataclass(frozen=True)

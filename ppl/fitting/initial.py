@@ -16,11 +16,11 @@ from ppl.files import require_file
 from ppl.fitting.checksum import checked_record, damage_reported
 from ppl.fitting.identity import positive_transform
 from ppl.fitting.record_types import require_types
-from ppl.inference.initialise.start import Init, Warm
-from ppl.names import unflatten
+from ppl.kernel.advi.start import Init, Warm
+from ppl.kernel.draws.names import unflatten
 
 if TYPE_CHECKING:
-    from ppl.inference.families.family import Family
+    from ppl.kernel.advi.families.family import Family
 
 FIT_FORMAT = "ppl fit 1"
 """What a saved fit calls itself."""
@@ -102,7 +102,7 @@ def _warm(posterior: LogDensity, path: Path, record: Mapping[str, Any], whole: b
 
 def approximation(record: Mapping[str, Any], dim: int) -> "tuple[Family, Floats]":
     """The q over R^dim in a saved fit: its family and params (size,); ValueError where they do not fit."""
-    from ppl.inference.families import family_from
+    from ppl.kernel.advi.families import family_from
 
     family, params = family_from(record["family"], dim), np.array(record["params"], dtype=float)
     for part in (family, family.standard):

@@ -10,8 +10,8 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ppl.errors import OutOfRange, UnknownSetting, in_a_line
 from ppl.inference.run import settings as records
-from ppl.inference.run.progress import Listener
 from ppl.inference.run.setting import settings, settings_of
+from ppl.kernel.advi.progress import Listener
 from ppl.scalars import python_number
 from ppl.spelling import nearest
 

@@ -5,8 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from ppl.arguments import repr_of
 from ppl.errors import ArgumentError
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, silent
+from ppl.kernel.advi.progress import Listener, Phase, silent
 
 
 def listener_of(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractContextManager[Listener]:

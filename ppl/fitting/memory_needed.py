@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ppl.cores import cores_of
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
 from ppl.inference.initialise.lbfgs_path import LBFGS_PATH
 from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.memory import ARRAY_SIZES, available, in_bytes, out_of_memory
+from ppl.system.cores import cores_of
 
 MATRICES = {"fullrank": 6, "ssvb": 6, "dsvi": 6, "laplace": 4}
 """Matrices (dim, dim) in memory at once: of the factor of q, its slopes, what a step remembers."""

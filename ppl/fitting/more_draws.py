@@ -9,17 +9,17 @@ from ppl.fitting.memory_needed import require_memory
 from ppl.fitting.table import tabulate
 from ppl.fitting.target import target_of
 from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.correct.finite_draws import draws_with_density
 from ppl.inference.diagnose.spread import Spread
-from ppl.inference.families.family import Family
 from ppl.inference.moves.sampler import Adapted
-from ppl.inference.objective.target import Target
 from ppl.inference.recipes.nested import nested
 from ppl.inference.recipes.result import Path, Result, result_of, result_of_chains
 from ppl.inference.run.context import Context
-from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams, stream
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.finite_draws import draws_with_density
+from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.streams import Streams, stream
+from ppl.kernel.advi.target import Target
 
 MORE_DRAWS_STREAM = 0x6D6F
 """The stream "mo" of draws made after the fit."""

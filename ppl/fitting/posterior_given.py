@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.density.data import Floats, Rows
 from ppl.density.log_joint import LogJoint
 from ppl.density.many_points import BATCH
-from ppl.inference.objective.target import Forwarding, Target
+from ppl.kernel.advi.target import Forwarding, Target
+from ppl.kernel.density.data import Floats, Rows
 
 
 @dataclass(frozen=True)

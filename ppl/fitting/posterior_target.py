@@ -10,8 +10,8 @@ from ppl.density.log_density import Floats, LogDensity, OfPosterior
 from ppl.density.log_joint import LogJoint, Moving
 from ppl.density.updated import UpdatedJoint
 from ppl.fitting.posterior_given import PosteriorGiven
-from ppl.inference.objective.target import Known, Target
-from ppl.names import variable_of
+from ppl.kernel.advi.target import Known, Target
+from ppl.kernel.draws.names import variable_of
 
 
 @dataclass(frozen=True)

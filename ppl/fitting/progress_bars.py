@@ -14,8 +14,7 @@ from rich.text import Text
 
 from ppl.fitting.progress_display import duration, name, status_text, time_left
 from ppl.fitting.progress_meter import Meters
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
+from ppl.kernel.advi.progress import Listener, Phase, Progress
 
 BAR_COLUMNS = 24
 """Columns of a bar."""

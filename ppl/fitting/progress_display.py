@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from rich.console import Console
 
 from ppl.fitting.progress_meter import Meters
-from ppl.inference.run.phases import OF_FIT, Phase
-from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.inference.run.phases import OF_FIT
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 
 ITERATIONS_A_LINE = 100
 """Iterations a plain line, where nothing else was asked for."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from ppl.inference.run.phases import PHASES, Phase
-from ppl.inference.run.progress import Progress
+from ppl.inference.run.phases import PHASES
+from ppl.kernel.advi.progress import Phase, Progress
 
 SHARE_TO_FORECAST = 0.02
 """A share of the work from which on the time it took tells how long the rest may take."""

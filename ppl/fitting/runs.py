@@ -4,17 +4,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ppl.cores import cores_of
 from ppl.density.log_density import LogDensity
 from ppl.fitting.checkpoint import CheckpointOptions, fit_with, journal_of
 from ppl.fitting.processes import at_a_time
 from ppl.fitting.target import target_of
 from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.recipes.result import Result
-from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.system.cores import cores_of
 
 KILLED = "The process of a run ended with status {} before the run did (-9: out of memory). Use fewer runs."
 

@@ -6,13 +6,9 @@ from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
-from ppl.backend.threads import as_many_threads_as_pay
-from ppl.cores import cores_of
 from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
-from ppl.distribution import requirements
 from ppl.errors import InferenceError
-from ppl.extras import extra
 from ppl.fitting.backend import for_sampler
 from ppl.fitting.improper import refuse_improper
 from ppl.fitting.initial import starts_for
@@ -22,14 +18,17 @@ from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.processes import Tell, at_a_time
 from ppl.fitting.table import Table, failures, tabulate
 from ppl.fitting.target import naming, note_of
-from ppl.inference.initialise.start import Init
 from ppl.inference.moves.batch import run_batch
 from ppl.inference.nuts.chain import Chain, Start, run_chains, seed_of, start_of
-from ppl.inference.objective.target import Target
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import SampleSettings
-from ppl.inference.run.streams import Streams
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.streams import Streams
+from ppl.kernel.advi.target import Target
+from ppl.system.cores import cores_of
+from ppl.system.distribution import requirements
+from ppl.system.extras import extra
+from ppl.system.threads import as_many_threads_as_pay
 
 SECONDS_A_REPORT_OF_CHAINS = 0.1
 """Seconds between two reports of a chain."""

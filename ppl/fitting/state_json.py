@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from ppl.fitting.record_types import require_types
-from ppl.inference.families import KINDS
-from ppl.inference.families.standard import STANDARDS
 from ppl.inference.initialise.starting import StartState
 from ppl.inference.moves.sampler import Adapted
-from ppl.inference.objective.target import Array
 from ppl.inference.recipes.optimising import Loop
 from ppl.inference.refine.fixed_draws import FixedDrawsFit
 from ppl.inference.refine.refinement import Refined
-from ppl.inference.run.optimise import Run, TracePoint
-from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.steps import STEPS
-from ppl.inference.steps.eta_search import EtaSearch
-from ppl.inference.stopping import STOPPING
+from ppl.kernel.advi.eta_search import EtaSearch
+from ppl.kernel.advi.families import KINDS
+from ppl.kernel.advi.families.standard import STANDARDS
+from ppl.kernel.advi.optimise import Run, TracePoint
+from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.steps import STEPS
+from ppl.kernel.advi.stopping import STOPPING
+from ppl.kernel.advi.target import Array
 
 # What rules carry from step to step, and the parts of families: of each kind one.
 STATES: tuple[Any, ...] = (

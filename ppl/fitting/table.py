@@ -9,8 +9,7 @@ import numpy as np
 from ppl.density.log_density import Floats, LogDensity
 from ppl.errors import InferenceError, PPLError
 from ppl.fitting.memory_needed import require_memory_of_rows
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 
 SECONDS_A_TABLE_REPORT = 0.2
 """Seconds between two reports: most tables take less."""

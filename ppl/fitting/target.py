@@ -12,10 +12,9 @@ from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
-from ppl.inference.objective.target import Forwarding, Target
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.target import Forwarding, Target
 
 
 def target_of(posterior: LogDensity, settings: Settings) -> Target:

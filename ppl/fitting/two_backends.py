@@ -11,7 +11,7 @@ import numpy as np
 
 from ppl.density.log_density import Floats
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.objective.target import Forwarding, Target, gradients, log_density_gradients
+from ppl.kernel.advi.target import Forwarding, Target, gradients, log_density_gradients
 
 MANY = 20_000
 """Gradients after which draws that are still moved would be done first by JAX, its compilation included."""

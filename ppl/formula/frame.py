@@ -7,10 +7,10 @@ import numpy as np
 from ppl.data import Inputs
 from ppl.data.levels import words_of
 from ppl.data.values import Misfit, as_array
-from ppl.distribution import requirements
 from ppl.errors import ArgumentError, DataError, UnknownName
-from ppl.extras import extra
-from ppl.frontend.tables import is_identifier
+from ppl.kernel.language.tables import is_identifier
+from ppl.system.distribution import requirements
+from ppl.system.extras import extra
 
 
 def formulae() -> Any:

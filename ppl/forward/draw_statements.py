@@ -6,14 +6,14 @@ from functools import reduce
 from types import MappingProxyType
 
 from ppl.forward.refused import refused
-from ppl.frontend import ast
-from ppl.frontend.entries import Drawn, Entries, between, own_axes_of
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.printer import expression, unsized
-from ppl.frontend.rewriting import Stmts, code, expr
-from ppl.frontend.scope import Level
-from ppl.frontend.walk import variables
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.printer import expression, unsized
+from ppl.kernel.language.scope import Level
+from ppl.kernel.language.walk import variables
+from ppl.programs.entries import Drawn, Entries, between, own_axes_of
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, expr
 from ppl.source import Span
 from ppl.stdlib.record import Distribution
 from ppl.types import INT, REAL, ROW_VECTOR, Type, array_dims, core, element_type, rank

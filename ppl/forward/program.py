@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 from ppl.forward.draw_statements import Drawing, drawn, root
 from ppl.forward.refused import refused
-from ppl.frontend import ast
-from ppl.frontend.calls import DENSITIES
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.printer import braces, expression, functions, print_blocks, statements
-from ppl.frontend.rewriting import Stmts, code, rewrite
-from ppl.frontend.walk import assigned_variables, variables
-from ppl.frontend.walk import statements as statements_in
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import DENSITIES
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.printer import braces, expression, functions, print_blocks, statements
+from ppl.kernel.language.walk import assigned_variables, variables
+from ppl.kernel.language.walk import statements as statements_in
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, rewrite
 from ppl.types import rank
 
 

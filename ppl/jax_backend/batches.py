@@ -9,19 +9,19 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.backend.text import python_name
 from ppl.density.rows import ByRows
-from ppl.inference.objective.target import Forwarding, Target
-from ppl.inference.run.fused_steps import Place
-from ppl.inference.run.optimise import Algorithm, Run
-from ppl.ir.forms import for_jax, rest_of
-from ppl.ir.passes.split_rows import RowSplit
 from ppl.jax_backend.data import Shape, split
 from ppl.jax_backend.density import Density, Functions, module_for
 from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import CompiledTarget, first_traceable
 from ppl.jax_backend.traceable import Trace
+from ppl.kernel.advi.fused_steps import Place
+from ppl.kernel.advi.optimise import Algorithm, Run
+from ppl.kernel.advi.target import Forwarding, Target
+from ppl.kernel.emit.text import python_name
+from ppl.optimise.forms import for_jax, rest_of
+from ppl.optimise.passes.split_rows import RowSplit
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

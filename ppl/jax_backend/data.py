@@ -9,9 +9,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from ppl.backend.runtime import Place
-from ppl.density.data import Data
 from ppl.jax_backend.not_traceable import NotTraceable
+from ppl.kernel.density.data import Data
+from ppl.kernel.emit.runtime import Place
 
 BAKED = ("", "biu", "biuf")
 """Kinds of arrays that become part of the code, as few as will do: none, ints and truth values, all."""

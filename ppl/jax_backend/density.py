@@ -10,15 +10,15 @@ import jax
 import jax.numpy as jnp
 
 from ppl.arrays import Namespace
-from ppl.backend.load import BUILTINS, Code, Module, load
 from ppl.density.compiled_program import CompiledProgram
-from ppl.density.data import Data
-from ppl.ir.forms import FOR_JAX, VALUES
 from ppl.jax_backend.data import Shape
 from ppl.jax_backend.iterations import jitted_iterations
 from ppl.jax_backend.jit import CompileProfile, jitted
 from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.traceable import Trace, replacements
+from ppl.kernel.density.data import Data
+from ppl.kernel.emit.load import BUILTINS, Code, Module, load
+from ppl.optimise.forms import FOR_JAX, VALUES
 
 Function = Callable[..., Any]
 

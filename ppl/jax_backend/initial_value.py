@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
-from ppl.backend.solve import MOST_TRIES, MOST_TRIES_EACH, tighter
 from ppl.jax_backend.arguments import Shared
 from ppl.jax_backend.namespace import is_traced
 from ppl.jax_backend.runge_kutta import Begin, DormandPrince, Method, Radau
+from ppl.optimise.solve import MOST_TRIES, MOST_TRIES_EACH, tighter
 from ppl.stdlib.solvers.initial_value import MOST_AT_LIMIT, MOST_REFUSED, factors, first_lengths
 from ppl.stdlib.solvers.runge_kutta import Scales
 

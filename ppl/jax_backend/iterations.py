@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ppl.inference.estimators.reparameterised import elbo_gradient
-from ppl.inference.numerics.triangular import times, transposed_times
-from ppl.inference.run.optimise import State, stepped
 from ppl.jax_backend.equal_parts import largest_part
 from ppl.jax_backend.jit import CompileProfile, jitted
 from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.state import packed, unpacked
+from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
+from ppl.kernel.advi.numerics.triangular import times, transposed_times
+from ppl.kernel.advi.optimise import State, stepped
 
 Traced = Any
 LogDensities = Callable[[Traced, Traced], tuple[Traced, Traced]]

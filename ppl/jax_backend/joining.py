@@ -1,8 +1,8 @@
 """Joining the processes of one run, where JAX is there to connect them."""
 
 from ppl.arguments import checks
-from ppl.distribution import requirements
-from ppl.extras import extra
+from ppl.system.distribution import requirements
+from ppl.system.extras import extra
 
 
 @checks

@@ -20,11 +20,9 @@ import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from ppl.backend.emitted import Emitted
 from ppl.data import Inputs, with_arrays
 from ppl.data.shares import Partition, Rows
 from ppl.density.compiled_program import CompiledProgram
-from ppl.density.data import Data
 from ppl.density.rows import ByRows
 from ppl.density.sharded import row_files
 from ppl.jax_backend.batches import BatchDensity, CompiledByRows, rows_and_rest, rows_at_once
@@ -33,6 +31,8 @@ from ppl.jax_backend.density import Density, Functions, as_one
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.target import CompiledTarget, first_traceable, profile_for
+from ppl.kernel.density.data import Data
+from ppl.kernel.emit.emitted import Emitted
 
 ROWS = "rows"
 """The one axis of the mesh."""

@@ -7,11 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ppl.backend.solve import INTEGRALS, ODES, ROOTS
 from ppl.jax_backend import integrals, roots
 from ppl.jax_backend.arguments import Arguments, Shared
 from ppl.jax_backend.initial_value import Problem, Rate, backward, forward, over_draws
 from ppl.jax_backend.not_traceable import NotTraceable
+from ppl.optimise.solve import INTEGRALS, ODES, ROOTS
 from ppl.stdlib.solvers import kronrod, quadrature
 from ppl.stdlib.solvers.quadrature import Precision
 from ppl.stdlib.solvers.runge_kutta import Scales

@@ -19,13 +19,7 @@ from jax.ad_checkpoint import checkpoint_name
 from jax.extend.core import ClosedJaxpr, Literal, Var
 
 from ppl.arrays import Node
-from ppl.backend.library import of_every_program
-from ppl.backend.load import Code
-from ppl.backend.runtime import Place
-from ppl.backend.text import tuple_text
 from ppl.density.log_density import LogDensity
-from ppl.frontend.fresh_names import FreshNames
-from ppl.ir.forms import FOR_JAX
 from ppl.jax_backend.data import is_argument, split
 from ppl.jax_backend.density import log_joint_of, prepared
 from ppl.jax_backend.incomplete import VALUES
@@ -34,6 +28,12 @@ from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.primitives import WRITERS, Text, written
 from ppl.jax_backend.target import UNTRACEABLE as CANNOT_TRACE
 from ppl.jax_backend.target import reason
+from ppl.kernel.emit.library import of_every_program
+from ppl.kernel.emit.load import Code
+from ppl.kernel.emit.runtime import Place
+from ppl.kernel.emit.text import tuple_text
+from ppl.optimise.forms import FOR_JAX
+from ppl.programs.fresh_names import FreshNames
 
 LONGEST = 70
 """Characters of an expression that stands within another one."""

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ppl.inference.run.optimise import State
+from ppl.kernel.advi.optimise import State
 
 Traced = Any
 

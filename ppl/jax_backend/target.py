@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from ppl.density.log_density import LogDensity, OfPosterior
 from ppl.errors import PPLError
-from ppl.inference.objective.subsampling import Rows
-from ppl.inference.run.fused_steps import Place
-from ppl.inference.run.optimise import Algorithm, Run
 from ppl.jax_backend.data import BAKED, split
 from ppl.jax_backend.density import Functions, density_of, prepared
 from ppl.jax_backend.iterations import Ahead, Parts
 from ppl.jax_backend.jit import CompileProfile
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.state import packed, unpacked
+from ppl.kernel.advi.fused_steps import Place
+from ppl.kernel.advi.optimise import Algorithm, Run
+from ppl.kernel.advi.subsampling import Rows
 from ppl.source import Span
 
 Floats = NDArray[np.float64]
@@ -135,7 +135,7 @@ class CompiledTarget(OfPosterior):
         place: Place | None,
         rows: Rows | None = None,
     ) -> Run | None:
-        """The run up to `count` iterations on; see `ppl.inference.run.fused_steps.FusedSteps`."""
+        """The run up to `count` iterations on; see `ppl.kernel.advi.fused_steps.FusedSteps`."""
         hardly_pays = (
             run.iteration < COMPILED.interpreted_iterations and run.params.size <= COMPILED.interpreted_params
         )

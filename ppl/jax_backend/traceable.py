@@ -10,13 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ppl.backend.runtime import results
-from ppl.backend.text import Binding
 from ppl.errors import Rejection
 from ppl.jax_backend.branches import Branches, and_then, or_then
 from ppl.jax_backend.namespace import JAX, is_traced
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.jax_backend.solve import solve
+from ppl.kernel.emit.runtime import results
+from ppl.kernel.emit.text import Binding
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 

@@ -9,15 +9,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ppl.discrete.parameters import is_discrete
-from ppl.frontend import ast
-from ppl.frontend.calls import outcome_of
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, code, copied, indexed, integer, loops, mentions, variable
-from ppl.frontend.walk import walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import outcome_of
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.walk import walk
 from ppl.observed.flow import Exprs
 from ppl.observed.predictive import with_names
 from ppl.observed.refused import incomplete
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, copied, indexed, integer, loops, mentions, variable
 from ppl.source import Span
 from ppl.types import rank
 

@@ -5,11 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ppl.discrete.normal import normalised_in
-from ppl.frontend import ast
-from ppl.frontend.calls import left_and_args
-from ppl.frontend.entries import Drawn
-from ppl.frontend.rewriting import Stmts, code, indexed, substituted, text_of
-from ppl.frontend.scope import Symbol
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import left_and_args
+from ppl.kernel.language.scope import Symbol
 from ppl.observed.densities import log_density
 from ppl.observed.effects import EffectsReader
 from ppl.observed.flow import Exprs, closure, symbols_in
@@ -18,6 +16,8 @@ from ppl.observed.partial_normal import PartialNormal
 from ppl.observed.places import Place
 from ppl.observed.predictive import two_parts
 from ppl.observed.terms import Around, Reader
+from ppl.programs.entries import Drawn
+from ppl.programs.rewriting import Stmts, code, indexed, substituted, text_of
 from ppl.types import INT, ROW_VECTOR, core, element_type, rank
 
 

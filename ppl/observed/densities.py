@@ -1,10 +1,10 @@
 """The log density of one value that a statement draws, written out."""
 
-from ppl.frontend import ast
-from ppl.frontend.entries import Drawn
-from ppl.frontend.facts import Facts, ResolvedCall, UserMatch
-from ppl.frontend.laplace import LAPLACE
-from ppl.frontend.rewriting import expr
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts, ResolvedCall, UserMatch
+from ppl.kernel.language.laplace import LAPLACE
+from ppl.programs.entries import Drawn
+from ppl.programs.rewriting import expr
 from ppl.types import INT
 
 

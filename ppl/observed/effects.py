@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from ppl.forward.draw_statements import PLAIN, implied
-from ppl.frontend import ast
-from ppl.frontend.calls import left_and_args
-from ppl.frontend.entries import Drawn
-from ppl.frontend.rewriting import Stmts, code, expr, indexed, integer
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import left_and_args
 from ppl.observed.flow import root
 from ppl.observed.places import Place
 from ppl.observed.predictive import DrawingReader, Exact, all_hold
 from ppl.observed.refused import undrawn
 from ppl.observed.terms import Around
+from ppl.programs.entries import Drawn
+from ppl.programs.rewriting import Stmts, code, expr, indexed, integer
 from ppl.source import Span
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 

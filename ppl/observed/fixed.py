@@ -6,14 +6,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ppl.frontend import ast
-from ppl.frontend.entries import indexed
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, code, inner, mentions, one, rewrite, text_of, written
-from ppl.frontend.walk import walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.walk import walk
 from ppl.observed.flow import Exprs, symbols_read
 from ppl.observed.refused import unpredicted
+from ppl.programs.entries import indexed
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, inner, mentions, one, rewrite, text_of, written
 from ppl.types import REAL
 
 OF_ALL_ROWS = (

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
-from ppl.frontend.scope import Block, Symbol
-from ppl.frontend.walk import children, heads, parts, variables
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.scope import Block, Symbol
+from ppl.kernel.language.walk import children, heads, parts, variables
 from ppl.types import INT
 
 Exprs = tuple[ast.Expr, ...]

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
-from ppl.frontend.walk import walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.walk import walk
 from ppl.observed.flow import DATA_BLOCKS, Definitions, flow_of
 
 

@@ -6,11 +6,8 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from ppl.discrete.normal import normalised_in
-from ppl.frontend import ast
-from ppl.frontend.entries import Drawn
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, code, indexed, rewrite, text_of
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
 from ppl.observed.densities import log_density
 from ppl.observed.flow import Exprs, flow_of
 from ppl.observed.outcome_names import JOINED
@@ -18,6 +15,9 @@ from ppl.observed.places import Place, in_common
 from ppl.observed.quantities import ByData, sizes_of, text_of_quantities
 from ppl.observed.refused import unread
 from ppl.observed.terms import Around, Reader, outcomes_of
+from ppl.programs.entries import Drawn
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, indexed, rewrite, text_of
 from ppl.source import Span
 
 

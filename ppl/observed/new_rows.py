@@ -8,11 +8,23 @@ from typing import Any
 from ppl.discrete.live import live, without_empty
 from ppl.discrete.parameters import is_discrete
 from ppl.forward.program import as_tilde, is_ready
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.printer import print_program
-from ppl.frontend.rewriting import (
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.printer import print_program
+from ppl.kernel.language.walk import variables
+from ppl.observed.completed import Completion, bounded_part, completion, places
+from ppl.observed.conditioned import NOTHING, ConditionedReader, Given
+from ppl.observed.effects import name_of
+from ppl.observed.fixed import Fixing, Pair, refuse_of_each_other, without
+from ppl.observed.flow import Exprs, Flow, data_of, flow_of
+from ppl.observed.partial_normal import PartialNormal
+from ppl.observed.predictive import plain
+from ppl.observed.quantities import sizes_of, text_of_quantities
+from ppl.observed.refused import lost, undrawn, unpredicted
+from ppl.observed.terms import Around, outcomes_of
+from ppl.observed.tied import UNTIED, DensitiesReader, Dependence, Tied
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import (
     Stmts,
     code,
     copied,
@@ -25,18 +37,6 @@ from ppl.frontend.rewriting import (
     variable,
     written,
 )
-from ppl.frontend.walk import variables
-from ppl.observed.completed import Completion, bounded_part, completion, places
-from ppl.observed.conditioned import NOTHING, ConditionedReader, Given
-from ppl.observed.effects import name_of
-from ppl.observed.fixed import Fixing, Pair, refuse_of_each_other, without
-from ppl.observed.flow import Exprs, Flow, data_of, flow_of
-from ppl.observed.partial_normal import PartialNormal
-from ppl.observed.predictive import plain
-from ppl.observed.quantities import sizes_of, text_of_quantities
-from ppl.observed.refused import lost, undrawn, unpredicted
-from ppl.observed.terms import Around, outcomes_of
-from ppl.observed.tied import UNTIED, DensitiesReader, Dependence, Tied
 
 Shapes = Mapping[str, tuple[int, ...]]
 

@@ -5,10 +5,10 @@ Gelman et al. (2013), "Bayesian Data Analysis", appendix A.1, conditional distri
 
 from dataclasses import dataclass, replace
 
-from ppl.frontend import ast
-from ppl.frontend.entries import Drawn
-from ppl.frontend.parser import parse
-from ppl.frontend.rewriting import expr
+from ppl.kernel.language import ast
+from ppl.kernel.language.parser import parse
+from ppl.programs.entries import Drawn
+from ppl.programs.rewriting import expr
 from ppl.source import SourceText
 
 FUNCTIONS = """

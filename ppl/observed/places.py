@@ -6,12 +6,12 @@ from functools import reduce
 from itertools import takewhile
 from typing import Any
 
-from ppl.frontend import ast
-from ppl.frontend.entries import Exprs, composed
-from ppl.frontend.facts import Facts
-from ppl.frontend.rewriting import expr, text_of
-from ppl.frontend.walk import variables
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.walk import variables
 from ppl.observed.flow import DATA_BLOCKS, Definitions, readings
+from ppl.programs.entries import Exprs, composed
+from ppl.programs.rewriting import expr, text_of
 from ppl.types import rank
 
 SAME_ENTRIES = ("head", "to_vector", "to_row_vector", "to_array_1d")

@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 from ppl.discrete.parameters import has_discrete
 from ppl.forward.draw_statements import DRAWS, draw_of
-from ppl.frontend import ast
-from ppl.frontend.calls import left_and_args
-from ppl.frontend.entries import AXES, Drawn, Entries, between, own_axes_of
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
-from ppl.frontend.scope import Block, Symbol
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import left_and_args
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.scope import Block, Symbol
 from ppl.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, data_of, flow_of, symbols_in
 from ppl.observed.places import NoPlace, Place, Places
 from ppl.observed.quantities import ByData, sizes_of, sizes_of_variable, text_of_quantities
 from ppl.observed.refused import undrawn
 from ppl.observed.terms import Around, Reader, outcomes_of
+from ppl.programs.entries import AXES, Drawn, Entries, between, own_axes_of
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
 from ppl.source import Span
 from ppl.types import ROW_VECTOR, core, rank
 

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, code, integer, rewrite
-from ppl.frontend.walk import walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.walk import walk
 from ppl.observed.densities import is_mass
 from ppl.observed.flow import flow_of, root
 from ppl.observed.quantities import text_of_quantities
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, integer, rewrite
 
 EFFECTS = (ast.Tilde, ast.TargetIncrement, ast.CallStatement, ast.JacobianIncrement, ast.Print)
 

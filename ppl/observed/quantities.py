@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ppl.discrete.live import live
-from ppl.frontend import ast
-from ppl.frontend.declarations import SQUARE
-from ppl.frontend.printer import print_program
-from ppl.frontend.rewriting import Stmts, code, copied
+from ppl.kernel.language import ast
+from ppl.kernel.language.declarations import SQUARE
+from ppl.kernel.language.printer import print_program
 from ppl.observed.flow import Exprs, data_of
+from ppl.programs.rewriting import Stmts, code, copied
 from ppl.source import Span
 
 

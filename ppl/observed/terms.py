@@ -13,17 +13,17 @@ from functools import partial, reduce
 from operator import add
 from typing import NamedTuple
 
-from ppl.frontend import ast
-from ppl.frontend.calls import DENSITIES, left_and_args, outcome_of
-from ppl.frontend.entries import Drawn, Entries, composed, indexed
-from ppl.frontend.facts import Facts
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
-from ppl.frontend.scope import Symbol
-from ppl.frontend.walk import parts, variables, walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import DENSITIES, left_and_args, outcome_of
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.scope import Symbol
+from ppl.kernel.language.walk import parts, variables, walk
 from ppl.observed.flow import SIZES, Definition, Exprs, Flow, Loop, readings
 from ppl.observed.places import NoPlace, Place, Places, in_common
 from ppl.observed.refused import unread
+from ppl.programs.entries import Drawn, Entries, composed, indexed
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
 from ppl.source import Span
 from ppl.types import INT, rank
 

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ppl.frontend import ast
-from ppl.frontend.calls import left_and_args
-from ppl.frontend.entries import Drawn
-from ppl.frontend.rewriting import Stmts
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import left_and_args
 from ppl.observed.conditioned import ConditionedReader
 from ppl.observed.densities import log_density
 from ppl.observed.effects import name_of
 from ppl.observed.flow import Exprs
 from ppl.observed.places import Place
 from ppl.observed.terms import Around
+from ppl.programs.entries import Drawn
+from ppl.programs.rewriting import Stmts
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from types import FunctionType
 from typing import Any, get_args
 
 from ppl import types
-from ppl.backend.emitted import Emitted
-from ppl.backend.text import Binding
-from ppl.ir import nodes as ir
-from ppl.ir.traits import Traits
+from ppl.kernel.emit.emitted import Emitted
+from ppl.kernel.emit.text import Binding
+from ppl.kernel.ir import nodes as ir
+from ppl.optimise.traits import Traits
 from ppl.source import SourceText, Span
 
 KINDS: Mapping[str, type] = {
@@ -32,7 +32,7 @@ KINDS: Mapping[str, type] = {
     )
 }
 Sources = Sequence[SourceText]
-ADDRESSED = ("ppl.stdlib.", "ppl.ir.passes.")
+ADDRESSED = ("ppl.stdlib.", "ppl.optimise.passes.")
 """The packages in which a program's functions are."""
 DEEPEST_PART = 4
 """Records within records that an address goes into."""

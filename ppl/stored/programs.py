@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from ppl.cache import Parts
-from ppl.distribution import VERSION
 from ppl.errors import ModelError
 from ppl.source import SourceText
 from ppl.stored.nodes_json import NotStored, decoded, encoded
+from ppl.system.distribution import VERSION
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ def sources_of(source: SourceText) -> tuple[SourceText, ...]:
     """
     if "#include" not in source.text:
         return (source,)
-    from ppl.frontend.include import expand
+    from ppl.kernel.language.include import expand
 
     return tuple(dict.fromkeys((source, *(line.source for line in expand(source).lines))))
 

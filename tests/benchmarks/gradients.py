@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import ppl
-from ppl.backend.threads import as_many_threads_as_pay
+from ppl.system.threads import as_many_threads_as_pay
 from tests.benchmarks.clock import alternate, head, machine, row
 from tests.benchmarks.jax_by_hand import BY_HAND
 from tests.benchmarks.problems import Problem

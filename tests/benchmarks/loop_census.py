@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import ppl
-from ppl.ir import nodes as ir
-from ppl.ir.forms import KERNELS, LOOPS
-from ppl.ir.passes.vectorise_loops import vectorised
-from ppl.ir.walk import walk
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import walk
+from ppl.optimise.forms import KERNELS, LOOPS
+from ppl.optimise.passes.vectorise_loops import vectorised
 from ppl.source import Span
 from tests.benchmarks.clock import head, row
 

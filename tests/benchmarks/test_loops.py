@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from laws.passes import assert_same, posterior, reference
 
-from ppl.results.files.columns import reshape, variables
+from ppl.kernel.draws.columns import reshape, variables
 from tests.benchmarks.loops.simulate import HERE, simulated
 
 STAN = json.loads((HERE / "stan.json").read_text())

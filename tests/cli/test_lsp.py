@@ -598,7 +598,7 @@ def test_a_length_that_no_message_has_ends_it_with_a_sentence(length, status):
 
 def test_without_pygls(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
-    monkeypatch.setattr("ppl.distribution._origin", lambda: ("", {}))
+    monkeypatch.setattr("ppl.system.distribution._origin", lambda: ("", {}))
     with pytest.raises(SystemExit) as exit:
         main(["lsp"])
     assert exit.value.code == 1

@@ -10,9 +10,9 @@ from ppl.cli.lsp.expected import WORDS, Place, call_at, expected, stands_for, te
 from ppl.cli.lsp.rename import renamed
 from ppl.cli.lsp.symbols import definition, names, place, same, visible
 from ppl.errors import ArgumentError
-from ppl.frontend import ast
-from ppl.frontend.check import analyse, examine
-from ppl.frontend.scope import Block
+from ppl.kernel.language import ast
+from ppl.kernel.language.scope import Block
+from ppl.programs.explained import analyse, examine
 from ppl.source import SourceText
 
 ROOT = Path(__file__).parents[2]

@@ -24,8 +24,8 @@ from ppl.cli.site.gallery import head_comment
 from ppl.cli.site.markdown import prose
 from ppl.cli.site.running import run
 from ppl.cli.site.site import GUIDES, NAVIGATION, WRITTEN, written
-from ppl.frontend.pages import pages
 from ppl.inference.run.settings import ALGORITHMS, Settings
+from ppl.programs.pages import pages
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard
 from ppl.stdlib.reference import free_example, reference

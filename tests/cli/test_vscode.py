@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ppl.cli.main import COMMANDS
-from ppl.distribution import EXTRAS, VERSION
+from ppl.system.distribution import EXTRAS, VERSION
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cli" / "vscode"

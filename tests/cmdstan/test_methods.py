@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ppl.backend.watch import IN_DOMAIN
 from ppl.cmdstan.methods.pathfinder import Draws, resampled
 from ppl.cmdstan.methods.sample import Rejecting
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.initialise.lbfgs_path import Curvature
 from ppl.inference.initialise.pathfinder import Pathfinder
+from ppl.optimise.watch import IN_DOMAIN
 from ppl.results.files.config import text
 from ppl.results.files.read_csv import read_draws
 from tests.cmdstan.conftest import Executable, built

@@ -13,8 +13,8 @@ from scipy.special import logsumexp
 
 import ppl
 from ppl.discrete.parameters import discrete_parameters, is_discrete
-from ppl.frontend.parser import parse
-from ppl.frontend.printer import expression, print_program
+from ppl.kernel.language.parser import parse
+from ppl.kernel.language.printer import expression, print_program
 from ppl.source import SourceText
 
 Values = dict[str, Any]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 import ppl
-from ppl.results.files.columns import reshape
+from ppl.kernel.draws.columns import reshape
 from tests.discrete.brute import Exact, exact, sizes
 
 EXACT = 1e-10

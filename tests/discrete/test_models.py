@@ -9,7 +9,7 @@ import pytest
 
 import ppl
 from ppl.discrete.affine import known
-from ppl.results.files.columns import reshape
+from ppl.kernel.draws.columns import reshape
 from ppl.stages import show_stage
 
 MODELS = Path(__file__).parents[2] / "models"

@@ -1,4 +1,4 @@
-"""Wrong uses of discrete parameters: place and code; tests/frontend/test_pages.py holds the messages."""
+"""Wrong uses of discrete parameters: place and code; tests/programs/test_pages.py holds the messages."""
 
 from typing import Any
 

@@ -12,10 +12,9 @@ from ppl.fitting import backend
 from ppl.fitting.backend import jax_pays
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.two_backends import TwoBackends
-from ppl.inference.objective.target import for_many_points, without_blocks
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import SampleSettings, Settings
+from ppl.kernel.advi.progress import Phase, Progress
+from ppl.kernel.advi.target import for_many_points, without_blocks
 
 PROGRAM = """
 data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }

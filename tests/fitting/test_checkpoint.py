@@ -11,9 +11,9 @@ from ppl.errors import DataError
 from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions, as_text, journal_of, stages_of
 from ppl.fitting.checksum import with_checksum
 from ppl.inference.recipes import RECIPES, fit
-from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.settings import Settings as RunSettings
+from ppl.kernel.advi.outcome import Ending
 from ppl.results.fits.fit import variational
 
 SHORT = {"iter": 300, "eval_elbo": 20, "adapt_iter": 5, "elbo_samples": 10, "draws": 20, "grad_samples": 2}

@@ -12,7 +12,7 @@ from ppl.inference.nested.field import Fields
 from ppl.inference.nested.slopes import slopes
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
-from ppl.inference.objective.target import log_density_gradients, with_shared
+from ppl.kernel.advi.target import log_density_gradients, with_shared
 
 COUNTS = """
 data { int N; array[N] real x; array[N] int y; }

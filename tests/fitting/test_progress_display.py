@@ -9,9 +9,9 @@ from ppl.errors import InferenceError
 from ppl.fitting.progress_display import display, duration, line, roughly
 from ppl.fitting.progress_meter import Meter, Meters
 from ppl.inference.recipes import RECIPES
-from ppl.inference.run.phases import PHASES, Phase, phases_of
-from ppl.inference.run.progress import Progress
+from ppl.inference.run.phases import PHASES, phases_of
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.progress import Phase, Progress
 from ppl.results.fits.fit import variational
 
 LOOP, FIXED, VARIABLES = Phase.LOOP, Phase.FIXED_DRAWS, Phase.VARIABLES

@@ -10,8 +10,8 @@ import pytest
 import ppl
 from ppl.errors import InferenceError, OutOfRange
 from ppl.fitting import processes, runs
-from ppl.inference.run.outcome import Ending
-from ppl.inference.run.phases import Phase
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.progress import Phase
 from ppl.results.fits.fit import load_fit, variational
 
 RECIPES = ["auto", "meanfield", "fullrank", "lowrank", "fixed-draws", "laplace", "pathfinder", "optimize"]

@@ -15,20 +15,20 @@ from laws.fixed_draws import Fixed
 from laws.passes import NONE, OPTIONAL, Variant, lowered, model_of, only, programs_of
 
 from ppl.arrays import AUTOGRAD, values_and_grads
-from ppl.backend.located import located
-from ppl.backend.runtime import joined
 from ppl.density.rows import by_rows
 from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, PPLError, Rejection
-from ppl.frontend.format import format_program
-from ppl.frontend.parser import parse
-from ppl.frontend.printer import print_program
-from ppl.ir import forms as ir_forms
+from ppl.kernel.emit.located import located
+from ppl.kernel.emit.runtime import joined
+from ppl.kernel.language.parser import parse
+from ppl.kernel.language.printer import print_program
 from ppl.model import Model
+from ppl.optimise import forms as ir_forms
+from ppl.optimise.tracing.namespace import TRACING
+from ppl.optimise.tracing.tape import compiled_gradient
 from ppl.posterior import Posterior
+from ppl.programs.format import format_program
 from ppl.source import SourceText
-from ppl.tracing.namespace import TRACING
-from ppl.tracing.tape import compiled_gradient
 
 POINTS = 4
 VALUE, GRADIENT, DIFFERENCE = 1e-9, 1e-7, 1e-4

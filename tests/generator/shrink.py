@@ -9,10 +9,10 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ppl.errors import PPLError
-from ppl.frontend import ast
-from ppl.frontend.check import check
-from ppl.frontend.parser import parse
-from ppl.frontend.printer import print_program
+from ppl.kernel.language import ast
+from ppl.kernel.language.check import check
+from ppl.kernel.language.parser import parse
+from ppl.kernel.language.printer import print_program
 from ppl.source import SourceText
 
 Fails = Callable[[str, Mapping[str, Any]], bool]

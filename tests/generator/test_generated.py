@@ -13,8 +13,8 @@ from generator.shrink import shrunk
 from laws.passes import broken
 from laws.sampled import sampled
 
-from ppl.ir import nodes as ir
-from ppl.ir.walk import changed, rewrite
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import changed, rewrite
 
 SEED, PROGRAMS, EVERY = 22, 200, 40
 

@@ -11,7 +11,7 @@ from laws.processes import Started
 import ppl
 from ppl.cli.main import main
 from ppl.fitting import checkpoint
-from ppl.frontend import tables
+from ppl.kernel.language import tables
 from ppl.results.fits.fit import variational
 
 PROGRAM = """

@@ -8,7 +8,7 @@ import pytest
 import ppl
 from ppl import memory
 from ppl.errors import InferenceError, ModelError
-from ppl.frontend.format import format_program
+from ppl.programs.format import format_program
 from ppl.source import SourceText
 from ppl.stages import STAGES, show_stage
 

@@ -1,7 +1,6 @@
-"""Lets tests import toy targets and parts of the papers: importlib mode adds no folder to the path."""
+"""Lets tests import parts of the papers: importlib mode adds no folder to the path."""
 
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path += [str(HERE), str(HERE.parents[1] / "models" / "papers")]
+sys.path.append(str(Path(__file__).parents[2] / "models" / "papers"))

@@ -3,11 +3,11 @@ import pytest
 from regressions import LogisticRows, simulated
 from toy_targets import correlated, numeric_gradient, params_of
 
-from ppl.inference.families.ard_diagonal import ArdDiagonal
-from ppl.inference.families.diagonal import Diagonal
-from ppl.inference.families.standard import Logistic
 from ppl.inference.objective.ard import ArdTarget, WithPrior
 from ppl.inference.refine.fixed_draws import fit_fixed_draws, fixed_noise
+from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
+from ppl.kernel.advi.families.diagonal import Diagonal
+from ppl.kernel.advi.families.standard import Logistic
 
 ARD = np.array([0, 2])
 

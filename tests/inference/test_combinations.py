@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from toy_targets import correlated
 
-from ppl.inference.estimators import ESTIMATORS
-from ppl.inference.families import FAMILIES
-from ppl.inference.families.standard import STANDARDS
-from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.run.context import Context
-from ppl.inference.run.optimise import Algorithm, optimise
-from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
-from ppl.inference.steps import STEPS
-from ppl.inference.steps.averaging import Polynomial
-from ppl.inference.stopping import STOPPING
+from ppl.kernel.advi.elbo import estimate_elbo
+from ppl.kernel.advi.estimators import ESTIMATORS
+from ppl.kernel.advi.families import FAMILIES
+from ppl.kernel.advi.families.standard import STANDARDS
+from ppl.kernel.advi.optimise import Algorithm, optimise
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.steps import STEPS
+from ppl.kernel.advi.steps.averaging import Polynomial
+from ppl.kernel.advi.stopping import STOPPING
 
 DIM, ITERATIONS, EVERY = 2, 200, 20
 TARGET = correlated(DIM)

@@ -9,15 +9,15 @@ from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.correction import Corrected, DrawSource
 from ppl.inference.diagnose.psis import weighted_draws_of
 from ppl.inference.diagnose.verdict import verdict_of
-from ppl.inference.families.mean_field import MeanField
 from ppl.inference.moves.ending import Moved
 from ppl.inference.moves.mixing import Mixing
-from ppl.inference.numerics import parts
-from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.recipes.result import Path, result_of
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.elbo import elbo_of
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.numerics import parts
+from ppl.kernel.advi.outcome import Ending, Outcome
 
 N, DIM = 200, 1000
 COPY = 8 * N * DIM

@@ -24,19 +24,19 @@ from ppl.inference.correct.evidence import Estimates, Evidence
 from ppl.inference.correct.standard_errors import standard_errors
 from ppl.inference.diagnose.modes import MissedRegions, Mode, Peak
 from ppl.inference.diagnose.psis import psis, weighted_draws_of
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.low_rank import LowRank
-from ppl.inference.families.mean_field import MeanField
-from ppl.inference.families.point import Point
 from ppl.inference.moves.ending import MOVES, Moved, most_gradients
 from ppl.inference.moves.mixing import Mixing
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.recipes.result import ELSEWHERE, ESTIMATED, Path, result_of
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, gradients_for
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.low_rank import LowRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.families.point import Point
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.outcome import Ending, Outcome
 
 
 class Wide(GaussianTarget):

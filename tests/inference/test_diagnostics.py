@@ -8,7 +8,7 @@ from toy_targets import correlated
 
 from ppl.inference.diagnose.diagnostics import khat_of_means, tail_shapes, trend
 from ppl.inference.diagnose.psis import psis
-from ppl.inference.run.optimise import TracePoint
+from ppl.kernel.advi.optimise import TracePoint
 
 
 def traced(elbos):

@@ -8,13 +8,13 @@ from regressions import LogisticRows, a9a, regression, simulated
 from toy_targets import Logistic, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.families.ard_diagonal import ArdDiagonal
-from ppl.inference.families.diagonal import Diagonal
-from ppl.inference.families.full_rank import FullRank
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.recipes import fit
 from ppl.inference.refine.fixed_draws import fit_fixed_draws, fixed_noise
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
+from ppl.kernel.advi.families.diagonal import Diagonal
+from ppl.kernel.advi.families.full_rank import FullRank
 
 PLAIN = {"start": "random", "eval_elbo": 500, "elbo_samples": 10}
 LARGE = {"eval_elbo": 5000, "draws": 20}

@@ -7,17 +7,17 @@ from toy_targets import OneOfMany
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import psis
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.starting import Start
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.recipes import fit
 from ppl.inference.refine.family_upgrade import LOCAL, upgrade
 from ppl.inference.refine.refinement import Refined
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.outcome import Ending, Outcome
 
 DIM = 3
 WIDE = Gaussian(np.zeros(DIM), np.linalg.cholesky(np.eye(DIM) + 0.5))

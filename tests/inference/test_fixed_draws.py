@@ -5,14 +5,14 @@ from scipy.stats import qmc
 from toy_targets import Gaussian, HalfSpace, Quartic, correlated, numeric_gradient, params_of
 
 from ppl.errors import InferenceError
-from ppl.inference.families import FAMILIES
-from ppl.inference.families.mean_field import MeanField
-from ppl.inference.families.standard import Logistic
 from ppl.inference.numerics.sobol import MOST_DIMENSIONS
 from ppl.inference.refine import fixed_draws
 from ppl.inference.refine.fixed_draws import fit_fixed_draws, fixed_noise
 from ppl.inference.refine.fixed_elbo import negative_elbo
-from ppl.inference.run.outcome import Ending
+from ppl.kernel.advi.families import FAMILIES
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.families.standard import Logistic
+from ppl.kernel.advi.outcome import Ending
 
 
 def rng():

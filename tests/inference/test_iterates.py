@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.inference.stopping.iterate_rhat import mcse, split_rhat
+from ppl.kernel.advi.stopping.iterate_rhat import mcse, split_rhat
 
 
 def autoregression(n, rho, columns=50):

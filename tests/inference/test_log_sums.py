@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg, special
 
 from ppl.inference.numerics.log_sums import log_sum_exp, softmax
-from ppl.inference.numerics.triangular import cholesky, solve_triangular
+from ppl.kernel.advi.numerics.triangular import cholesky, solve_triangular
 
 X = np.random.default_rng(4).normal(size=(7, 5)) * 300
 CASES = {

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.inference.toy_targets import Gaussian, OneByOne
 
 from ppl.inference.initialise.ascent import ascent
 from ppl.inference.maximise.line_search import Line, Loss, search
@@ -12,7 +13,6 @@ from ppl.inference.maximise.methods import METHODS, maximise
 from ppl.inference.maximise.quasi_newton import LimitedMemory
 from ppl.inference.maximise.rules import CHANGES, Rules, Step, Stop
 from tests.benchmarks.optimize import MOST_GAIN, density_of, end_of, programs
-from tests.inference.toy_targets import Gaussian, OneByOne
 
 BY_NAME = {program.stem: program for program in programs()}
 FEW = ("hmm_discrete_builtin", "logistic_glm", "garch11", "eight_schools", "gp_regression", "irt_2pl")

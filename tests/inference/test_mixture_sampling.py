@@ -6,7 +6,7 @@ from scipy import stats
 from toy_targets import HalfSpace, line
 
 from ppl.inference.diagnose.mixture_sampling import Proposal, integral, log_weights, missed
-from ppl.inference.numerics.gaussian import Gaussian
+from ppl.kernel.advi.numerics.gaussian import Gaussian
 
 
 def log_of(found):

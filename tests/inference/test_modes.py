@@ -15,9 +15,9 @@ from ppl.inference.diagnose.modes import (
     valley,
 )
 from ppl.inference.maximise.lockstep import answered
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.numerics.triangular import diagonal_of
-from ppl.inference.objective.coordinates import Scaled
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.numerics.triangular import diagonal_of
 
 SEEDS = range(3)
 

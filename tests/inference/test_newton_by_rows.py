@@ -7,14 +7,14 @@ from regressions import LogisticRows, simulated
 from scipy.optimize import minimize
 
 from ppl.inference.diagnose.level import Level
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.mean_field import MeanField
 from ppl.inference.recipes import fit
 from ppl.inference.refine import newton_by_rows
 from ppl.inference.refine.newton_by_rows import NEWTON_BY_ROWS, at_mode_of_all_rows, newton
 from ppl.inference.refine.refinement import Refined
-from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.outcome import Ending, Outcome
 
 
 def rng():

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.inference.toy_targets import ByPrecision
 
 from ppl.errors import InferenceError
 from ppl.inference.nuts.chain import Start, off_the_flat, run_chains
 from ppl.inference.run.settings import SampleSettings
-from tests.inference.toy_targets import ByPrecision
 
 
 def test_a_start_is_moved_where_the_gradient_is_zero_and_only_there():

@@ -6,15 +6,15 @@ from toy_targets import Gaussian, HalfSpace, Logistic, correlated, path_of
 
 from ppl.errors import InferenceError
 from ppl.inference.diagnose.psis import psis
-from ppl.inference.families import FAMILIES
 from ppl.inference.initialise.lbfgs_path import Curvature, curvatures
 from ppl.inference.initialise.pathfinder import _best, best_on_path, pathfinder, pathfinders
 from ppl.inference.initialise.starting import WIDE_TARGET, from_paths
 from ppl.inference.maximise.lockstep import answered
-from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import log_densities
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
-from ppl.inference.run.progress import silent
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.families import FAMILIES
+from ppl.kernel.advi.progress import silent
+from ppl.kernel.advi.target import log_densities
 
 
 def rng():

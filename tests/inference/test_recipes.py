@@ -4,7 +4,7 @@ from algorithm_one import advi
 from toy_targets import Gaussian, HalfSpace, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.run.outcome import Ending
+from ppl.kernel.advi.outcome import Ending
 
 
 class InterruptedAfter(OneByOne, Quartic):

@@ -4,11 +4,11 @@ import numpy as np
 from regressions import simulated
 from toy_targets import correlated
 
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.recipes import fit
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.elbo import estimate_elbo
+from ppl.kernel.advi.families.full_rank import FullRank
 
 
 def test_a_gaussian_is_found_exactly_since_its_control_variate_leaves_no_noise():

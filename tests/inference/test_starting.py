@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from toy_targets import Gaussian, path_of
 
-from ppl.inference.families import family_of
 from ppl.inference.initialise import starting
-from ppl.inference.objective.elbo import estimate_elbo
-from ppl.inference.run.progress import silent
+from ppl.kernel.advi.elbo import estimate_elbo
+from ppl.kernel.advi.families import family_of
+from ppl.kernel.advi.progress import silent
 
 DIM = 30
 WIDE = np.random.default_rng(0).normal(size=(DIM, 3)) * [3.0, 2.0, 1.5]

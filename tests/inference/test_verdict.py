@@ -13,8 +13,8 @@ from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.diagnose.verdict import verdict_of
 from ppl.inference.moves.ending import Moved
 from ppl.inference.moves.mixing import Mixing
-from ppl.inference.objective.elbo import elbo_of
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.kernel.advi.elbo import elbo_of
+from ppl.kernel.advi.outcome import Ending, Outcome
 
 DONE = Outcome(Ending.CONVERGED, "it is there")
 NAMES = ("mu", "tau")

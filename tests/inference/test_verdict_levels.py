@@ -42,9 +42,9 @@ from ppl.inference.diagnose.verdict_rules import (
 )
 from ppl.inference.moves.ending import Moved
 from ppl.inference.moves.mixing import Mixing
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.elbo import elbo_of
-from ppl.inference.run.outcome import Ending, Outcome
+from ppl.kernel.advi.elbo import elbo_of
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.outcome import Ending, Outcome
 
 GOOD, USABLE, POOR, UNKNOWN = Level
 NAMES = ("mu", "tau", "theta", "phi", "psi")

@@ -11,16 +11,16 @@ pytest.importorskip("jax")
 
 from ppl.density.rows import ByRows
 from ppl.fitting.target import target_of
-from ppl.inference.estimators.reparameterised import reparameterised
-from ppl.inference.families.mean_field import MeanField
-from ppl.inference.objective.subsampling import Minibatches
-from ppl.inference.run.fused_steps import fused_steps
-from ppl.inference.run.optimise import Algorithm, advance, begin
 from ppl.inference.run.settings import Settings
-from ppl.inference.steps.adam import Adam
-from ppl.inference.steps.averaging import Last
-from ppl.inference.stopping.fixed import Fixed
 from ppl.jax_backend.batches import CompiledByRows, compiled_by_rows
+from ppl.kernel.advi.estimators.reparameterised import reparameterised
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.fused_steps import fused_steps
+from ppl.kernel.advi.optimise import Algorithm, advance, begin
+from ppl.kernel.advi.steps.adam import Adam
+from ppl.kernel.advi.steps.averaging import Last
+from ppl.kernel.advi.stopping.fixed import Fixed
+from ppl.kernel.advi.subsampling import Minibatches
 
 PROGRAM = """
 data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; array[N] int<lower=0> y; }

@@ -14,29 +14,29 @@ pytest.importorskip("jax")
 
 import jax
 
-from ppl.inference.estimators.reparameterised import reparameterised
-from ppl.inference.estimators.sticking_the_landing import sticking_the_landing
-from ppl.inference.families import FAMILIES
-from ppl.inference.families.ard_diagonal import ArdDiagonal
-from ppl.inference.families.low_rank import LowRank
-from ppl.inference.families.marginal import Marginal
-from ppl.inference.families.mean_field import MeanField
-from ppl.inference.families.point import Point
-from ppl.inference.families.standard import StudentT
-from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.run.fused_steps import fused_steps
-from ppl.inference.run.optimise import Algorithm, Run, State, advance, begin
-from ppl.inference.steps import STEPS
-from ppl.inference.steps.adam import Adam
-from ppl.inference.steps.advi_sequence import AdviSequence
-from ppl.inference.steps.averaging import Last, Polynomial
-from ppl.inference.steps.robbins_monro import RobbinsMonro
-from ppl.inference.steps.staged import Staged
-from ppl.inference.stopping.fixed import Fixed
 from ppl.jax_backend.iterations import Parts
 from ppl.jax_backend.namespace import JAX
 from ppl.jax_backend.state import SHORT_ARRAY, packed, unpacked
 from ppl.jax_backend.target import COMPILED, CompiledTarget, compiled_target
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.estimators.reparameterised import reparameterised
+from ppl.kernel.advi.estimators.sticking_the_landing import sticking_the_landing
+from ppl.kernel.advi.families import FAMILIES
+from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
+from ppl.kernel.advi.families.low_rank import LowRank
+from ppl.kernel.advi.families.marginal import Marginal
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.families.point import Point
+from ppl.kernel.advi.families.standard import StudentT
+from ppl.kernel.advi.fused_steps import fused_steps
+from ppl.kernel.advi.optimise import Algorithm, Run, State, advance, begin
+from ppl.kernel.advi.steps import STEPS
+from ppl.kernel.advi.steps.adam import Adam
+from ppl.kernel.advi.steps.advi_sequence import AdviSequence
+from ppl.kernel.advi.steps.averaging import Last, Polynomial
+from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
+from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.stopping.fixed import Fixed
 
 DIM = 4
 PROGRAM = "parameters { vector[3] m; real<lower=0> s; } model { m ~ student_t(3, 1, s); s ~ gamma(3, 2); }"

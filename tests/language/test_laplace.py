@@ -5,7 +5,7 @@ import pytest
 
 import ppl
 from ppl.arrays import NUMPY
-from ppl.frontend.laplace import LAPLACE, STATEMENTS, laplace_page
+from ppl.kernel.language.laplace import LAPLACE, STATEMENTS, laplace_page
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS
 from ppl.stdlib.laplace.marginal import EmbeddedLaplace
 from ppl.stdlib.laplace.mode import NEWTON

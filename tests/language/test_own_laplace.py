@@ -6,7 +6,7 @@ import scipy.optimize
 import scipy.stats
 
 import ppl
-from ppl.frontend.laplace import laplace_page
+from ppl.kernel.language.laplace import laplace_page
 
 FUNCTIONS = """
 functions {

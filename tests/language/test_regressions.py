@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.backend.printing import OMITTED
 from ppl.errors import Rejection
 from ppl.inference.recipes import RECIPES
+from ppl.kernel.emit.printing import OMITTED
 from ppl.stages import show_stage
 from ppl.stdlib.special import incomplete_beta
 

@@ -7,10 +7,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from ppl.backend.constraint_checks import DrawsRejected
 from ppl.density import many_points
 from ppl.density.many_points import Batched, Floats, Found, Scalar
 from ppl.errors import PPLError, Rejection
+from ppl.kernel.emit.constraint_checks import DrawsRejected
 from ppl.posterior import Posterior
 
 

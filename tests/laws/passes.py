@@ -9,17 +9,17 @@ import numpy as np
 from laws.fixed_draws import Fixed
 from laws.verifier.compilation import verify_pass
 
-from ppl.backend.load import Code
 from ppl.density.many_points import BATCH
 from ppl.errors import Rejection
-from ppl.frontend.check import check
-from ppl.frontend.parser import parse
-from ppl.ir.draw_by_draw import DrawByDraw
-from ppl.ir.forms import DRAWS, GRADIENT, KERNELS, PROPTO, VALUES, Form
-from ppl.ir.lower import lower
-from ppl.ir.nodes import Program
-from ppl.ir.passes.table import PASSES, Pass
+from ppl.kernel.emit.load import Code
+from ppl.kernel.ir.lower import lower
+from ppl.kernel.ir.nodes import Program
+from ppl.kernel.language.check import check
+from ppl.kernel.language.parser import parse
 from ppl.model import Model
+from ppl.optimise.draw_by_draw import DrawByDraw
+from ppl.optimise.forms import DRAWS, GRADIENT, KERNELS, PROPTO, VALUES, Form
+from ppl.optimise.passes.table import PASSES, Pass
 from ppl.phases import Compilation
 from ppl.posterior import Posterior
 from ppl.source import SourceText

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ppl.density.data import Data
 from ppl.errors import InferenceError
-from ppl.ir.nodes import Program
-from ppl.ir.traits import Traits
-from ppl.names import NO_LABELS, Labels, Sized
+from ppl.kernel.density.data import Data
+from ppl.kernel.draws.names import NO_LABELS, Labels, Sized
+from ppl.kernel.ir.nodes import Program
+from ppl.optimise.traits import Traits
 from ppl.phases import Compilation
 from ppl.source import SourceText
 

@@ -64,7 +64,7 @@ def test_its_outputs_lie_in_the_repository(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_its_programs_are_in_the_canonical_layout(path):
-    from ppl.frontend.format import format_program
+    from ppl.programs.format import format_program
     from ppl.source import SourceText
 
     cells = ["".join(cell["source"]) for cell in code_cells(read(path))]

@@ -166,8 +166,8 @@ def test_the_control_variate_of_a_bound_is_the_same_function_in_other_coordinate
     from stochastic_search.jaakkola_jordan import JaakkolaJordan
     from stochastic_search.search import InCoordinates
 
-    from ppl.inference.families.full_rank import FullRank
-    from ppl.inference.objective.coordinates import Scaled
+    from ppl.kernel.advi.coordinates import Scaled
+    from ppl.kernel.advi.families.full_rank import FullRank
 
     rng = np.random.default_rng(8)
     x, y = rng.standard_normal((15, 2)), np.arange(15.0) % 2

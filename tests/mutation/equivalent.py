@@ -25,12 +25,12 @@ _LAPLACE = "ppl/stdlib/distributions/double_exponential.py"
 _MILLS = "ppl/stdlib/special/mills.py"
 _POWERS = "ppl/stdlib/functions/powers.py"
 _BY_BASE = "xp.np.where(flat, 0.0, y * power(xp, xp.np.where(flat, 1.0, x), y - 1))"
-_SCORE = "ppl/inference/estimators/score_function.py"
+_SCORE = "ppl/kernel/advi/estimators/score_function.py"
 _CENTRED = "centred = (terms - terms.mean(axis=1, keepdims=True)).reshape(len(terms), -1)"
-_SEARCH = "ppl/inference/estimators/stochastic_search.py"
+_SEARCH = "ppl/kernel/advi/estimators/stochastic_search.py"
 _REFINING = "ppl/inference/correct/correction.py"
 _NEST = "def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:"
-_NORMALISERS = "ppl/ir/passes/split_normalisers.py"
+_NORMALISERS = "ppl/optimise/passes/split_normalisers.py"
 _SHARED = "rank(entry(a.type)) or ir.loops_of(a.type) for a in shared"
 _LARGEST = "largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)"
 
@@ -52,16 +52,16 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_SEARCH, "MOST_DRAWS_A_GRADIENT = 10_000", "10000 -> 10001"): WORK,
     (_REFINING, "proposals: int = 8192", "8192 -> 8193"): WORK,
     (_REFINING, "enough_ess: int = 2000", "2000 -> 2001"): WORK,
-    ("ppl/backend/emit.py", "emit_parameters(w, p, jacobian=False, draws=draws)", "False -> True"): WORK,
-    ("ppl/backend/memory.py", "largest_learnt: int = 32 << 20", "32 -> 33"): WORK,
-    ("ppl/backend/memory.py", "largest_learnt: int = 32 << 20", "20 -> 21"): WORK,
-    ("ppl/backend/memory.py", "head: int = 1 << 16", "1 -> 2"): WORK,
-    ("ppl/backend/memory.py", "head: int = 1 << 16", "16 -> 17"): WORK,
-    ("ppl/backend/text.py", "taken, k = base, 1", "1 -> 2"): NAMES,
-    ("ppl/ir/passes/iterations.py", _NEST, "False -> True"): OUTERMOST,
-    ("ppl/backend/threads.py", _LARGEST, "0 -> 1"): EDGE,  # one number and none are both below the bound
+    ("ppl/kernel/emit/emit.py", "emit_parameters(w, p, jacobian=False, draws=draws)", "False -> True"): WORK,
+    ("ppl/system/freed_memory.py", "largest_learnt: int = 32 << 20", "32 -> 33"): WORK,
+    ("ppl/system/freed_memory.py", "largest_learnt: int = 32 << 20", "20 -> 21"): WORK,
+    ("ppl/system/freed_memory.py", "head: int = 1 << 16", "1 -> 2"): WORK,
+    ("ppl/system/freed_memory.py", "head: int = 1 << 16", "16 -> 17"): WORK,
+    ("ppl/kernel/emit/text.py", "taken, k = base, 1", "1 -> 2"): NAMES,
+    ("ppl/optimise/passes/iterations.py", _NEST, "False -> True"): OUTERMOST,
+    ("ppl/system/threads.py", _LARGEST, "0 -> 1"): EDGE,  # one number and none are both below the bound
     (
-        "ppl/ir/passes/split_normalisers.py",
+        "ppl/optimise/passes/split_normalisers.py",
         f"if any({_SHARED}):",
         f"any(({_SHARED})) -> all(({_SHARED}))",
     ): ONE_OTHER,

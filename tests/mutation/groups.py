@@ -69,21 +69,22 @@ STDLIB = (
     *_tests("stdlib", "linear_algebra log_gamma_ratio parts reductions slopes"),
     "tests/stdlib/distributions",
 )
-_LOOPS = "tests/ir/test_vectorise_loops.py"
+_LOOPS = "tests/optimise/test_vectorise_loops.py"
 _GENERATED = tuple(
     f"tests/generator/test_generated.py::test_every_form_agrees[{number}]" for number in range(1, 200, 7)
 )
 _MANY = "tests/test_many_draws.py"
 _SOLVERS = "tests/language/test_solvers.py::test_gradients_and_draws_together"
 PASSES = (
-    *_tests("ir", "golden draws_plan zero_based hoist_data covariances common_subexpressions"),
+    *_tests("optimise", "golden draws_plan hoist_data covariances common_subexpressions"),
     *_tests(
-        "ir",
-        "contractions linear_recurrences counters definite_assignment step_invariants sizes invariant_calls",
+        "optimise",
+        "contractions linear_recurrences counters definite_assignment step_invariants invariant_calls",
     ),
-    *_tests("ir", "branches_for_jax dead_code dead_stores draws_variables solver_functions"),
-    "tests/ir/test_verify.py::test_every_pass_leaves_a_program_that_is_well_formed",
-    *_tests("backend", "scan scan_draws loops_over_draws"),
+    *_tests("optimise", "branches_for_jax dead_code dead_stores draws_variables solver_functions"),
+    "tests/optimise/test_verify.py::test_every_pass_leaves_a_program_that_is_well_formed",
+    *_tests("kernel/ir", "zero_based sizes"),
+    *_tests("kernel/emit", "scan scan_draws loops_over_draws"),
     *(f"{_SOLVERS}[program{number}-data{number}]" for number in (0, 8, 9)),
     f"{_MANY}::test_draws_that_go_together",
     f"{_MANY}::test_draws_that_go_different_ways",
@@ -91,36 +92,35 @@ PASSES = (
     f"{_LOOPS}::test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out",
     "tests/test_propto.py",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
-    *_tests("ir", "privatise split_normalisers fuse_regressions without_prior"),
-    *_tests("ir", "fission inline jumps lift scan tuple_parts until_break widths"),
-    "tests/ir/test_whole_arrays.py::test_a_predictor_has_no_index_sets",
-    "tests/ir/test_whole_arrays.py::test_a_part_is_not_the_whole",
+    *_tests("optimise", "privatise split_normalisers fuse_regressions without_prior"),
+    *_tests("optimise", "fission inline jumps lift scan tuple_parts until_break widths"),
+    "tests/optimise/test_whole_arrays.py::test_a_predictor_has_no_index_sets",
+    "tests/optimise/test_whole_arrays.py::test_a_part_is_not_the_whole",
     *_GENERATED,
     f"{_LOOPS}::test_a_wrong_size_or_index_is_refused_in_a_batch_too",
-    *_tests("ir", "rectangles ragged split_rows for_each axes stores"),
+    *_tests("optimise", "rectangles ragged split_rows for_each axes stores"),
     "tests/test_minibatch.py",
 )
 _TOGETHER = ("containers", "jacobian", "entries beside a tuple", "shards")
 _LIMITS = "tests/hostile/test_limits.py"
-BACKEND = (
-    "tests/backend/test_memory.py::test_fresh_pages_are_few_in_this_process_too",
-    *_tests("backend", "advice scan scan_draws places threads"),
+EMIT = (
+    *_tests("kernel/emit", "advice scan scan_draws places"),
     f"{_MANY}::test_draws_that_go_different_ways[branch]",
     *(f"{_MANY}::test_draws_that_go_together[{which}]" for which in _TOGETHER),
     f"{_LIMITS}::test_memory_that_cannot_be_had_all_the_same_has_its_place",
     "tests/language/test_regressions.py::test_tuples_are_printed_as_tuples",
-    "tests/backend/test_emit_expr.py",
+    "tests/kernel/emit/test_emit_expr.py",
     "tests/language/test_tuple_arrays.py",
     "tests/language/test_regressions.py::test_arrays_of_tuples_in_every_block",
-    *_tests("ir", "draws_plan split_normalisers draws_variables"),
+    *_tests("optimise", "draws_plan split_normalisers draws_variables"),
     "tests/test_propto.py",
-    "tests/backend/test_loops_over_draws.py",
+    "tests/kernel/emit/test_loops_over_draws.py",
     f"{_SOLVERS}[program0-data0]",
     *_GENERATED,
     f"{_LOOPS}::test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
 )
-_SOLVER_FILES = tuple(f"ppl/backend/{name}.py" for name in ("solver_functions", "solve"))
+_SOLVER_FILES = tuple(f"ppl/optimise/{name}.py" for name in ("solver_functions", "solve"))
 DERIVATIVES = ("with_partials", "with_vjps")
 GROUPS = {
     "psis": Group(_inference("diagnose/psis"), _tests("inference", "psis")),
@@ -131,23 +131,15 @@ GROUPS = {
     ),
     "correction": Group(_inference("correct/correction"), _tests("inference", "correction")),
     "estimators": Group(
-        _inference(
-            "estimators/control_variates",
-            "estimators/reparameterised",
-            "estimators/score_function",
-            "estimators/sticking_the_landing",
-            "estimators/stochastic_search",
-        ),
-        ("tests/inference/estimators",),
+        _folder("ppl/kernel/advi/estimators"),
+        ("tests/kernel/advi/estimators",),
     ),
     "derivatives": Group(
         _calling("ppl/stdlib", *DERIVATIVES),
         STDLIB,
         DERIVATIVES,
     ),
-    "passes": Group(_folder("ppl/ir/passes"), PASSES),
-    "backend": Group(
-        tuple(file for file in _folder("ppl/backend") if file not in _SOLVER_FILES), BACKEND, by_line=False
-    ),
+    "passes": Group(_folder("ppl/optimise/passes"), PASSES),
+    "emit": Group(_folder("ppl/kernel/emit"), EMIT, by_line=False),
     "solvers": Group(_SOLVER_FILES, _tests("language", "odes solvers")),
 }

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.kernel.draws.columns import variables
 from ppl.results.files.arviz_versions import group_names
 from ppl.results.files.axes import Axes
-from ppl.results.files.columns import variables
 from ppl.results.files.formats import save_draws
 from ppl.results.files.readers import read_file
 from ppl.results.fits.fit import variational

@@ -16,9 +16,9 @@ from ppl.fitting.initial import start_for, starts_for
 from ppl.inference.diagnose.level import Level
 from ppl.inference.nuts.chain import STATISTICS, Start, _chain_of, run_chains, start_of
 from ppl.inference.nuts.diagnostics import judged
-from ppl.inference.run.phases import Phase
 from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import SampleSettings
+from ppl.kernel.advi.progress import Phase
 from ppl.results.arguments.tree import with_defaults
 from ppl.results.files.read_csv import read_draws
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.results.files.columns import bracketed, chosen, in_columns
+from ppl.kernel.draws.columns import bracketed, chosen, in_columns
 
 PROGRAM = """
 parameters { real mu; matrix[2, 2] b; }

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from ppl.fitting.state_json import decode, encode
-from ppl.inference.families import FAMILIES, describe, family_from
-from ppl.inference.families.marginal import Marginal
-from ppl.inference.families.point import Point
-from ppl.inference.families.standard import STANDARDS, StudentT
-from ppl.inference.steps import STEPS
-from ppl.inference.stopping import STOPPING
+from ppl.kernel.advi.families import FAMILIES, describe, family_from
+from ppl.kernel.advi.families.marginal import Marginal
+from ppl.kernel.advi.families.point import Point
+from ppl.kernel.advi.families.standard import STANDARDS, StudentT
+from ppl.kernel.advi.steps import STEPS
+from ppl.kernel.advi.stopping import STOPPING
 
 PARTS: list[Any] = [
     *[make(3) for make in FAMILIES.values()],

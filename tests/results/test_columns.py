@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ppl.errors import DataError
-from ppl.results.files.columns import chosen, reshape, variables
+from ppl.kernel.draws.columns import chosen, reshape, variables
 
 
 def flat_names(name, shape):

@@ -94,7 +94,7 @@ def test_a_package_that_is_missing_is_named(fit, tmp_path, monkeypatch):
 
     (tmp_path / "o.parquet").write_text("old")
     monkeypatch.setitem(WRITERS, ".parquet", missing)
-    monkeypatch.setattr("ppl.distribution._origin", lambda: ("", {}))
+    monkeypatch.setattr("ppl.system.distribution._origin", lambda: ("", {}))
     with pytest.raises(MissingPackage, match=r'needs pyarrow.*pip install "pyarrow>=15"'):
         save_draws(fit, tmp_path / "o.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["o.parquet"]

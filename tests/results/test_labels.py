@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.names import labels_in
+from ppl.kernel.draws.names import labels_in
 from ppl.results.files.formats import save_draws
 from ppl.results.files.readers import read_file
 from ppl.results.fits.by_row import log_likelihood

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from ppl import InferenceError, compile_model, load_fit
-from ppl.inference.families.marginal import Marginal
+from ppl.kernel.advi.families.marginal import Marginal
 
 J, SIGMA = 8, 2.0
 Y = np.random.default_rng(3).normal(1.5, 4.0, J)

@@ -9,9 +9,9 @@ import pytest
 
 from ppl.compile import compile_model
 from ppl.errors import DataError
-from ppl.names import Sized, flat, unflatten
-from ppl.results.files.config import Config
-from ppl.results.files.stan_csv import file_lines
+from ppl.kernel.draws.names import Sized, flat, unflatten
+from ppl.kernel.draws.stan_csv import file_lines
+from ppl.results.files.config import Config, comment_lines
 from ppl.results.fits.generate import generate
 from ppl.results.fits.gradient_test import Component, gradient_test
 from ppl.results.fits.log_prob import log_prob, read_points, unconstrained_of
@@ -107,7 +107,7 @@ def test_quantities_of_an_edited_program_at_old_draws(posterior, draws):
         table.rows[:, 1], generate(edited, posterior.param_names(), draws, seed=4).rows[:, 1]
     )
     config = Config("toy_model", {"method": "generate_quantities", "random.seed": 3})
-    lines = list(file_lines(config, table.columns, table.rows.tolist()))
+    lines = list(file_lines(comment_lines(config), table.columns, table.rows.tolist()))
     assert "#   seed = 3\n" in lines and "s,z.1,z.2\n" in lines and len(lines[-1].split(",")) == 3
 
 

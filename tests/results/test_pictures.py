@@ -13,7 +13,7 @@ import pytest
 from laws.toy import Toy
 
 from ppl.errors import DataError, PPLError
-from ppl.results.files.columns import chosen, folded
+from ppl.kernel.draws.columns import chosen, folded
 from ppl.results.files.readers import read_all
 from ppl.results.fits.density import density, is_discrete, masses
 from ppl.results.fits.fit import variational

@@ -9,10 +9,11 @@ from ppl.cmdstan.methods.variational import settings_of
 from ppl.inference.recipes import RECIPES
 from ppl.inference.run.setting import settings_of as settings_of_record
 from ppl.inference.run.settings import Settings
+from ppl.kernel.draws.stan_csv import cell, csv_lines
 from ppl.results.arguments.of_settings import given_of
 from ppl.results.arguments.tree import PPL, leaves
-from ppl.results.files.config import Config
-from ppl.results.files.stan_csv import cell, csv_lines, diagnostic_lines
+from ppl.results.files.config import Config, comment_lines
+from ppl.results.files.stan_csv import diagnostic_lines
 
 GOLDEN = """\
 # stan_version_major = 2
@@ -68,7 +69,7 @@ def toy_text():
     rows = np.array([[0.25, 1e-300, np.nan], [-3, np.inf, 0.1]])
     columns = ["mu", "L.1.1", "L.2.1"]
     mean, log_p, log_g = np.array([0.5, 1, 2]), np.array([-1.25, -np.inf]), np.array([-0.5, -2])
-    return "".join(csv_lines(config_of(SETTINGS), columns, 0.1, mean, log_p, log_g, rows))
+    return "".join(csv_lines(comment_lines(config_of(SETTINGS)), columns, 0.1, mean, log_p, log_g, rows))
 
 
 def test_golden_text():
@@ -96,7 +97,9 @@ def test_cells_read_back_to_the_same_double(value):
 
 def test_a_given_eta_switches_the_search_off_but_keeps_the_eta_lines():
     settings = Settings(eta=0.25)
-    text = "".join(csv_lines(config_of(settings, 0.25), [], 0.25, *[np.zeros(0)] * 3, np.zeros((0, 0))))
+    text = "".join(
+        csv_lines(comment_lines(config_of(settings, 0.25)), [], 0.25, *[np.zeros(0)] * 3, np.zeros((0, 0)))
+    )
     assert "#     eta = 0.25\n" in text and "#       engaged = false\n" in text
     assert "# Stepsize adaptation complete.\n# eta = 0.25\n0,0,0\n" in text
 

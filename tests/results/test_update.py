@@ -10,7 +10,7 @@ import ppl
 from ppl.density.updated import Earlier
 from ppl.inference.correct.weight_quality import WeightQuality
 from ppl.inference.diagnose.level import Level
-from ppl.inference.run.phases import Phase
+from ppl.kernel.advi.progress import Phase
 from ppl.results.fits.updating import draws_for_site
 
 NORMAL = """

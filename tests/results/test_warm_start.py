@@ -13,10 +13,10 @@ from ppl.fitting.initial import start_for
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.diagnose.level import Level
-from ppl.inference.families import FAMILIES, family_of
-from ppl.inference.initialise.start import Warm
 from ppl.inference.initialise.starting import from_q
 from ppl.inference.recipes import RECIPES
+from ppl.kernel.advi.families import FAMILIES, family_of
+from ppl.kernel.advi.start import Warm
 from ppl.results.fits.fit import open_fit
 
 PROGRAM = """

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from generator.interpreted_stan import INSTALLED
 
-from ppl.frontend.higher_order import HIGHER_ORDER
-from ppl.frontend.laplace import LAPLACE
+from ppl.kernel.language.higher_order import HIGHER_ORDER
+from ppl.kernel.language.laplace import LAPLACE
 from ppl.stdlib import signatures
 from ppl.stdlib.library import standard
 

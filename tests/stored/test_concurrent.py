@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from ppl.cmdstan.stored import FORMS
 from ppl.compile import model_of
-from ppl.ir.draw_by_draw import DrawByDraw
+from ppl.optimise.draw_by_draw import DrawByDraw
 
 def compiled(program):
     model, parts = model_of(Path(program)), []

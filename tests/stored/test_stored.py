@@ -10,7 +10,7 @@ from ppl import phases
 from ppl.cmdstan.stored import FORMS, stored, stored_model
 from ppl.compile import compile_model
 from ppl.errors import ModelError
-from ppl.ir.draw_by_draw import DrawByDraw
+from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.stored import programs
 from ppl.stored.nodes_json import NotStored, at, decoded, encoded
 
@@ -41,7 +41,7 @@ def test_what_is_read_back_is_what_was_written(program):
 def test_a_model_read_back_computes_the_same(monkeypatch):
     (program, data) = (MODELS / "eight_schools" / f"eight_schools.{end}" for end in ("model", "data.json"))
     model, text = compile_model(program), stored(program)
-    monkeypatch.setattr("ppl.frontend.check.analyse", None)  # no phase runs
+    monkeypatch.setattr("ppl.kernel.language.check.analyse", None)  # no phase runs
     again = stored_model(program, text, softplus=False)
     assert again.traits == model.traits
     u = np.linspace(-1, 1, 10)
@@ -84,7 +84,7 @@ def cache(monkeypatch, tmp_path):
 def is_compiled(program, monkeypatch, **settings):
     """Whether a phase of the compiler runs."""
     with monkeypatch.context() as patch:
-        patch.setattr("ppl.frontend.check.analyse", None)
+        patch.setattr("ppl.kernel.language.check.analyse", None)
         try:
             compile_model(program, **settings)
         except TypeError:

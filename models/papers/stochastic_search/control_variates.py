@@ -13,8 +13,8 @@ from stochastic_search.search import PILOT, RATE, VARIANCE, InCoordinates, Searc
 
 import ppl
 from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.estimators.control_variates import taylor
-from ppl.inference.objective.coordinates import Scaled
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.estimators.control_variates import taylor
 from ppl.posterior import Posterior
 
 from frame.exact_logistic import ExactBound

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.estimators.control_variates import Quadratic
-from ppl.inference.families.family import Family
-from ppl.inference.objective.target import Array, Target
+from ppl.kernel.advi.estimators.control_variates import Quadratic
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.target import Array, Target
 
 
 @dataclass(frozen=True)

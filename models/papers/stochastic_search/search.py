@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.estimators.control_variates import ControlVariate, Quadratic
-from ppl.inference.estimators.stochastic_search import StochasticSearch
-from ppl.inference.families.family import Family
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Target, log_densities
-from ppl.inference.steps.averaging import Polynomial
-from ppl.inference.steps.robbins_monro import RobbinsMonro
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.estimators.control_variates import ControlVariate, Quadratic
+from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.steps.averaging import Polynomial
+from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
+from ppl.kernel.advi.target import Target, log_densities
 
 from frame.exact_logistic import ExactBound
 

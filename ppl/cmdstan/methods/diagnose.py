@@ -8,7 +8,7 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.density.log_density import Floats
 from ppl.files import write_whole
-from ppl.inference.objective.target import Target
+from ppl.kernel.advi.target import Target
 from ppl.results.files.config import comment_lines
 
 

@@ -9,9 +9,9 @@ from ppl.cmdstan.job import Job, read_rows
 from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.fitting.table import tabulate
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.numerics.hessian import gaussian_at
-from ppl.inference.objective.target import log_densities
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.numerics.hessian import gaussian_at
+from ppl.kernel.advi.target import log_densities
 from ppl.posterior import Posterior
 from ppl.results.fits.log_prob import read_points, unconstrained_of
 

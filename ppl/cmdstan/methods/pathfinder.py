@@ -17,7 +17,7 @@ from ppl.fitting.table import tabulate
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
-from ppl.inference.objective.target import log_densities
+from ppl.kernel.advi.target import log_densities
 from ppl.results.files.stan_csv import elapsed
 
 NO_PATH = (

@@ -7,7 +7,6 @@ from time import perf_counter
 
 import numpy as np
 
-from ppl.backend.watch import IN_DOMAIN
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule
@@ -22,8 +21,9 @@ from ppl.fitting.memory_needed import require_memory_of_chains
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.table import tabulate
 from ppl.inference.nuts.chain import Chain, Draws
-from ppl.inference.objective.target import Array, Forwarding, Target
 from ppl.inference.run.settings import SampleSettings
+from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.optimise.watch import IN_DOMAIN
 from ppl.results.files.stan_csv import NO_TIMES, OF_NUTS, adaptation, elapsed
 from ppl.results.fits.metric import metric_json
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.cmdstan.job import Job
-from ppl.inference.run.outcome import Ending
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.draws.stan_csv import eta_lines
 from ppl.results.arguments.of_settings import ONE_TO_ONE, SETTINGS, in_cmdstans_words, parse_value
 from ppl.results.arguments.tree import Values
-from ppl.results.files.stan_csv import as_sample, elapsed, eta_lines
+from ppl.results.files.stan_csv import as_sample, elapsed
 from ppl.results.fits.fit import Fit, variational
 
 HEADER = "  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes "

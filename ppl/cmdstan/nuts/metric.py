@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from math import exp, inf, isfinite, log, log1p
 import numpy as np
 
 from ppl.cmdstan.nuts.metric import Metric
-from ppl.inference.objective.target import Array, Target
+from ppl.kernel.advi.target import Array, Target
 
 MOST_ENERGY_ERROR = 1000.0
 """A trajectory whose energy rises by more than this diverges."""

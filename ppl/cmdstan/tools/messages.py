@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ppl.errors import ModelError
-from ppl.frontend.lints import Lint
+from ppl.programs.lints import Lint
 
 SYNTAX_CODES = "PPL1"
 """How the codes of syntax errors begin."""

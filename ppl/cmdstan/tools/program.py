@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ppl.cmdstan.tools.messages import described
 from ppl.discrete.check import checked
-from ppl.frontend import ast
-from ppl.frontend.facts import Facts
-from ppl.frontend.pedantic import lints
-from ppl.frontend.usage_lints import without_density
-from ppl.program_text import read_source
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.program_text import read_source
+from ppl.programs.pedantic import lints
+from ppl.programs.usage_lints import without_density
 from ppl.source import SourceText
 
 NO_PRIOR = "PPL001"

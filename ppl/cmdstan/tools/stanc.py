@@ -8,12 +8,12 @@ from typing import Any
 
 from ppl.cmdstan.tools.program import add_options, check, folders, read
 from ppl.compile import model_of
-from ppl.distribution import VERSION
-from ppl.frontend.format import CANONICAL, format_program
-from ppl.frontend.include import Expanded, expand
-from ppl.frontend.spacing import COLUMNS_OF_A_LINE
-from ppl.ir import nodes as ir
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.language.include import Expanded, expand
+from ppl.programs.format import CANONICAL, format_program
+from ppl.programs.spacing import COLUMNS_OF_A_LINE
 from ppl.results.files.config import STAN_VERSION
+from ppl.system.distribution import VERSION
 
 
 def main(words: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ppl.inference.correct.resampling import systematic
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 MOST_EXCHANGES = 300
 """Exchanges of one draw for another."""

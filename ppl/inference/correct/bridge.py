@@ -14,8 +14,8 @@ from ppl.inference.correct.reference import Reference
 from ppl.inference.diagnose.psis import WeightedDraws
 from ppl.inference.moves.ending import Moved
 from ppl.inference.moves.metric import CORRELATED_DIMENSIONS, metric_of
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.target import Array, Target, finite, log_densities
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array, Target, finite, log_densities
 from ppl.late import special
 
 BRIDGE_DRAWS = 2048

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 from ppl.late import special
 
 MOST_NEWTON_STEPS = 100

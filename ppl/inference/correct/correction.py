@@ -22,17 +22,16 @@ from ppl.inference.correct.weight_quality import is_light
 from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.inference.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
 from ppl.inference.diagnose.psis import WeightedDraws, psis
-from ppl.inference.families.family import Family
-from ppl.inference.families.mean_field import MeanField
 from ppl.inference.moves.ending import MOVES, Moved, most_gradients, moved
 from ppl.inference.moves.sampler import Adapted
-from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
-from ppl.inference.numerics.triangular import composed, dense, solved
-from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Known, Target, width_of
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.numerics.gaussian import MOST_DENSE, Gaussian
+from ppl.kernel.advi.numerics.triangular import composed, dense, solved
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.target import Array, Known, Target, width_of
 
 
 class CorrectionLimits(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.diagnose.psis import Psis
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 MOST_APART = 3.0
 """Standard errors of their difference that two estimates may be apart."""

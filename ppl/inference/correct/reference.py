@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import fixed_noise
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array
 
 
 @dataclass(frozen=True)

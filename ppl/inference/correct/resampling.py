@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 def effective_size(log_weights: Array) -> float:

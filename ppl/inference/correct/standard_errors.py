@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.diagnose.psis import Psis
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 from ppl.late import special
 
 FEWEST_DRAWS_A_CHAIN = 4

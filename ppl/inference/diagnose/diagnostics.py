@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppl.inference.diagnose.psis import fit_pareto, psis
-from ppl.inference.numerics.parts import by_columns
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.parts import by_columns
+from ppl.kernel.advi.target import Array
 
 if TYPE_CHECKING:
-    from ppl.inference.run.optimise import TracePoint
+    from ppl.kernel.advi.optimise import TracePoint
 
 
 FEWEST_TRACE_POINTS = 6

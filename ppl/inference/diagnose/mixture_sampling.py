@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.objective.target import Array, Target, finite, log_densities
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array, Target, finite, log_densities
 
 CLEAR_STANDARD_ERRORS = 3.0
 """A difference so many standard errors wide is no noise."""

@@ -20,11 +20,11 @@ from ppl.inference.diagnose.mixture_sampling import Proposal, log_weights, misse
 from ppl.inference.initialise.ascent import ascent
 from ppl.inference.initialise.pathfinder import PATHFINDING, Pathfinder, best_on_path
 from ppl.inference.maximise.lockstep import Search, in_lockstep
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.numerics.hessian import gaussian_at
-from ppl.inference.numerics.triangular import solved
-from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, log_densities
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.numerics.hessian import gaussian_at
+from ppl.kernel.advi.numerics.triangular import solved
+from ppl.kernel.advi.target import Array, log_densities
 
 
 class ModeSearchLimits(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 def are_alike(ess: float, n: int) -> bool:

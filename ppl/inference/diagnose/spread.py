@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 RHAT_OF_RUNS = 1.05
 """R-hat above which runs disagree: those whose means differ by a tenth of an sd have 1.005; two modes one sd

@@ -17,10 +17,10 @@ from ppl.inference.diagnose.psis import WeightedDraws, are_alike, khat_threshold
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.diagnose.verdict_rules import findings
 from ppl.inference.moves.ending import Moved
-from ppl.inference.numerics.parts import by_columns
-from ppl.inference.objective.elbo import Elbo
-from ppl.inference.objective.target import Array
-from ppl.inference.run.outcome import Outcome
+from ppl.kernel.advi.elbo import Elbo
+from ppl.kernel.advi.numerics.parts import by_columns
+from ppl.kernel.advi.outcome import Outcome
+from ppl.kernel.advi.target import Array
 
 
 @dataclass(frozen=True, repr=False)

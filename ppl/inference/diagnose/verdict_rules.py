@@ -15,8 +15,8 @@ from ppl.inference.correct.correction import CORRECTION, DrawSource, is_enough
 from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.diagnose.psis import are_alike, khat_threshold
 from ppl.inference.moves.ending import MOVES
-from ppl.inference.objective.target import Array
-from ppl.inference.run.outcome import Ending
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.target import Array
 
 if TYPE_CHECKING:
     from ppl.inference.correct.weight_quality import WeightQuality

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.inference.maximise.lockstep import Search
 from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
 from ppl.inference.maximise.rules import UNTIL_STOPPED, Step
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 LBFGS_HISTORY = 20
 """Pairs of steps and gradients that L-BFGS keeps."""

@@ -13,8 +13,8 @@ import numpy as np
 from ppl.inference.maximise.lockstep import Search
 from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
 from ppl.inference.maximise.rules import UNTIL_STOPPED, Step
-from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import Array
 
 
 class PathLimits(NamedTuple):

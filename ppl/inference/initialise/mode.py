@@ -8,9 +8,8 @@ import numpy as np
 from ppl.inference.initialise.lbfgs_path import PathPoint, next_point
 from ppl.inference.maximise.methods import maximise
 from ppl.inference.maximise.rules import STANS, Rules
-from ppl.inference.objective.target import Array, Forwarding, Target
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
+from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.target import Array, Forwarding, Target
 
 SAME_HEIGHT = 1e-9
 """Modes no further apart in nats are the same, found anew; which is higher is for rounding to say."""

@@ -17,11 +17,10 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path
 from ppl.inference.maximise.lockstep import Search, answered, in_lockstep
-from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.objective.target import Array, Target, log_densities
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.target import Array, Target, log_densities
 
 
 class PathfinderLimits(NamedTuple):

@@ -11,18 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.families.family import Family
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.low_rank import LowRank
 from ppl.inference.initialise.pathfinder import NO_GAUSSIAN, PATHFINDING, Pathfinder, pathfinders
-from ppl.inference.initialise.start import Warm
-from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
-from ppl.inference.numerics.hessian import gaussian_at
-from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target, log_densities, width_of
-from ppl.inference.run.outcome import Outcome, interrupted
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.low_rank import LowRank
+from ppl.kernel.advi.numerics.gaussian import MOST_DENSE, Gaussian
+from ppl.kernel.advi.numerics.hessian import gaussian_at
+from ppl.kernel.advi.outcome import Outcome, interrupted
+from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.start import Warm
+from ppl.kernel.advi.target import Array, Target, log_densities, width_of
 
 DRAWS_A_START = 50
 """Draws that Gaussians at the end of the best path are compared on."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.maximise.lockstep import Search
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 class WolfeLimits(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ppl.inference.objective.target import Array, Target, log_density_gradients
+from ppl.kernel.advi.target import Array, Target, log_density_gradients
 
 T = TypeVar("T")
 Evaluated = tuple[float, Array]

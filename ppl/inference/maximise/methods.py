@@ -7,7 +7,7 @@ import numpy as np
 from ppl.inference.maximise.newton import climb_by_newton
 from ppl.inference.maximise.quasi_newton import Dense, LimitedMemory, steps
 from ppl.inference.maximise.rules import STANS, Rules, Step, Stop
-from ppl.inference.objective.target import Array, Target
+from ppl.kernel.advi.target import Array, Target
 
 METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[Step]]] = {
     "lbfgs": lambda target, start, rules: steps(

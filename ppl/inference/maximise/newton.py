@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.maximise.rules import NEWTON_GAIN, Rules, Step, Stop
-from ppl.inference.objective.target import Array, Target, gradients, log_densities
+from ppl.kernel.advi.target import Array, Target, gradients, log_densities
 
 STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
 """Offsets and weights of the central difference of fourth order."""

@@ -10,7 +10,7 @@ import numpy as np
 from ppl.inference.maximise.line_search import WOLFE, Line, Loss, Point, Trial, cubic_minimum, search
 from ppl.inference.maximise.lockstep import Density, Search
 from ppl.inference.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, Step, Stop
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 class Pairs(NamedTuple):

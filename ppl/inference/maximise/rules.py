@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 EPSILON = float(np.finfo(float).eps)
 """The unit of relative tolerances."""

@@ -12,15 +12,14 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.initialise.pathfinder import pathfinder
-from ppl.inference.initialise.start import Init, Warm, start_point
 from ppl.inference.moves.ending import MOVES, begun, most_gradients, until_stationary
 from ppl.inference.moves.sampler import Sampler
-from ppl.inference.numerics.triangular import dense, diagonal_of
 from ppl.inference.nuts.chain import Chain, Draws
-from ppl.inference.objective.target import Array, Target, width_of
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
 from ppl.inference.run.settings import SampleSettings
+from ppl.kernel.advi.numerics.triangular import dense, diagonal_of
+from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.start import Init, Warm, start_point
+from ppl.kernel.advi.target import Array, Target, width_of
 
 
 class ShortChainLimits(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.moves.sampler import Sampler
-from ppl.inference.objective.target import Array, Forwarding, Target, gradients, log_density_gradients
+from ppl.kernel.advi.target import Array, Forwarding, Target, gradients, log_density_gradients
 
 
 class ConditionalLimits(NamedTuple):

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from ppl.inference.moves.mixing import Mixing, Stage, about_modes, compare, joined
 from ppl.inference.moves.sampler import SAMPLER, Adapted, Sampler, all_of
 from ppl.inference.moves.trajectories import chains_at
-from ppl.inference.objective.target import Array, Target, for_many_points
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.target import Array, Target, for_many_points
 
 
 class EndingLimits(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 from ppl.late import special
 
 FALSE_DRIFTS = 0.01

@@ -13,9 +13,9 @@ import numpy as np
 
 from ppl.inference.moves.metric import metric_of
 from ppl.inference.moves.trajectories import Chains, Move, chains_at, move
-from ppl.inference.numerics.triangular import diagonal_of, inverse_of, times
-from ppl.inference.objective.coordinates import rescaled
-from ppl.inference.objective.target import Array, Target
+from ppl.kernel.advi.coordinates import rescaled
+from ppl.kernel.advi.numerics.triangular import diagonal_of, inverse_of, times
+from ppl.kernel.advi.target import Array, Target
 
 
 class SamplerLimits(NamedTuple):

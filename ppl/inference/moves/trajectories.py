@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.numerics.triangular import diagonal_of, times, transposed_times
-from ppl.inference.objective.target import Array, Target, gradients, log_density_gradients, of_points
+from ppl.kernel.advi.numerics.triangular import diagonal_of, times, transposed_times
+from ppl.kernel.advi.target import Array, Target, gradients, log_density_gradients, of_points
 
 
 class TrajectoryLimits(NamedTuple):

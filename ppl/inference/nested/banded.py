@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 from ppl.late import lapack
 
 FIRST_RIDGE = 1e-6

@@ -29,8 +29,8 @@ from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.outer import OUTER, Mixture, spread_of
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.nested.trends import Trends
-from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.parts import row_parts
+from ppl.kernel.advi.target import Array
 
 
 class BlockTrendLimits(NamedTuple):

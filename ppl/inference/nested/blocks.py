@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.structure import Structure
-from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import (
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import (
     Array,
     Target,
     given,

@@ -24,8 +24,8 @@ from ppl.inference.nested.blocks import (
     times,
 )
 from ppl.inference.nested.polynomials import Polynomials
-from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import Array
 
 
 class ConditionalLimits(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.banded import Factors, factors_of
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 class Coupled(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 class CouplingLimits(NamedTuple):

@@ -18,8 +18,8 @@ from ppl.inference.nested.banded import Factors
 from ppl.inference.nested.blocks import BLOCK_MODES, Modes
 from ppl.inference.nested.coupled import Coupled, coupled_factors
 from ppl.inference.nested.sparse import Field, are_little_work
-from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import (
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import (
     Array,
     Target,
     given,

@@ -29,8 +29,8 @@ from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.interpolated import Interpolated
 from ppl.inference.nested.slopes import third_derivatives
 from ppl.inference.nested.trends import Trends
-from ppl.inference.numerics.gaussian import LOG_2PI, Gaussian
-from ppl.inference.objective.target import Array, finite
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI, Gaussian
+from ppl.kernel.advi.target import Array, finite
 
 MOST_PAIRS = 12
 """Draws at an outer point are in pairs, y and -y: so many at most."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 class GivenDraws(NamedTuple):

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.adjacency import Graph, Indices
-from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array, Target, gradients
+from ppl.kernel.advi.numerics.parts import row_parts
+from ppl.kernel.advi.target import Array, Target, gradients
 
 
 class GraphLimits(NamedTuple):

@@ -18,8 +18,8 @@ from ppl.inference.nested.coupled import Coupled
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.trends import lengths
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array
 
 NEW_POINTS = 24
 """Outer points that are added at a time."""

@@ -10,9 +10,9 @@ from ppl.inference.maximise.lockstep import answered
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.slopes import profile_slopes, slopes
-from ppl.inference.numerics.gaussian import Gaussian, made_positive
-from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.gaussian import Gaussian, made_positive
+from ppl.kernel.advi.numerics.parts import row_parts
+from ppl.kernel.advi.target import Array
 
 
 class ClimbLimits(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.marginal import Marginal, Peak, ascended, newton
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 class BesideLimits(NamedTuple):

@@ -12,9 +12,9 @@ from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.skewed import SinhArcsinh, SkewedTs
 from ppl.inference.nested.student_ts import StudentTs, fitted, moments
-from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array
 
 
 class OuterLimits(NamedTuple):

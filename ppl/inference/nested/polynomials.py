@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev, hermite_e
 
-from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import Array
 
 
 class PolynomialLimits(NamedTuple):

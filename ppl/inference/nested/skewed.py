@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.nested.student_ts import StudentTs
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 from ppl.late import special
 
 TAIL_SHARE = 0.05

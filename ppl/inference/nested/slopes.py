@@ -14,7 +14,7 @@ import numpy as np
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes, solve_lower, solve_upper
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.sparse import Field
-from ppl.inference.objective.target import Array, gradients
+from ppl.kernel.advi.target import Array, gradients
 
 DIFFERENCE = 3e-3
 """The step of second differences, in sds."""

@@ -24,7 +24,7 @@ from ppl.inference.nested.graph import (
     with_graphs_beside,
 )
 from ppl.inference.nested.sparse import FIELD, Field, are_little_work, field_of
-from ppl.inference.objective.target import Array, Target, kinds_of, width_of, with_shared
+from ppl.kernel.advi.target import Array, Target, kinds_of, width_of, with_shared
 
 
 class StructureLimits(NamedTuple):

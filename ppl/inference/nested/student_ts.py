@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.correct.resampling import systematic
-from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array
 from ppl.late import special
 
 

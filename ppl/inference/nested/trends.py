@@ -7,8 +7,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array
 
 
 @dataclass(frozen=True)

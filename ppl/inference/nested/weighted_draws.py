@@ -23,8 +23,8 @@ from ppl.inference.nested.field_draws import TREND_POINTS, FieldDraws, field_dra
 from ppl.inference.nested.marginal import Marginal, Peak
 from ppl.inference.nested.outer import OUTER, Mixture, fitted_to, overdispersed_batches, spread_of
 from ppl.inference.numerics.log_sums import log_sum_exp, softmax
-from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array, finite
+from ppl.kernel.advi.numerics.parts import row_parts
+from ppl.kernel.advi.target import Array, finite
 
 SHAPES_SEEN = 16
 """Outer points at which it is seen how many terms polynomials need."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 def log_sum_exp(x: ArrayLike, axis: int | None = None) -> Array:

@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 Bits = NDArray[np.uint32]
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ppl.distribution import requirements
 from ppl.errors import InferenceError, PPLError
-from ppl.extras import extra
-from ppl.inference.families.family import Family
-from ppl.inference.initialise.start import Init, Warm, start_point
-from ppl.inference.numerics.gaussian import MOST_DENSE
-from ppl.inference.numerics.triangular import solved
-from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target
 from ppl.inference.run.settings import SampleSettings
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.numerics.gaussian import MOST_DENSE
+from ppl.kernel.advi.numerics.triangular import solved
+from ppl.kernel.advi.start import Init, Warm, start_point
+from ppl.kernel.advi.target import Array, Target
+from ppl.system.distribution import requirements
+from ppl.system.extras import extra
 
 STATISTICS = ("logp", "mean_tree_accept", "step_size", "depth", "n_steps", "diverging", "energy")
 """What nutpie calls the columns of `Draws.statistics`."""

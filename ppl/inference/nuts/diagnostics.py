@@ -12,7 +12,7 @@ import numpy as np
 
 from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, rhat
 from ppl.inference.diagnose.level import FROM_BEST, Level
-from ppl.inference.objective.target import Array
+from ppl.kernel.advi.target import Array
 
 
 class ChainBounds(NamedTuple):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.families.ard_diagonal import Positions
-from ppl.inference.numerics.gaussian import LOG_2PI
-from ppl.inference.objective.target import Array, Forwarding, Target, log_densities, log_density_gradients
+from ppl.kernel.advi.families.ard_diagonal import Positions
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import Array, Forwarding, Target, log_densities, log_density_gradients
 
 
 @dataclass(frozen=True, eq=False)

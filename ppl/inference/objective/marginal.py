@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ppl.inference.objective.target import Forwarding, Target
+from ppl.kernel.advi.target import Forwarding, Target
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,6 @@
 
 from collections.abc import Callable
 
-from ppl.inference.families import FAMILIES
-from ppl.inference.initialise.start import Init
-from ppl.inference.objective.target import Target
 from ppl.inference.recipes.advi import staged
 from ppl.inference.recipes.dsvi import dsvi, dsvi_ard, dsvi_diagonal
 from ppl.inference.recipes.fixed_draws import fixed_draws
@@ -16,9 +13,12 @@ from ppl.inference.recipes.refusals import refuse
 from ppl.inference.recipes.result import Result, without_parameters
 from ppl.inference.recipes.ssvb import ssvb
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import NULL_JOURNAL, Journal
-from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.families import FAMILIES
+from ppl.kernel.advi.journal import NULL_JOURNAL, Journal
+from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.target import Target
 
 Recipe = Callable[[Target, Init, Context], Result]
 """A whole algorithm. `init` is a radius, a point (dim,) or an earlier q, as in `start.start_point`."""

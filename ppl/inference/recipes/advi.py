@@ -10,12 +10,7 @@ from functools import partial
 import numpy as np
 
 from ppl.inference.correct.correction import will_move
-from ppl.inference.estimators.reparameterised import reparameterised
-from ppl.inference.families import family_of
-from ppl.inference.families.family import Family
-from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
-from ppl.inference.objective.target import Target, without_blocks
 from ppl.inference.recipes.nested import Refused, by_blocks
 from ppl.inference.recipes.optimising import Loop, initialise, path_without_steps, run_loop
 from ppl.inference.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
@@ -24,15 +19,20 @@ from ppl.inference.refine.family_upgrade import at_start, upgrade
 from ppl.inference.refine.newton_by_rows import at_mode_of_all_rows
 from ppl.inference.refine.refinement import Refined, refine, unrefined
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import once
-from ppl.inference.run.optimise import Algorithm
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.settings import Settings
-from ppl.inference.steps.advi_sequence import AdviSequence
-from ppl.inference.steps.averaging import AVERAGED_TAIL
-from ppl.inference.steps.eta_search import FEWEST_SEARCH_DRAWS
-from ppl.inference.stopping.relative_elbo import RelativeElbo
+from ppl.kernel.advi.estimators.reparameterised import reparameterised
+from ppl.kernel.advi.eta_search import FEWEST_SEARCH_DRAWS
+from ppl.kernel.advi.families import family_of
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.journal import once
+from ppl.kernel.advi.optimise import Algorithm
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.steps.advi_sequence import AdviSequence
+from ppl.kernel.advi.steps.averaging import AVERAGED_TAIL
+from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
+from ppl.kernel.advi.target import Target, without_blocks
 
 NO_REFINEMENT = (
     "The refinement on fixed draws was skipped: it needs all rows at once and does not work with minibatches."

@@ -6,20 +6,20 @@ from functools import partial
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.estimators.reparameterised import reparameterised
-from ppl.inference.families.ard_diagonal import ArdDiagonal
-from ppl.inference.families.diagonal import Diagonal
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.initialise.start import Init
 from ppl.inference.objective.ard import ArdTarget
-from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import AVERAGED_HALF, fit_by_steps, maximise_elbo
 from ppl.inference.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.context import Context
-from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
-from ppl.inference.steps.staged import Staged
+from ppl.kernel.advi.estimators.reparameterised import reparameterised
+from ppl.kernel.advi.families.ard_diagonal import ArdDiagonal
+from ppl.kernel.advi.families.diagonal import Diagonal
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.optimise import Algorithm
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.steps.staged import Staged
+from ppl.kernel.advi.target import Target
 
 DSVI_STAGES = 20
 """Stages of equal length."""

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from ppl.inference.families.mean_field import MeanField
-from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
-from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import initialise, path_without_steps
 from ppl.inference.recipes.parts import with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, answer, unrefined
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import once
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.journal import once
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.target import Target
 
 
 def fixed_draws(target: Target, init: Init, context: Context) -> Result:

@@ -3,16 +3,16 @@
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.mode import Mode, find_mode
-from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.maximise.rules import STANS, Rules
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.numerics.hessian import gaussian_at
-from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.numerics.hessian import gaussian_at
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.start import Init, start_points
+from ppl.kernel.advi.target import Target
 
 TO_ROUNDING = Rules(tol_rel_obj=0.0, tol_rel_grad=0.1)
 """A Gaussian is centred at the mode more closely than Stan's tolerances ask for."""

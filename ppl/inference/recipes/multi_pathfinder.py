@@ -5,18 +5,18 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.correct.correction import resample
 from ppl.inference.diagnose.psis import weighted_draws_of
-from ppl.inference.families.family import Family
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.pathfinder import NO_GAUSSIAN, Pathfinder, mixture_log_density, pathfinders
-from ppl.inference.initialise.start import Init, start_points
-from ppl.inference.numerics.gaussian import MOST_DENSE
-from ppl.inference.objective.elbo import elbo_of
-from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.elbo import elbo_of
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.numerics.gaussian import MOST_DENSE
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.start import Init, start_points
+from ppl.kernel.advi.target import Array, Target, log_densities
 
 
 def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:

@@ -20,10 +20,6 @@ from ppl.inference.correct.evidence import Estimates, of_weights
 from ppl.inference.correct.weight_quality import is_reliable
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import WeightedDraws
-from ppl.inference.families.family import Family
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.mean_field import MeanField
-from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.nested.blocks import Blocks
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.interpolated import interpolated, interpolated_again
@@ -35,14 +31,17 @@ from ppl.inference.nested.structure import structure_of
 from ppl.inference.nested.student_ts import moments
 from ppl.inference.nested.weighted_draws import Drawn, drawn
 from ppl.inference.numerics.log_sums import log_sum_exp
-from ppl.inference.numerics.parts import by_columns
-from ppl.inference.objective.elbo import Elbo
-from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Progress
+from ppl.kernel.advi.elbo import Elbo
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.numerics.parts import by_columns
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.progress import Phase, Progress
+from ppl.kernel.advi.start import Init, start_points
+from ppl.kernel.advi.target import Array, Target
 from ppl.memory import NoRoom, require_room
 
 PROPOSALS = 2048

@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.families.family import Family
-from ppl.inference.initialise.start import START_PATHS, Init, Warm, start_point, start_points
 from ppl.inference.initialise.starting import Start, at_random, from_paths, from_q
-from ppl.inference.objective.subsampling import PURPOSE_START, row_choice
-from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.parts import etas_of
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.refinement import Refined
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import once
-from ppl.inference.run.optimise import Algorithm, Run, begin, optimise
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
-from ppl.inference.steps.eta_search import EtaSearch, search_eta
+from ppl.kernel.advi.eta_search import EtaSearch, search_eta
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.journal import once
+from ppl.kernel.advi.optimise import Algorithm, Run, begin, optimise
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.start import START_PATHS, Init, Warm, start_point, start_points
+from ppl.kernel.advi.subsampling import PURPOSE_START, row_choice
+from ppl.kernel.advi.target import Array, Target
 
 AVERAGED_HALF = 3.0
 """The power by which an average is over the later half of the path or so."""

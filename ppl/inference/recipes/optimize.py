@@ -9,19 +9,19 @@ from functools import partial
 
 import numpy as np
 
-from ppl.inference.families.marginal import Marginal
-from ppl.inference.families.mean_field import MeanField
-from ppl.inference.families.point import Point
 from ppl.inference.initialise.mode import find_mode
-from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.initialise.starting import from_paths
 from ppl.inference.objective.marginal import MarginalTarget
-from ppl.inference.objective.target import Target
 from ppl.inference.recipes.fixed_draws import from_start
 from ppl.inference.recipes.laplace import outcome_of
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.run.context import Context
-from ppl.inference.run.journal import once
+from ppl.kernel.advi.families.marginal import Marginal
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.families.point import Point
+from ppl.kernel.advi.journal import once
+from ppl.kernel.advi.start import Init, start_points
+from ppl.kernel.advi.target import Target
 
 
 def optimize(target: Target, init: Init, context: Context) -> Result:

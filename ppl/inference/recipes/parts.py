@@ -4,19 +4,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ppl.inference.estimators import ESTIMATORS
-from ppl.inference.estimators.estimate import Estimator
-from ppl.inference.families.family import Family
-from ppl.inference.families.standard import STANDARDS
-from ppl.inference.objective.subsampling import row_choice
-from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
-from ppl.inference.steps import STEPS
-from ppl.inference.steps.averaging import Last, Polynomial
-from ppl.inference.steps.eta_search import SEARCHED_ETAS
-from ppl.inference.steps.step_rule import StepRule
-from ppl.inference.stopping import STOPPING
-from ppl.inference.stopping.stopping_rule import StoppingRule
+from ppl.kernel.advi.estimators import ESTIMATORS
+from ppl.kernel.advi.estimators.estimate import Estimator
+from ppl.kernel.advi.eta_search import SEARCHED_ETAS
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.standard import STANDARDS
+from ppl.kernel.advi.optimise import Algorithm
+from ppl.kernel.advi.steps import STEPS
+from ppl.kernel.advi.steps.averaging import Last, Polynomial
+from ppl.kernel.advi.steps.step_rule import StepRule
+from ppl.kernel.advi.stopping import STOPPING
+from ppl.kernel.advi.stopping.stopping_rule import StoppingRule
+from ppl.kernel.advi.subsampling import row_choice
 
 UNSCALED_ETAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """In the coordinates of the model: about one over the curvature, which only scaled coordinates know

@@ -26,26 +26,25 @@ from ppl.inference.correct.evidence import (
     mixed,
     of_weights,
 )
-from ppl.inference.correct.finite_draws import points_with_density
 from ppl.inference.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.inference.diagnose.diagnostics import trend
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.psis import WeightedDraws, weighted_draws_of
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
-from ppl.inference.families.family import Family
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.standard import StudentT
 from ppl.inference.moves.metric import CORRELATED_DIMENSIONS
 from ppl.inference.moves.sampler import Adapted
-from ppl.inference.numerics.parts import by_rows, draws_within, row_parts
-from ppl.inference.objective.elbo import Elbo, elbo_of
-from ppl.inference.objective.target import Array, Target, finite, log_densities, share_of_rows, width_of
 from ppl.inference.run.context import Context
-from ppl.inference.run.optimise import TracePoint
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.elbo import Elbo, elbo_of
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.standard import StudentT
+from ppl.kernel.advi.finite_draws import points_with_density
+from ppl.kernel.advi.numerics.parts import by_rows, draws_within, row_parts
+from ppl.kernel.advi.optimise import TracePoint
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.progress import Phase, Progress
+from ppl.kernel.advi.target import Array, Target, finite, log_densities, share_of_rows, width_of
 
 
 class ResultLimits(NamedTuple):

@@ -2,18 +2,18 @@
 
 from dataclasses import replace
 
-from ppl.inference.estimators.stochastic_search import StochasticSearch
-from ppl.inference.families.family import Family
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.initialise.start import Init
-from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import AVERAGED_HALF, fit_by_steps
 from ppl.inference.recipes.parts import algorithm_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.context import Context
-from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.settings import Settings
-from ppl.inference.steps.robbins_monro import RobbinsMonro
+from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.optimise import Algorithm
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.steps.robbins_monro import RobbinsMonro
+from ppl.kernel.advi.target import Target
 
 GRADIENT_VARIANCE = 1.0
 """The variance that a gradient may have in an entry of params (the paper's epsilon)."""

@@ -13,23 +13,23 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.correction import will_move
-from ppl.inference.correct.finite_draws import points_with_density
 from ppl.inference.correct.weight_quality import is_light
 from ppl.inference.diagnose.psis import Psis, psis
-from ppl.inference.families.family import Family
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.starting import Start
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.numerics.parts import by_rows, draws_within
-from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target, for_many_points, width_of
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, unrefined
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
-from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.finite_draws import points_with_density
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.numerics.parts import by_rows, draws_within
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.progress import Listener
+from ppl.kernel.advi.target import Array, Target, for_many_points, width_of
 
 
 class UpgradeLimits(NamedTuple):

@@ -12,15 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.families.family import Family
-from ppl.inference.families.standard import NORMAL
 from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SOBOL_SPACING, sobol
-from ppl.inference.objective.target import Array, Target, width_of
 from ppl.inference.refine.fixed_elbo import Maximum, maximise
-from ppl.inference.run.journal import NULL_JOURNAL, Journal
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.standard import NORMAL
+from ppl.kernel.advi.journal import NULL_JOURNAL, Journal
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.target import Array, Target, width_of
 from ppl.late import special, stats
 
 

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.estimators.reparameterised import elbo_gradient
-from ppl.inference.families.family import Family
 from ppl.inference.maximise.lockstep import answered
 from ppl.inference.maximise.quasi_newton import LimitedMemory, climb
 from ppl.inference.maximise.rules import EPSILON, Rules, Step
-from ppl.inference.numerics.triangular import solve_triangular
-from ppl.inference.objective.target import Array, Target, blame, log_density_gradients
-from ppl.inference.run.outcome import Ending
+from ppl.kernel.advi.estimators.reparameterised import elbo_gradient
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.numerics.triangular import solve_triangular
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.target import Array, Target, blame, log_density_gradients
 
 Objective = Callable[[Array], tuple[float, Array]]
 

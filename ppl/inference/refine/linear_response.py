@@ -8,9 +8,9 @@ the ELBO (Giordano, Ingram and Broderick 2024, JMLR 25, section 3.2).
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.families.family import Family
-from ppl.inference.objective.target import Array, Target
 from ppl.inference.refine.fixed_elbo import negative_elbo
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.target import Array, Target
 
 RESPONSE_STEP = 1e-4
 """The step of the central differences, where q is about as wide as a standard normal."""

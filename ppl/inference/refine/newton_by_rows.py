@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.numerics.gaussian import Gaussian
-from ppl.inference.numerics.hessian import gaussian_at
-from ppl.inference.objective.elbo import elbo_by_ratios
-from ppl.inference.objective.subsampling import minibatch, rows_of
-from ppl.inference.objective.target import Array, Target
 from ppl.inference.refine.refinement import Refined
+from ppl.kernel.advi.elbo import elbo_by_ratios
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.numerics.hessian import gaussian_at
+from ppl.kernel.advi.subsampling import minibatch, rows_of
+from ppl.kernel.advi.target import Array, Target
 
 
 class NewtonByRowsLimits(NamedTuple):

@@ -7,15 +7,15 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.correct.correction import will_move
-from ppl.inference.families.family import Family
-from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.starting import Start
-from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.inference.refine.fixed_elbo import negative_elbo
 from ppl.inference.refine.linear_response import linear_response
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.target import Array
 
 COMPARED_DRAWS = 32
 """Draws on which the ELBO before refinement is compared with that after."""

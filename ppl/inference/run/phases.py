@@ -1,28 +1,10 @@
-"""The stages of a run by name: what reports, the progress bar and `ppl docs variational` call them."""
+"""Which stages a run goes through, what each does, and what it usually costs."""
 
-from enum import StrEnum
 from importlib.resources import files
 from typing import NamedTuple
 
 from ppl.inference.run.settings import Settings
-
-
-class Phase(StrEnum):
-    """A stage of a run, in the order in which stages come."""
-
-    NESTED = "latent variables"
-    MODE = "mode"
-    PATHFINDER = "Pathfinder"
-    STEP_SIZE = "step size search"
-    LOOP = "stochastic optimisation"
-    FIXED_DRAWS = "sample average approximation"
-    IMPORTANCE = "importance sampling"
-    OTHER_MODES = "other modes"
-    MOVES = "HMC moves"
-    WARMUP = "warmup"
-    SAMPLING = "sampling"
-    VARIABLES = "variables of the draws"
-    DONE = "done"
+from ppl.kernel.advi.progress import Phase
 
 
 class About(NamedTuple):

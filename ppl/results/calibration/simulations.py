@@ -13,10 +13,9 @@ from ppl.errors import DataError, InferenceError, Rejection
 from ppl.fitting.memory_needed import require_memory_of_rows
 from ppl.fitting.table import Table
 from ppl.forward.program import simulator_of
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress, silent
-from ppl.names import Sized, flat
-from ppl.results.files.columns import Floats
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.draws.columns import Floats
+from ppl.kernel.draws.names import Sized, flat
 from ppl.source import SourceText
 
 SIMULATION_STREAM = 0x73696D

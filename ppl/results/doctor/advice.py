@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ppl.kernel.draws.columns import Floats
 from ppl.results.doctor.evidence import Column, Outcome
 from ppl.results.doctor.statement import Statement, restated
-from ppl.results.files.columns import Floats
 
 LOCATIONS: Mapping[str, tuple[int, bool]] = {
     **dict.fromkeys(("normal", "cauchy", "double_exponential", "logistic", "skew_normal"), (0, True)),

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ppl.errors import Fix
-from ppl.frontend import ast
-from ppl.frontend.parser import parse
-from ppl.frontend.walk import statements, walk
+from ppl.kernel.language import ast
+from ppl.kernel.language.parser import parse
+from ppl.kernel.language.program_text import with_fixes
+from ppl.kernel.language.walk import statements, walk
 from ppl.observed.places import in_common
-from ppl.program_text import with_fixes
 from ppl.results.doctor.statement import Lines, Site, Statement, arguments_of, density_of
 from ppl.source import SourceText, Span
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.tables import is_identifier
+from ppl.kernel.draws.columns import Floats
+from ppl.kernel.language.tables import is_identifier
 from ppl.late import stats
+from ppl.programs.fresh_names import FreshNames
 from ppl.results.doctor.advice import LOCATIONS, bracketed, with_term
 from ppl.results.doctor.change import Change, written
 from ppl.results.doctor.evidence import Outcome
@@ -14,7 +15,6 @@ from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Lines, Statement, restated
 from ppl.results.doctor.tails import farthest
-from ppl.results.files.columns import Floats
 from ppl.types import INT, REAL
 
 TRIED = 60

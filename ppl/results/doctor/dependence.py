@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from ppl.kernel.draws.columns import Floats
 from ppl.results.doctor.evidence import Evidence
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.parameters import BY_CHANCE
-from ppl.results.files.columns import Floats
 
 STRONG = 0.5
 """The correlation from which on it is reported: an sd given the other parameter is 13% smaller."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ppl.errors import Fix
-from ppl.frontend.lints import Lint
-from ppl.program_text import with_fixes
+from ppl.kernel.draws.columns import Floats
+from ppl.kernel.language.program_text import with_fixes
+from ppl.programs.lints import Lint
 from ppl.results.doctor.change import NO_FIX, Change, Rescaling
-from ppl.results.files.columns import Floats
 from ppl.source import SourceText
 
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ppl.frontend import ast
-from ppl.frontend.density_lints import literal, parameters, redeclaration
-from ppl.frontend.non_centred import CONTAINERS
+from ppl.kernel.draws.columns import Floats
+from ppl.kernel.language import ast
+from ppl.programs.density_lints import literal, parameters, redeclaration
+from ppl.programs.non_centred import CONTAINERS
 from ppl.results.doctor.advice import SYMMETRIC, rounded, with_argument
 from ppl.results.doctor.change import Change, Rescaling
 from ppl.results.doctor.evidence import Evidence, Outcome, Parameter, Prior
@@ -16,7 +17,6 @@ from ppl.results.doctor.power_scaling import sensitivity
 from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Statement
 from ppl.results.doctor.tails import farthest, upper_tail
-from ppl.results.files.columns import Floats
 
 SENSITIVE = 0.05
 """The sensitivity to powers of prior or likelihood above which they matter (Kallioinen et al. 2024)."""

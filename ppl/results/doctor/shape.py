@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ppl.kernel.draws.columns import Floats
 from ppl.late import stats
 from ppl.results.doctor.advice import SYMMETRIC
 from ppl.results.doctor.change import Change
@@ -10,7 +11,6 @@ from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.residuals import Candidate
 from ppl.results.doctor.statement import Statement, restated
 from ppl.results.doctor.tails import farthest
-from ppl.results.files.columns import Floats
 
 COARSE = 0.5
 """The largest distance of neighbouring values, in predictive sds, of data that are continuous."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ppl.frontend import ast
-from ppl.frontend.calls import left_and_args
-from ppl.frontend.fresh_names import FreshNames
-from ppl.frontend.parser import parse
-from ppl.frontend.printer import expression
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import left_and_args
+from ppl.kernel.language.parser import parse
+from ppl.kernel.language.printer import expression
+from ppl.programs.fresh_names import FreshNames
 from ppl.source import SourceText, Span
 from ppl.types import Type
 

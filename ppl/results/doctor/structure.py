@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ppl.kernel.draws.columns import Floats
 from ppl.late import special, stats
 from ppl.results.doctor import advice
 from ppl.results.doctor.change import Change, written
@@ -12,7 +13,6 @@ from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.residuals import FITTED, Candidate, along, between, quoted, scaled
 from ppl.results.doctor.tails import Farthest, farthest
-from ppl.results.files.columns import Floats
 
 ORDER = "the order of the rows"
 COVARIANCE = "squared covariance of residuals and {}"

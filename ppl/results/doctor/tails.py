@@ -12,11 +12,11 @@ from typing import final
 import numpy as np
 
 from ppl.inference.diagnose.psis import fit_pareto
+from ppl.kernel.draws.columns import Floats
 from ppl.results.doctor.change import Change
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.residuals import Candidate
-from ppl.results.files.columns import Floats
 from ppl.source import Span
 
 FITTED_TAIL_SHARE = 0.1

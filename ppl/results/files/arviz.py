@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from ppl.data.shares import Share
-from ppl.distribution import VERSION
-from ppl.extras import extra
-from ppl.names import part_columns
+from ppl.kernel.draws.columns import Floats, reshape, variables
+from ppl.kernel.draws.names import part_columns
 from ppl.results.files.arviz_versions import from_groups, group_names
 from ppl.results.files.axes import Axes
-from ppl.results.files.columns import Floats, reshape, variables
+from ppl.system.distribution import VERSION
+from ppl.system.extras import extra
 
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
 REPLICATED = "_rep"

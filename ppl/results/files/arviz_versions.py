@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import Any
 
-from ppl.distribution import requirements
-from ppl.extras import extra
+from ppl.system.distribution import requirements
+from ppl.system.extras import extra
 
 
 def from_groups(

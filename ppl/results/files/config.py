@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ppl.distribution import VERSION
 from ppl.printable import printable
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
 from ppl.results.arguments.tree import TREE, Values, with_defaults
+from ppl.system.distribution import VERSION
 
 STAN_VERSION = ("2", "39", "0")
 PARTS = ("major", "minor", "patch")

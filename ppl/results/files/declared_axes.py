@@ -1,6 +1,6 @@
 """The names of axes that a program declares."""
 
-from ppl.ir import nodes as ir
+from ppl.kernel.ir import nodes as ir
 
 OF_DRAWS = ("chain", "draw")
 

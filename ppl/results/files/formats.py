@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from ppl.distribution import requirements
 from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
+from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz_versions import netcdf_bytes
-from ppl.results.files.columns import Floats, reshape, variables
+from ppl.system.distribution import requirements
 
 if TYPE_CHECKING:
     from ppl.results.fits.fit import Fit

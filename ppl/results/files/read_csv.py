@@ -12,9 +12,9 @@ import numpy as np
 from ppl.data.text import repeated
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.names import Labels, labels_in
+from ppl.kernel.draws.columns import Floats
+from ppl.kernel.draws.names import Labels, labels_in
 from ppl.printable import printable
-from ppl.results.files.columns import Floats
 from ppl.results.files.provenance import Provenance, read_entries
 from ppl.results.fits.density import varies
 

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import as_pairs, inexact
-from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
-from ppl.names import PARTS, Sized, column_names
+from ppl.kernel.draws.columns import Floats, split_part
+from ppl.kernel.draws.names import PARTS, Sized, column_names
 from ppl.printable import printable
 from ppl.results.files.arviz import BY_OUTCOME, POINTWISE, REPLICATED
 from ppl.results.files.arviz_versions import from_netcdf, group_names
-from ppl.results.files.columns import Floats, split_part
 from ppl.results.files.formats import ABOUT, EXTRAS, About
 from ppl.results.files.provenance import PREFIX
 from ppl.results.files.read_csv import DrawsFile, Wanted, every_column, read_draws, refuse_repeated
+from ppl.system.distribution import requirements
 
 STATS = {"lp": "log_p__", "lp_approx": "log_g__"}
 """ArviZ's names of the log densities, and ours."""

@@ -1,27 +1,21 @@
-"""CSV files as CmdStan writes them, so that its readers read ours.
+"""Further files as CmdStan writes them: diagnostics, and those of the method `sample`.
 
-Layout: CmdStan 2.39. A tree of `# key = value` lines, the header, what the method says below it, the draws,
-and of the method `sample` the times, which are zero, so that the same seed gives the same bytes. Floats are
-written with the fewest digits that read back to the same double.
+The times of `sample` are zero, so that the same seed gives the same bytes.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppl.results.files.columns import Floats
+from ppl.kernel.draws.columns import Floats
+from ppl.kernel.draws.stan_csv import LEADING, cell, file_lines
 from ppl.results.files.config import Config, comment_lines
 
 if TYPE_CHECKING:
     from ppl.inference.nuts.chain import Chain
-
-Texts = Iterable[str]
-
-LEADING = ("lp__", "log_p__", "log_g__")
-"""Columns before the variables."""
 
 OF_NUTS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 """The same of chains: CmdStan's names of inference.nuts.chain.STATISTICS."""
@@ -34,50 +28,6 @@ TITLES = {
 """What CmdStan writes above each kind of metric."""
 
 NO_TIMES = ((0.0, "Warm-up"), (0.0, "Sampling"), (0.0, "Total"))
-
-
-def cell(value: float) -> str:
-    """`3`, `0.1`, `nan`, `inf`, `-inf`: the shortest text of a double."""
-    return repr(float(value)).removesuffix(".0")
-
-
-def line(values: Iterable[float]) -> str:
-    """One row of the file."""
-    text = repr(list(map(float, values)))[1:-1].replace(", ", ",") + ","  # of a list in C, 0.6 of the time
-    return text.replace(".0,", ",")[:-1] + "\n"
-
-
-def file_lines(
-    config: Config, head: Texts, rows: Iterable[Iterable[float]], adaptation: Texts = (), closing: Texts = ()
-) -> Iterator[str]:
-    """The whole file, with the names `head` of the columns."""
-    yield from comment_lines(config)
-    yield ",".join(head) + "\n"
-    yield from adaptation
-    yield from map(line, rows)
-    yield from closing
-
-
-# --- Draws of a fit ---
-
-
-def csv_lines(
-    config: Config, columns: Sequence[str], eta: float, mean: Floats, *draws: Floats
-) -> Iterator[str]:
-    """The file of method `variational` (`stan::services::experimental::advi`).
-
-    `mean` is the constrained image of the unconstrained mean, the first row. `draws` are log p (draws,),
-    log g and the variables (draws, columns).
-    """
-    rows = (chain((0, p, g), row.tolist()) for p, g, row in zip(*draws, strict=True))
-    first = chain((0, 0, 0), mean.tolist())
-    return file_lines(config, (*LEADING, *columns), chain([first], rows), eta_lines(eta))
-
-
-def eta_lines(eta: float) -> Iterator[str]:
-    """What readers look for after the header, whether the step size was searched for or not."""
-    yield "# Stepsize adaptation complete.\n"
-    yield f"# eta = {cell(eta)}\n"
 
 
 def diagnostic_lines(config: Config, trace: Sequence[tuple[int, float, float]]) -> Iterator[str]:
@@ -109,13 +59,13 @@ def sample_lines(config: Config, columns: Sequence[str], *draws: Floats) -> Iter
     """
     rows = (chain((p, p, g), row.tolist()) for p, g, row in zip(*draws, strict=True))
     sample = as_sample(config, len(draws[0]))
-    return file_lines(sample, (*LEADING, *columns), rows, closing=elapsed(*NO_TIMES))
+    return file_lines(comment_lines(sample), (*LEADING, *columns), rows, closing=elapsed(*NO_TIMES))
 
 
 def chain_lines(config: Config, columns: Sequence[str], own: "Chain", rows: Floats) -> Iterator[str]:
     """The draws of a chain of the No-U-Turn sampler; `rows` (draws, columns) are the variables."""
     draws = np.column_stack([own.draws.statistics, rows]).tolist()
-    return file_lines(config, (*OF_NUTS, *columns), draws, adaptation(own), elapsed(*NO_TIMES))
+    return file_lines(comment_lines(config), (*OF_NUTS, *columns), draws, adaptation(own), elapsed(*NO_TIMES))
 
 
 def adaptation(own: "Chain", metric: str = "diag_e") -> Iterator[str]:

@@ -19,17 +19,17 @@ from ppl.fitting.listener import listener_of
 from ppl.fitting.sampling import sample_chains
 from ppl.fitting.table import Table
 from ppl.inference.diagnose.level import Level
-from ppl.inference.initialise.start import Init
 from ppl.inference.nuts.chain import DEPTH, DIVERGING, Chain
 from ppl.inference.nuts.diagnostics import Judged, judged
 from ppl.inference.run.phases import OF_CHAINS
-from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import SampleSettings
+from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.start import Init
+from ppl.kernel.draws.columns import Floats
 from ppl.results.arguments.of_settings import format_value
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz_versions import netcdf_bytes
-from ppl.results.files.columns import Floats
 from ppl.results.files.stan_csv import OF_NUTS, chain_lines
 from ppl.results.fits.codes import codes
 from ppl.results.fits.variables import VariablesOfDraws

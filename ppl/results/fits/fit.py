@@ -38,21 +38,22 @@ from ppl.inference.correct.standard_errors import standard_errors
 from ppl.inference.diagnose.advice import in_python
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict
-from ppl.inference.families import describe
-from ppl.inference.initialise.start import Warm
-from ppl.inference.numerics.parts import by_columns
 from ppl.inference.recipes.result import Result
-from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
-from ppl.inference.run.progress import Listener, silent
+from ppl.inference.run.phases import phases_of, phases_of_draws
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.families import describe
+from ppl.kernel.advi.numerics.parts import by_columns
+from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.progress import Listener, Phase, silent
+from ppl.kernel.advi.start import Warm
+from ppl.kernel.draws.columns import Floats, bracketed, missing_of, variables
+from ppl.kernel.draws.names import LABELS, labels_in, variable_of
+from ppl.kernel.draws.stan_csv import csv_lines
 from ppl.late import LateModule
-from ppl.names import LABELS, labels_in, variable_of
 from ppl.results.arguments.of_settings import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
-from ppl.results.files.columns import Floats, bracketed, missing_of, variables
-from ppl.results.files.config import as_json
+from ppl.results.files.config import as_json, comment_lines
 from ppl.results.files.formats import require_name_of_fit
 from ppl.results.files.provenance import Provenance
 from ppl.results.fits import saved
@@ -560,7 +561,7 @@ class Fit(VariablesOfDraws):
         if config.values["ppl.format"] == "sample":
             lines = stan_csv.sample_lines(config, self.column_names, *draws)
         else:
-            lines = stan_csv.csv_lines(config, self.column_names, self.eta, self.at_mean(), *draws)
+            lines = csv_lines(comment_lines(config), self.column_names, self.eta, self.at_mean(), *draws)
         write_whole(path, lines)
 
     @checks

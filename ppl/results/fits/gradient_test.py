@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.density.log_density import LogDensity
-from ppl.results.files.columns import Floats
+from ppl.kernel.draws.columns import Floats
 
 DIFFERENCE_STEPS = (1e-2, 1e-3, 1e-4, 1e-5)
 """Relative steps of the differences; the pair of neighbours that agrees best gives the estimate."""

@@ -10,10 +10,10 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.names import unflatten
-from ppl.results.files.columns import Floats
+from ppl.kernel.draws.columns import Floats
+from ppl.kernel.draws.names import unflatten
+from ppl.kernel.draws.stan_csv import cell
 from ppl.results.files.readers import read_file
-from ppl.results.files.stan_csv import cell
 
 
 @dataclass(frozen=True, eq=False)

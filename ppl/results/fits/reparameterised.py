@@ -13,7 +13,7 @@ def non_centred_forms(model: CompiledProgram) -> tuple[str, ...]:
     """
     if model.compilation.part is not None:  # a part of a program has no text of its own
         return ()
-    from ppl.frontend.non_centred import centred
+    from ppl.programs.non_centred import centred
 
     found = list(centred(*model.compilation.checked))
     if not found:

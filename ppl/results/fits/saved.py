@@ -19,15 +19,15 @@ from ppl.fitting.state_json import decode, encode
 from ppl.fitting.target import target_of
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.diagnose.spread import Spread
-from ppl.inference.families import describe
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
 from ppl.inference.run.context import Context
-from ppl.inference.run.optimise import TracePoint
-from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
+from ppl.kernel.advi.families import describe
+from ppl.kernel.advi.optimise import TracePoint
+from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.streams import Streams
 from ppl.late import LateModule
 from ppl.results.files.provenance import Provenance
 

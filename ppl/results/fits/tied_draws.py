@@ -12,13 +12,13 @@ from ppl.errors import DataError, InferenceError
 from ppl.fitting.driver import threads_of_fit
 from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.fitting.table import Table, tabulate
-from ppl.frontend import ast
 from ppl.inference.moves.conditional import conditional
-from ppl.names import variable_of
+from ppl.kernel.draws.columns import Floats, reshape
+from ppl.kernel.draws.names import variable_of
+from ppl.kernel.language import ast
 from ppl.observed.completed import Completion
 from ppl.observed.new_rows import Predicting
 from ppl.observed.tied import Tied
-from ppl.results.files.columns import Floats, reshape
 from ppl.results.fits.log_prob import unconstrained_of
 
 if TYPE_CHECKING:

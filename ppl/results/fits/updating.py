@@ -11,19 +11,19 @@ from ppl.data.blocks import taken
 from ppl.data.levels import Factor
 from ppl.data.shares import Share
 from ppl.density.compiled_program import as_declared
-from ppl.density.conditioning import leaves
 from ppl.density.log_density import Floats, LogDensity
 from ppl.density.rows import ROW_SPLIT, ByRows
 from ppl.density.updated import Earlier, Site, positions, site_of, whole_rows
 from ppl.errors import DataError, InferenceError
 from ppl.inference.correct.weight_quality import WeightQuality
 from ppl.inference.diagnose.psis import psis
-from ppl.inference.objective.target import Known
-from ppl.ir import nodes as ir
-from ppl.ir.forms import ARRAYS
-from ppl.ir.passes.split_rows import split_rows
+from ppl.kernel.advi.target import Known
+from ppl.kernel.density.reading import leaves
+from ppl.kernel.ir import nodes as ir
 from ppl.observed.new_rows import NewRows
 from ppl.observed.refused import not_updated
+from ppl.optimise.forms import ARRAYS
+from ppl.optimise.passes.split_rows import split_rows
 from ppl.results.fits.new_rows import coded_as_at_the_fit, groups_in
 from ppl.stdlib.constraints.table import ELEMENTWISE
 

@@ -11,8 +11,8 @@ from ppl.arguments import checks
 from ppl.errors import ArgumentError, DataError, InferenceError, UnknownName, first_few
 from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import Level
+from ppl.kernel.draws.columns import Floats
 from ppl.observed.outcome_names import JOINED
-from ppl.results.files.columns import Floats
 from ppl.results.report.by_outcome import ByOutcome
 from ppl.results.report.loo import NOT_ADDED, Loo, LooByOutcome, se_of_sum
 from ppl.results.report.ranked import Ranked

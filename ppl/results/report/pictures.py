@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.inference.run.outcome import Ending
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.draws.columns import Floats, reshape, variables
 from ppl.results.files.arviz import REPLICATED
-from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.density import varies
 from ppl.results.report import plots

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.distribution import requirements
 from ppl.errors import MissingPackage
 from ppl.files import replacing
-from ppl.results.files.columns import Floats, variables
+from ppl.kernel.draws.columns import Floats, variables
 from ppl.results.fits.density import density, is_discrete, masses, varies
+from ppl.system.distribution import requirements
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

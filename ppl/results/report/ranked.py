@@ -7,7 +7,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 
 from ppl import html
 from ppl.errors import UnknownName
-from ppl.results.files.tables import TABLE_WIDTH, text_table
+from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
 
 
 class Named(Protocol):

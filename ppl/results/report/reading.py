@@ -10,8 +10,8 @@ from ppl.inference.diagnose.convergence import rhat
 from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.diagnose.psis import khat_threshold
 from ppl.inference.nuts.diagnostics import Judged, judged
-from ppl.inference.run.outcome import Ending, Outcome
-from ppl.results.files.columns import Floats
+from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.draws.columns import Floats
 from ppl.results.files.provenance import worst_of
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.stansummary import runs_of, worst_khats
@@ -111,7 +111,7 @@ def of_densities(file: DrawsFile, ratios: Floats) -> "Verdict":
     from ppl.inference.correct.correction import Corrected, DrawSource
     from ppl.inference.diagnose.psis import weighted_draws_of
     from ppl.inference.diagnose.verdict import verdict_of
-    from ppl.inference.objective.elbo import elbo_of
+    from ppl.kernel.advi.elbo import elbo_of
 
     finite = np.isfinite(ratios)
     u, ratios = file.only(file.parameters).draws[finite], ratios[finite]

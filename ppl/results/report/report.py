@@ -8,8 +8,8 @@ from html import escape
 from importlib.resources import files
 
 from ppl import html
+from ppl.kernel.draws.columns import folded
 from ppl.results.files.arviz import POINTWISE, PREDICTIVE
-from ppl.results.files.columns import folded
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.pictures import KINDS, Material, parts
 from ppl.results.report.plots import svg

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ppl.results.files.tables import TABLE_WIDTH, text_table
+from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
 from ppl.results.fits.new_rows import Scores
 from ppl.results.report.loo import se_of_sum
 from ppl.stdlib.constraints.sentences import position

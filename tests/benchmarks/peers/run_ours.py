@@ -12,8 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import ppl
-from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Progress
+from ppl.kernel.advi.progress import Phase, Progress
 from tests.benchmarks.peers.repeated import repeated
 
 

@@ -8,12 +8,12 @@ from toy_targets import HalfSpace, LogGamma, line
 
 from ppl.errors import InferenceError
 from ppl.inference.diagnose.convergence import ess_bulk, rhat
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.initialise.start import Warm
 from ppl.inference.moves.batch import run_batch
 from ppl.inference.nuts.chain import STATISTICS
-from ppl.inference.run.phases import Phase
 from ppl.inference.run.settings import SampleSettings
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.progress import Phase
+from ppl.kernel.advi.start import Warm
 
 SKEWED = GaussianTarget(np.array([3.0, -2.0]), np.array([[4.0, 1.8], [1.8, 1.0]]), shift=5.0)
 

@@ -9,7 +9,7 @@ from toy_targets import LogGamma, line
 from ppl.inference.moves import trajectories
 from ppl.inference.moves.metric import CORRELATED_DIMENSIONS, metric_of
 from ppl.inference.moves.trajectories import chains_at, move
-from ppl.inference.objective.coordinates import Scaled, rescaled
+from ppl.kernel.advi.coordinates import Scaled, rescaled
 
 
 def rng(seed=0):

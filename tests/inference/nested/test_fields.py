@@ -22,9 +22,9 @@ from ppl.inference.nested.outer import one_over, spread_of
 from ppl.inference.nested.slopes import slopes
 from ppl.inference.nested.sparse import Field, coloured, field_of
 from ppl.inference.nested.structure import may_be_complete, structure_of
-from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.numerics.gaussian import Gaussian
 
 sparse = pytest.importorskip("scipy.sparse")
 

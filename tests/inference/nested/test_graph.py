@@ -10,7 +10,7 @@ from ppl.inference.nested.adjacency import LARGEST_BY_NUMPY, Graph
 from ppl.inference.nested.graph import by_sets, graph_of, seeming_pairs, words
 from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import structure_of
-from ppl.inference.objective.target import Target
+from ppl.kernel.advi.target import Target
 
 
 def rng(seed=5):

@@ -13,9 +13,9 @@ from ppl.inference.nested.marginal import Marginal, climb
 from ppl.inference.nested.outer import one_over, shrunk_moments
 from ppl.inference.nested.structure import structure_of
 from ppl.inference.nested.weighted_draws import drawn
-from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.numerics.gaussian import Gaussian
 
 COLUMNS, GROUPS, ROWS = 14, 30, 4
 """Coefficients, and rows of each group."""

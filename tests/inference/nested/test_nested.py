@@ -33,13 +33,13 @@ from ppl.inference.nested.structure import STRUCTURE, Structure, is_dense, struc
 from ppl.inference.nested.structure import blocks_of as blocks_in
 from ppl.inference.nested.student_ts import StudentTs
 from ppl.inference.nested.weighted_draws import Drawn, Round, together
-from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.nested import by_blocks
 from ppl.inference.run.context import Context
-from ppl.inference.run.outcome import Ending
-from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.progress import Progress
 
 
 def rng() -> np.random.Generator:

@@ -7,7 +7,7 @@ from scipy import stats
 from ppl.inference.nested.outer import one_and_skewed
 from ppl.inference.nested.skewed import SinhArcsinh, SkewedTs
 from ppl.inference.nested.student_ts import StudentTs
-from ppl.inference.numerics.gaussian import Gaussian
+from ppl.kernel.advi.numerics.gaussian import Gaussian
 
 MAP = SinhArcsinh(np.array([1.0, -2.0]), np.array([0.5, 3.0]), np.array([-1.0, 0.4]))
 NARROW = StudentTs(np.ones(1), (Gaussian(np.zeros(1), np.eye(1)),), 10)

@@ -8,14 +8,14 @@ import pytest
 from toy_targets import correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.estimators import ESTIMATORS
-from ppl.inference.families.standard import STANDARDS
-from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.recipes import fit
-from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
-from ppl.inference.steps import STEPS
-from ppl.inference.stopping import STOPPING
+from ppl.kernel.advi.elbo import estimate_elbo
+from ppl.kernel.advi.estimators import ESTIMATORS
+from ppl.kernel.advi.families.standard import STANDARDS
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.steps import STEPS
+from ppl.kernel.advi.stopping import STOPPING
 
 TARGET = correlated(2)
 OFF = TARGET.mean + 3.0

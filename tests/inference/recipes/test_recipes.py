@@ -11,11 +11,11 @@ from toy_targets import Gaussian, HalfSpace, Logistic, Mixture, OneByOne, Quarti
 from ppl.errors import InferenceError
 from ppl.inference.correct.correction import DrawSource
 from ppl.inference.diagnose.level import Level
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.mean_field import MeanField
 from ppl.inference.recipes import RECIPES, fit
-from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.outcome import Ending
 
 FULL = ("fullrank", "laplace", "pathfinder")
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from ppl.errors import InferenceError
-from ppl.inference.estimators import ESTIMATORS
-from ppl.inference.families.standard import STANDARDS
 from ppl.inference.recipes import RECIPES
 from ppl.inference.run import settings
 from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import ALGORITHMS, Settings
-from ppl.inference.steps import STEPS
-from ppl.inference.stopping import STOPPING
+from ppl.kernel.advi.estimators import ESTIMATORS
+from ppl.kernel.advi.families.standard import STANDARDS
+from ppl.kernel.advi.steps import STEPS
+from ppl.kernel.advi.stopping import STOPPING
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from laws.passes import NONE
 
 import ppl
 from ppl.errors import PPLError
-from ppl.ir.passes.split_rows import row_sizes
+from ppl.optimise.passes.split_rows import row_sizes
 from ppl.posterior import Posterior
 
 TIMES = (1, 2, 4)

@@ -7,7 +7,7 @@ from laws.cost.everyday import text
 from laws.cost.law import TIMES, Growth
 from laws.passes import model_of
 
-from ppl.ir.forms import DRAWS, GRADIENT, POINTS_KERNELS, VALUES
+from ppl.optimise.forms import DRAWS, GRADIENT, POINTS_KERNELS, VALUES
 
 STATEMENTS: Mapping[str, str] = {
     "a loop": "vector[N] m; for (n in 1:N) { m[n] = a[g[n]] + x[n] * b; y[n] ~ normal(m[n], s); }",

@@ -24,10 +24,10 @@ from typing import Any
 from laws.cost.arrays_made import NUMBER, arrays_made
 
 from ppl.arrays import Namespace
-from ppl.backend.load import Module
-from ppl.backend.text import Binding
-from ppl.ir.forms import Form
+from ppl.kernel.emit.load import Module
+from ppl.kernel.emit.text import Binding
 from ppl.model import Model
+from ppl.optimise.forms import Form
 
 BACKWARD = {code for name, code in dis.opmap.items() if "BACKWARD" in name}
 """The instructions that end an iteration of a loop."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ppl.density.compiled_program import CompiledProgram
-from ppl.density.conditioning import leaves
-from ppl.density.data import Data
-from ppl.ir import nodes as ir
-from ppl.ir.passes.split_rows import row_sizes
+from ppl.kernel.density.data import Data
+from ppl.kernel.density.reading import leaves
+from ppl.kernel.ir import nodes as ir
+from ppl.optimise.passes.split_rows import row_sizes
 from ppl.types import INT, core
 
 Values = Mapping[str, Any]

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ppl.ir import nodes as ir
-from ppl.ir.printer import expr
-from ppl.ir.walk import (
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.printer import expr
+from ppl.kernel.ir.walk import (
     EXPRESSIONS,
     PART_NAMES,
     assigned_names,

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from laws.verifier.verify import Malformed, verify
 
-from ppl.ir.forms import VALUES, Form
-from ppl.ir.nodes import Program
-from ppl.ir.passes.table import Pass
+from ppl.kernel.ir.nodes import Program
+from ppl.optimise.forms import VALUES, Form
+from ppl.optimise.passes.table import Pass
 from ppl.phases import Compilation
 
 

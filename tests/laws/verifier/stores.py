@@ -8,8 +8,8 @@ both: N x N numbers are made for N.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ppl.ir import nodes as ir
-from ppl.ir.walk import walk
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import walk
 from ppl.stdlib import batching
 
 WRITES = (ir.Assign, ir.Update, ir.Scatter)

@@ -12,8 +12,8 @@ from typing import Any
 from laws.verifier.axes import OtherAxes, check_axes
 from laws.verifier.stores import UselessAxis, check_stores
 
-from ppl.ir import nodes as ir
-from ppl.ir.walk import parts_of, prepared_names
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import parts_of, prepared_names
 from ppl.types import INT, Tuple, Type, core, rank
 
 Scope = dict[str, Type | None]

@@ -8,9 +8,9 @@ import pytest
 import ppl
 from ppl.cli.examined_fixes import fixed_with
 from ppl.cli.fixes import Fixed
-from ppl.frontend import ast
-from ppl.frontend.walk import walk
-from ppl.program_text import with_fixes
+from ppl.kernel.language import ast
+from ppl.kernel.language.program_text import with_fixes
+from ppl.kernel.language.walk import walk
 from ppl.results.doctor.counts import overdispersed, zero_inflated
 from ppl.results.doctor.finding import Finding, Reference
 from ppl.results.doctor.parameters import widened

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.frontend.pages import pages
-from ppl.frontend.parser import parse
 from ppl.inference.diagnose.level import Level
+from ppl.kernel.language.parser import parse
+from ppl.programs.pages import pages
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.dependence import dependence
 from ppl.results.doctor.doctor import FALSE_ALARMS, OF_ALL, OF_OUTCOMES, TIERS, examine

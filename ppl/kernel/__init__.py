@@ -1,0 +1,22 @@
+"""Text -> log joint -> ADVI -> CSV: what all of `ppl` is built around, complete in itself.
+
+It imports the standard library that programs call (`ppl.stdlib`), and below it arrays, types and errors;
+nothing else of the package. Read it in this order, an afternoon for all of it:
+
+1. `variational.py`, `compile.py`: the whole way in two files.
+2. `language/`: `ast.py`; `parser.py` and `builder.py`, text to tree; `check.py`, then `statements.py`,
+   `expressions.py` and `calls.py`, what is known of a tree (`facts.py`); `messages.py`, the errors.
+3. `ir/`: `nodes.py`; `lower.py`, `lower_stmt.py`, `lower_expr.py`, tree to IR; `walk.py`; `printer.py`.
+4. `emit/`: `emit.py`, `emit_stmt.py`, `emit_expr.py`, IR to Python text; `load.py`, text to functions;
+   `library.py` and `runtime.py`, what these functions call.
+5. `density/`: `reading.py`, data as a program declares them; `layout.py`, where each parameter lies in the
+   unconstrained vector `u`; `log_density.py`, the log joint with its gradient.
+6. `advi/`: `target.py`, all that inference knows of a program; `algorithm_1.py`; `families/`, `estimators/`,
+   `steps/`, `stopping/`, the parts; `optimise.py`, the one stochastic loop; `eta_search.py`.
+7. `draws/`: `names.py`, `stan_csv.py`.
+
+What plugs in around it: passes, between `ir` and `emit` (`ppl/optimise`); explanations of syntax errors, as a
+`Reader` of `language.check` (`ppl/programs`); solvers, as `Code.solve` (`ppl/optimise/solve.py`); data from
+files, as another reader than `density.reading` (`ppl/data`); densities at many points and of rows, as targets
+(`ppl/density`); other algorithms, as recipes over the same parts (`ppl/inference/recipes`).
+"""

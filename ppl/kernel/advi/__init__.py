@@ -1,0 +1,1 @@
+"""ADVI: families, estimators, step rules, stopping rules, and the one stochastic loop."""

@@ -1,0 +1,81 @@
+"""A target in coordinates that are centred and scaled, so that a standard normal is a fair first guess."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.numerics.triangular import composed, diagonal_of, times, transposed_times
+from ppl.kernel.advi.target import (
+    Array,
+    Forwarding,
+    Target,
+    for_many_points,
+    gradients,
+    log_densities,
+    log_density_gradients,
+    of_points,
+)
+
+
+@dataclass(frozen=True)
+class Scaled(Forwarding):
+    """The target as a density over v, where u = centre + A v.
+
+    `factor` is A: its diagonal (dim,), or a lower-triangular matrix (dim, dim) with a positive diagonal. The
+    log-Jacobian of the map is in the density, so the ELBO of a family is the same in both coordinates;
+    `Family.push_forward` brings its params back.
+    """
+
+    target: Target
+    centre: Array
+    factor: Array
+
+    @cached_property
+    def log_jacobian(self) -> float:
+        return float(np.log(diagonal_of(self.factor)).sum())
+
+    def to_u(self, v: Array) -> Array:
+        """The points u (..., dim) that stand for v (..., dim)."""
+        return self.centre + times(self.factor, v)
+
+    def log_density(self, v: Array) -> float:
+        return self.target.log_density(self.to_u(v)) + self.log_jacobian
+
+    def log_density_gradient(self, v: Array) -> tuple[float, Array]:
+        value, gradient = self.target.log_density_gradient(self.to_u(v))
+        return value + self.log_jacobian, self.pulled_back(gradient)
+
+    def log_densities(self, vs: Array) -> Array:
+        return log_densities(self.target, self.to_u(vs)) + self.log_jacobian
+
+    def log_density_gradients(self, vs: Array) -> tuple[Array, Array]:
+        values, gradients = log_density_gradients(self.target, self.to_u(vs))
+        return values + self.log_jacobian, self.pulled_back(gradients)
+
+    def gradients_alone(self, vs: Array) -> Array:
+        return self.pulled_back(gradients(self.target, self.to_u(vs)))
+
+    def pulled_back(self, gradient: Array) -> Array:
+        """Gradients in v (..., dim) from those in u."""
+        return transposed_times(self.factor, gradient)
+
+    def of_points(self, places: NDArray[np.intp]) -> "Scaled":
+        return replace(self, target=of_points(self.target, places))
+
+    def explain(self, v: Array) -> str:
+        return self.target.explain(self.to_u(v))
+
+    def for_many_points(self, points: int) -> "Scaled":
+        return replace(self, target=for_many_points(self.target, points))
+
+
+def rescaled(target: Target, factor: Array) -> Scaled:
+    """The target over x, where its own points are factor x; one product to its points though it is Scaled.
+
+    `factor` is a lower-triangular matrix (dim, dim), or its diagonal (dim,).
+    """
+    if not isinstance(target, Scaled):
+        return Scaled(target, np.zeros(target.dim), factor)
+    return Scaled(target.target, target.centre, composed(target.factor, factor))

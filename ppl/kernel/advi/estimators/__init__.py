@@ -1,0 +1,15 @@
+"""Gradient estimators of the ELBO."""
+
+from ppl.kernel.advi.estimators.estimate import Estimator
+from ppl.kernel.advi.estimators.reparameterised import reparameterised
+from ppl.kernel.advi.estimators.score_function import black_box, score_function
+from ppl.kernel.advi.estimators.sticking_the_landing import sticking_the_landing
+from ppl.kernel.advi.estimators.stochastic_search import StochasticSearch
+
+ESTIMATORS: dict[str, Estimator] = {
+    "reparameterised": reparameterised,
+    "sticking-the-landing": sticking_the_landing,
+    "score-function": score_function,
+    "black-box": black_box,
+    "stochastic-search": StochasticSearch(),
+}

@@ -1,0 +1,24 @@
+"""The reparameterised gradient with the entropy in closed form (ADVI eq. 7-9)."""
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Namespace
+from ppl.kernel.advi.estimators.estimate import Estimate
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.finite_draws import draws_with_gradient
+from ppl.kernel.advi.target import Array, Target
+
+
+def reparameterised(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+) -> Estimate:
+    """Average the gradients of the log density along n draws, and add the gradient of the entropy."""
+    draws = draws_with_gradient(target, family, params, n, rng)
+    gradient = elbo_gradient(family, params, draws.z, draws.gradient)
+    return Estimate(gradient, float(draws.log_density.sum()) / n, draws.dropped)
+
+
+def elbo_gradient(family: Family, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
+    """The gradient (size,) on noise z (n, noise_dim) that leads to gradients (n, dim) of the log density."""
+    gradient: Array = family.pull_back(params, z, gradients, xp) + family.entropy_gradient(params, xp)
+    return gradient

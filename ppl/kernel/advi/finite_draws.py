@@ -1,0 +1,94 @@
+"""Draws from an approximation at which the target is finite."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.errors import InferenceError
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.numerics.parts import row_parts
+from ppl.kernel.advi.target import Array, Target, blame, log_densities, log_density_gradients
+
+TRIES_A_DRAW = 10
+"""Times in a row that a draw may have no finite log density or gradient before that is an error."""
+
+
+class Draws(NamedTuple):
+    """n draws: noise `z`, points `u` (n, dim), log densities (n,), gradients (n, dim) or (n, 0)."""
+
+    z: Array
+    u: Array
+    log_density: Array
+    gradient: Array
+    dropped: int
+
+
+def draws_with_density(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
+) -> Draws:
+    """Draw n points from q, each with a finite log density; see `_finite_draws`."""
+    return _finite_draws(_without_gradients, target, family, params, n, rng, tries)
+
+
+def _without_gradients(target: Target, u: Array) -> tuple[Array, Array]:
+    return log_densities(target, u), np.empty((len(u), 0))
+
+
+def points_with_density(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
+) -> tuple[Array, Array, int]:
+    """The points u (n, dim) of `draws_with_density`, the log densities there (n,), and how many were dropped.
+
+    They are drawn some at a time, so that their noise is never in memory with all of them.
+    """
+    u, value, dropped = np.empty((n, family.dim)), np.empty(n), 0
+    for part in row_parts(n, family.dim):
+        found = draws_with_density(target, family, params, part.stop - part.start, rng, tries)
+        u[part], value[part] = found.u, found.log_density
+        dropped += found.dropped
+    return u, value, dropped
+
+
+def draws_with_gradient(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+) -> Draws:
+    """Draw n points from q, each with a finite log density and gradient; see `_finite_draws`."""
+    return _finite_draws(log_density_gradients, target, family, params, n, rng)
+
+
+def _finite_draws(
+    evaluate: Callable[[Target, Array], tuple[Array, Array]],
+    target: Target,
+    family: Family,
+    params: Array,
+    n: int,
+    rng: np.random.Generator,
+    tries: int = TRIES_A_DRAW,
+) -> Draws:
+    """Draw n points, each redrawn while not finite and counted as dropped.
+
+    Raises InferenceError, naming the statement to blame, when one draw fails `tries` times in a row.
+    """
+    z = family.noise(n, rng)
+    u = family.transform(params, z)
+    value, gradient = evaluate(target, u)
+    bad = _not_finite(value, gradient)
+    dropped = 0
+    for _ in range(tries - 1):
+        if not bad.size:
+            return Draws(z, u, value, gradient, dropped)
+        dropped += bad.size
+        z[bad] = family.noise(bad.size, rng)
+        u[bad] = family.transform(params, z[bad])
+        value[bad], gradient[bad] = evaluate(target, u[bad])
+        bad = bad[_not_finite(value[bad], gradient[bad])]
+    if bad.size:
+        draws = f"{bad.size} of {n} draws from the approximation have no finite log density or gradient"
+        raise InferenceError(f"{draws}, {tries} times in a row.\n{blame(target, u[bad[0]])}", "PPL971")
+    return Draws(z, u, value, gradient, dropped)
+
+
+def _not_finite(value: Array, gradient: Array) -> NDArray[np.intp]:
+    return np.asarray((~(np.isfinite(value) & np.isfinite(gradient).all(axis=1))).nonzero()[0])

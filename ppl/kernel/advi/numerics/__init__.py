@@ -1,0 +1,1 @@
+"""Numerical methods of inference."""

@@ -1,0 +1,98 @@
+"""A Gaussian by its mean and a triangular factor of its covariance, or its sds alone."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ppl.kernel.advi.numerics.triangular import (
+    cholesky,
+    composed,
+    diagonal_of,
+    inverse_of,
+    solve_triangular,
+    times,
+    transposed_times,
+)
+from ppl.kernel.advi.target import Array
+
+LOG_2PI = float(np.log(2 * np.pi))
+"""The logarithm of 2 pi."""
+
+
+MOST_DENSE = 1000
+"""Dimensions above which no matrix (dim, dim) is formed unless full rank is asked for."""
+WIDEST_SD = 5.0
+"""The sd, in units, where the log density curves upward and there is no variance to read off it."""
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """N(mean, L L'): mean (dim,), lower-triangular factor L (dim, dim) with a positive diagonal, or its
+    diagonal (dim,) where nothing is correlated."""
+
+    mean: Array
+    factor: Array
+
+    @classmethod
+    def with_covariance(cls, mean: Array, covariance: Array) -> "Gaussian":
+        """Raises LinAlgError when the covariance (dim, dim) is not positive definite."""
+        return cls(mean, cholesky(covariance))
+
+    @classmethod
+    def with_precision(cls, mean: Array, precision: Array, units: Array) -> "Gaussian":
+        """From a precision matrix (dim, dim) measured in `units` (dim,), which keep it well conditioned.
+
+        Raises LinAlgError when it is not positive definite.
+        """
+        upper = cholesky(precision[::-1, ::-1])[::-1, ::-1]  # precision = upper upper'
+        return cls(mean, units[:, None] * solve_triangular(upper, np.eye(len(mean)), lower=False).T)
+
+    def with_mean(self, mean: Array) -> "Gaussian":
+        """The same covariance about another mean."""
+        return replace(self, mean=mean)
+
+    def rescaled(self, inverse: Array) -> "Gaussian":
+        """The same over x = inverse u, for a lower-triangular matrix (dim, dim) or its diagonal (dim,)."""
+        return Gaussian(times(inverse, self.mean), composed(inverse, self.factor))
+
+    def draws(self, z: Array) -> Array:
+        """The points (n, dim) that standard noise z (n, dim) lands on."""
+        return self.mean + times(self.factor, z)
+
+    def log_densities(self, u: Array) -> Array:
+        """Log densities (n,) at points u (n, dim)."""
+        return self.log_density_gradients(u)[0]
+
+    def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
+        """The log density at u (n, dim), (n,), and its gradient there, (n, dim)."""
+        z = times(self.whitening, u - self.mean)
+        log_density = -0.5 * ((z**2).sum(axis=1) + len(self.mean) * LOG_2PI) - self.half_log_det
+        return log_density, -transposed_times(self.whitening, z)
+
+    @cached_property
+    def whitening(self) -> Array:
+        """The inverse of the factor: a product with it costs less than solving for thousands of points."""
+        return inverse_of(self.factor)
+
+    @property
+    def half_log_det(self) -> float:
+        return float(np.log(diagonal_of(self.factor)).sum())
+
+    @property
+    def precisions(self) -> Array:
+        """The diagonal (dim,) of the precision matrix: one over the conditional variances."""
+        return np.asarray(np.atleast_2d(self.whitening**2).sum(axis=0))
+
+
+def made_positive(precision: Array) -> tuple[Array, int]:
+    """A symmetric matrix (dim, dim), in units that suit it, with its eigenvalues made positive by their size.
+
+    Also how many were not: none is left smaller than WIDEST_SD^-2.
+    """
+    values, vectors = np.linalg.eigh(precision)
+    least = WIDEST_SD**-2
+    if (values > 0).all():
+        return precision, 0
+    raised = np.maximum(np.abs(values), least)
+    return np.asarray((vectors * raised) @ vectors.T), int((values <= 0).sum())

@@ -1,0 +1,55 @@
+"""What the loop asks of a stopping rule."""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.target import Array
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a rule may look at, every eval_elbo iterations.
+
+    `params` (size,) is the answer so far and `elbo` its ELBO; `iterate` (size,) is where the path stands and
+    `gradient` the estimate that led there. `bound` is the mean of the instantaneous bounds (one estimate of
+    the ELBO an iteration, from the draws of its gradient) since the last checkpoint.
+    """
+
+    iteration: int
+    elbo: float
+    params: Array
+    gradient: Array
+    iterate: Array
+    bound: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a rule makes of a checkpoint: relative changes where it has them, a note, an outcome to stop."""
+
+    delta_mean: float = math.nan
+    delta_median: float = math.nan
+    note: str = ""
+    outcome: Outcome | None = None
+
+
+class StoppingRule(Protocol[State]):
+    """A pure rule: the state goes in and comes out."""
+
+    def init(self) -> State:
+        """The state before the first checkpoint."""
+
+    def update(self, state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:
+        """Look at the next checkpoint, whose ELBO is finite."""
+
+
+def read(rule: StoppingRule[State], state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:
+    """What a rule makes of a checkpoint; an ELBO that is not finite ends every run."""
+    if math.isfinite(checkpoint.elbo):
+        return rule.update(state, checkpoint)
+    reason = f"the ELBO is {checkpoint.elbo} at iteration {checkpoint.iteration}"
+    return state, Reading(outcome=Outcome(Ending.DIVERGED, reason))

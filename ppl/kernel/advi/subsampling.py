@@ -1,0 +1,117 @@
+"""Gradients from some of the rows of data: the second stochasticity of doubly stochastic inference."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.errors import InferenceError
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.row_order import rows_in_order
+from ppl.kernel.advi.target import Target
+
+Rows = NDArray[np.intp]
+
+
+@runtime_checkable
+class Subsampled(Protocol):
+    """A target whose log density is a sum over rows of data, plus terms without rows such as the prior.
+
+    `minibatch(rows)` is the target in which only `rows` (B,) of the n_rows count, each n_rows / B times. Its
+    gradient at rows drawn without replacement is unbiased for that of the target.
+    """
+
+    @property
+    def n_rows(self) -> int: ...
+    def minibatch(self, rows: Rows) -> Target: ...
+
+
+PURPOSE_START = 1
+"""The purpose of the sample of rows that a start is found on; 0 is judging."""
+MOST_ROWS_ON_THE_WAY = 10_000
+"""Rows that stand for all of them while a run is on its way."""
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """The whole target, always: as an iteration sees it, and as the path so far is judged by it."""
+
+    def view(self, target: Target, iteration: int) -> Target:
+        return target
+
+    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
+        return target
+
+
+ALL_ROWS = AllRows()
+
+
+@dataclass(frozen=True)
+class Minibatches:
+    """Batches of `size` rows, in an order that is shuffled anew each epoch; the last batch has what is left.
+
+    Weighted by their sizes, the gradients of the batches of an epoch average to the full gradient.
+    """
+
+    size: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise InferenceError(f"minibatch = {self.size} is out of range; expected at least 1 row.")
+
+    def view(self, target: Target, iteration: int) -> Target:
+        """The target as iteration 0, 1, ... is to see it."""
+        return minibatch(target, self.rows(rows_of(target), iteration))
+
+    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
+        """The target by which a step size or the path so far is judged.
+
+        It has all rows, or of more than `MOST_ROWS_ON_THE_WAY` the same sample each time, one a purpose.
+        What is left out shifts every ELBO alike, and leaves the changes that a run is judged by. A start
+        found on one sample has to prove itself on another: on its own, no step would seem to better it.
+        """
+        n_rows = rows_of(target)
+        if n_rows <= MOST_ROWS_ON_THE_WAY:
+            return target
+        rng = np.random.default_rng([self.seed, n_rows, purpose])
+        return minibatch(target, np.sort(rng.choice(n_rows, MOST_ROWS_ON_THE_WAY, replace=False)))
+
+    def rows(self, n_rows: int, iteration: int) -> Rows:
+        """The rows of iteration 0, 1, ...: at most `size` of n_rows."""
+        epoch, batch = divmod(iteration, self.per_epoch(n_rows))
+        places = slice(batch * self.size, (batch + 1) * self.size)
+        return rows_in_order(n_rows, self.seed, epoch, places)
+
+    def per_epoch(self, n_rows: int) -> int:
+        """The number of batches in which every row is seen once."""
+        return -(-n_rows // self.size)
+
+
+RowChoice = AllRows | Minibatches
+"""Which rows an iteration sees, as a function of the iteration alone, so that a run can be resumed."""
+
+
+def row_choice(minibatch: int | None, seed: int) -> RowChoice:
+    """The batches of so many rows, or all rows where `minibatch` is None."""
+    return ALL_ROWS if minibatch is None else Minibatches(minibatch, seed)
+
+
+def rows_of(target: Target) -> int:
+    """The number of rows of a target; InferenceError where it has none to choose from."""
+    return subsampled(target).n_rows
+
+
+def minibatch(target: Target, rows: Rows) -> Target:
+    """A subsampled target, or one in scaled coordinates, on `rows` (B,) alone."""
+    batch = subsampled(target).minibatch(rows)
+    return replace(target, target=batch) if isinstance(target, Scaled) else batch
+
+
+def subsampled(target: Target) -> Subsampled:
+    """The target in its own coordinates, which splits by rows."""
+    own = target.target if isinstance(target, Scaled) else target
+    if isinstance(own, Subsampled):
+        return own
+    raise InferenceError("The target is not a sum over rows of data, so it cannot be fitted by minibatches.")

@@ -1,0 +1,1 @@
+"""The log joint of a program with its data, and where each parameter lies in `u`."""

@@ -1,0 +1,81 @@
+"""Data as JSON has them, made the numbers and arrays that a program declares; `ppl.data` reads all others."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.kernel.density.expected import Expected, written
+from ppl.kernel.ir import nodes as ir
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+
+
+def leaves(declared: Sequence[ir.Declared]) -> Iterator[ir.Declared]:
+    """Plain variables, and the items of tuples under their dotted names."""
+    for d in declared:
+        if d.items:
+            yield from leaves(d.items)
+        else:
+            yield d
+
+
+def reader_of(declared: Sequence[ir.Declared], values: Mapping[str, Any]) -> Callable[..., Any]:
+    """What reads each variable of the data block, in order, as emitted code declares it.
+
+    Raises:
+        DataError: a variable is missing, or its value does not fit its declaration.
+    """
+    by_name = {d.name: d for d in leaves(declared)}
+
+    def read(name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:
+        d = by_name[name]
+        expected = Expected(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
+        value = value_of(values, expected)
+        fault = CONSTRAINT_BY_KEYWORD[d.constraint].check(value, expected.sizes, *args)
+        if fault is not None:
+            raise DataError(f"{name} {fault}: {expected.declaration}", name, "PPL904")
+        return value
+
+    return read
+
+
+def value_of(values: Mapping[str, Any], expected: Expected) -> Any:
+    """The value of one variable, or of an item of a tuple: int, float or complex, or an array of these."""
+    name, *items = expected.name.split(".")
+    if name not in values:
+        raise DataError(f"`{name}` is missing: {expected.declaration} declares it", name, "PPL901")
+    value = values[name]
+    for item in items:
+        value = item_of(value, item)
+    asked = expected.parts if expected.is_complex else expected
+    array = numbers(value, asked)
+    if array.shape != asked.shape and not (array.size == 0 and 0 in asked.shape):
+        raise misfit(asked, f"{name} has shape {written(array.shape)}")
+    array = array.reshape(asked.shape)
+    if expected.is_complex:
+        array = np.ascontiguousarray(array).view(complex)[..., 0]
+    return array if expected.shape else array.item()
+
+
+def item_of(value: Any, item: str) -> Any:
+    """An item of a tuple {"1": ..., "2": ...}; of an array of tuples all such items."""
+    return [item_of(each, item) for each in value] if isinstance(value, list) else value[item]
+
+
+def numbers(value: Any, expected: Expected) -> Any:
+    """An array of int64 or doubles."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise misfit(expected, f"{expected.name} is ragged, or has an element that is not a number") from None
+    if not expected.is_int:
+        return array
+    if not np.array_equal(array, np.trunc(array)):
+        raise misfit(expected, f"{expected.name} has an element that is not an integer")
+    return array.astype(np.int64)
+
+
+def misfit(expected: Expected, what: str) -> DataError:
+    """The error of a value that does not fit its declaration."""
+    return DataError(f"{what}, but {expected.declaration} needs {expected.needs}", expected.name, "PPL902")

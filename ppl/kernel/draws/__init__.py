@@ -1,0 +1,1 @@
+"""Draws by named columns, and as CSV."""

@@ -1,0 +1,97 @@
+"""Emitted text to callable functions, one set for each namespace."""
+
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import CodeType, SimpleNamespace
+from typing import Any, Self
+
+from ppl.arrays import Namespace
+from ppl.kernel.emit.emitted import Emitted
+from ppl.kernel.emit.library import Wrap, library
+from ppl.kernel.emit.printing import Printing
+from ppl.source import Span
+
+BUILTINS = {"range": range, "float": float, "slice": slice}
+"""All that emitted code may use of Python's own names."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """The functions of an emitted module, bound to a namespace; their names are explained in emit.py."""
+
+    functions: dict[str, Callable[..., Any]]
+    emitted: Emitted
+    file: str
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            return self.functions[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def span_of(self, error: BaseException) -> Span | None:
+        """Where in the program an exception came from: the innermost emitted line on its way."""
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.file]
+        spans = [self.emitted.spans[f.lineno - 1] for f in frames if f.lineno is not None]
+        return next((s for s in reversed(spans) if s is not None), None)
+
+    def variables_of(self, error: BaseException) -> Mapping[str, Any]:
+        """The variables of the innermost emitted function on an exception's way."""
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        own = [frame for frame in frames if frame.f_code.co_filename == self.file]
+        return own[-1].f_locals if own else {}
+
+    def text_of(self, error: BaseException) -> tuple[str, str]:
+        """The emitted line that an exception came from, and the part of it that was being computed."""
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.file]
+        if not frames or frames[-1].lineno is None:
+            return "", ""
+        line = self.emitted.text.split("\n")[frames[-1].lineno - 1]
+        return line.strip(), line[frames[-1].colno : frames[-1].end_colno]
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """An emitted module as Python's code object, for any namespace; its text comes from the checked IR alone.
+
+    `softplus` is the map to the positive reals.
+    """
+
+    emitted: Emitted
+    compiled: CodeType
+    softplus: bool = False
+
+    @classmethod
+    def of(cls, emitted: Emitted, name: str, softplus: bool = False) -> Self:
+        """Python's compilation of a text that comes from the program of this name."""
+        return cls(emitted, compile(emitted.text, f"<emitted from {name}>", "exec"), softplus)
+
+    def solve(self, *args: Any) -> Any:
+        """`lib.solve`: what solvers of equations find for functions of the program (`optimise/solve.py`)."""
+        raise NotImplementedError("no solver is plugged in")
+
+
+def load(
+    code: Code,
+    xp: Namespace,
+    wrap: Wrap | None = None,
+    builtins: Mapping[str, Any] = BUILTINS,
+    **replaced: Any,
+) -> Module:
+    """The module bound to `xp`; `wrap` is library's, `replaced` overrides functions of `lib` by name.
+
+    `builtins` are all that the module sees of Python.
+    """
+    lib: SimpleNamespace = library(xp, code.emitted.bindings, code.softplus, wrap)
+    lib.solve = code.solve
+    for name, function in replaced.items():
+        setattr(lib, name, function)
+    scope: dict[str, Any] = {"__builtins__": dict(builtins), "lib": lib}
+    exec(code.compiled, scope)
+    functions = {k: v for k, v in scope.items() if callable(v)}
+    if "lib.print(" in code.emitted.text:
+        printing = Printing(lib.print)
+        lib.print = printing.print
+        functions = {k: printing.evaluation(f) for k, f in functions.items()}
+    return Module(functions, code.emitted, code.compiled.co_filename)

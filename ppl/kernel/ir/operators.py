@@ -1,0 +1,11 @@
+"""Calls of the operators of the language, as passes make them."""
+
+from ppl.kernel.ir import nodes as ir
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.types import Type
+
+
+def binary(op: str, left: ir.Expr, right: ir.Expr, t: Type) -> ir.Apply:
+    """An operator of two values of one type, which gives a value of that type: `binary("-", n, one, INT)`."""
+    overload = next(o for o in OPERATORS[op].overloads if o.signature == f"({t}, {t}) => {t}")
+    return ir.Apply(ir.Callee(OPERATORS[op].name, overload.impl, overload.batch), (left, right), t)

@@ -1,0 +1,172 @@
+"""`#include`: one text out of several files, each line of which remembers where it came from."""
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+from ppl.errors import ModelError
+from ppl.kernel.language.program_text import read_text
+from ppl.source import SourceText, Span
+
+# An include inside a comment or a string is none, so those are matched first and passed over.
+INCLUDE = re.compile(
+    r'//[^\n]*|/\*[\s\S]*?\*/|"[^"\n]*"'
+    r'|#include[ \t]+(?:"(?P<quoted>[^"\n]*)"|<(?P<angled>[^>\n]*)>|(?P<bare>\S+))'
+)
+LONGEST_NAME = 60
+"""Characters of a file's name that a message shows."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the whole text: the file it is from, its number there and the column it starts after."""
+
+    text: str
+    source: SourceText
+    number: int
+    column: int = 0
+
+
+class Expanded:
+    """A program with its includes in place."""
+
+    def __init__(self, lines: Sequence[Line], text: str | None = None):
+        self.lines = lines
+        self.text = "".join(line.text for line in lines) if text is None else text
+        self.starts = list(accumulate((len(line.text) for line in lines[:-1]), initial=0))
+
+    def with_text(self, text: str) -> "Expanded":
+        """Another text at the same places: the one to go on with after an error."""
+        return Expanded(self.lines, text)
+
+    def span(self, start: int, end: int) -> Span:
+        """The Span of the text between two offsets; what runs over into another file ends with its line."""
+        first, column = self.locate(start)
+        if end - start < len(first.text) - column + first.column:  # most end on their line
+            return Span(first.source, first.number, column, first.number, column + end - start)
+        last, end_column = self.locate(end)
+        if last.source is not first.source:
+            last, end_column = first, column + len(first.text.rstrip("\n"))
+        return Span(first.source, first.number, column, last.number, end_column)
+
+    def locate(self, offset: int) -> tuple[Line, int]:
+        """The line that an offset is on and its 1-based column there."""
+        index = bisect_right(self.starts, offset) - 1
+        line = self.lines[index]
+        return line, offset - self.starts[index] + 1 + line.column
+
+
+def expand(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Expanded:
+    """Replace every `#include` by its file, looked for beside the including file, then in `include_paths`.
+
+    Only files in the program's own folder, in `include_paths` and below these are read.
+
+    Raises ModelError at the include when a file is missing, lies elsewhere, cannot be read or includes
+    itself, or when there are too many.
+    """
+    reader = Reader([*own_folder(source), *map(Path, include_paths)], include_paths)
+    return Expanded(list(reader.expanded(source, (source,))) or [Line("", source, 1)])
+
+
+def own_folder(source: SourceText) -> list[Path]:
+    """The folder of a program that is a file."""
+    return [Path(source.name).parent] if Path(source.name).is_file() else []
+
+
+# A file may be included twice, so that sizes can double file by file.
+MOST_NESTED_INCLUDES = 50
+"""Files within each other."""
+MOST_INCLUDES = 1000
+"""Includes of a program, those in included files counted each time."""
+MOST_INCLUDED_CHARACTERS = 10_000_000
+"""Characters of all included text."""
+
+
+@dataclass
+class Reader:
+    """Reads the files that a program includes, from `folders` and below, and counts them."""
+
+    folders: Sequence[Path]
+    paths: Sequence[str | Path]
+    files: int = 0
+    characters: int = 0
+
+    def expanded(self, source: SourceText, within: tuple[SourceText, ...]) -> Iterator[Line]:
+        """The lines of a file, which is `within` others and last among them, with its includes in place."""
+        done, whole = 0, None
+        for match in INCLUDE.finditer(source.text):
+            name = match["quoted"] or match["angled"] or match["bare"]
+            if name is None:
+                continue
+            yield from lines_between(source, done, match.start())
+            whole = whole or Expanded(list(lines_between(source, 0, len(source.text))))
+            at = whole.span(match.start(), match.end())
+            included = self.read(name, at)
+            self.refuse_endless(name, included, at, within)
+            yield from self.expanded(included, (*within, included))
+            done = match.end()
+        yield from lines_between(source, done, len(source.text))
+
+    def refuse_endless(
+        self, name: str, included: SourceText, at: Span, within: tuple[SourceText, ...]
+    ) -> None:
+        """Count a file that is included, and refuse it where there is no end of them."""
+        if any(included.name == outer.name for outer in within):
+            hint = "Remove the include of the file from itself."
+            raise ModelError(f"`{shortened(name)}` includes itself.", at, hint, "PPL181")
+        self.files += 1
+        self.characters += len(included.text)
+        for found, most, what in (
+            (len(within), MOST_NESTED_INCLUDES, "files included within each other"),
+            (self.files, MOST_INCLUDES, "includes"),
+            (self.characters, MOST_INCLUDED_CHARACTERS, "characters of included text"),
+        ):
+            if found > most:
+                text = f"The program has more than {most} {what}."
+                raise ModelError(text, at, "Include each file once.", "PPL184")
+
+    def read(self, name: str, at: Span) -> SourceText:
+        """The included file."""
+        folders = [*own_folder(at.source), *map(Path, self.paths)]
+        files = [Path(os.path.normpath(folder / name)) for folder in folders]
+        inside = [file for file in files if self.may_read(file)]
+        for file in inside:
+            try:
+                if file.is_file():
+                    return read_text(file)
+            except ModelError as trouble:
+                raise ModelError(f"`{file}`: {trouble.message}", at, trouble.hint, "PPL182") from None
+            except (OSError, ValueError) as trouble:  # such as a name that is too long, or holds a zero byte
+                why = getattr(trouble, "strerror", None) or trouble
+                raise ModelError(f"`{shortened(name)}` cannot be read: {why}.", at, None, "PPL182") from None
+        searched, short_name = ", ".join(map(str, folders)), shortened(name)
+        if len(inside) < len(files):
+            may = ", ".join(f"`{folder}`" for folder in self.folders)
+            text = f"`{short_name}` lies outside the folders that includes may read: {may}."
+            raise ModelError(text, at, "Copy the file into one of them.", "PPL183")
+        looked = f"; looked in {searched}" if searched else ""
+        text = f"There is no file `{short_name}` to include{looked}."
+        hint = None if searched else "A program given as text has no folder of its own: give include paths."
+        raise ModelError(text, at, hint, "PPL180")
+
+    def may_read(self, file: Path) -> bool:
+        """Whether a file lies in one of the folders, or below it."""
+        return any(Path(os.path.abspath(file)).is_relative_to(os.path.abspath(one)) for one in self.folders)
+
+
+def lines_between(source: SourceText, start: int, end: int) -> Iterator[Line]:
+    """The lines of a stretch of a file, the last one closed."""
+    number = source.text.count("\n", 0, start) + 1
+    column = start - (source.text.rfind("\n", 0, start) + 1)
+    for text in source.text[start:end].split("\n"):
+        yield Line(text + "\n", source, number, column)
+        number, column = number + 1, 0
+
+
+def shortened(name: str) -> str:
+    """The name of a file, of a very long one the beginning."""
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."

@@ -1,0 +1,74 @@
+"""Program text -> AST: includes, then Lark's LALR tables with the builder."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ppl.errors import ModelError, raise_errors
+from ppl.kernel.language import ast, tables
+from ppl.kernel.language.builder import Builder, Tree
+from ppl.kernel.language.include import Expanded, expand
+from ppl.source import SourceText
+
+NOT_EXPLAINED = "PPL176"
+"""The code of a word that is not expected, where no rule says more."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What could be read of a program: an empty one for a text that nothing could be made of.
+
+    `lost` are the words in the parts that were passed over.
+    """
+
+    program: ast.Program
+    errors: tuple[ModelError, ...] = ()
+    lost: frozenset[str] = frozenset()
+
+
+def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.Program:
+    """The syntax tree of a program.
+
+    Raises ModelError at every place where the text is not of the language.
+
+    Example:
+        >>> parse(SourceText("parameters { real mu; }")).parameters[0].name
+        'mu'
+    """
+    parsed = read(source, include_paths)
+    raise_errors(parsed.errors)
+    return parsed.program
+
+
+def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed:
+    """The syntax tree and the syntax errors; raises ModelError only where an include cannot be read.
+
+    `programs.explained` says what is wrong and what to write, and reads on.
+    """
+    text = expand(source, include_paths)
+    return build(text) or unexplained(text)
+
+
+def build(text: Expanded) -> Parsed | None:
+    """The syntax tree, built while the text is read; None where that is not of the language.
+
+    A statement that the builder refuses is passed over: such a text is read again, and built afterwards.
+    """
+    builder = Builder(text.span)
+    try:
+        program = tables.parse(text.text, builder.built)
+    except (ModelError, RecursionError):
+        tree = tables.parse(text.text, Tree)
+        program = tree and builder.build(tree)
+    return program and Parsed(program, tuple(builder.errors), frozenset(builder.lost))
+
+
+def unexplained(text: Expanded) -> Parsed:
+    """An empty program, with an error at the place where the text is no longer of the language."""
+    refusal = tables.refusal(text.text)
+    start = min(refusal.pos_in_stream or 0, len(text.text) - 1)
+    word = re.match(r"\w+|\S|", text.text[start:])
+    span = text.span(start, start + max(1, len(word.group() if word else "")))
+    what = f"unexpected `{span.text}`" if span.text.strip() else "the program ends too early"
+    return Parsed(ast.Program(text.span(0, 0)), (ModelError(what, span, None, NOT_EXPLAINED),))

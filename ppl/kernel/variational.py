@@ -1,0 +1,64 @@
+"""From a text and its data to draws of a q, and a CSV file of them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ppl.kernel.advi.algorithm_1 import Approximation, Settings, algorithm_1
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.target import Array
+from ppl.kernel.compile import compiled
+from ppl.kernel.density.log_density import conditioned
+from ppl.kernel.draws.names import column_names
+from ppl.kernel.draws.stan_csv import csv_lines
+from ppl.source import SourceText
+
+FAMILIES: Mapping[str, Callable[[int], Family]] = {"meanfield": MeanField, "fullrank": FullRank}
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of all variables: `rows` (draws, columns), and `mean` (columns,) at the mean of q."""
+
+    columns: tuple[str, ...]
+    mean: Array
+    rows: Array
+    q: Approximation
+
+    def csv_lines(self) -> Iterator[str]:
+        """The file that CmdStan writes of them, without its comments on arguments."""
+        q = self.q
+        log_g = q.log_q - q.family.log_density(q.params, q.mean[None])
+        return csv_lines((), self.columns, q.eta, self.mean, q.log_p, log_g, self.rows)
+
+
+def variational(
+    text: str,
+    data: Mapping[str, Any],
+    algorithm: Literal["meanfield", "fullrank"] = "meanfield",
+    settings: Settings = Settings(),  # noqa: B008
+) -> Draws:
+    """Compile a program, condition it on data as JSON has them, and fit a Gaussian by Algorithm 1.
+
+    Raises:
+        ModelError: the program is refused.
+        DataError: a variable is missing, or does not fit its declaration.
+        InferenceError: no start has a finite density.
+
+    Example:
+        >>> text = "data { real y; } parameters { real m; } model { m ~ normal(0, 1); y ~ normal(m, 1); }"
+        >>> draws = variational(text, {"y": 2.0})
+        >>> draws.columns, draws.rows.shape, round(float(draws.mean[0]), 1)
+        (('m',), (1000, 1), 1.0)
+    """
+    c = compiled(SourceText(text))
+    target = conditioned(c.program, c.code, data, settings.seed)
+    q = algorithm_1(target, FAMILIES[algorithm](target.dim), settings)
+    rng = np.random.default_rng(settings.seed)
+    columns = tuple(name for v in target.variables for name in column_names(v))
+    rows = np.array([target.constrained(u, rng) for u in q.u]).reshape(len(q.u), len(columns))
+    return Draws(columns, target.constrained(q.mean, rng), rows, q)

@@ -1,0 +1,70 @@
+"""Expressions of the log joint that stand more than once, computed once.
+
+Only what is sure to be evaluated counts, and only if nothing in it changes between one place and the next.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.names import Fresh, fresh_names
+from ppl.kernel.ir.walk import changing_names, surely, used_names, walk, with_blocks, with_sure_parts
+from ppl.types import INT, element_type, is_tuple
+
+PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)
+"""Statements whose expressions are all evaluated."""
+
+
+def eliminate_common_subexpressions(p: ir.Program) -> ir.Program:
+    """An expression that occurs more than once in the log joint is computed once.
+
+    It runs after data-only work has been hoisted.
+    """
+    return p.with_density(Sharing(changing_names(p.log_density)).block)
+
+
+@dataclass
+class Sharing:
+    """`changing` names are in no shared expression."""
+
+    changing: frozenset[str]
+    fresh: Fresh = field(default_factory=fresh_names)
+
+    def block(self, body: Sequence[ir.Stmt]) -> ir.Stmts:
+        """The statements of one block, each after the shared expressions that it is the first to use."""
+        seen = Counter(e for s in body if isinstance(s, PLAIN) for e in self.candidates(s))
+        known: dict[ir.Expr, ir.Var] = {}
+        out: list[ir.Stmt] = []
+        for s in body:
+            if isinstance(s, PLAIN):
+                out += self.shared(s, seen, known)
+            else:
+                out.append(with_blocks(s, self.block))
+        return tuple(out)
+
+    def shared(self, s: ir.Stmt, seen: Counter[ir.Expr], known: dict[ir.Expr, ir.Var]) -> ir.Stmts:
+        before: list[ir.Stmt] = []
+
+        def put(node: Any, uses: int = 1) -> Any:
+            if isinstance(node, ir.Apply) and seen[node] > uses and self.may_share(node):
+                if node not in known:
+                    value = with_sure_parts(node, partial(put, uses=seen[node]))
+                    known[node] = ir.Var(self.fresh("shared"), node.type)
+                    before.append(ir.Assign(known[node].name, value, s.span, declares=True))
+                return known[node]
+            return with_sure_parts(node, partial(put, uses=uses))
+
+        changed = with_sure_parts(s, put)
+        return (*before, changed)
+
+    def candidates(self, s: ir.Stmt) -> Iterator[ir.Expr]:
+        """The expressions in a statement that are sure to be evaluated and may be shared."""
+        return (e for e in surely(s) if isinstance(e, ir.Apply) and self.may_share(e))
+
+    def may_share(self, e: ir.Apply) -> bool:
+        plain = not (e.callee.implicit or e.callee.reduce or element_type(e.type) == INT or is_tuple(e.type))
+        varies = ir.CallUser | ir.Solve | ir.TargetSoFar
+        return plain and not used_names(e) & self.changing and not any(isinstance(n, varies) for n in walk(e))

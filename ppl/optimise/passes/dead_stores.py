@@ -1,0 +1,89 @@
+"""Variables declared without a value that are set whole before they are read, or never read.
+
+Loops that became arrays leave them behind; in the steps of a recurrence they would be made anew at each.
+A declaration stays where its size might be negative, which is an error of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.walk import (
+    assigned_names,
+    changing_names,
+    mentions,
+    used_names,
+    walk_statements,
+    with_blocks,
+)
+from ppl.stdlib import batching
+from ppl.stdlib.functions.transparent import TRANSPARENT
+from ppl.types import INT
+
+
+def eliminate_dead_stores(p: ir.Program) -> ir.Program:
+    """Variables that are set as a whole before they are read are not initialised."""
+    shared = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
+    sizes = frozenset(d.name for d in p.data if is_bounded_below(d)) - assigned_names(shared)
+    outputs = {d.name for d in (*p.transformed_parameter_names, *p.generated_names)}
+    left = partial(without_dead_stores, sizes=sizes | counts(shared, sizes), outputs=frozenset(outputs))
+    return p.with_bodies(left, lambda body: without_dead_stores(body, counts(body, frozenset())))
+
+
+def is_bounded_below(d: ir.Declared) -> bool:
+    """Whether it is an int that is declared to be 0 or more."""
+    match d.arguments:
+        case (ir.Const(value=int() as least), *_):
+            return d.type == INT and d.constraint.startswith("lower") and least >= 0
+    return False
+
+
+def counts(body: Sequence[ir.Stmt], sizes: frozenset[str]) -> frozenset[str]:
+    """Local ints that are set once, to what is 0 or more."""
+    found = sizes
+    for n in walk_statements(tuple(body)):
+        if isinstance(n, ir.Assign) and n.value.type == INT and is_size(n.value, found):
+            found |= {n.name}
+    return found - changing_names(body)
+
+
+def is_size(e: ir.Expr, sizes: frozenset[str]) -> bool:
+    """Whether it is 0 or more, as far as is known."""
+    match e:
+        case ir.Const(value=int() as value):
+            return value >= 0
+        case ir.Var(name=name):
+            return name in sizes
+        case ir.Apply(callee=callee, type=t):
+            return t == INT and (callee.impl in TRANSPARENT or callee.impl is batching.batch_size)
+        case _:
+            return False
+
+
+def without_dead_stores(
+    body: Sequence[ir.Stmt], sizes: frozenset[str], outputs: frozenset[str] = frozenset()
+) -> ir.Stmts:
+    found: list[ir.Stmt] = []
+    inside = partial(without_dead_stores, sizes=sizes)
+    for k, s in enumerate(body):
+        match s:
+            case ir.Declare(name=name) if is_dead(s, body[k + 1 :], sizes, name in outputs):
+                continue
+            case ir.Scan(step=step, batch=batch):
+                found.append(replace(s, step=inside(step), batch=inside(batch)))
+            case _:
+                found.append(with_blocks(s, inside))
+    return tuple(found)
+
+
+def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str], output: bool) -> bool:
+    """Whether the variable is set whole before anything else is done with it, or nothing is."""
+    if not isinstance(s.shape, tuple) or not all(is_size(size, sizes) for size in s.shape):
+        return False
+    match next((after for after in following if mentions(after, s.name)), None):
+        case None:
+            return not output
+        case ir.Assign(name=name, value=value, declares=True, shape=shape) if name == s.name:
+            return s.name not in used_names((value, shape))
+    return False

@@ -1,0 +1,281 @@
+"""What a loop carries from one step to the next.
+
+Two kinds of state are known: a variable that is changed as a whole (`m = F * m`), and the last entries of
+one that is filled in order (`x[t] = phi * x[t - 1] + e[t]`).  Each becomes a local of the step, so that the
+body reads its state by name and leaves the next one under names of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ppl.kernel.ir import nodes as ir
+from ppl.kernel.ir.linear import Linear, int_sum, is_numbered_by, linear, linear_index
+from ppl.kernel.ir.names import Fresh
+from ppl.kernel.ir.walk import (
+    assigned_names,
+    implicit_arguments_of,
+    is_invariant,
+    rewrite,
+    substituted,
+    used_names,
+    walk,
+)
+from ppl.optimise.passes.batch import Dependent
+from ppl.optimise.passes.inline import rename
+from ppl.optimise.passes.loop_body import outer_writes, set_once, without_continue
+from ppl.optimise.passes.sums import accumulated
+from ppl.types import (
+    INT,
+    REAL,
+    Tuple,
+    Type,
+    core,
+    element_type,
+    indexed_type,
+)
+
+EFFECTS = (
+    *(ir.Message, ir.CallVoid, ir.While, ir.Jump),
+    *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """One carried value: its name in the step, where it starts, and what it is after the step."""
+
+    var: ir.Var
+    start: ir.Expr
+    next: ir.Var
+    outer: str = ""
+    """The variable outside the loop that keeps the last value."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A variable that every step gives one entry: `local` is the entry's name in the step."""
+
+    store: ir.Update
+    local: ir.Var
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """A loop over steps; `body` reads and changes locals alone, but for what needs no order."""
+
+    loop: ir.For
+    body: ir.Stmts
+    states: tuple[State, ...]
+    filled: tuple[Filled, ...]
+
+
+def recurrence(s: ir.For, fresh: Fresh) -> Recurrence:
+    """The loop with its state named.
+
+    Raises:
+        Dependent: it does something else from step to step.
+    """
+    body = without_any_continue(s.body)
+    refuse_effects(body)
+    body = with_indices_written_out(body)
+    written = sorted(outer_writes(replace(s, body=body)).keys() - accumulated(body))
+    states: list[State] = []
+    filled: list[Filled] = []
+    for name in written:
+        window = entries_of(name, body, s.variable)
+        if window is None:
+            body = carry_whole(name, body, s, fresh, states)
+        elif window.reads:
+            body = carry_entries(window, body, s, fresh, states, filled)
+    if not states:
+        raise Dependent("no variable that the loop carries can be the state of a scan")
+    return Recurrence(s, body, tuple(states), tuple(filled))
+
+
+def without_any_continue(body: ir.Stmts) -> ir.Stmts:
+    """The same statements, in inner loops too."""
+
+    def change(n: Any) -> Any:
+        return replace(n, body=without_continue(n.body)) if isinstance(n, ir.For) else n
+
+    return without_continue(tuple(rewrite(s, change) for s in body))
+
+
+def refuse_effects(body: Sequence[ir.Stmt]) -> None:
+    for n in walk(tuple(body)):
+        if implicit_arguments_of(n) or isinstance(n, EFFECTS):
+            raise Dependent("it has an effect beyond the target and its own variables")
+
+
+def with_indices_written_out(body: ir.Stmts) -> ir.Stmts:
+    """Int locals that are sums of other variables, `int now = T - t`, replaced by those sums.
+
+    One that is a sum of what changes later in the body stays.
+    """
+    once = set_once(body)
+    for k, s in enumerate(body):
+        known = isinstance(s, ir.Assign) and s.declares and s.name in once
+        if isinstance(s, ir.Assign) and known and linear(s.value) and is_invariant(s.value, body[k + 1 :]):
+            body = tuple(substituted(other, {s.name: s.value}) for other in body if other is not s)
+            return with_indices_written_out(body)
+    return body
+
+
+# --- Whole variables -----------------------------------------------------------------------------
+
+
+def carry_whole(name: str, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[State]) -> ir.Stmts:
+    """The body with the variable under a name of its own, carried from step to step."""
+    t = type_of(name, body)
+    if isinstance(core(t), Tuple) or element_type(t) == INT:
+        raise Dependent(f"`{name}` is carried from one iteration to the next")
+    for n in walk(body):
+        if isinstance(n, ir.Update) and n.name == name and s.variable in used_names(n.path):
+            raise Dependent(f"`{name}` is filled by one iteration and read by another")
+    local = ir.Var(fresh(name), t)
+    states.append(State(local, ir.Var(name, t), local, name))
+    return tuple(rename(s, {name: local.name}, {}) for s in body)
+
+
+def type_of(name: str, body: ir.Stmts) -> Type:
+    for n in walk(body):
+        if isinstance(n, ir.Var) and n.name == name:
+            return n.type
+        if isinstance(n, ir.Assign) and n.name == name:
+            return n.value.type
+    raise Dependent(f"`{name}` may get two values for one entry")
+
+
+# --- Entries in order ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Window:
+    """Step t sets the entry at `index` and reads those of `lags` steps before."""
+
+    name: str
+    type: Type
+    index: ir.Expr
+    place: Linear
+    slope: int
+    lags: frozenset[int]
+    reads: bool
+
+    def lag(self, item: ir.IndexItem) -> int | None:
+        """How many steps before an entry was set; None when that varies."""
+        at = linear_index(item)
+        if at is None:
+            return None
+        behind = self.place + -at
+        return behind.constant * self.slope if not behind.terms else None
+
+
+def entries_of(name: str, body: ir.Stmts, v: str) -> Window | None:
+    """How the loop over `v` fills the variable and reads it back; None unless entry by entry, in order."""
+    setters = [n for n in walk(body) if sets(n, name)]
+    reads = [n for n in walk(body) if isinstance(n, ir.Index) and reads_name(n, name)]
+    mentions = [n for n in walk(body) if isinstance(n, ir.Var) and n.name == name]
+    firsts = [first_index(s) for s in setters]
+    item = firsts[0]
+    if len(reads) != len(mentions) or not isinstance(item, ir.At) or any(i != item for i in firsts):
+        return None
+    place = linear_index(item)
+    if place is None or not is_numbered_by(item, v, assigned_names(body).__contains__):
+        return None
+    t = mentions[0].type if mentions else REAL
+    window = Window(name, t, item.index, place, place.slope(v), frozenset(), bool(reads))
+    lags = {window.lag(n.items[0]) for n in reads}
+    if None in lags or any(k < 0 for k in lags if k is not None):
+        return None
+    return replace(window, lags=frozenset(k for k in lags if k))
+
+
+def first_index(s: ir.Update | ir.Assign) -> ir.IndexItem | None:
+    return s.path[0][0] if isinstance(s, ir.Update) and isinstance(s.path[0], tuple) else None
+
+
+def reads_name(n: ir.Index, name: str) -> bool:
+    return isinstance(n.base, ir.Var) and n.base.name == name
+
+
+def carry_entries(
+    w: Window, body: ir.Stmts, s: ir.For, fresh: Fresh, states: list[State], filled: list[Filled]
+) -> ir.Stmts:
+    """The body with this step's entry and those before it under names of their own."""
+    furthest = max(w.lags, default=0)
+    first = substituted(w.index, {s.variable: s.lower})
+    sure = for_certain(body, s.variable)
+    if furthest and not (has_earlier_entries(w, first, furthest) or furthest in sure_lags(w, sure)):
+        raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
+    if 0 not in sure_lags(w, sure) and not any(sets(n, w.name) for n in walk(sure)):
+        raise Dependent(f"not every iteration sets an entry of `{w.name}`")
+    t = indexed_type(w.type, (False,))
+    if element_type(t) == INT:
+        raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
+    names = [ir.Var(fresh(w.name), t) for _ in range(furthest + 1)]
+    whole = ir.Var(w.name, w.type)
+    for k in range(1, furthest + 1):
+        before = int_sum("-" if w.slope > 0 else "+", first, ir.Const(k, INT))
+        states.append(State(names[k], ir.Index(whole, (ir.At(before),), t), names[k - 1]))
+    here = ir.Index(whole, (ir.At(w.index),), t)
+    filled.append(Filled(ir.Update(w.name, ((ir.At(w.index),),), names[0], s.span), names[0]))
+    changed = tuple(rewrite(b, lambda n: by_name(w, names, n)) for b in body)
+    return with_start(changed, names[0], here, s)
+
+
+def has_earlier_entries(w: Window, first: ir.Expr, furthest: int) -> bool:
+    """Whether the first entry set stands so far in that those before it exist."""
+    at = linear(first)
+    return at is not None and not at.terms and w.slope > 0 and at.constant > furthest
+
+
+def with_start(body: ir.Stmts, entry: ir.Var, old: ir.Expr, s: ir.For) -> ir.Stmts:
+    """The entry begins as what it was before the loop, unless the step sets it whole at once."""
+    for k, b in enumerate(body):
+        if isinstance(b, ir.Assign) and b.name == entry.name and entry.name not in used_names(b.value):
+            return (*body[:k], replace(b, declares=True), *body[k + 1 :])
+        if entry.name in used_names(b) or isinstance(b, ir.If | ir.For):
+            break
+    return (ir.Assign(entry.name, old, s.span, declares=True), *body)
+
+
+def by_name(w: Window, names: Sequence[ir.Var], n: Any) -> Any:
+    match n:
+        case ir.Index(base=ir.Var(name=name), items=(first, *rest)) if name == w.name:
+            lag = w.lag(first)
+            assert lag is not None
+            return replace(n, base=names[lag], items=tuple(rest)) if rest else names[lag]
+        case ir.Update(name=name, path=((_, *rest), *more)) if name == w.name:
+            path = ((tuple(rest),) if rest else ()) + tuple(more)
+            if path:
+                return replace(n, name=names[0].name, path=path)
+            return ir.Assign(names[0].name, n.value, n.span)
+        case _:
+            return n
+
+
+def for_certain(body: ir.Stmts, v: str) -> ir.Stmts:
+    """The statements that every step of the loop over `v` runs; inner loops of steady length are taken to."""
+    certain: list[ir.Stmt] = []
+    for s in body:
+        if isinstance(s, ir.For) and isinstance(s.lower, ir.Const) and v not in used_names(s.upper):
+            certain.append(replace(s, body=for_certain(s.body, v)))
+        elif not isinstance(s, ir.If | ir.For):
+            certain.append(s)
+    return tuple(certain)
+
+
+def sets(n: Any, name: str) -> bool:
+    return isinstance(n, ir.Update | ir.Assign) and n.name == name
+
+
+def sure_lags(w: Window, sure: ir.Stmts) -> set[int | None]:
+    """The lags that these statements read whatever the data, so that the entries before the first exist."""
+    choices = [n for n in walk(sure) if isinstance(n, ir.Select | ir.Logical)]
+    unsure = {id(n) for choice in choices for n in walk(choice)}
+    return {
+        w.lag(n.items[0])
+        for n in walk(sure)
+        if isinstance(n, ir.Index) and reads_name(n, w.name) and id(n) not in unsure
+    }

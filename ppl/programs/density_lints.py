@@ -1,0 +1,250 @@
+"""Lints about densities: their support, their arguments, and changes of variables."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from ppl.errors import Fix
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.printer import declared, expression
+from ppl.kernel.language.scope import Block, Level, Symbol
+from ppl.kernel.language.walk import base, definitions, parts, statements
+from ppl.programs import lints
+from ppl.programs.lints import Lint
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.record import Distribution
+from ppl.stdlib.supports import SUPPORTS
+
+Interval = tuple[float, float]
+
+INTERVALS: dict[str, Interval] = {
+    "positive": (0.0, math.inf),
+    "nonnegative": (0.0, math.inf),
+    "unit_interval": (0.0, 1.0),
+    "open_unit": (0.0, 1.0),
+}
+WORDS: dict[Interval, str] = {(0.0, math.inf): "positive values", (0.0, 1.0): "the interval [0, 1]"}
+LINEAR = frozenset(
+    """
+    to_vector to_row_vector to_matrix to_array_1d to_array_2d append_row append_col append_array sum mean head
+    tail segment sub_row sub_col block row col diagonal rep_vector rep_row_vector rep_matrix rep_array reverse
+    cumulative_sum sort_asc sort_desc
+    """.split()
+)
+"""Functions whose derivative is constant, or a permutation: no Jacobian is missing."""
+
+NAMED_VARIANCE = re.compile(
+    r"(\w+_)?(var|variance|sigma2|sigmasq|sigma_sq|sigma_squared|tau2|s2|sig2)(_\w+)?"
+)
+
+
+def densities(program: ast.Program, facts: Facts) -> Iterator[tuple[ast.Tilde, Distribution]]:
+    """The `~` statements of the model block whose distribution is the library's."""
+    for s in statements(program.model):
+        if isinstance(s, ast.Tilde) and (family := facts.library.families.get(s.distribution)) is not None:
+            yield s, family
+
+
+Declared = Mapping[str, ast.Declaration]
+
+
+def parameters(program: ast.Program) -> Declared:
+    """The declarations of the parameters by name."""
+    return {d.name: d for d in program.parameters}
+
+
+def parameter(declared: Declared, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
+    """The declaration when `e` is a parameter, or entries of one."""
+    symbol = facts.symbols.get(base(e))
+    if symbol is None or symbol.block is not Block.PARAMETERS:
+        return None
+    return declared.get(symbol.name)
+
+
+# --- Supports and bounds -------------------------------------------------------------------------
+
+
+def literal(e: ast.Expr | None, default: float) -> float:
+    """The number an expression is; nan when only running the program tells."""
+    match e:
+        case None:
+            return default
+        case ast.IntLiteral(value=value):
+            return float(value)
+        case ast.RealLiteral(text=text):
+            return float(text.replace("_", ""))
+        case ast.Unary(op="-", operand=operand):
+            return -literal(operand, default)
+        case _:
+            return math.nan
+
+
+def allowed(t: ast.DeclaredType) -> Interval:
+    """The values a declaration allows; nan for a bound that is no number."""
+    if t.keyword in CONSTRAINT_BY_KEYWORD:
+        return CONSTRAINT_BY_KEYWORD[t.keyword].interval
+    bounds = ast.limits(t)
+    return literal(bounds.get("lower"), -math.inf), literal(bounds.get("upper"), math.inf)
+
+
+def exceeds(found: Interval, required: Interval) -> bool:
+    """Whether an interval has values outside another; nan is given the benefit of the doubt."""
+    return found[0] < required[0] or found[1] > required[1]
+
+
+def with_bounds(d: ast.Declaration, text: str) -> str:
+    """The declaration with other bounds."""
+    plain = declared(d.type)
+    bare = re.sub(r"<[^>]*>", "", plain)
+    return re.sub(r"\b(int|real|vector|row_vector|matrix)\b", rf"\1<{text}>", bare, count=1) + f" {d.name};"
+
+
+def redeclaration(declared: Declared, d: ast.Declaration, text: str) -> Fix | None:
+    """The declaration with bounds; none where it has some, a comment, or names beside this one."""
+    alone = sum(other.span == d.span for other in declared.values()) == 1
+    plain = alone and not ast.limits(d.type) and "/" not in d.span.text
+    return Fix(d.span, with_bounds(d, text)) if plain else None
+
+
+def interval_text(required: Interval) -> str:
+    return "lower=0, upper=1" if required == (0.0, 1.0) else "lower=0"
+
+
+def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """A parameter between a lower bound and an upper one that is not above it."""
+    for d in program.parameters:
+        lower, upper = allowed(d.type)
+        if lower >= upper:
+            yield lints.nothing_between(d.name, f"{lower:g}", f"{upper:g}", d.span)
+
+
+def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """A parameter whose declaration allows values where its own prior is zero."""
+    known = parameters(program)
+    for s, family in densities(program, facts):
+        d = parameter(known, facts, s.left)
+        if d is None or not isinstance(d.type, ast.SizedType):
+            continue
+        support = family.args[0][1]
+        required = truncated(s) if s.truncation else INTERVALS.get(support)
+        if required is not None and exceeds(allowed(d.type), required):
+            text = truncation_text(s) if s.truncation else interval_text(required)
+            what = "its truncated range" if s.truncation else WORDS[required]
+            fix = redeclaration(known, d, text)
+            yield lints.bounds_contradict(
+                d.name, s.distribution, what, with_bounds(d, text), s.left.span, fix
+            )
+        elif support in CONSTRAINT_BY_KEYWORD and d.type.keyword != support:
+            must_be = SUPPORTS[support].must_be
+            yield lints.bounds_contradict(d.name, s.distribution, f"what is {must_be}", support, s.left.span)
+
+
+def truncated(s: ast.Tilde) -> Interval:
+    assert s.truncation is not None
+    return literal(s.truncation.lower, -math.inf), literal(s.truncation.upper, math.inf)
+
+
+def truncation_text(s: ast.Tilde) -> str:
+    assert s.truncation is not None
+    sides = (("lower", s.truncation.lower), ("upper", s.truncation.upper))
+    return ", ".join(f"{name}={expression(e)}" for name, e in sides if e is not None)
+
+
+def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """A parameter given where it must be positive, or a probability, but declared without such bounds."""
+    known = parameters(program)
+    for s, family in densities(program, facts):
+        for (name, support), e in zip(family.args[1:], s.args, strict=False):
+            d = parameter(known, facts, e)
+            required = INTERVALS.get(support)
+            if d is not None and required is not None and exceeds(allowed(d.type), required):
+                must_be, text = SUPPORTS[support].must_be, interval_text(required)
+                fix = redeclaration(known, d, text)
+                yield lints.argument_unconstrained(d.name, name, s.distribution, must_be, text, e.span, fix)
+
+
+def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    known = parameters(program)
+    for s, family in densities(program, facts):
+        d = parameter(known, facts, s.left)
+        if family.name != "uniform" or d is None or len(s.args) != 2:
+            continue
+        bounds = ast.limits(d.type)
+        ends = [expression(e) for e in s.args]
+        written = [expression(bounds[side]) if side in bounds else "" for side in ("lower", "upper")]
+        interval = (literal(s.args[0], math.nan), literal(s.args[1], math.nan))
+        inside = not exceeds(allowed(d.type), interval) and not any(map(math.isnan, interval))
+        if ends != written and not inside:
+            text = f"lower={ends[0]}, upper={ends[1]}"
+            fix = redeclaration(known, d, text)
+            yield lints.undeclared_hard_bounds(d.name, with_bounds(d, text), s.left.span, fix)
+
+
+# --- Scales --------------------------------------------------------------------------------------
+
+
+def variances(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """Where a standard deviation is wanted, a square or a name that says variance."""
+    for s, family in densities(program, facts):
+        for (name, _), e in zip(family.args[1:], s.args, strict=False):
+            root = square_root(e) if name == "sigma" else None
+            if root is not None:
+                yield lints.variance_for_scale(expression(e), s.distribution, root, e.span)
+
+
+def square_root(e: ast.Expr) -> str | None:
+    """The root of what is a variance by its form or its name."""
+    match e:
+        case ast.Binary(op="^" | ".^", left=left, right=ast.IntLiteral(value=2)):
+            return expression(left)
+        case ast.Call(name="square" | "variance", args=(inner,)):
+            return expression(inner) if e.name == "square" else f"sd({expression(inner)})"
+        case ast.Binary(op="*" | ".*", left=left, right=right) if expression(left) == expression(right):
+            return expression(left)
+        case ast.Variable(name=name) if NAMED_VARIANCE.fullmatch(name):
+            return f"sqrt({name})"
+        case _:
+            return None
+
+
+# --- Jacobians -----------------------------------------------------------------------------------
+
+
+def jacobians(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """A nonlinear function of parameters on the left of `~`, in a program that adds no Jacobian by hand."""
+    increments = (ast.TargetIncrement, ast.JacobianIncrement)
+    if any(isinstance(node, increments) for node in statements(program)):
+        return
+    curved = nonlinear_variables(program, facts)
+    for s in statements(program.model):
+        if isinstance(s, ast.Tilde):
+            direct = not is_linear(s.left, facts)
+            if direct or facts.symbols.get(base(s.left)) in curved:
+                yield lints.needs_jacobian(expression(s.left), direct, s.left.span)
+
+
+def nonlinear_variables(program: ast.Program, facts: Facts) -> set[Symbol]:
+    """Variables that are assigned a nonlinear function of parameters."""
+    assigned = definitions((*program.transformed_parameters, *program.model))
+    values = [(base(target), value) for target, value in assigned if not is_linear(value, facts)]
+    return {facts.symbols[target] for target, _ in values if target in facts.symbols}
+
+
+def is_linear(e: ast.Expr, facts: Facts) -> bool:
+    """Whether the derivative with respect to the parameters is constant."""
+    if facts.levels.get(e) is Level.DATA:
+        return True
+    match e:
+        case ast.Binary(op="*" | ".*" | "/" | "./", left=left, right=right):
+            data = [facts.levels[side] is Level.DATA for side in (left, right)]
+            scaled = data[0] and "/" not in e.op and is_linear(right, facts)
+            return scaled or (data[1] and is_linear(left, facts))
+        case ast.Call(name=name) if name not in LINEAR:
+            return False
+        case ast.Binary(op=op) if op not in ("+", "-"):
+            return False
+        case ast.Ternary() | ast.TupleLiteral():
+            return False
+        case _:
+            return all(is_linear(part, facts) for part in parts(e))

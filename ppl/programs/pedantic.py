@@ -1,0 +1,45 @@
+"""`ppl check --pedantic`: the lints for a correct program, each found by one function of a table."""
+
+from collections.abc import Callable, Iterator
+
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.programs.density_lints import arguments, empty_bounds, jacobians, supports, uniform_bounds, variances
+from ppl.programs.lints import Lint
+from ppl.programs.newer_stan import ASSUMED, newer_than
+from ppl.programs.non_centred import funnels
+from ppl.programs.usage_lints import (
+    adjustments,
+    annotations,
+    integer_divisions,
+    priors,
+    self_assignments,
+    unassigned_variables,
+    unused_variables,
+)
+
+Rule = Callable[[ast.Program, Facts], Iterator[Lint]]
+
+RULES: tuple[Rule, ...] = (
+    priors,
+    unused_variables,
+    unassigned_variables,
+    self_assignments,
+    adjustments,
+    annotations,
+    integer_divisions,
+    jacobians,
+    empty_bounds,
+    supports,
+    arguments,
+    uniform_bounds,
+    variances,
+    funnels,
+)
+
+
+def lints(program: ast.Program, facts: Facts, stan_version: int = ASSUMED) -> tuple[Lint, ...]:
+    """All warnings for a checked program, by line; among them what Stan 2.`stan_version` lacks."""
+    of_rules = [lint for rule in RULES for lint in rule(program, facts)]
+    newer = newer_than(stan_version, program, facts)
+    return tuple(sorted([*of_rules, *newer], key=lambda c: (c.span.line, c.span.column, c.code)))

@@ -1,0 +1,1 @@
+"""The machine and the environment: files, memory, cores, the cache, optional packages."""

@@ -1,0 +1,26 @@
+"""Algorithm 1 of the ADVI paper alone: from a random start, by the last iterate, without a refinement."""
+
+from typing import Any
+
+from ppl.inference.recipes.advi import staged
+from ppl.inference.recipes.result import Result
+from ppl.inference.run.context import Context
+from ppl.inference.run.settings import Settings
+from ppl.kernel.advi.journal import NULL_JOURNAL, Journal
+from ppl.kernel.advi.progress import Listener, silent
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.target import Target
+
+PAPER: dict[str, Any] = {"algorithm": "meanfield", "start": "random", "average": False, "refine": False}
+
+
+def advi(
+    target: Target,
+    *,
+    init: Init = 2.0,
+    progress: Listener = silent,
+    journal: Journal = NULL_JOURNAL,
+    **settings: Any,
+) -> Result:
+    """The result of a run; the settings have CmdStan's names and defaults."""
+    return staged(target, init, Context.of(Settings(**{**PAPER, **settings}), progress, journal))
