@@ -11,7 +11,7 @@ from ppl.programs.lints import Lint
 from ppl.source import Span
 
 if TYPE_CHECKING:
-    from ppl.phases import Compilation
+    from ppl.compilation.phases import Compilation
 
 Diagnostic = ModelError | Lint
 

@@ -8,7 +8,7 @@ from ppl.cli.examined import examined
 from ppl.cli.fixes import Fixed
 from ppl.data import Inputs
 from ppl.errors import PPLError
-from ppl.inference.diagnose.level import Level
+from ppl.methods.diagnose.level import Level
 from ppl.results.doctor.doctor import PRIORS, Examination, tier
 from ppl.results.doctor.finding import Finding
 from ppl.results.files.read_csv import DrawsFile

@@ -17,7 +17,7 @@ def is_saved_fit(path: Path) -> bool:
     """Whether a file is one that --save-fit wrote, by how it begins."""
     if path.suffix != ".json" or not path.is_file():
         return False
-    from ppl.fitting.initial import FIT_FORMAT
+    from ppl.run.initial import FIT_FORMAT
 
     with path.open("rb") as file:
         return FIT_FORMAT.encode() in file.read(100)
@@ -87,9 +87,9 @@ def read_run(
 
     if not is_saved_fit(path):
         return read_file(path, wanted or every_column)
-    from ppl.fitting.posterior_target import parameters_of
     from ppl.results.files.read_csv import DrawsFile
     from ppl.results.fits.saved import read
+    from ppl.run.posterior_target import parameters_of
 
     fit, record = saved_fit(path, model, data), read(path)
     program = str(model or record["program"])

@@ -9,16 +9,16 @@ import typer
 from ppl.cli.options import say
 
 if TYPE_CHECKING:
-    from ppl.fitting.table import Table
     from ppl.posterior import Posterior
     from ppl.results.files.config import Config
     from ppl.results.files.read_csv import DrawsFile
+    from ppl.run.table import Table
 
 
 def warn_of_poor(runs: "Sequence[DrawsFile]") -> None:
     """Prints the verdict to standard error if the draws in files are poor."""
     from ppl.cli.output import wrapped
-    from ppl.inference.diagnose.level import Level
+    from ppl.methods.diagnose.level import Level
     from ppl.results.report.reading import judgement, level
 
     if level(runs) is Level.POOR:
@@ -42,8 +42,8 @@ def write_table(
     output: Path, table: "Table", posterior: "Posterior", run: "DrawsFile", data: str, seed: int, quiet: bool
 ) -> None:
     """Writes the table, and says how many rows it has, and how many of them failed."""
-    from ppl.fitting.posterior_target import parameters_of
     from ppl.results.files.config import Config
+    from ppl.run.posterior_target import parameters_of
 
     arguments = {
         "method": "generate_quantities",

@@ -54,7 +54,7 @@ class Command(TyperCommand):
 
 def what_to_type(word: str, rest: list[str]) -> str:
     """What to type for a program in the place of a command, or a word that others use for one; "" else."""
-    from ppl.inference.run.settings import ALGORITHMS
+    from ppl.methods.run.settings import ALGORITHMS
 
     if PurePath(word).suffix in PROGRAMS:
         return f"A command comes before the program: {shlex.join(['ppl', 'variational', word, *rest])}"

@@ -7,8 +7,8 @@ from typing import TextIO, cast
 from rich.console import Console
 
 from ppl.cli.output import TolerantStream
-from ppl.fitting.progress_display import ITERATIONS_A_LINE, display
 from ppl.kernel.advi.progress import Listener, Phase
+from ppl.run.progress_display import ITERATIONS_A_LINE, display
 
 
 def on_stderr(

@@ -14,9 +14,6 @@ from rich.console import Console
 
 from ppl.cli.output import wrapped
 from ppl.files import STDOUT
-from ppl.fitting.checkpoint import Checkpoint
-from ppl.fitting.processes import ended_in_order
-from ppl.fitting.progress_display import nats
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.draws.columns import folded
 from ppl.results.fits.chains import Chains
@@ -24,6 +21,9 @@ from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
 from ppl.results.report import machine
 from ppl.results.report.summary import as_text
+from ppl.run.checkpoint import Checkpoint
+from ppl.run.processes import ended_in_order
+from ppl.run.progress_display import nats
 
 SUMMARY_ROWS = 20
 """Rows of the summary that is printed at the end of a run."""

@@ -8,7 +8,7 @@ import typer
 
 from ppl.cli.options import one_of
 from ppl.cli.settings import choice
-from ppl.inference.diagnose.level import FROM_BEST, Level
+from ppl.methods.diagnose.level import FROM_BEST, Level
 
 Format = choice("Format", "text", "json")
 """How a report is printed."""

@@ -6,7 +6,7 @@ from enum import Enum, StrEnum
 from typing import Annotated, Any
 
 from ppl.cli.options import flag, one_of, positive, probability, radius_or_file, switch, whole
-from ppl.inference.run import setting
+from ppl.methods.run import setting
 from ppl.results.arguments.of_settings import SETTINGS, format_value, parse_value
 
 

@@ -1,15 +1,15 @@
-"""Compile a program: run the phases of `ppl/phases.py`, and give the model."""
+"""Compile a program: run the phases of `ppl/compilation/phases.py`, and give the model."""
 
 from collections.abc import Collection
 from pathlib import Path
 
 from ppl.arguments import checks
+from ppl.compilation.phases import Compilation, depth_refused
 from ppl.errors import ArgumentError, ModelWarning, describe, warn_caller
 from ppl.kernel.language.program_text import read_source
 from ppl.memory import MOST_TABLE_ENTRIES
 from ppl.model import Model
 from ppl.optimise.passes.table import PASSES
-from ppl.phases import Compilation, depth_refused
 from ppl.source import SourceText
 from ppl.stdlib.library import Library
 

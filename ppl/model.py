@@ -10,8 +10,8 @@ from ppl.arguments import checks
 from ppl.data import Frame, Inputs, load_data, merged
 from ppl.density import compiled_program
 from ppl.density.compiled_program import conditioned
-from ppl.inference.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.kernel.draws.columns import Floats, reshape, variables
+from ppl.methods.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
 from ppl.programs.highlight import highlighted
 
@@ -84,8 +84,8 @@ class Model(compiled_program.CompiledProgram):
             >>> model.plan.splitlines()[1].strip()
             'array operations'
         """
-        from ppl.discrete.plan import plan_of
         from ppl.optimise.plan import plan
+        from ppl.structure.discrete.plan import plan_of
 
         sums = [*plan_of(self.discrete), ""] if self.discrete else []
         return "\n".join([*sums, plan(self.lowered)])

@@ -12,11 +12,11 @@ from ppl.density import log_density
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.log_density import Floats
 from ppl.errors import PoorFitWarning, warn_caller
-from ppl.fitting import keywords
-from ppl.fitting.keywords import takes
-from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.diagnose.level import Level
 from ppl.kernel.advi.numerics.hessian import hessian
+from ppl.methods.diagnose.level import Level
+from ppl.run import keywords
+from ppl.run.keywords import takes
+from ppl.run.posterior_target import PosteriorTarget
 
 if TYPE_CHECKING:
     from ppl.results.fits.chains import Chains

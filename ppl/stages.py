@@ -4,20 +4,20 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from ppl.compilation.phases import Compilation, depth_refused, run_phases
 from ppl.compile import Source, build_model, compilation
 from ppl.data import Inputs
 from ppl.density.statement_costs import cost_lines
-from ppl.discrete import refused
-from ppl.discrete.for_stan import with_zero_products
 from ppl.errors import ArgumentError, UnknownName
 from ppl.jax_backend.not_traceable import NotTraceable
 from ppl.kernel.ir.printer import print_program as print_ir
 from ppl.kernel.language.printer import print_program as print_ast
 from ppl.model import Model
 from ppl.optimise.forms import VALUES, form_named
-from ppl.phases import Compilation, depth_refused, run_phases
 from ppl.posterior import Posterior
 from ppl.results.report.latent_structure import latent_lines
+from ppl.structure.discrete import refused
+from ppl.structure.discrete.for_stan import with_zero_products
 from ppl.system.distribution import requirements
 from ppl.system.extras import extra
 

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from ppl.inference.recipes.advi import staged
-from ppl.inference.recipes.result import Result
-from ppl.inference.run.context import Context
-from ppl.inference.run.settings import Settings
 from ppl.kernel.advi.journal import NULL_JOURNAL, Journal
 from ppl.kernel.advi.progress import Listener, silent
 from ppl.kernel.advi.start import Init
 from ppl.kernel.advi.target import Target
+from ppl.methods.recipes.advi import staged
+from ppl.methods.recipes.result import Result
+from ppl.methods.run.context import Context
+from ppl.methods.run.settings import Settings
 
 PAPER: dict[str, Any] = {"algorithm": "meanfield", "start": "random", "average": False, "refine": False}
 

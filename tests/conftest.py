@@ -54,9 +54,9 @@ os.environ.setdefault("XLA_FLAGS", _xla_flags())
 # Tests change the compiler while it runs, and what it then makes is for no other test.
 from laws.turns import of_other_turns, turn  # noqa: E402
 
-import ppl.phases  # noqa: E402
+import ppl.compilation.phases  # noqa: E402
 
-ppl.phases.in_cache = lambda source, settings: None
+ppl.compilation.phases.in_cache = lambda source, settings: None
 
 
 @pytest.hookimpl(wrapper=True)

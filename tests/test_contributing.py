@@ -219,7 +219,7 @@ RECIPES = (
                 ),
                 ('    "adam": Adam', '    "harmonic": Harmonic,\n'),
             ),
-            "ppl/inference/run/settings.py": before(('"adam", "rmsprop"', '"harmonic", ')),
+            "ppl/methods/run/settings.py": before(('"adam", "rmsprop"', '"harmonic", ')),
         },
         ADDS_A_STEP_RULE,
     ),

@@ -12,7 +12,7 @@ import pytest
 from laws.every import every
 
 import ppl
-from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.run.posterior_target import PosteriorTarget
 
 ROOT = Path(__file__).parents[1]
 NAMES = sorted(module.name for module in pkgutil.walk_packages(ppl.__path__[:1], "ppl."))

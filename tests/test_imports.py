@@ -28,10 +28,10 @@ COMPILER = (
     "ppl.kernel.language.check",
     "ppl.kernel.language.parser",
     "ppl.compile",
-    "ppl.discrete",
+    "ppl.structure.discrete",
     "ppl.kernel.ir.lower",
 )
-FITS = ("ppl.inference.recipes", "ppl.inference.correct.correction", "ppl.results.fits.fit")
+FITS = ("ppl.methods.recipes", "ppl.methods.correct.correction", "ppl.results.fits.fit")
 SLOW = (
     "scipy.stats",
     "scipy.optimize",
@@ -94,9 +94,9 @@ def test_a_command_imports_what_it_needs(words, without, folder):
 COMPILING = (
     "lark",
     "ppl.kernel.language.ast",
-    "ppl.observed.terms",
-    "ppl.discrete",
-    "ppl.forward",
+    "ppl.structure.observed.terms",
+    "ppl.structure.discrete",
+    "ppl.structure.forward",
     "ppl.optimise.passes.vectorise",
 )
 UNUSED = (

@@ -7,7 +7,7 @@ import pytest
 
 from ppl import InferenceError, compile_model
 from ppl.density.rows import ROW_SPLIT, by_rows
-from ppl.inference.recipes.result import ESTIMATED
+from ppl.methods.recipes.result import ESTIMATED
 
 RNG = np.random.default_rng(20)
 N = 23

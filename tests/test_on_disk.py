@@ -22,11 +22,11 @@ from ppl.data.shares import Partition
 from ppl.data.tables import columns_of, fill
 from ppl.density import rows as rows_of_posterior
 from ppl.density.rows import by_rows
-from ppl.fitting import backend
-from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.run.settings import Settings
 from ppl.kernel.advi import row_order, subsampling
+from ppl.methods.run.settings import Settings
 from ppl.results.files.read_csv import read_draws
+from ppl.run import backend
+from ppl.run.posterior_target import PosteriorTarget
 
 PROGRAM = """
 data {{ int N; int D; matrix{bounds}[N, D] x; array[N] int<lower=0, upper=1> y; }}

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ppl.cli.main import app
-from ppl.phases import PHASES, Compilation, run_phases
+from ppl.compilation.phases import PHASES, Compilation, run_phases
 from ppl.source import SourceText
 from ppl.stages import STAGES
 

@@ -12,13 +12,13 @@ import pytest
 from laws.every import every
 
 import ppl
-from ppl.inference.recipes import RECIPES
-from ppl.inference.run.settings import Settings
 from ppl.kernel.advi.estimators import ESTIMATORS
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.outcome import Outcome
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.stopping import STOPPING
+from ppl.methods.recipes import RECIPES
+from ppl.methods.run.settings import Settings
 from ppl.results.report.compare import Compared, Comparison
 from ppl.results.report.loo import Loo
 from ppl.results.report.summary import Row, Summary

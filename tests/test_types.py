@@ -15,9 +15,9 @@ import pytest
 
 import ppl
 from ppl.errors import UnknownSetting
-from ppl.fitting.keywords import RUN_OPTIONS
-from ppl.inference.run.setting import settings_of
-from ppl.inference.run.settings import SampleSettings, Settings
+from ppl.methods.run.setting import settings_of
+from ppl.methods.run.settings import SampleSettings, Settings
+from ppl.run.keywords import RUN_OPTIONS
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(__file__).with_name("typed_script.py")

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ppl.inference.initialise.lbfgs_path import lbfgs_path
-from ppl.inference.maximise.lockstep import answered
+from ppl.methods.initialise.lbfgs_path import lbfgs_path
+from ppl.methods.maximise.lockstep import answered
 
 
 def path_of(target, start, watch=lambda point: False):

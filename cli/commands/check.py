@@ -49,10 +49,10 @@ def check(
 def is_good(model: Path, pedantic: bool, stan_version: int | None, format: Format) -> bool:
     """Whether a program has no error; prints what there is to say of it."""
     from ppl.cli.diagnostics import as_json, show
-    from ppl.discrete.check import checked
     from ppl.programs.lints import NEWER_STAN, Lint
     from ppl.programs.newer_stan import ASSUMED
     from ppl.programs.pedantic import lints
+    from ppl.structure.discrete.check import checked
 
     source = read_program(model)
     errors, reported = list[ModelError](), list[Lint]()

@@ -11,7 +11,7 @@ from ppl.cli.required import Format, ReportFormat
 from ppl.errors import DataError
 
 if TYPE_CHECKING:
-    from ppl.inference.correct.evidence import Evidence
+    from ppl.methods.correct.evidence import Evidence
     from ppl.results.files.read_csv import DrawsFile
 
 
@@ -48,7 +48,7 @@ def compare(
     from ppl.cli.data import columns_of_rows, rows_of
     from ppl.cli.fits import read_run
     from ppl.cli.output import screen_width, wrapped
-    from ppl.inference.diagnose.level import Level
+    from ppl.methods.diagnose.level import Level
     from ppl.results.report.compare import (
         Comparison,
         ComparisonByOutcome,

@@ -35,9 +35,9 @@ def diagnose(
     from rich.console import Console
     from rich.table import Table
 
-    from ppl.fitting.initial import drawn, start_for
     from ppl.results.arguments.of_settings import radius_or_path
     from ppl.results.fits.gradient_test import gradient_test
+    from ppl.run.initial import drawn, start_for
 
     compiled, inputs = model_and_inputs(model, data or [], arrays)
     posterior = compiled.condition(inputs, seed=seed)

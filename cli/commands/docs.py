@@ -78,9 +78,9 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     from ppl.cli.glossary import GLOSSARY
     from ppl.cli.site.sections import WORDS, section, sections
     from ppl.cli.site.site import written
-    from ppl.inference.run.settings import ALGORITHMS
     from ppl.kernel.language.higher_order import HIGHER_ORDER, higher_order_page
     from ppl.kernel.language.laplace import LAPLACE, STATEMENTS, laplace_page
+    from ppl.methods.run.settings import ALGORITHMS
     from ppl.programs.pages import pages
     from ppl.stdlib.constraints.table import CONSTRAINTS
     from ppl.stdlib.distributions.table import DISTRIBUTIONS
@@ -141,7 +141,7 @@ def write_site(folder: Path, found: Mapping[str, Source], run: bool) -> None:
 def algorithm_page(name: str) -> str:
     """What an algorithm does, with its source."""
     from ppl.cli.site.reference import source_of
-    from ppl.inference.run.settings import ALGORITHMS
+    from ppl.methods.run.settings import ALGORITHMS
 
     meaning = {str(known): meaning for known, meaning in ALGORITHMS.items()}[name]
     parts = (f"{meaning}.", *source_of(name).split("\n\n"))
@@ -164,7 +164,7 @@ def filled(text: str, indent: str = "  ") -> str:
 
 def stages(of_chains: bool = False) -> str:
     """What the progress of a fit, or of chains, calls its stages, and what each of them does."""
-    from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
+    from ppl.methods.run.phases import OF_CHAINS, OF_FIT, PHASES
 
     about = (
         "Stages, as the progress on standard error names them. The time left is estimated from the usual "

@@ -30,7 +30,7 @@ def draws(
     draws are not repeated.
     """
     from ppl.cli.progress import on_stderr
-    from ppl.inference.run.phases import phases_of_draws
+    from ppl.methods.run.phases import phases_of_draws
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.fit import open_fit
 

@@ -13,7 +13,7 @@ from ppl.cli.options import CSV, main_output, quietly, split_names, variable_nam
 from ppl.cli.required import Require, status_of
 from ppl.cli.settings import given_settings, with_settings
 from ppl.files import numbered_files
-from ppl.inference.run.settings import SampleSettings
+from ppl.methods.run.settings import SampleSettings
 
 
 def files_of_chains(output: Path, given: Mapping[str, Any]) -> Iterable[Path]:
@@ -59,10 +59,10 @@ def sample(
     from ppl.cli.report import report_chains
     from ppl.cli.table_columns import table_columns
     from ppl.files import STDOUT
-    from ppl.fitting.memory_needed import require_memory_of_chains
-    from ppl.fitting.processes import ended_by_ctrl_c
-    from ppl.inference.run.phases import OF_CHAINS
+    from ppl.methods.run.phases import OF_CHAINS
     from ppl.results.fits.chains import sample_with
+    from ppl.run.memory_needed import require_memory_of_chains
+    from ppl.run.processes import ended_by_ctrl_c
 
     if output == STDOUT:
         raise typer.BadParameter(

@@ -11,7 +11,7 @@ from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
 from ppl.cli.data import inputs_from
 from ppl.cli.options import CSV, flag, main_output, output_file, quietly
 from ppl.cli.settings import plain, with_settings
-from ppl.inference.run.settings import SbcSettings
+from ppl.methods.run.settings import SbcSettings
 
 SECONDS_BETWEEN_FILES = 1.0
 """Seconds between two writes of the ranks so far."""

@@ -90,7 +90,7 @@ def show_forms(name: None) -> None:
 
 
 def show_phases(name: None) -> None:
-    from ppl.phases import PHASES
+    from ppl.compilation.phases import PHASES
 
     typer.echo("\n".join(f"{phase.name}: {phase.meaning}" for phase in PHASES))
 

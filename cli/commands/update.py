@@ -51,8 +51,8 @@ def update(
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import report
     from ppl.cli.table_columns import table_columns
-    from ppl.inference.run.phases import phases_of
-    from ppl.inference.run.settings import Settings
+    from ppl.methods.run.phases import phases_of
+    from ppl.methods.run.settings import Settings
     from ppl.results.files.formats import require_name_of_fit, save_draws
 
     if save_fit:

@@ -29,9 +29,9 @@ from ppl.cli.processes import end_together, joined
 from ppl.cli.required import Require, status_of
 from ppl.cli.settings import choice, given_settings, with_settings
 from ppl.files import STDOUT, beside, numbered_files
-from ppl.inference.diagnose.level import Level
-from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.kernel.advi.outcome import Ending
+from ppl.methods.diagnose.level import Level
+from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
 from ppl.system.distribution import requirements
 from ppl.system.extras import extra
@@ -115,12 +115,12 @@ def variational(
     from ppl.cli.table_columns import table_columns
     from ppl.cmdstan.profile import profiled
     from ppl.compile import model_of
-    from ppl.fitting.checkpoint import CheckpointOptions
-    from ppl.fitting.memory_needed import require_memory
-    from ppl.inference.run.phases import OF_CHAINS, phases_of
+    from ppl.methods.run.phases import OF_CHAINS, phases_of
     from ppl.results.files.formats import require_name_of_fit, save_draws
     from ppl.results.fits.chains import sample_with
     from ppl.results.fits.fit import fit_with_journal
+    from ppl.run.checkpoint import CheckpointOptions
+    from ppl.run.memory_needed import require_memory
 
     if output == STDOUT and (resume or save_metric or save_cmdstan_config or then):
         raise typer.BadParameter(

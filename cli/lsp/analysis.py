@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ppl.cli.lsp.symbols import Name, name_at, names
-from ppl.discrete.parameters import has_discrete
-from ppl.discrete.summing import summed
 from ppl.errors import ModelError, reported
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
@@ -15,6 +13,8 @@ from ppl.programs.explained import examine
 from ppl.programs.lints import Lint
 from ppl.programs.pedantic import lints
 from ppl.source import SourceText, Span
+from ppl.structure.discrete.parameters import has_discrete
+from ppl.structure.discrete.summing import summed
 
 
 @dataclass(frozen=True, eq=False)

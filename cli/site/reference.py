@@ -100,8 +100,8 @@ OWN: Mapping[str, tuple[str, str]] = {
 
 def algorithms() -> Iterator[str]:
     """What each is, its source, and the table of settings."""
-    from ppl.inference.run import settings
-    from ppl.inference.run.settings import ALGORITHMS
+    from ppl.methods.run import settings
+    from ppl.methods.run.settings import ALGORITHMS
 
     yield (
         "# Algorithms\n\n`ppl variational MODEL DATA --algorithm NAME`, or in Python "
@@ -139,7 +139,7 @@ def algorithms() -> Iterator[str]:
 
 def source_of(algorithm: str) -> str:
     """What the room of an algorithm says of it: how it works, and its papers."""
-    from ppl.inference.recipes import RECIPES
+    from ppl.methods.recipes import RECIPES
 
     return inspect.getdoc(sys.modules[RECIPES[algorithm].__module__]) or ""
 
@@ -147,7 +147,7 @@ def source_of(algorithm: str) -> str:
 def settings_table(record: type) -> str:
     """A row a setting: name, option, default, the values it takes, what it does."""
     from ppl.cli.settings import option_name
-    from ppl.inference.run.setting import settings_of
+    from ppl.methods.run.setting import settings_of
 
     rows = (
         (

@@ -12,12 +12,12 @@ import numpy as np
 from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
 from ppl.files import beside, numbered, write_whole
-from ppl.fitting.initial import start_for
 from ppl.kernel.advi.start import start_point
 from ppl.kernel.advi.streams import Streams
 from ppl.kernel.advi.target import Target
 from ppl.kernel.draws.stan_csv import cell
 from ppl.results.files.config import Config, as_json, comment_lines
+from ppl.run.initial import start_for
 
 if TYPE_CHECKING:
     from ppl.posterior import Posterior

@@ -63,8 +63,8 @@ def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any
     from ppl.cmdstan.outputs import require_own_outputs
     from ppl.cmdstan.profile import profiled
     from ppl.cmdstan.stored import stored_model
-    from ppl.fitting.memory_needed import require_memory_of_rows
-    from ppl.fitting.posterior_target import parameters_of
+    from ppl.run.memory_needed import require_memory_of_rows
+    from ppl.run.posterior_target import parameters_of
 
     _refuse_unwritable(arguments)
     if arguments.get("random.seed", -1) == -1:

@@ -7,12 +7,12 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from ppl.compilation.phases import Compilation
+from ppl.compilation.programs import Record, StoredProgram, package
 from ppl.kernel.language.program_text import read_source
 from ppl.model import Model
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import DRAWS, GRADIENT, POINTS_KERNELS, POINTS_PROPTO, PROPTO, VALUES
-from ppl.phases import Compilation
-from ppl.stored.programs import Record, StoredProgram, package
 
 FORMS = (VALUES, GRADIENT, PROPTO, POINTS_KERNELS, POINTS_PROPTO, DRAWS)
 """The forms that CmdStan's methods run."""

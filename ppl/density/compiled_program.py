@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Namespace, TapeNode
+from ppl.compilation.phases import Compilation
+from ppl.compilation.traits import Traits
 from ppl.data import Expected, Frame, Inputs, load_data
 from ppl.data.blocks import is_mapped
 from ppl.data.levels import Bounds, coded, with_sizes
@@ -28,15 +30,13 @@ from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import DRAWS, VALUES, Form
 from ppl.optimise.tracing.namespace import TRACING
 from ppl.optimise.tracing.tracer import checking, refuse
-from ppl.optimise.traits import Traits
-from ppl.phases import Compilation
 from ppl.source import SourceText
 from ppl.system.freed_memory import keep_freed_memory
 from ppl.types import INT, element_type
 
 if TYPE_CHECKING:
-    from ppl.discrete.rewrite import Summed
-    from ppl.observed.completed import Completion
+    from ppl.structure.discrete.rewrite import Summed
+    from ppl.structure.observed.completed import Completion
 
 TRACED = {
     "print": refuse,

@@ -13,7 +13,7 @@ from ppl.kernel.draws.names import Sized, dotted
 from ppl.stdlib.constraints.sentences import position
 
 if TYPE_CHECKING:
-    from ppl.observed.completed import Completion
+    from ppl.structure.observed.completed import Completion
 
 FEW_PLACES = 5
 """Missing values of a variable that a sentence lists."""

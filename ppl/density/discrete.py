@@ -13,7 +13,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.density.data import Floats
 
 if TYPE_CHECKING:
-    from ppl.discrete.rewrite import Summed
+    from ppl.structure.discrete.rewrite import Summed
 
 
 def probabilities(posterior: LogDensity, us: Floats, name: str) -> Floats:

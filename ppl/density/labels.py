@@ -20,7 +20,7 @@ def labels_of(model: CompiledProgram, given: Mapping[str, Any], d: Data, drawn: 
     factors = {b.declared.name: b for b in bounds_of(model) if isinstance(given.get(b.declared.name), Factor)}
     if not factors:
         return NO_LABELS
-    from ppl.observed.indexed import named_axes
+    from ppl.structure.observed.indexed import named_axes
 
     sharing = Counter(b.shared for b in factors.values())
     axes = {name: b.shared if sharing[b.shared] > 1 else name for name, b in factors.items()}

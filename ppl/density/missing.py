@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ppl.data import Inputs
 from ppl.data.missing import Holes, holes_in
 from ppl.data.values import Numbers
-from ppl.discrete.evaluate import known_value
 from ppl.kernel.language import ast
-from ppl.observed.completed import refuse_unmodelled
+from ppl.structure.discrete.evaluate import known_value
+from ppl.structure.observed.completed import refuse_unmodelled
 
 if TYPE_CHECKING:
     from ppl.density.compiled_program import CompiledProgram

@@ -1,6 +1,6 @@
 """Iterations of variational inference as one compiled loop.
 
-What an iteration does is written once, in ppl.inference: here it is traced with the namespace of JAX.
+What an iteration does is written once, in ppl.methods: here it is traced with the namespace of JAX.
 """
 
 from collections.abc import Callable

@@ -18,5 +18,5 @@ nothing else of the package. Read it in this order, an afternoon for all of it:
 What plugs in around it: passes, between `ir` and `emit` (`ppl/optimise`); explanations of syntax errors, as a
 `Reader` of `language.check` (`ppl/programs`); solvers, as `Code.solve` (`ppl/optimise/solve.py`); data from
 files, as another reader than `density.reading` (`ppl/data`); densities at many points and of rows, as targets
-(`ppl/density`); other algorithms, as recipes over the same parts (`ppl/inference/recipes`).
+(`ppl/density`); other algorithms, as recipes over the same parts (`ppl/methods/recipes`).
 """

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import ppl
-from ppl.inference.diagnose.convergence import mcse_mean
+from ppl.methods.diagnose.convergence import mcse_mean
 from tests.benchmarks.clock import alternate, head, machine, row
 from tests.benchmarks.cold import CLI
 from tests.benchmarks.peers import process, stan

@@ -18,9 +18,9 @@ from scipy.optimize import minimize
 import ppl
 from ppl.cmdstan.density import Density
 from ppl.errors import PPLError
-from ppl.inference.maximise.methods import METHODS, maximise
-from ppl.inference.maximise.rules import Step
 from ppl.kernel.advi.start import start_point
+from ppl.methods.maximise.methods import METHODS, maximise
+from ppl.methods.maximise.rules import Step
 
 ROOT = Path(__file__).parents[2]
 MOST_GAIN = 1e-3

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import ppl
-from ppl.fitting.backend import jax_target
-from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.run.settings import Settings
+from ppl.methods.run.settings import Settings
+from ppl.run.backend import jax_target
+from ppl.run.posterior_target import PosteriorTarget
 from tests.benchmarks.clock import head, machine, row
 
 ROUNDS = 20

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.inference.correct.draw_source import DrawSource
+from ppl.methods.correct.draw_source import DrawSource
 from tests.benchmarks.latent import CASES
 
 

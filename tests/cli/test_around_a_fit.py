@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from ppl.cli.commands.plot import Kind
-from ppl.fitting import table as draws
 from ppl.posterior import Posterior
 from ppl.results.files.read_csv import read_draws
 from ppl.results.report.pictures import KINDS
+from ppl.run import table as draws
 
 PROGRAM = """\
 data { int<lower=0> N; vector[N] y; }

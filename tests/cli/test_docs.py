@@ -12,9 +12,9 @@ from ppl.cli.glossary import GLOSSARY
 from ppl.cli.main import COMMANDS, app
 from ppl.cli.site.sections import WORDS, section, sections
 from ppl.cli.site.site import written
-from ppl.inference.diagnose.level import Level
-from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
-from ppl.inference.run.settings import ALGORITHMS
+from ppl.methods.diagnose.level import Level
+from ppl.methods.run.phases import OF_CHAINS, OF_FIT, PHASES
+from ppl.methods.run.settings import ALGORITHMS
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.reference import reference
 

@@ -9,7 +9,7 @@ import ppl
 from ppl.cli.main import main
 from ppl.cli.required import STATUS, Least, status_of
 from ppl.cmdstan.tools.stansummary import main as stansummary
-from ppl.inference.diagnose.level import Level
+from ppl.methods.diagnose.level import Level
 from ppl.results.files.formats import save_draws
 from ppl.results.report.machine import SCHEMA, document
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import ppl
-from ppl.inference.diagnose.level import Level
+from ppl.methods.diagnose.level import Level
 from ppl.results.files.read_csv import read_draws
 from ppl.results.files.readers import read_file
 

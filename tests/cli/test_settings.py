@@ -7,8 +7,8 @@ import pytest
 from ppl.cli.commands.variational import variational
 from ppl.cli.main import main
 from ppl.cli.settings import option_name
-from ppl.inference.run.setting import settings_of
-from ppl.inference.run.settings import Settings
+from ppl.methods.run.setting import settings_of
+from ppl.methods.run.settings import Settings
 
 KNOWN = settings_of(Settings)
 

@@ -24,7 +24,7 @@ from ppl.cli.site.gallery import head_comment
 from ppl.cli.site.markdown import prose
 from ppl.cli.site.running import run
 from ppl.cli.site.site import GUIDES, NAVIGATION, WRITTEN, written
-from ppl.inference.run.settings import ALGORITHMS, Settings
+from ppl.methods.run.settings import ALGORITHMS, Settings
 from ppl.programs.pages import pages
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard

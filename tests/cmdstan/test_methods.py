@@ -8,9 +8,9 @@ import pytest
 
 from ppl.cmdstan.methods.pathfinder import Draws, resampled
 from ppl.cmdstan.methods.sample import Rejecting
-from ppl.inference.diagnose.psis import psis
-from ppl.inference.initialise.lbfgs_path import Curvature
-from ppl.inference.initialise.pathfinder import Pathfinder
+from ppl.methods.diagnose.psis import psis
+from ppl.methods.initialise.lbfgs_path import Curvature
+from ppl.methods.initialise.pathfinder import Pathfinder
 from ppl.optimise.watch import IN_DOMAIN
 from ppl.results.files.config import text
 from ppl.results.files.read_csv import read_draws

@@ -9,8 +9,8 @@ import pytest
 import ppl
 from ppl.cmdstan import profile
 from ppl.cmdstan.profile import Clock, Timing, profiled
-from ppl.fitting.backend import is_possible
-from ppl.fitting.posterior_target import PosteriorTarget
+from ppl.run.backend import is_possible
+from ppl.run.posterior_target import PosteriorTarget
 
 NESTED = """
 data { int N; matrix[N, 2] X; array[N] int y; }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.inference.correct.correction import DrawSource
+from ppl.methods.correct.correction import DrawSource
 from tests.cmdstan.conftest import BERNOULLI, DATA
 
 cmdstanpy = pytest.importorskip("cmdstanpy")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.fitting import checkpoint
-from ppl.fitting.checksum import with_checksum
-from ppl.fitting.state_json import encode
 from ppl.results.files.formats import save_draws
 from ppl.results.files.readers import read_file
 from ppl.results.fits.fit import variational
+from ppl.run import checkpoint
+from ppl.run.checksum import with_checksum
+from ppl.run.state_json import encode
 
 PROGRAM = (
     "data { real y; } parameters { real mu; vector[2] x; } model { mu ~ normal(y, 1); x ~ normal(mu, 1); }"

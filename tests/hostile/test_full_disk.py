@@ -10,9 +10,9 @@ from laws.processes import Started
 
 import ppl
 from ppl.cli.main import main
-from ppl.fitting import checkpoint
 from ppl.kernel.language import tables
 from ppl.results.fits.fit import variational
+from ppl.run import checkpoint
 
 PROGRAM = """
 data { int N; vector[N] y; }

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from ppl.fitting.processes import can_fork
+from ppl.run.processes import can_fork
 
 WORKERS = """
 import sys, time
-from ppl.fitting.processes import at_a_time
+from ppl.run.processes import at_a_time
 
 def computes(tell):
     tell("computing")

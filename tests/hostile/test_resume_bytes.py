@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.fitting import checkpoint
-from ppl.fitting.state_json import decode, encode
-from ppl.inference.recipes import RECIPES
+from ppl.methods.recipes import RECIPES
+from ppl.run import checkpoint
+from ppl.run.state_json import decode, encode
 
 MODELS = Path(ppl.__file__).parents[1] / "models"
 SHORT = {"iter": 2000, "draws": 50, "move": False, "resample": False, "backend": "autograd"}

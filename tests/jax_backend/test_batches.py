@@ -10,8 +10,6 @@ import ppl
 pytest.importorskip("jax")
 
 from ppl.density.rows import ByRows
-from ppl.fitting.target import target_of
-from ppl.inference.run.settings import Settings
 from ppl.jax_backend.batches import CompiledByRows, compiled_by_rows
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.families.mean_field import MeanField
@@ -21,6 +19,8 @@ from ppl.kernel.advi.steps.adam import Adam
 from ppl.kernel.advi.steps.averaging import Last
 from ppl.kernel.advi.stopping.fixed import Fixed
 from ppl.kernel.advi.subsampling import Minibatches
+from ppl.methods.run.settings import Settings
+from ppl.run.target import target_of
 
 PROGRAM = """
 data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; array[N] int<lower=0> y; }

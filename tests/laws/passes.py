@@ -9,6 +9,7 @@ import numpy as np
 from laws.fixed_draws import Fixed
 from laws.verifier.compilation import verify_pass
 
+from ppl.compilation.phases import Compilation
 from ppl.density.many_points import BATCH
 from ppl.errors import Rejection
 from ppl.kernel.emit.load import Code
@@ -20,7 +21,6 @@ from ppl.model import Model
 from ppl.optimise.draw_by_draw import DrawByDraw
 from ppl.optimise.forms import DRAWS, GRADIENT, KERNELS, PROPTO, VALUES, Form
 from ppl.optimise.passes.table import PASSES, Pass
-from ppl.phases import Compilation
 from ppl.posterior import Posterior
 from ppl.source import SourceText
 

@@ -21,7 +21,7 @@ PRELOADED = (
     "ppl.jax_backend.joining",
     "ppl.jax_backend.processes",
     "ppl.jax_backend.target",
-    "ppl.fitting.driver",
+    "ppl.run.driver",
     "ppl.results.fits.fit",
 )
 FORKS = get_context("forkserver")

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from ppl.compilation.phases import Compilation
+from ppl.compilation.traits import Traits
 from ppl.errors import InferenceError
 from ppl.kernel.density.data import Data
 from ppl.kernel.draws.names import NO_LABELS, Labels, Sized
 from ppl.kernel.ir.nodes import Program
-from ppl.optimise.traits import Traits
-from ppl.phases import Compilation
 from ppl.source import SourceText
 
 CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])

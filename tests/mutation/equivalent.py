@@ -14,7 +14,7 @@ ONE_OTHER = "a density in two parts has at most one argument beside y in the sec
 
 OUTERMOST = "those that leave it out have no loop around theirs, where it makes no difference"
 
-_PSIS = "ppl/inference/diagnose/psis.py"
+_PSIS = "ppl/methods/diagnose/psis.py"
 _PROFILE = "np.log(-theta / shapes) - shapes"
 _ORDERED = "ppl/stdlib/constraints/ordered.py"
 _SLOPE = "xp.np.where(_is_step(u), xp.np.exp(xp.np.where(_is_step(u), u, 0.0)), 1.0)"
@@ -28,7 +28,7 @@ _BY_BASE = "xp.np.where(flat, 0.0, y * power(xp, xp.np.where(flat, 1.0, x), y - 
 _SCORE = "ppl/kernel/advi/estimators/score_function.py"
 _CENTRED = "centred = (terms - terms.mean(axis=1, keepdims=True)).reshape(len(terms), -1)"
 _SEARCH = "ppl/kernel/advi/estimators/stochastic_search.py"
-_REFINING = "ppl/inference/correct/correction.py"
+_REFINING = "ppl/methods/correct/correction.py"
 _NEST = "def nest(c: Lifting, b: Batch, s: ir.For, flat: bool = False) -> Batch:"
 _NORMALISERS = "ppl/optimise/passes/split_normalisers.py"
 _SHARED = "rank(entry(a.type)) or ir.loops_of(a.type) for a in shared"

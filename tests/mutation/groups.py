@@ -55,8 +55,8 @@ def _calling(folder: str, *names: str) -> tuple[str, ...]:
     )
 
 
-def _inference(*names: str) -> tuple[str, ...]:
-    return tuple(f"ppl/inference/{name}.py" for name in names)
+def _methods(*names: str) -> tuple[str, ...]:
+    return tuple(f"ppl/methods/{name}.py" for name in names)
 
 
 def _tests(folder: str, names: str) -> tuple[str, ...]:
@@ -123,13 +123,13 @@ EMIT = (
 _SOLVER_FILES = tuple(f"ppl/optimise/{name}.py" for name in ("solver_functions", "solve"))
 DERIVATIVES = ("with_partials", "with_vjps")
 GROUPS = {
-    "psis": Group(_inference("diagnose/psis"), _tests("inference", "psis")),
-    "verdict": Group(_inference("diagnose/verdict"), _tests("inference", "verdict verdict_levels")),
+    "psis": Group(_methods("diagnose/psis"), _tests("methods", "psis")),
+    "verdict": Group(_methods("diagnose/verdict"), _tests("methods", "verdict verdict_levels")),
     "moves": Group(
-        _inference("moves/batch", "moves/ending", "moves/mixing", "moves/sampler", "moves/trajectories"),
-        ("tests/inference/moves",),
+        _methods("moves/batch", "moves/ending", "moves/mixing", "moves/sampler", "moves/trajectories"),
+        ("tests/methods/moves",),
     ),
-    "correction": Group(_inference("correct/correction"), _tests("inference", "correction")),
+    "correction": Group(_methods("correct/correction"), _tests("methods", "correction")),
     "estimators": Group(
         _folder("ppl/kernel/advi/estimators"),
         ("tests/kernel/advi/estimators",),

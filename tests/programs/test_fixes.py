@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from laws.every import every
 
-from ppl.discrete.check import checked
 from ppl.errors import Fix, ModelError
 from ppl.programs.pages import pages
 from ppl.programs.pedantic import lints
 from ppl.source import SourceText
+from ppl.structure.discrete.check import checked
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bad_syntax"
 PAGES = [page for page in pages().values() if "wrong" in page.examples and "program" not in page.examples]

@@ -11,11 +11,11 @@ import pytest
 from laws.every import every
 
 import ppl
-from ppl.discrete.check import checked
 from ppl.errors import DataError, ModelError
 from ppl.programs.pages import Page, pages
 from ppl.programs.pedantic import lints
 from ppl.source import SourceText
+from ppl.structure.discrete.check import checked
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "bad"

@@ -11,16 +11,16 @@ import xarray
 
 import ppl
 from ppl.errors import InferenceError
-from ppl.fitting import sampling
-from ppl.fitting.initial import start_for, starts_for
-from ppl.inference.diagnose.level import Level
-from ppl.inference.nuts.chain import STATISTICS, Start, _chain_of, run_chains, start_of
-from ppl.inference.nuts.diagnostics import judged
-from ppl.inference.run.setting import settings_of
-from ppl.inference.run.settings import SampleSettings
 from ppl.kernel.advi.progress import Phase
+from ppl.methods.diagnose.level import Level
+from ppl.methods.nuts.chain import STATISTICS, Start, _chain_of, run_chains, start_of
+from ppl.methods.nuts.diagnostics import judged
+from ppl.methods.run.setting import settings_of
+from ppl.methods.run.settings import SampleSettings
 from ppl.results.arguments.tree import with_defaults
 from ppl.results.files.read_csv import read_draws
+from ppl.run import sampling
+from ppl.run.initial import start_for, starts_for
 
 pytest.importorskip("nutpie")
 
@@ -87,7 +87,7 @@ def test_short_chains_in_lockstep_have_the_same_files_and_diagnostics(posterior,
 def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, tmp_path, monkeypatch):
     few = {"num_chains": 2, "num_warmup": 50, "num_samples": 30, "backend": "autograd"}
     once, again = (posterior.sample(seed=3, **few) for _ in range(2))
-    monkeypatch.setattr("ppl.fitting.processes.can_fork", lambda: False)
+    monkeypatch.setattr("ppl.run.processes.can_fork", lambda: False)
     alone = posterior.sample(seed=3, **few)
     assert (again.draws() == once.draws()).all() and (alone.draws() == once.draws()).all()
     texts = [found.save_csv(tmp_path / "a.csv")[1].read_bytes() for found in (once, alone)]
@@ -301,7 +301,7 @@ def test_progress_is_told_by_chain(posterior):
 
 
 def test_ctrl_c_keeps_the_draws_that_there_are(posterior, monkeypatch):
-    monkeypatch.setattr("ppl.fitting.processes.can_fork", lambda: False)
+    monkeypatch.setattr("ppl.run.processes.can_fork", lambda: False)
     import _thread
 
     events = []

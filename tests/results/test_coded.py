@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppl.fitting.state_json import decode, encode
 from ppl.kernel.advi.families import FAMILIES, describe, family_from
 from ppl.kernel.advi.families.marginal import Marginal
 from ppl.kernel.advi.families.point import Point
 from ppl.kernel.advi.families.standard import STANDARDS, StudentT
 from ppl.kernel.advi.steps import STEPS
 from ppl.kernel.advi.stopping import STOPPING
+from ppl.run.state_json import decode, encode
 
 PARTS: list[Any] = [
     *[make(3) for make in FAMILIES.values()],

@@ -6,7 +6,7 @@ import pytest
 
 import ppl
 from ppl import html
-from ppl.inference.diagnose.level import Level
+from ppl.methods.diagnose.level import Level
 
 PROGRAM = """\
 // <script>alert("1 & 2")</script>

@@ -3,7 +3,7 @@
 import pytest
 
 import ppl
-from ppl.inference.correct.draw_source import DrawSource
+from ppl.methods.correct.draw_source import DrawSource
 from ppl.results.report.latent_structure import entries
 from ppl.stages import show_stage
 

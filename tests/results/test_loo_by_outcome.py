@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 import ppl
 from ppl.cli.main import main
-from ppl.inference.diagnose.level import Level
+from ppl.methods.diagnose.level import Level
 from ppl.results.fits.by_row import RowsOfOutcome, chosen_outcomes
 from ppl.results.report.compare import compare
 from ppl.results.report.log_lik import LogLik

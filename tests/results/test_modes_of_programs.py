@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.inference.correct.correction import DrawSource
-from ppl.inference.diagnose.level import Level
+from ppl.methods.correct.correction import DrawSource
+from ppl.methods.diagnose.level import Level
 
 NON_CENTRED = """
 data { int N; int J; array[N] int<lower=1, upper=J> group; vector[N] x; vector[N] y; }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.inference.correct.draw_source import DrawSource
+from ppl.methods.correct.draw_source import DrawSource
 
 CENTRED = """
 data { int J; vector[J] y; }

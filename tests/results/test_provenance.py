@@ -12,9 +12,9 @@ import ppl
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.methods import variational as method
 from ppl.errors import DataError
-from ppl.inference.diagnose.advice import in_python
-from ppl.inference.diagnose.spread import Spread
-from ppl.inference.diagnose.verdict import Level
+from ppl.methods.diagnose.advice import in_python
+from ppl.methods.diagnose.spread import Spread
+from ppl.methods.diagnose.verdict import Level
 from ppl.results.files.config import Config
 from ppl.results.files.formats import save_draws
 from ppl.results.files.provenance import Provenance, read_entries, worst_of

@@ -7,12 +7,12 @@ import pytest
 
 import ppl
 from ppl.errors import DataError
-from ppl.fitting import processes
-from ppl.inference.diagnose.uniform_ranks import uniformity
-from ppl.inference.run.setting import settings_of
-from ppl.inference.run.settings import SbcSettings
+from ppl.methods.diagnose.uniform_ranks import uniformity
+from ppl.methods.run.setting import settings_of
+from ppl.methods.run.settings import SbcSettings
 from ppl.results.calibration.sbc import calibrated, identity, read_csv
 from ppl.results.calibration.simulations import simulations_of
+from ppl.run import processes
 
 NORMAL = """data { int N; vector[N] y; } parameters { real m; }
             model { m ~ normal(0, 1); y ~ normal(m, 1); }"""

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from ppl.cmdstan.methods.variational import settings_of
-from ppl.inference.recipes import RECIPES
-from ppl.inference.run.setting import settings_of as settings_of_record
-from ppl.inference.run.settings import Settings
 from ppl.kernel.draws.stan_csv import cell, csv_lines
+from ppl.methods.recipes import RECIPES
+from ppl.methods.run.setting import settings_of as settings_of_record
+from ppl.methods.run.settings import Settings
 from ppl.results.arguments.of_settings import given_of
 from ppl.results.arguments.tree import PPL, leaves
 from ppl.results.files.config import Config, comment_lines

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ppl.inference.diagnose.psis import psis
+from ppl.methods.diagnose.psis import psis
 from ppl.results.files.readers import read_all
 from ppl.results.fits.fit import variational
 from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated

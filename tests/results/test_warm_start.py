@@ -8,16 +8,16 @@ from scipy import special
 
 from ppl import compile_model, load_fit
 from ppl.errors import DataError, InferenceError
-from ppl.fitting.identity import data_hash
-from ppl.fitting.initial import start_for
-from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.diagnose.level import Level
-from ppl.inference.initialise.starting import from_q
-from ppl.inference.recipes import RECIPES
 from ppl.kernel.advi.families import FAMILIES, family_of
 from ppl.kernel.advi.start import Warm
+from ppl.methods.correct.draw_source import DrawSource
+from ppl.methods.diagnose.level import Level
+from ppl.methods.initialise.starting import from_q
+from ppl.methods.recipes import RECIPES
 from ppl.results.fits.fit import open_fit
+from ppl.run.identity import data_hash
+from ppl.run.initial import start_for
+from ppl.run.posterior_target import PosteriorTarget
 
 PROGRAM = """
 data { int N; vector[N] y; }

@@ -9,7 +9,7 @@ from laws.every import every
 
 import ppl
 from ppl.errors import Rejection
-from ppl.fitting.table import tabulate
+from ppl.run.table import tabulate
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.drawing import drawn, rng_args

@@ -10,13 +10,13 @@ import numpy as np
 from dsvi.datasets import Array, regression, with_ones
 
 import ppl
-from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.recipes import fit
-from ppl.inference.run.settings import Settings
 from ppl.kernel.advi.estimators.reparameterised import reparameterised
 from ppl.kernel.advi.families.full_rank import FullRank
 from ppl.kernel.advi.steps.averaging import Averaging, Last, Polynomial
 from ppl.kernel.advi.steps.staged import Staged
+from ppl.methods.recipes import fit
+from ppl.methods.run.settings import Settings
+from ppl.run.posterior_target import PosteriorTarget
 
 from frame.exact_logistic import ExactBound
 from frame.figures import COLOURS, legend_above, panels

@@ -29,7 +29,7 @@ The scripts use the public API (`compile_model`, `condition`, `variational` and 
 exceptions that need more than the result of a fit. `gaussian_gradients` (with a fixed scale) and
 `pima_convergence` (with a count of gradients) need q after every step. `control_variates` defines its own
 control variate and measures the variance of single gradients. These three combine family, estimator and step
-rule from `ppl.inference` in a loop of their own.
+rule from `ppl.methods` in a loop of their own.
 """
 
 

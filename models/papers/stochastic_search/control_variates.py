@@ -12,10 +12,10 @@ from stochastic_search.jaakkola_jordan import JaakkolaJordan
 from stochastic_search.search import PILOT, RATE, VARIANCE, InCoordinates, Search, search
 
 import ppl
-from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.estimators.control_variates import taylor
 from ppl.posterior import Posterior
+from ppl.run.posterior_target import PosteriorTarget
 
 from frame.exact_logistic import ExactBound
 from frame.figures import COLOURS, legend, panels

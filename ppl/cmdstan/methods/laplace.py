@@ -8,12 +8,12 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, read_rows
 from ppl.density.log_density import Floats
 from ppl.errors import InferenceError
-from ppl.fitting.table import tabulate
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.numerics.hessian import gaussian_at
 from ppl.kernel.advi.target import log_densities
 from ppl.posterior import Posterior
 from ppl.results.fits.log_prob import read_points, unconstrained_of
+from ppl.run.table import tabulate
 
 
 def run(job: Job) -> int:

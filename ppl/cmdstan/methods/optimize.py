@@ -8,9 +8,9 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
-from ppl.fitting.table import tabulate
-from ppl.inference.maximise.methods import maximise
-from ppl.inference.maximise.rules import Rules, Step, Stop
+from ppl.methods.maximise.methods import maximise
+from ppl.methods.maximise.rules import Rules, Step, Stop
+from ppl.run.table import tabulate
 
 HEADER = (
     "    Iter      log prob        ||dx||      ||grad||       alpha      alpha0  # evals  Notes ",

@@ -13,12 +13,12 @@ from ppl.cmdstan.words import in_stans_words
 from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import numbered
-from ppl.fitting.table import tabulate
-from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.diagnose.psis import psis
-from ppl.inference.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
 from ppl.kernel.advi.target import log_densities
+from ppl.methods.correct.balanced_resampling import balanced
+from ppl.methods.diagnose.psis import psis
+from ppl.methods.initialise.pathfinder import Pathfinder, mixture_log_density, pathfinder
 from ppl.results.files.stan_csv import elapsed
+from ppl.run.table import tabulate
 
 NO_PATH = (
     "The program has no parameters, so there is no path to follow; `sample algorithm=fixed_param` draws its "

@@ -16,16 +16,16 @@ from ppl.data import load_data
 from ppl.density.log_density import Floats
 from ppl.errors import DataError, InferenceError
 from ppl.files import beside, write_whole
-from ppl.fitting.backend import for_sampler
-from ppl.fitting.memory_needed import require_memory_of_chains
-from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.fitting.table import tabulate
-from ppl.inference.nuts.chain import Chain, Draws
-from ppl.inference.run.settings import SampleSettings
 from ppl.kernel.advi.target import Array, Forwarding, Target
+from ppl.methods.nuts.chain import Chain, Draws
+from ppl.methods.run.settings import SampleSettings
 from ppl.optimise.watch import IN_DOMAIN
 from ppl.results.files.stan_csv import NO_TIMES, OF_NUTS, adaptation, elapsed
 from ppl.results.fits.metric import metric_json
+from ppl.run.backend import for_sampler
+from ppl.run.memory_needed import require_memory_of_chains
+from ppl.run.posterior_target import PosteriorTarget
+from ppl.run.table import tabulate
 
 
 @dataclass(frozen=True)

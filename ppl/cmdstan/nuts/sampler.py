@@ -9,8 +9,8 @@ import numpy as np
 from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule, StepSearch
 from ppl.cmdstan.nuts.metric import Metric
 from ppl.cmdstan.nuts.trajectory import Hamiltonian, Position, Transition, first_step, transition
-from ppl.inference.nuts.chain import STATISTICS, Chain, Draws
 from ppl.kernel.advi.target import Array, Target
+from ppl.methods.nuts.chain import STATISTICS, Chain, Draws
 from ppl.results.fits.metric import covariance_of
 
 

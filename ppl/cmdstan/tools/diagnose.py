@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.inference.nuts.diagnostics import CHAINS, Judged, higher
 from ppl.kernel.draws.columns import Floats, bracketed
+from ppl.methods.nuts.diagnostics import CHAINS, Judged, higher
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
 from ppl.results.report.reading import of_chains

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ppl.cmdstan.tools.messages import described
-from ppl.discrete.check import checked
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.program_text import read_source
 from ppl.programs.pedantic import lints
 from ppl.programs.usage_lints import without_density
 from ppl.source import SourceText
+from ppl.structure.discrete.check import checked
 
 NO_PRIOR = "PPL001"
 

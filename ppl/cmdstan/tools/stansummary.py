@@ -9,8 +9,8 @@ import numpy as np
 
 from ppl.errors import DataError
 from ppl.files import refuse_overwriting, write_whole
-from ppl.inference.diagnose.level import Level
 from ppl.kernel.draws.columns import bracketed, chosen
+from ppl.methods.diagnose.level import Level
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
 from ppl.results.report.reading import judged_columns, judgement, level

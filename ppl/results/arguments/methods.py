@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import cast
 
-from ppl.inference.run.settings import ALGORITHMS
+from ppl.methods.run.settings import ALGORITHMS
 from ppl.results.arguments.argument import Argument, Choice, Group, Value, bounded, flag
 from ppl.results.arguments.of_settings import SETTINGS, argument_of
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ppl.inference.run.setting import Positive, Probability, Setting, Start, Switch, Whole, Words, settings_of
-from ppl.inference.run.settings import Settings
+from ppl.methods.run.setting import Positive, Probability, Setting, Start, Switch, Whole, Words, settings_of
+from ppl.methods.run.settings import Settings
 from ppl.results.arguments.argument import Value, bounded, either, flag, word
 
 SETTINGS = settings_of(Settings)

@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from ppl import api, html
 from ppl.errors import DataError, PPLError, first_few
 from ppl.files import require_file, write_whole
-from ppl.fitting.identity import data_hash, program_hash
-from ppl.fitting.memory_needed import require_memory_of_simulations
-from ppl.fitting.processes import Tell, at_a_time
-from ppl.inference.diagnose.uniform_ranks import Uniformity, uniformity
-from ppl.inference.run.settings import SampleSettings, SbcSettings, Settings
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import column_names
 from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
+from ppl.methods.diagnose.uniform_ranks import Uniformity, uniformity
+from ppl.methods.run.settings import SampleSettings, SbcSettings, Settings
 from ppl.results.calibration.simulations import Simulations
 from ppl.results.fits.chains import sample_with
 from ppl.results.fits.fit import fit_with_journal
+from ppl.run.identity import data_hash, program_hash
+from ppl.run.memory_needed import require_memory_of_simulations
+from ppl.run.processes import Tell, at_a_time
 from ppl.system.cores import cores_of
 
 Ints = NDArray[np.int64]

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from ppl.data.missing import holes_in
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError, Rejection
-from ppl.fitting.memory_needed import require_memory_of_rows
-from ppl.fitting.table import Table
-from ppl.forward.program import simulator_of
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, flat
+from ppl.run.memory_needed import require_memory_of_rows
+from ppl.run.table import Table
 from ppl.source import SourceText
+from ppl.structure.forward.program import simulator_of
 
 SIMULATION_STREAM = 0x73696D
 """The stream "sim" of simulations, apart from every stream of a fit."""

@@ -11,9 +11,9 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.parser import parse
 from ppl.kernel.language.program_text import with_fixes
 from ppl.kernel.language.walk import statements, walk
-from ppl.observed.places import in_common
 from ppl.results.doctor.statement import Lines, Site, Statement, arguments_of, density_of
 from ppl.source import SourceText, Span
+from ppl.structure.observed.places import in_common
 
 COMMENTS = ("//", "/*")
 NO_FIX = "the change depends on what the data mean"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ppl.inference.diagnose.level import Level
+from ppl.methods.diagnose.level import Level
 from ppl.results.doctor import structure
 from ppl.results.doctor.change import written
 from ppl.results.doctor.counts import dispersion, zeros

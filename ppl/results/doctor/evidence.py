@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.diagnose.psis import psis
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.language import ast
 from ppl.late import special, stats
+from ppl.methods.diagnose.psis import psis
 from ppl.results.doctor.residuals import basis, unexplained
 from ppl.results.doctor.statement import Statement
 from ppl.source import Span

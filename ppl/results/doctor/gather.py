@@ -8,20 +8,20 @@ import numpy as np
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, PPLError, UnknownName
-from ppl.fitting.table import tabulate
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import dotted, variable_of
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.printer import expression
 from ppl.kernel.language.walk import variables, walk
-from ppl.observed.flow import data_of, flow_of
-from ppl.observed.priors import priors_of
-from ppl.observed.terms import observing
 from ppl.results.calibration.simulations import simulations_of
 from ppl.results.doctor.evidence import Column, Evidence, Geometry, Outcome, Parameter, Prior
 from ppl.results.doctor.statement import Site, statement_of
 from ppl.results.fits.by_row import again, continuous, outcomes
+from ppl.run.table import tabulate
+from ppl.structure.observed.flow import data_of, flow_of
+from ppl.structure.observed.priors import priors_of
+from ppl.structure.observed.terms import observing
 from ppl.types import INT, element_type
 
 ByVariable = Mapping[str, Floats]

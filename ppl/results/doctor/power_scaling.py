@@ -7,8 +7,8 @@ component to the power alpha - 1; the distance is the cumulative Jensen-Shannon 
 
 import numpy as np
 
-from ppl.inference.diagnose.psis import psis
 from ppl.kernel.draws.columns import Floats
+from ppl.methods.diagnose.psis import psis
 
 ALPHA_STEP = 0.01
 """alpha is 1 plus and 1 minus this."""

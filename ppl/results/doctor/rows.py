@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ppl.inference.diagnose.psis import khat_threshold
+from ppl.methods.diagnose.psis import khat_threshold
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding, Reference
 

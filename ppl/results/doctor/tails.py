@@ -11,8 +11,8 @@ from typing import final
 
 import numpy as np
 
-from ppl.inference.diagnose.psis import fit_pareto
 from ppl.kernel.draws.columns import Floats
+from ppl.methods.diagnose.psis import fit_pareto
 from ppl.results.doctor.change import Change
 from ppl.results.doctor.evidence import Outcome
 from ppl.results.doctor.finding import Finding, Reference

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.errors import DataError
-from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.correct.evidence import Evidence
-from ppl.inference.diagnose.level import FROM_BEST, Level
+from ppl.methods.correct.draw_source import DrawSource
+from ppl.methods.correct.evidence import Evidence
+from ppl.methods.diagnose.level import FROM_BEST, Level
 
 PREFIX = "fit_"
 """Before every name, for a file has an `algorithm` and a `draws` of its own."""

@@ -15,7 +15,7 @@ from ppl.kernel.draws.stan_csv import LEADING, cell, file_lines
 from ppl.results.files.config import Config, comment_lines
 
 if TYPE_CHECKING:
-    from ppl.inference.nuts.chain import Chain
+    from ppl.methods.nuts.chain import Chain
 
 OF_NUTS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 """The same of chains: CmdStan's names of inference.nuts.chain.STATISTICS."""

@@ -13,20 +13,15 @@ from ppl import html
 from ppl.arguments import checks
 from ppl.density.log_density import LogDensity
 from ppl.files import numbered, replacing, write_whole
-from ppl.fitting.interrupted import Interrupted
-from ppl.fitting.keywords import ProgressOptions, SampleKeywords, take_options, takes
-from ppl.fitting.listener import listener_of
-from ppl.fitting.sampling import sample_chains
-from ppl.fitting.table import Table
-from ppl.inference.diagnose.level import Level
-from ppl.inference.nuts.chain import DEPTH, DIVERGING, Chain
-from ppl.inference.nuts.diagnostics import Judged, judged
-from ppl.inference.run.phases import OF_CHAINS
-from ppl.inference.run.setting import settings_of
-from ppl.inference.run.settings import SampleSettings
 from ppl.kernel.advi.progress import Listener, silent
 from ppl.kernel.advi.start import Init
 from ppl.kernel.draws.columns import Floats
+from ppl.methods.diagnose.level import Level
+from ppl.methods.nuts.chain import DEPTH, DIVERGING, Chain
+from ppl.methods.nuts.diagnostics import Judged, judged
+from ppl.methods.run.phases import OF_CHAINS
+from ppl.methods.run.setting import settings_of
+from ppl.methods.run.settings import SampleSettings
 from ppl.results.arguments.of_settings import format_value
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz_versions import netcdf_bytes
@@ -34,6 +29,11 @@ from ppl.results.files.stan_csv import OF_NUTS, chain_lines
 from ppl.results.fits.codes import codes
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains
+from ppl.run.interrupted import Interrupted
+from ppl.run.keywords import ProgressOptions, SampleKeywords, take_options, takes
+from ppl.run.listener import listener_of
+from ppl.run.sampling import sample_chains
+from ppl.run.table import Table
 
 ARVIZ_STATS = ("lp", "acceptance_rate", "step_size", "tree_depth", "n_steps", "diverging", "energy")
 """ArviZ's names of the statistics of NUTS, in the order of `OF_NUTS`, and the types that it looks for."""

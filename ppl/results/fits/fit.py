@@ -17,30 +17,6 @@ from ppl.density.completions import sentences
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError, PoorFitWarning, warn_caller
 from ppl.files import beside, write_whole
-from ppl.fitting.checkpoint import Checkpoint, CheckpointOptions
-from ppl.fitting.checksum import NONSENSE, damage_reported
-from ppl.fitting.driver import draws_of, fit_posterior, threads_of_fit
-from ppl.fitting.identity import refuse_mismatch
-from ppl.fitting.interrupted import Interrupted
-from ppl.fitting.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
-from ppl.fitting.listener import listener_of
-from ppl.fitting.memory_needed import memory_required, require_memory
-from ppl.fitting.more_draws import (
-    MORE_DRAWS_STREAM,
-    OF_SEVERAL_GAUSSIANS,
-    Found,
-    columns_of_more_draws,
-    more_draws,
-)
-from ppl.fitting.table import Table, failures
-from ppl.inference.correct.evidence import Evidence
-from ppl.inference.correct.standard_errors import standard_errors
-from ppl.inference.diagnose.advice import in_python
-from ppl.inference.diagnose.level import Level
-from ppl.inference.diagnose.verdict import Verdict
-from ppl.inference.recipes.result import Result
-from ppl.inference.run.phases import phases_of, phases_of_draws
-from ppl.inference.run.settings import Settings
 from ppl.kernel.advi.families import describe
 from ppl.kernel.advi.numerics.parts import by_columns
 from ppl.kernel.advi.outcome import Ending, Outcome
@@ -50,6 +26,14 @@ from ppl.kernel.draws.columns import Floats, bracketed, missing_of, variables
 from ppl.kernel.draws.names import LABELS, labels_in, variable_of
 from ppl.kernel.draws.stan_csv import csv_lines
 from ppl.late import LateModule
+from ppl.methods.correct.evidence import Evidence
+from ppl.methods.correct.standard_errors import standard_errors
+from ppl.methods.diagnose.advice import in_python
+from ppl.methods.diagnose.level import Level
+from ppl.methods.diagnose.verdict import Verdict
+from ppl.methods.recipes.result import Result
+from ppl.methods.run.phases import phases_of, phases_of_draws
+from ppl.methods.run.settings import Settings
 from ppl.results.arguments.of_settings import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
@@ -65,6 +49,22 @@ from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.summary import Summary, as_html, summarise
+from ppl.run.checkpoint import Checkpoint, CheckpointOptions
+from ppl.run.checksum import NONSENSE, damage_reported
+from ppl.run.driver import draws_of, fit_posterior, threads_of_fit
+from ppl.run.identity import refuse_mismatch
+from ppl.run.interrupted import Interrupted
+from ppl.run.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
+from ppl.run.listener import listener_of
+from ppl.run.memory_needed import memory_required, require_memory
+from ppl.run.more_draws import (
+    MORE_DRAWS_STREAM,
+    OF_SEVERAL_GAUSSIANS,
+    Found,
+    columns_of_more_draws,
+    more_draws,
+)
+from ppl.run.table import Table, failures
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,9 +1,9 @@
 """Whether a fit tells the evidence, and why it does not."""
 
-from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.correct.evidence import Evidence
-from ppl.inference.diagnose.level import Level
-from ppl.inference.recipes.result import Result
+from ppl.methods.correct.draw_source import DrawSource
+from ppl.methods.correct.evidence import Evidence
+from ppl.methods.diagnose.level import Level
+from ppl.methods.recipes.result import Result
 
 TRUSTED = (Level.GOOD, Level.USABLE)
 OTHER_INTEGRALS = {

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from ppl.files import beside, write_whole
-from ppl.fitting.checksum import plain
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, unflatten
+from ppl.run.checksum import plain
 
 PRIOR_DRAWS = 5.0
 """Draws that the prior of a covariance counts for, as in Stan's adaptation."""

@@ -9,27 +9,27 @@ from typing import Any
 import numpy as np
 
 from ppl.density.log_density import LogDensity
-from ppl.fitting.checksum import plain, read_record, with_checksum
-from ppl.fitting.identity import identity
-from ppl.fitting.initial import FIT_FORMAT as FORMAT
-from ppl.fitting.initial import approximation, start_for
-from ppl.fitting.more_draws import OF_SEVERAL_GAUSSIANS, Found, later_result, with_spread
-from ppl.fitting.record_types import require_types
-from ppl.fitting.state_json import decode, encode
-from ppl.fitting.target import target_of
-from ppl.inference.correct.draw_source import DrawSource
-from ppl.inference.diagnose.spread import Spread
-from ppl.inference.recipes import fit
-from ppl.inference.recipes.result import Path, Result
-from ppl.inference.recipes.result import result_of as drawn
-from ppl.inference.run.context import Context
-from ppl.inference.run.settings import Settings
 from ppl.kernel.advi.families import describe
 from ppl.kernel.advi.optimise import TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.advi.streams import Streams
 from ppl.late import LateModule
+from ppl.methods.correct.draw_source import DrawSource
+from ppl.methods.diagnose.spread import Spread
+from ppl.methods.recipes import fit
+from ppl.methods.recipes.result import Path, Result
+from ppl.methods.recipes.result import result_of as drawn
+from ppl.methods.run.context import Context
+from ppl.methods.run.settings import Settings
 from ppl.results.files.provenance import Provenance
+from ppl.run.checksum import plain, read_record, with_checksum
+from ppl.run.identity import identity
+from ppl.run.initial import FIT_FORMAT as FORMAT
+from ppl.run.initial import approximation, start_for
+from ppl.run.more_draws import OF_SEVERAL_GAUSSIANS, Found, later_result, with_spread
+from ppl.run.record_types import require_types
+from ppl.run.state_json import decode, encode
+from ppl.run.target import target_of
 
 updating = LateModule("ppl.results.fits.updating")
 

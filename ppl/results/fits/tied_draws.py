@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, InferenceError
-from ppl.fitting.driver import threads_of_fit
-from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.fitting.table import Table, tabulate
-from ppl.inference.moves.conditional import conditional
 from ppl.kernel.draws.columns import Floats, reshape
 from ppl.kernel.draws.names import variable_of
 from ppl.kernel.language import ast
-from ppl.observed.completed import Completion
-from ppl.observed.new_rows import Predicting
-from ppl.observed.tied import Tied
+from ppl.methods.moves.conditional import conditional
 from ppl.results.fits.log_prob import unconstrained_of
+from ppl.run.driver import threads_of_fit
+from ppl.run.posterior_target import PosteriorTarget
+from ppl.run.table import Table, tabulate
+from ppl.structure.observed.completed import Completion
+from ppl.structure.observed.new_rows import Predicting
+from ppl.structure.observed.tied import Tied
 
 if TYPE_CHECKING:
     from ppl.results.fits.new_rows import Conditioned

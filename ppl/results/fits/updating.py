@@ -15,17 +15,17 @@ from ppl.density.log_density import Floats, LogDensity
 from ppl.density.rows import ROW_SPLIT, ByRows
 from ppl.density.updated import Earlier, Site, positions, site_of, whole_rows
 from ppl.errors import DataError, InferenceError
-from ppl.inference.correct.weight_quality import WeightQuality
-from ppl.inference.diagnose.psis import psis
 from ppl.kernel.advi.target import Known
 from ppl.kernel.density.reading import leaves
 from ppl.kernel.ir import nodes as ir
-from ppl.observed.new_rows import NewRows
-from ppl.observed.refused import not_updated
+from ppl.methods.correct.weight_quality import WeightQuality
+from ppl.methods.diagnose.psis import psis
 from ppl.optimise.forms import ARRAYS
 from ppl.optimise.passes.split_rows import split_rows
 from ppl.results.fits.new_rows import coded_as_at_the_fit, groups_in
 from ppl.stdlib.constraints.table import ELEMENTWISE
+from ppl.structure.observed.new_rows import NewRows
+from ppl.structure.observed.refused import not_updated
 
 P = TypeVar("P", bound=LogDensity)
 

@@ -17,9 +17,6 @@ from ppl.density.completions import completed_draws
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.log_density import LogDensity
 from ppl.errors import InferenceError
-from ppl.fitting.identity import positive_transform
-from ppl.fitting.posterior_target import parameters_of
-from ppl.inference.diagnose.level import Level
 from ppl.kernel.draws.columns import (
     Floats,
     chosen,
@@ -31,6 +28,7 @@ from ppl.kernel.draws.columns import (
 )
 from ppl.kernel.draws.names import unflatten, variable_of
 from ppl.late import LateModule
+from ppl.methods.diagnose.level import Level
 from ppl.results.arguments.tree import Values
 from ppl.results.files.arviz import (
     BY_OUTCOME,
@@ -46,6 +44,8 @@ from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
 from ppl.results.report.loo import Loo, LooByOutcome, loo_by_outcome
+from ppl.run.identity import positive_transform
+from ppl.run.posterior_target import parameters_of
 from ppl.system.extras import extra
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ import numpy as np
 from ppl import html
 from ppl.arguments import checks
 from ppl.errors import ArgumentError, DataError, InferenceError, UnknownName, first_few
-from ppl.inference.correct.evidence import Evidence
-from ppl.inference.diagnose.level import Level
 from ppl.kernel.draws.columns import Floats
-from ppl.observed.outcome_names import JOINED
+from ppl.methods.correct.evidence import Evidence
+from ppl.methods.diagnose.level import Level
 from ppl.results.report.by_outcome import ByOutcome
 from ppl.results.report.loo import NOT_ADDED, Loo, LooByOutcome, se_of_sum
 from ppl.results.report.ranked import Ranked
+from ppl.structure.observed.outcome_names import JOINED
 
 CLOSE = 4.0
 """A difference below this is small, and its standard error is not to be relied on.

@@ -7,9 +7,9 @@ import numpy as np
 
 from ppl.density.log_density import LogDensity
 from ppl.density.statement_costs import point_of
-from ppl.fitting.posterior_target import PosteriorTarget
-from ppl.inference.nested.sparse import Field
-from ppl.inference.nested.structure import Structure, structure_of
+from ppl.methods.nested.sparse import Field
+from ppl.methods.nested.structure import Structure, structure_of
+from ppl.run.posterior_target import PosteriorTarget
 
 NONE_FOUND = (
     "No latent structure was found: given a few parameters, the remaining ones form neither independent "

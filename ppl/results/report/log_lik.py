@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.kernel.draws.columns import Floats, bracketed, variables
+from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.results.files.read_csv import DrawsFile
 
 POINTWISE = "log_lik"

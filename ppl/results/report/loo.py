@@ -12,11 +12,11 @@ import numpy as np
 
 from ppl import html
 from ppl.errors import first_few
-from ppl.inference.diagnose.level import Level
-from ppl.inference.diagnose.psis import khat_threshold, psis
-from ppl.inference.numerics.log_sums import log_sum_exp
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.text_table import TABLE_WIDTH, text_table
+from ppl.methods.diagnose.level import Level
+from ppl.methods.diagnose.psis import khat_threshold, psis
+from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.results.report.by_outcome import ByOutcome
 from ppl.results.report.log_lik import LogLik
 

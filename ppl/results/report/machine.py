@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ppl.fitting.checksum import plain
-from ppl.inference.correct.evidence import Evidence
-from ppl.inference.diagnose.level import Level
+from ppl.methods.correct.evidence import Evidence
+from ppl.methods.diagnose.level import Level
 from ppl.results.report.compare import Comparison, ComparisonByOutcome, EvidenceComparison
 from ppl.results.report.loo import Loo, LooByOutcome
+from ppl.run.checksum import plain
 
 if TYPE_CHECKING:
     from ppl.results.doctor.doctor import Examination

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppl.errors import first_few
-from ppl.inference.diagnose.convergence import rhat
-from ppl.inference.diagnose.level import FROM_BEST, Level
-from ppl.inference.diagnose.psis import khat_threshold
-from ppl.inference.nuts.diagnostics import Judged, judged
 from ppl.kernel.advi.outcome import Ending, Outcome
 from ppl.kernel.draws.columns import Floats
+from ppl.methods.diagnose.convergence import rhat
+from ppl.methods.diagnose.level import FROM_BEST, Level
+from ppl.methods.diagnose.psis import khat_threshold
+from ppl.methods.nuts.diagnostics import Judged, judged
 from ppl.results.files.provenance import worst_of
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.stansummary import runs_of, worst_khats
 
 if TYPE_CHECKING:
-    from ppl.inference.diagnose.verdict import Verdict
+    from ppl.methods.diagnose.verdict import Verdict
 
 MOST_RHAT = 1.05
 """R-hat above which runs do not agree."""
@@ -108,10 +108,10 @@ def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
 
 def of_densities(file: DrawsFile, ratios: Floats) -> "Verdict":
     """The verdict on a file's draws of q by their log ratios (draws,), in its own coordinates."""
-    from ppl.inference.correct.correction import Corrected, DrawSource
-    from ppl.inference.diagnose.psis import weighted_draws_of
-    from ppl.inference.diagnose.verdict import verdict_of
     from ppl.kernel.advi.elbo import elbo_of
+    from ppl.methods.correct.correction import Corrected, DrawSource
+    from ppl.methods.diagnose.psis import weighted_draws_of
+    from ppl.methods.diagnose.verdict import verdict_of
 
     finite = np.isfinite(ratios)
     u, ratios = file.only(file.parameters).draws[finite], ratios[finite]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
-from ppl.inference.diagnose.diagnostics import khat_of_means
-from ppl.inference.diagnose.psis import psis
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.text_table import at_the_point, text_table
+from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
+from ppl.methods.diagnose.diagnostics import khat_of_means
+from ppl.methods.diagnose.psis import psis
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.summary import MISSING, known_digits, short
 

@@ -15,7 +15,7 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from ppl.inference.diagnose.level import Level  # noqa: E402
+from ppl.methods.diagnose.level import Level  # noqa: E402
 from tests.generator.predictions.compare import Compared, compared, fitted  # noqa: E402
 from tests.generator.predictions.models import regression  # noqa: E402
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 import ppl
-from ppl.inference.diagnose.level import Level
+from ppl.methods.diagnose.level import Level
 from ppl.results.fits.log_evidence import no_evidence
 from ppl.results.fits.new_rows import scored
 from tests.generator.predictions.exact import Exact

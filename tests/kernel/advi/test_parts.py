@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from ppl.inference.diagnose.diagnostics import khat_of_means
 from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.finite_draws import draws_with_density, points_with_density
 from ppl.kernel.advi.numerics import parts
 from ppl.kernel.advi.numerics.parts import by_columns, by_rows, draws_within, row_parts
+from ppl.methods.diagnose.diagnostics import khat_of_means
 
 rng = np.random.default_rng(1)
 U = rng.standard_normal((60, 7))

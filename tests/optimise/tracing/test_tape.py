@@ -7,10 +7,10 @@ import ppl
 from ppl.arrays import AUTOGRAD, values_and_grads, with_partials
 from ppl.density.many_points import padded
 from ppl.density.tapes import CALLS_BEFORE
-from ppl.fitting.posterior_target import PosteriorTarget
 from ppl.optimise.tracing.namespace import TRACING
 from ppl.optimise.tracing.tape import compiled_gradient
 from ppl.optimise.tracing.tracer import MOST_TRACED
+from ppl.run.posterior_target import PosteriorTarget
 from ppl.stdlib.constraints.bounds import CONSTRAIN, by_bounds
 
 INDEX = np.array([0, 2, 2, 1])

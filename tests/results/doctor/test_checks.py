@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.inference.diagnose.level import Level
 from ppl.kernel.language.parser import parse
+from ppl.methods.diagnose.level import Level
 from ppl.programs.pages import pages
 from ppl.results.doctor.counts import dispersion, zeros
 from ppl.results.doctor.dependence import dependence

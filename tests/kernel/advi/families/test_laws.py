@@ -145,7 +145,7 @@ def test_recovers_a_gaussian_that_it_contains(name, monkeypatch):
     inside = params_of(family, DIM, seed=8)
     mean, covariance = family.mean(inside), family.covariance(inside)
     settings = {"grad_samples": 10, "iter": 4000, "tol_rel_obj": 1e-9, "average": True}
-    monkeypatch.setattr("ppl.inference.recipes.advi.family_of", lambda *_: family)  # no algorithm's own name
+    monkeypatch.setattr("ppl.methods.recipes.advi.family_of", lambda *_: family)  # no algorithm's own name
     fit = advi(Gaussian(mean, covariance), seed=3, **settings)
     sd = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose(fit.mean_u / sd, mean / sd, atol=0.03)

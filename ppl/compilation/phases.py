@@ -1,0 +1,261 @@
+"""The phases of the compiler, in order, and what each makes of a program."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from ppl.arrays import NUMPY
+from ppl.compilation.made_of import made_of
+from ppl.compilation.programs import StoredProgram, in_cache
+from ppl.compilation.traits import Traits, traits_of
+from ppl.kernel.emit.emitted import Emitted
+from ppl.kernel.emit.load import Code, load
+from ppl.kernel.ir import nodes as ir
+from ppl.memory import MOST_TABLE_ENTRIES
+from ppl.optimise.draw_by_draw import DrawByDraw
+from ppl.optimise.forms import ARRAYS, DRAWS, VALUES, Form
+from ppl.optimise.solver_functions import SolvingCode
+from ppl.source import SourceText, Span
+
+if TYPE_CHECKING:
+    from ppl.kernel.language import ast
+    from ppl.kernel.language.facts import Facts
+    from ppl.stdlib.library import Library
+    from ppl.structure.discrete.rewrite import Summed
+    from ppl.structure.observed.completed import Completion
+
+    Checked = tuple[ast.Program, Facts]
+
+T = TypeVar("T")
+Warned = tuple[Span, str, str, str]
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A program with the settings of its compilation; what a phase makes is made when it is first asked for.
+
+    The compiler is imported phase by phase. Of a program that was compiled before, the last ones are stored,
+    and none is imported.
+
+    Example:
+        >>> Compilation(SourceText("parameters { real x; }")).lowered.parameters[0].name
+        'x'
+    """
+
+    source: SourceText
+    softplus: bool = False
+    without: frozenset[str] = frozenset()
+    """Passes that are skipped."""
+    library: "Library | None" = None
+    """What the program may call, if that is more than the standard library."""
+    most_entries: int = MOST_TABLE_ENTRIES
+    missing: frozenset[str] = frozenset()
+    """Data with missing values, which become parameters."""
+    values: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """Values of data, which may decide how discrete parameters are summed out."""
+    elimination: Literal["sum", "maximum", "tilted"] = "sum"
+    """What becomes of the values of discrete parameters (`discrete/summing.py`)."""
+    part: ir.Program | None = field(default=None, repr=False)
+    """A lowered program in place of the whole one."""
+    sharded: bool = False
+    """Whether some rows of the data are another process's, so that only sums over rows can be had."""
+    record: StoredProgram | None = field(default=None, repr=False, compare=False)
+    """What an executable has stored."""
+    programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
+    codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
+
+    def changed(self, **settings: Any) -> "Compilation":
+        """The compilation of the same program with other settings."""
+        return Compilation(**{**self._settings(), "record": None, **settings})
+
+    def _settings(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(Compilation) if f.init}
+
+    def __reduce__(self) -> Any:
+        """By the text of the program: compiled code does not travel, nor do data."""
+        if self.part is not None and not self.sharded:
+            raise TypeError(f"a part of {self.source.name} has no text of its own to copy it by")
+        without_data = {"values": None, "part": None, "sharded": False, "record": None}
+        return Compilation, tuple({**self._settings(), **without_data}.values())
+
+    @cached_property
+    def stored(self) -> StoredProgram | None:
+        """What an earlier compilation has stored; None of a library or data of the user's own."""
+        if self.record is not None:
+            return self.record
+        if self.library is not None or self.values is not None or self.part is not None or self.sharded:
+            return None
+        sets = {"without": sorted(self.without), "missing": sorted(self.missing)}
+        others = {name: getattr(self, name) for name in ("softplus", "most_entries", "elimination")}
+        return in_cache(self.source, {**sets, **others})
+
+    def stored_or(self, name: str, make: Callable[[], T]) -> T:
+        """A part of the compilation, as an earlier one stored it if it did."""
+        return self.stored.part(name, make) if self.stored else make()
+
+    # --- The program as text, and as a tree ---
+
+    @cached_property
+    def checked(self) -> "Checked":
+        """The syntax tree of the program, and what is known of it."""
+        from ppl.programs.explained import analyse
+
+        return analyse(self.source, library=self.library)
+
+    @cached_property
+    def completed(self) -> "tuple[Checked, tuple[Completion, ...]]":
+        """The program with parameters in place of missing data, and what they are called."""
+        if not self.missing:
+            return self.checked, ()
+        from ppl.kernel.language.check import check
+        from ppl.structure.observed.completed import completed
+
+        program, completions = completed(*self.checked, self.missing)
+        return (program, check(program, self.library)), completions
+
+    @property
+    def completions(self) -> "tuple[Completion, ...]":
+        """Data with missing values, which are parameters."""
+        return self.completed[1] if self.missing else ()
+
+    @cached_property
+    def discrete(self) -> "Summed | None":
+        """How discrete parameters were summed out, if the program has any."""
+        if not self.stored_or("has discrete", self._has_discrete):
+            return None
+        from ppl.structure.discrete.summing import summed  # few programs have any
+
+        (program, facts), _ = self.completed
+        return summed(program, facts, self.elimination, self.most_entries, self.values)
+
+    def _has_discrete(self) -> bool:
+        from ppl.structure.discrete.parameters import has_discrete
+
+        return has_discrete(self.completed[0][0])
+
+    @cached_property
+    def continuous(self) -> "Checked":
+        """The program without discrete parameters."""
+        if self.discrete is None:
+            return self.completed[0]
+        from ppl.kernel.language.check import check
+
+        return self.discrete.program, check(self.discrete.program, self.library)
+
+    # --- The program as IR, and as Python ---
+
+    @cached_property
+    def lowered(self) -> ir.Program:
+        """The program as IR, before any pass."""
+        return self.part if self.part is not None else self.stored_or("lowered", self._lower)
+
+    def _lower(self) -> ir.Program:
+        from ppl.kernel.ir.lower import lower
+
+        return lower(*self.continuous)
+
+    def program(self, form: Form = VALUES) -> ir.Program:
+        """A form of the program, a record of `optimise.forms`."""
+        if form.name not in self.programs:
+            base = self.program(form.base) if form.base else self.lowered
+            if self.sharded and form is VALUES:  # of variables alone, not of the target
+                base = replace(base, model=())
+            self.programs[form.name] = form.from_base(base, self.without)
+        return self.programs[form.name]
+
+    def code(self, form: Form = VALUES) -> Code:
+        """A form as Python code.
+
+        Raises:
+            DrawByDraw: the program has no such form.
+        """
+        if form.name not in self.codes:
+            emitted = self.stored_or(f"form {form.name}", partial(self._emit, form))
+            if isinstance(emitted, str):
+                raise DrawByDraw(emitted)
+            self.codes[form.name] = SolvingCode.of(emitted, self.source.name, self.softplus)
+        return self.codes[form.name]
+
+    def _emit(self, form: Form) -> Emitted | str:
+        """The text of a form, or why the program has none."""
+        from ppl.kernel.emit.emit import emit, emit_density, emit_over_draws
+
+        try:
+            program = self.program(form)
+            if form is VALUES:
+                return emit(program)
+            if form is DRAWS:
+                return emit_over_draws(program)
+            return emit_density(program, form.propto, form.by_functions, form.over_draws)
+        except DrawByDraw as why:
+            return str(why)
+
+    # --- Facts ---
+
+    @cached_property
+    def traits(self) -> Traits:
+        """What of the log density decides how it is computed."""
+        return self.stored_or("traits", lambda: traits_of(self.program()))
+
+    @cached_property
+    def made_of(self) -> dict[str, frozenset[str]]:
+        """The parameters that each transformed parameter is made of, by its name."""
+        return self.stored_or("made of", lambda: made_of(self.program(ARRAYS)))
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The likely mistakes in the program: place, code, what is wrong, what to do."""
+        return self.stored_or("warnings", self._warnings)
+
+    def _warnings(self) -> tuple[Warned, ...]:
+        from ppl.programs.pedantic import lints
+
+        likely = [lint for lint in lints(*self.checked) if lint.likely]
+        return tuple((lint.span, lint.code, lint.message, lint.hint) for lint in likely)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A step of the compiler: `run` makes something of a program, of a form of it where forms differ."""
+
+    name: str
+    meaning: str
+    run: Callable[[Compilation, Form], Any] = field(repr=False)
+
+
+PHASES = (
+    Phase("check", "Parse the text, resolve names, check types.", lambda c, form: c.checked),
+    Phase("complete", "Replace missing data by parameters.", lambda c, form: c.completed),
+    Phase("sum out", "Sum out discrete parameters.", lambda c, form: c.continuous),
+    Phase("lower", "Translate the syntax tree to IR.", lambda c, form: c.lowered),
+    Phase("passes", "Transform the IR into a form (ppl show forms).", lambda c, form: c.program(form)),
+    Phase("emit", "Write the form as Python.", lambda c, form: c.code(form)),
+    Phase("load", "Bind the Python to NumPy, autograd or JAX.", lambda c, form: load(c.code(form), NUMPY)),
+)
+
+
+def run_phases(c: Compilation, last: str, form: Form = VALUES) -> Any:
+    """What the phase `last` makes of a program, after those before it.
+
+    Raises:
+        ModelError: a phase refuses the program.
+    """
+    with depth_refused(c):
+        for phase in PHASES:
+            result = phase.run(c, form)
+            if phase.name == last:
+                return result
+    raise KeyError(last)
+
+
+@contextmanager
+def depth_refused(c: Compilation) -> Iterator[None]:
+    """ModelError where the program is nested deeper than Python's recursion or a hundred blocks."""
+    try:
+        yield
+    except (RecursionError, IndentationError):
+        from ppl.kernel.language.nesting import too_deep
+
+        raise too_deep(c.checked[0]) from None

@@ -1,0 +1,111 @@
+"""The evidence by a bridge to draws of the posterior from Gaussians that are fitted to others of them.
+
+Overstall and Forster (2010), Comput. Stat. Data Anal. 54, for the Gaussians and for keeping the draws of the
+fit apart from those of the bridge.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array, Target, finite, log_densities
+from ppl.late import special
+from ppl.methods.correct import resampling
+from ppl.methods.correct.bridge_sampling import bridge_sampling, effective_size
+from ppl.methods.correct.evidence import Estimates, Evidence
+from ppl.methods.correct.reference import Reference
+from ppl.methods.diagnose.psis import WeightedDraws
+from ppl.methods.moves.ending import Moved
+from ppl.methods.moves.metric import CORRELATED_DIMENSIONS, metric_of
+
+BRIDGE_DRAWS = 2048
+"""Draws of the Gaussians that a bridge begins at, at most; a power of two."""
+SETS = 16
+"""Sets of quasi-random points that these are: their means say how large the error is."""
+DRAWS_A_BRIDGE = 4
+"""Weighted draws for each of these: a bridge that checks their weights is not to cost what they did."""
+
+
+MOST_NARROW = 0.3
+"""The standard error, in nats, above which draws of a Gaussian are seldom among those of the posterior."""
+
+
+def bridges_between_chains(target: Target, found: Moved, rng: np.random.Generator) -> Estimates | None:
+    """By bridges from the draws of every other chain to those of the others, and back.
+
+    From Gaussians at the modes that chains began at. None where there are too few draws to fit one.
+    """
+    second, estimates = found.chain % 2 == 1, list[Evidence]()
+    for ends in (second, ~second):
+        start = gaussians_at(found.u[~ends], found.mode[~ends])
+        if start is None:
+            return None
+        of_p = found.log_p[ends] - start.log_densities(found.u[ends])
+        size = effective_size(special.expit(np.median(of_p) - of_p), found.chain[ends])
+        estimates.append(bridged(target, start, of_p, size, BRIDGE_DRAWS, rng))
+    one, other = estimates
+    return Estimates(one, other)
+
+
+def of_weighted(
+    target: Target, by: Evidence, pool: WeightedDraws, count: int, rng: np.random.Generator
+) -> Estimates:
+    """By the weights of a pool, and by a bridge to every other of its draws.
+
+    The bridge begins at a Gaussian that is fitted to the others; in many dimensions, where none fits, at the
+    others as they are. `count` draws were made, of which those that are not in the pool have no weight.
+    """
+    weights = pool.weights
+    first, second = (np.arange(k, len(pool.u), 2) for k in range(2))
+    ends = second[resampling.systematic(weights.log_weights[second], len(second), rng)]
+    size = resampling.effective_size(weights.log_weights[second])
+    found = from_fitted(target, pool, first, ends, size, rng)
+    if found is None or not found.se <= MOST_NARROW:
+        log_ratios = pool.log_p - pool.log_q
+        of_q = np.append(log_ratios[first], np.full((count - len(pool.u)) // 2, -np.inf))
+        found = bridge_sampling(log_ratios[ends], of_q, size)
+    bounded = weights.alike or weights.light_tail
+    return Estimates(by, found, -np.inf if bounded else weights.khat)
+
+
+def from_fitted(
+    target: Target,
+    pool: WeightedDraws,
+    own: NDArray[np.intp],
+    ends: NDArray[np.intp],
+    size: float,
+    rng: np.random.Generator,
+) -> Evidence | None:
+    """By a bridge from a Gaussian fitted to weighted draws at positions `own` to draws of p at others."""
+    if target.dim > CORRELATED_DIMENSIONS:
+        return None
+    fitted = own[resampling.systematic(pool.weights.log_weights[own], len(own), rng)]
+    start = gaussians_at(pool.u[fitted], np.zeros(len(fitted), dtype=np.intp))
+    if start is None:
+        return None
+    of_p = pool.log_p[ends] - start.log_densities(pool.u[ends])
+    most = 1 << (len(pool.u) // DRAWS_A_BRIDGE).bit_length() >> 1
+    return bridged(target, start, of_p, size, max(SETS, min(BRIDGE_DRAWS, most)), rng)
+
+
+def bridged(
+    target: Target, start: Reference, of_p: Array, size: float, count: int, rng: np.random.Generator
+) -> Evidence:
+    """By `count` draws of the start, and log p - log q at draws of p that are worth so many."""
+    u = np.concatenate([start.draws(count // SETS, rng) for _ in range(SETS)])
+    with np.errstate(all="ignore"):
+        log_p = finite(log_densities(target, u))
+    return bridge_sampling(of_p, log_p - start.log_densities(u), size, SETS)
+
+
+def gaussians_at(u: Array, modes: NDArray[np.intp]) -> Reference | None:
+    """Gaussians with the moments of points u (n, dim) by mode (n,); None where no mode has enough points."""
+    parts = []
+    for mode in range(int(modes.max(initial=0)) + 1):
+        own = u[modes == mode]
+        if len(own) > min(u.shape[1], CORRELATED_DIMENSIONS):
+            try:
+                parts.append(Gaussian(own.mean(axis=0), metric_of(own)))
+            except np.linalg.LinAlgError:  # they fell together
+                continue
+    return Reference(tuple(parts)) if parts else None

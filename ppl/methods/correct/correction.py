@@ -1,0 +1,358 @@
+"""From q to the draws that are written: q's own, resampled by importance, or moved until they are stationary.
+
+Draws of q are weighted by p/q. Where the weights can be relied on and leave enough, draws are resampled by
+them, and a few moves say whether they are the posterior's (`moves.ending`). Where they are not, or weights
+cannot be relied on, chains go on from there until nothing changes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.mean_field import MeanField
+from ppl.kernel.advi.numerics.gaussian import MOST_DENSE, Gaussian
+from ppl.kernel.advi.numerics.triangular import composed, dense, solved
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.target import Array, Known, Target, width_of
+from ppl.methods.correct import standard_errors
+from ppl.methods.correct.balanced_resampling import balanced
+from ppl.methods.correct.bridge import bridges_between_chains
+from ppl.methods.correct.draw_source import DrawSource as DrawSource
+from ppl.methods.correct.evidence import Estimates
+from ppl.methods.correct.resampling import systematic
+from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
+from ppl.methods.correct.weight_quality import is_light
+from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
+from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
+from ppl.methods.diagnose.psis import WeightedDraws, psis
+from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
+from ppl.methods.moves.sampler import Adapted
+from ppl.methods.run.settings import Settings
+
+
+class CorrectionLimits(NamedTuple):
+    """When weighted draws will do, and where chains begin."""
+
+    proposals: int = 8192
+    """Weighted draws of q to resample from."""
+
+    most_work: int = 2**33
+    """Numbers that weighted draws may work through."""
+
+    enough_ess: int = 2000
+    """Effective weighted draws from which more of them gain next to nothing."""
+
+    enough_share: float = 0.5
+    """Where many dimensions leave fewer weighted draws, the share of them that will do."""
+
+    light_share: float = 0.9
+    """The effective share of the draws of q with which those that were resampled need not be moved."""
+
+    draws_looked_at: int = 2048
+    """Draws of q's Gaussian that are looked at for what it does not reach."""
+
+    fewest_start_ess: int = 100
+    """Effective weighted draws that chains need to begin from them rather than from draws of q."""
+
+    work_on_draws: int = 2**25
+    """Numbers that moves of draws may work through where weights speak for these: a quarter of a second."""
+
+    work_on_few: int = 2**27
+    """The same for as few of them as tell something: about a second."""
+
+    gradients_a_chain: int = 64
+    """Gradients of each of them, about."""
+
+    fewest_moved: int = 128
+    """Draws that are moved at least; fewer tell nothing."""
+
+    effective_share: float = 0.8
+    """The independent draws that these must be worth, as a share of their number."""
+
+    widening: float = 2.0
+    """How much wider than q every other chain begins."""
+
+    few_dimensions: int = 10
+    """Dimensions above which it is widened less, for a little takes it as far."""
+
+
+CORRECTION = CorrectionLimits()
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
+
+    `modes` are those that were found beside q's own, from where chains began too; `interrupted` is whether
+    the chains were interrupted; `moved` what is known of them, where the draws are theirs; `evidence` what
+    they say of the integral of the target, None where only weights of q can; `errors` what their means are in
+    error by; `adapted` the chains that more draws of theirs come from.
+    """
+
+    u: Array
+    log_p: Array
+    made: DrawSource
+    moved: Moved | None = None
+    modes: tuple[Mode, ...] = ()
+    interrupted: bool = False
+    evidence: Estimates | None = None
+    errors: ErrorSources = INDEPENDENT
+    adapted: Adapted | None = None
+
+
+class Elsewhere(NamedTuple):
+    """The mean (dim,) and covariance (dim, dim) of a mode that has next to all mass, far from q."""
+
+    mean: Array
+    covariance: Array
+
+
+def correct(
+    target: Target,
+    settings: Settings,
+    q: Gaussian | None,
+    proposals: WeightedDraws,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+    goes: bool = False,
+) -> Corrected | Elsewhere:
+    """`settings.draws` draws from weighted draws of q, or from chains that begin there.
+
+    What was asked for is done; where nothing was, what the weights call for (see `Settings`), and chains
+    where there is mass that q does not reach. Where chains fail, or a gradient costs too much for them, the
+    weights do what they can. If q `goes` where the mass is, and another mode has it, no draws are made but of
+    that.
+    """
+    n, weights = settings.draws, proposals.weights
+    if q is None or not n or (settings.resample and not settings.move):
+        return _from_pool(proposals, n, rng, bool(settings.resample))
+    scaled, interrupted = Scaled(target, q.mean, q.factor), False
+    found = MissedRegions()
+    may_resample = settings.corrects and settings.resample is None and weights.reliable
+    try:
+        searches = settings.corrects and is_affordable(target) and not has_known_mass(target, q, proposals)
+        if searches and target.dim <= MOST_DENSE:
+            listen(Progress(Phase.OTHER_MODES, 0, 1))
+            found = find_missed_regions(scaled, seen(scaled, rng), rng)
+            if goes and (elsewhere := mass_elsewhere(scaled, found.modes)):
+                return elsewhere
+        if will_move(target, settings):
+            enough = may_resample and is_enough(weights.ess, len(proposals.u)) and is_light(weights)
+            if not enough or found.gaussians or settings.move:
+                return from_chains(scaled, starts_of(scaled, found, proposals, rng), found, n, rng, listen)
+            drawn = replace(resample(proposals, n, rng), modes=found.modes)
+            light = weights.ess >= CORRECTION.light_share * len(proposals.u)
+            return drawn if light else moved_on(target, drawn, rng, listen)
+    except np.linalg.LinAlgError:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
+    return replace(_from_pool(proposals, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+
+
+def moved_on(
+    target: Target,
+    drawn: Corrected,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+    reliable: bool = True,
+) -> Corrected:
+    """Draws of any path, moved until they are stationary: most are so from the beginning.
+
+    Where moving all of them would cost much, some are moved, and `reliable` ones stay as they are where these
+    do not change.
+    """
+    n, width = len(drawn.u), width_of(target)
+    work, few = width * CORRECTION.gradients_a_chain, CORRECTION.fewest_moved
+    chains = min(n, max(few, CORRECTION.work_on_draws // work))
+    mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
+    if n < few or few * work > CORRECTION.work_on_few or not sds.all():
+        return drawn
+    scaled, starts = Scaled(target, mean, sds), ((drawn.u - mean) / sds)[rng.permutation(n)[:chains]]
+    effective = CORRECTION.effective_share * chains
+    try:
+        found = moved(scaled, starts, rng, most_gradients(width), listen, effective)
+    except np.linalg.LinAlgError:
+        return drawn
+    except KeyboardInterrupt:
+        return replace(drawn, interrupted=True)
+    changed = found.total_moves > MOVES.shortest or not reliable
+    if chains < n and not changed:
+        return replace(drawn, moved=found)
+    made = of_chains(scaled, found, n, rng)
+    if changed:
+        return replace(made, modes=drawn.modes)
+    evidence = beside_chains(drawn.evidence, made.evidence)
+    return replace(drawn, u=made.u, log_p=made.log_p, moved=found, evidence=evidence)
+
+
+def beside_chains(known: Estimates | None, chains: Estimates | None) -> Estimates | None:
+    """The evidence by weights, or by chains where weights do not tell it; in doubt where both do and
+    disagree.
+    """
+    if known is None or (known.doubt and chains and not chains.doubt):
+        return chains
+    if chains is None or chains.doubt:
+        return known
+    both = Estimates(known.evidence, chains.evidence, known.khat)
+    return both if both.doubt else known
+
+
+def has_known_mass(target: Target, q: Gaussian, proposals: WeightedDraws) -> bool:
+    """Whether q misses next to nothing of the mass of draws that are known before the run.
+
+    The mean of p/q at draws of q is the integral of p where q has draws, that of q/p at draws of p is one
+    over the whole: their product is the share of the mass that q has.
+    """
+    known: Known | None = getattr(target, "known", None)
+    if known is None:
+        return False
+    seen = np.logaddexp.reduce(proposals.log_p - proposals.log_q) - np.log(len(proposals.u))
+    ratios = known.log_weights + q.log_densities(known.u) - known.log_p
+    return bool(seen + np.logaddexp.reduce(ratios) > np.log1p(-MODE_SEARCH.missed_mass))
+
+
+def mass_elsewhere(scaled: Scaled, modes: Sequence[Mode]) -> Elsewhere | None:
+    """The mode of most mass, by Laplace's approximation, where q's own has next to none beside it."""
+    bearing = [mode for mode in modes if mode.share > 1 - MODE_SEARCH.mode_mass]
+    if not bearing:
+        return None
+    mode = max(bearing, key=lambda mode: mode.peak.height + mode.gaussian.half_log_det).gaussian
+    factor = dense(composed(scaled.factor, mode.factor))
+    return Elsewhere(scaled.to_u(mode.mean[None])[0], factor @ factor.T)
+
+
+def is_enough(ess: float, n: int) -> bool:
+    """Whether n weighted draws are effectively so many that others would gain nothing."""
+    return ess >= min(CORRECTION.enough_ess, CORRECTION.enough_share * n)
+
+
+def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -> Proposal:
+    """Draws of a Gaussian, else of q's, in coordinates where that is standard."""
+    by = by or Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
+    return Proposal.of(by, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
+
+
+def is_affordable(target: Target) -> bool:
+    """Whether gradients at a hundred points, hundreds of times, are not too much work."""
+    return most_gradients(width_of(target)) > 0
+
+
+def will_move(target: Target, settings: Settings) -> bool:
+    """Whether draws are moved where the weights call for it."""
+    moves = settings.corrects if settings.move is None else settings.move
+    return moves and is_affordable(target) and target.dim > 0
+
+
+def resample(
+    proposals: WeightedDraws, n: int, rng: np.random.Generator, made: DrawSource = DrawSource.RESAMPLED
+) -> Corrected:
+    """n of the proposals, by their smoothed weights."""
+    chosen = balanced(proposals.u, proposals.weights.log_weights, n, rng)
+    errors = standard_errors.of_resampled(proposals.weights, chosen)
+    return Corrected(proposals.u[chosen], proposals.log_p[chosen], made, errors=errors)
+
+
+def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resampled: bool) -> Corrected:
+    if resampled:
+        return resample(proposals, n, rng)
+    errors = standard_errors.of_q(proposals.weights, n)
+    return Corrected(proposals.u[:n], proposals.log_p[:n], DrawSource.OF_Q, errors=errors)
+
+
+def starts_of(
+    scaled: Scaled, beside: MissedRegions, proposals: WeightedDraws, rng: np.random.Generator
+) -> Array:
+    """Where chains begin (chains, dim), in coordinates where q is standard.
+
+    Even ones at draws of q by their weights, if these are worth enough, odd ones where q is wider: both must
+    come to agree. Where there is mass that q does not reach, all at draws of q and of Gaussians over that.
+    """
+    n = MOVES.chains
+    if beside.gaussians:
+        batches = [seen(scaled, rng), *(seen(scaled, rng, each) for each in beside.gaussians)]
+        u = np.concatenate([batch.u for batch in batches])
+        weights = psis(np.concatenate(log_weights(batches)))
+        return np.asarray(u[systematic(weights.log_weights, n, rng)])
+    wider = 1 + (CORRECTION.widening - 1) * min(1.0, np.sqrt(CORRECTION.few_dimensions / scaled.dim))
+    starts = np.asarray(wider * rng.standard_normal((n, scaled.dim)))
+    u, weights = proposals.u, proposals.weights
+    enough = weights.ess >= CORRECTION.fewest_start_ess
+    chosen = balanced(u, weights.log_weights, n // 2, rng) if enough else np.arange(n // 2) % len(u)
+    starts[::2] = solved(scaled.factor, u[chosen] - scaled.centre)
+    return starts
+
+
+def from_chains(
+    scaled: Scaled,
+    starts: Array,
+    beside: MissedRegions,
+    n: int,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+) -> Corrected:
+    """n draws of chains that begin at `starts` (chains, dim), in coordinates where q is standard.
+
+    Raises LinAlgError where the chains fell together.
+    """
+    effective = max(MOVES.fewest_effective, min(n, MOVES.effective))
+    centres = np.array([np.zeros(scaled.dim), *(mode.offset for mode in beside.modes)])
+    found = moved(
+        scaled,
+        starts,
+        rng,
+        most_gradients(width_of(scaled)),
+        listen,
+        effective,
+        centres,
+        not beside.gaussians,
+    )
+    return replace(of_chains(scaled, found, n, rng), modes=beside.modes)
+
+
+def go_on(
+    target: Target, chains: Adapted, n: int, rng: np.random.Generator, listen: Listener = silent
+) -> Corrected:
+    """n more draws of chains, worth as many independent ones if gradients allow it.
+
+    Raises LinAlgError where the chains fell together.
+    """
+    scaled = Scaled(target, chains.centres[0], chains.factor)
+    starts, centres = (solved(scaled.factor, u - scaled.centre) for u in (chains.u, chains.centres))
+    effective = max(MOVES.fewest_effective, n)
+    most = most_gradients(width_of(target))
+    found = moved(scaled, starts, rng, most, listen, effective, centres, step=chains.step)
+    return of_chains(scaled, found, n, rng)
+
+
+def of_chains(scaled: Scaled, found: Moved, n: int, rng: np.random.Generator) -> Corrected:
+    """n of the draws of chains, in coordinates of the model."""
+    chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
+    u, log_p = scaled.to_u(found.u[chosen]), found.log_p[chosen] - scaled.log_jacobian
+    evidence = bridges_between_chains(scaled, found, rng)
+    errors = standard_errors.of_chains(found.chain[chosen], found.mixing.largest_drift)
+    adapted = found.adapted and in_u(scaled, found.adapted)
+    return Corrected(u, log_p, DrawSource.MOVED, found, (), False, evidence, errors, adapted)
+
+
+def in_u(scaled: Scaled, chains: Adapted) -> Adapted:
+    """The chains, as many as begin from q, in coordinates of the model."""
+    u, centres = scaled.to_u(chains.u[: MOVES.chains]), scaled.to_u(chains.centres)
+    return Adapted(u, centres, chains.step, composed(scaled.factor, chains.factor))
+
+
+def gaussian_of(family: Family, params: Array) -> Gaussian | None:
+    """The Gaussian with the mean and covariance of q, its variances in many dimensions; None for a point."""
+    mean, sds = family.mean(params), family.scales(params)
+    if not family.dim or not sds.all():
+        return None
+    if isinstance(family, MeanField) or family.dim > MOST_DENSE:
+        return Gaussian(mean, sds)
+    try:
+        return Gaussian.with_covariance(mean, family.covariance(params))
+    except np.linalg.LinAlgError:
+        return None

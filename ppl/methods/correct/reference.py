@@ -1,0 +1,33 @@
+"""A mixture of Gaussians from which a bridge begins."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array
+from ppl.methods.numerics.log_sums import log_sum_exp
+from ppl.methods.refine.fixed_draws import fixed_noise
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Gaussians over R^dim of equal weight."""
+
+    parts: tuple[Gaussian, ...]
+
+    @property
+    def dim(self) -> int:
+        return len(self.parts[0].mean)
+
+    def draws(self, n: int, rng: np.random.Generator) -> Array:
+        """n quasi-random points, n a power of two, as many of each Gaussian."""
+        z = fixed_noise(n, self.dim, rng)
+        own = rng.permutation(n) % len(self.parts)
+        each = np.stack([part.draws(z) for part in self.parts])
+        return np.asarray(each[own, np.arange(n)])
+
+    def log_densities(self, u: Array) -> Array:
+        """The log of the mean of the densities at u (n, dim), (n,)."""
+        each = np.array([part.log_densities(u) for part in self.parts])
+        return np.asarray(log_sum_exp(each, axis=0) - np.log(len(each)))

@@ -1,0 +1,133 @@
+"""Standard errors of means and quantiles of draws, with the error of the approximation among them.
+
+A thousand draws of the posterior itself leave sd / sqrt(1000). To that is added what the pool that they were
+resampled from knows (the variance of self-normalised importance sampling, Owen 2013, equation 9.8; the number
+of chains), what q and its weighted draws, or independent runs differ by.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.target import Array
+from ppl.methods.diagnose.psis import Psis
+
+
+@dataclass(frozen=True)
+class ErrorSources:
+    """What a mean over n draws is in error by, beside their number; each array (n,), or empty for none.
+
+    `weights` are the shares of the draws in the weight of all that they were resampled from, `chain` numbers
+    the chain that each is of, `moves` are what weights p/q would add to the share 1/n of each. `between` is
+    the variance of means between independent runs, or between the stages of chains that are not stationary,
+    as a share of the variance of the draws.
+    """
+
+    weights: Array
+    chain: NDArray[np.intp]
+    moves: Array
+    between: float = 0.0
+
+    def at(self, some: slice | NDArray[np.bool_]) -> Self:
+        """The sources of some of the draws."""
+        own = {name: getattr(self, name) for name in ("weights", "chain", "moves")}
+        return replace(self, **{name: x[some] for name, x in own.items() if len(x)})
+
+
+NONE = np.zeros(0)
+INDEPENDENT = ErrorSources(NONE, np.zeros(0, dtype=np.intp), NONE)
+"""Draws of the posterior itself, independent of one another."""
+
+
+def of_resampled(weights: Psis, chosen: NDArray[np.intp]) -> ErrorSources:
+    """Draws at positions `chosen` (n,) of a weighted pool."""
+    return replace(INDEPENDENT, weights=heaviness(weights) * np.exp(weights.log_weights[chosen]))
+
+
+def of_chains(chain: NDArray[np.intp], drift: float) -> ErrorSources:
+    """Draws of chains with these numbers (n,), which are independent of one another.
+
+    `drift` is how far a mean still moved, in sds: chains that are not stationary may have as far to go.
+    """
+    return replace(INDEPENDENT, chain=chain, between=drift**2)
+
+
+def of_q(weights: Psis, n: int) -> ErrorSources:
+    """The first n draws of q, as they are, given their weights p/q."""
+    if not n:
+        return INDEPENDENT
+    own = np.exp(weights.log_weights[:n] - weights.log_weights[:n].max())
+    moves = own / own.sum() - 1 / n
+    return replace(INDEPENDENT, weights=n * heaviness(weights) * moves**2, moves=moves)
+
+
+def heaviness(weights: Psis) -> float:
+    """By how much their variance falls short of the squared error of a mean where the tail is heavy.
+
+    Ratios whose tail has a shape k above 1/2 have no variance: the error of a mean of N is of the order of
+    N^(k-1), so that they are worth N^(2-2k) draws at most.
+    """
+    n, k = len(weights.log_weights), weights.khat
+    if not k > 0.5 or weights.light_tail:
+        return 1.0
+    expected_ess = float(n ** max(0.0, 2 - 2 * k))
+    return max(1.0, weights.ess / expected_ess)
+
+
+def standard_errors(x: Array, by: ErrorSources = INDEPENDENT) -> Array:
+    """Of the mean of each column of x (n, columns), (columns,); nan for fewer than two draws."""
+    n = len(x)
+    if n < 2:
+        return np.full(x.shape[1], np.nan)
+    off = x - x.mean(axis=0)
+    squares = off**2
+    spread = squares.sum(axis=0) / (n - 1)
+    own = _of_clusters(off, by.chain) if len(by.chain) else spread / n
+    variance = own + spread * by.between
+    if len(by.weights):
+        variance = variance + by.weights @ squares / n
+    if len(by.moves):
+        variance = variance + (by.moves @ off) ** 2
+    return np.asarray(np.sqrt(variance))
+
+
+def _of_clusters(off: Array, cluster: NDArray[np.intp]) -> Array:
+    """The variance of the mean of columns (n, columns) of mean 0 by clusters that are independent.
+
+    Source: Cameron and Miller (2015), "A practitioner's guide to cluster-robust inference", equation 11.
+    """
+    numbers, own = np.unique(cluster, return_inverse=True)
+    count = len(numbers)
+    if count < 2:
+        return np.full(off.shape[1], np.nan)
+    sums = np.zeros((count, off.shape[1]))
+    np.add.at(sums, own, off)
+    return np.asarray(count / (count - 1) * (sums**2).sum(axis=0) / len(off) ** 2)
+
+
+class Errors(NamedTuple):
+    """Standard errors of the mean and of some quantiles."""
+
+    mean: float
+    quantiles: tuple[float, ...]
+
+
+def errors_of(x: Array, probabilities: Sequence[float], by: ErrorSources = INDEPENDENT) -> Errors:
+    """Of the mean and the quantiles of draws x (n,).
+
+    Half of the distance between the quantiles at p - s and p + s, s being the standard error of the share of
+    draws below: the interval of Vehtari et al. (2021, section 4.3) by a normal in place of a beta.
+    """
+    p, ordered, at = np.array(probabilities), np.sort(x), np.arange(len(x))
+    places = np.interp(p * at[-1], at, ordered)
+    mean, *shares = standard_errors(np.column_stack([x, x[:, None] <= places]), by).tolist()
+    if math.isnan(mean):
+        return Errors(mean, (mean,) * len(p))
+    # A share of 0 or 1 among few draws has no spread of its own.
+    s = np.maximum(shares, np.sqrt(p * (1 - p) / len(x)))
+    low, high = (np.interp(np.clip(ends, 0.0, 1.0) * at[-1], at, ordered) for ends in (p - s, p + s))
+    return Errors(mean, tuple(((high - low) / 2).tolist()))

@@ -1,0 +1,92 @@
+"""What can be said of a fit after the event: is it close enough to the target, and had it finished rising?"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppl.kernel.advi.numerics.parts import by_columns
+from ppl.kernel.advi.target import Array
+from ppl.methods.diagnose.psis import fit_pareto, psis
+
+if TYPE_CHECKING:
+    from ppl.kernel.advi.optimise import TracePoint
+
+
+FEWEST_TRACE_POINTS = 6
+"""Points of an ELBO trace that a line is fitted to."""
+CLEAR_GAIN_ERRORS = 3.0
+"""Standard errors of a gain in the ELBO that are no noise."""
+FEWEST_TAIL_DRAWS = 25
+"""Draws in a tail from which its shape is estimated."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """What the ELBO gained over the second half of its trace, in nats, and the standard error of that."""
+
+    gain: float
+    se: float
+
+    @property
+    def rising(self) -> bool:
+        """Whether the gain is clear of its noise; False where the trace is too short to tell."""
+        return self.gain > CLEAR_GAIN_ERRORS * self.se
+
+
+def trend(trace: Sequence["TracePoint"]) -> Trend:
+    """Fit a line to the second half of an ELBO trace, at least six points, else nan.
+
+    Both numbers are in nats: neither a constant added to the log density nor other units change them.
+    """
+    late = trace[len(trace) // 2 :]
+    if len(late) < FEWEST_TRACE_POINTS:
+        return Trend(math.nan, math.nan)
+    time = np.linspace(-0.5, 0.5, len(late))
+    elbo = np.array([point.elbo for point in late])
+    slope = float(time @ elbo / (time @ time))
+    residual = elbo - elbo.mean() - slope * time
+    se = math.sqrt(float(residual @ residual) / (len(late) - 2) / float(time @ time))
+    return Trend(slope, se)
+
+
+def khat_of_means(log_ratios: Array, values: Array) -> Array:
+    """k-hat (columns,) of the importance-sampled mean of each column of `values` (n, columns).
+
+    A mean needs the tail of |value - mean| * ratio beside that of the ratio itself; the worse of the two
+    counts (Vehtari et al. 2024).
+    """
+    overall = psis(log_ratios).khat
+
+    def of_columns(some: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            log_off = np.log(np.abs(some - some.mean(axis=0)))
+        return np.array([max(overall, _khat(log_ratios + column)) for column in log_off.T])
+
+    return by_columns(of_columns, values)
+
+
+def _khat(log_ratios: Array) -> float:
+    """A column that never varies has ratios of zero, and so no tail."""
+    return psis(log_ratios).khat if np.isfinite(log_ratios).any() else -math.inf
+
+
+def tail_shapes(u: Array) -> Array:
+    """The shape (dim,) of the heavier tail of each coordinate of draws (n, dim): 0 for a Gaussian's, 1 for
+    Cauchy's.
+
+    The generalised Pareto distribution is fitted to the outermost tenth of the draws on either side, for no
+    draws of ours go far into a tail like a power's; where there are too few to tell, 0.
+    """
+    tail = len(u) // 10
+    if tail < FEWEST_TAIL_DRAWS:
+        return np.zeros(u.shape[1])
+
+    def shape(column: Array) -> float:
+        ordered = np.sort(column)
+        sides = (ordered[-tail:] - ordered[-tail - 1], (ordered[tail] - ordered[:tail])[::-1])
+        return max((fit_pareto(side)[0] for side in sides if side[0] > 0), default=0.0)
+
+    return np.array([shape(column) for column in u.T])

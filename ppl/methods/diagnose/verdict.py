@@ -1,0 +1,196 @@
+"""Whether a fit can be believed: what importance ratios, moves, the trace and other runs say of it."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl import html
+from ppl.kernel.advi.elbo import Elbo
+from ppl.kernel.advi.numerics.parts import by_columns
+from ppl.kernel.advi.outcome import Outcome
+from ppl.kernel.advi.target import Array
+from ppl.methods.correct.correction import Corrected, DrawSource
+from ppl.methods.correct.weight_quality import WeightQuality
+from ppl.methods.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
+from ppl.methods.diagnose.level import Level
+from ppl.methods.diagnose.modes import Mode
+from ppl.methods.diagnose.psis import WeightedDraws, are_alike, khat_threshold
+from ppl.methods.diagnose.spread import Spread
+from ppl.methods.diagnose.verdict_rules import findings
+from ppl.methods.moves.ending import Moved
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """What is known of the quality of a fit.
+
+    `khat` is the shape of the tail of p/q at `n` draws of q, and `ess` what these are worth once weighted;
+    `khats` (dim,) is the same for the mean of each coordinate where the draws are q's (else `khat`), `shifts`
+    (dim,) how far the weights move that mean in sds of q. `trend` is what the ELBO still gained when the loop
+    stopped, None where a later stage ended at a maximum. `spread` compares independent runs, None where there
+    was one. `made` says how the draws came from q, `moved` how chains moved them (without positions), `modes`
+    what modes were found beside q's. `tails` (dim,) is the shape of the heavier tail of moved draws, `stuck`
+    the coordinates whose draws are all equal. `updates` is what draws of each earlier q, which stands for the
+    rows before it, were worth.
+
+    Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
+    """
+
+    n: int
+    khat: float
+    ess: float
+    khats: Array
+    shifts: Array
+    elbo_se: float
+    outcome: Outcome
+    trend: Trend | None = None
+    spread: Spread | None = None
+    made: DrawSource = DrawSource.OF_Q
+    modes: tuple[Mode, ...] = ()
+    moved: Moved | None = None
+    tails: Array = field(default_factory=lambda: np.zeros(0))
+    stuck: tuple[int, ...] = ()
+    updates: tuple[WeightQuality, ...] = ()
+
+    def __repr__(self) -> str:
+        weighed = f"k-hat of q {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
+        return f"<Verdict {self.level.value}: draws {self.made.value}, {weighed}>"
+
+    def _repr_html_(self) -> str:
+        names = [f"coordinate {k + 1}" for k in range(self.khats.size)]
+        return html.judged(self.level, self.sentence(names)) + html.paragraph(self.details(names))
+
+    @property
+    def level(self) -> Level:
+        """The worst of what is found against the fit; good where nothing is."""
+        if not self.khats.size:  # no parameters: there is nothing to be wrong about
+            return Level.GOOD
+        found = findings(self)
+        return found[0].level if found else Level.GOOD
+
+    @property
+    def alike(self) -> bool:
+        """Whether the weights hardly differ from one another."""
+        return are_alike(self.ess, self.n)
+
+    @property
+    def mean_shift(self) -> float:
+        """The largest move of a mean under the weights, in sds."""
+        return float(np.abs(self.shifts).max(initial=0.0))
+
+    def sentence(self, names: Sequence[str], in_force: Collection[str] = ()) -> str:
+        """The level, why, and the next thing to try; `names` (dim,) are those of the coordinates.
+
+        `in_force` names the options that need not be advised, as they were given.
+        """
+        if not self.khats.size:
+            return "Verdict: good: the program has no parameters."
+        found = findings(self, lambda k: names[k])
+        if not found:
+            runs = self.spread and f"; {self.spread.runs} runs agree (largest R-hat {self.spread.rhat:.2f})"
+            return f"Verdict: good: {self._how()}{runs or ''}."
+        worst = found[0]
+        steps = [step.words for step in worst.steps if step.option not in in_force]
+        return " ".join([f"Verdict: {worst.level.value}: {worst.why}.", *steps[:1]])
+
+    def _how(self) -> str:
+        """Why the draws of a good fit are believed."""
+        match self.made:
+            case DrawSource.MOVED if self.moved is not None:
+                effective = f"{self.moved.mixing.fewest_effective:.0f} independent draws at least"
+                chains = f"{self.moved.chains} chains of HMC that began at q"
+                return f"the draws are those of {chains}, stationary and mixed ({effective})"
+            case DrawSource.NESTED:
+                how = "the latent variables were integrated out, then drawn given the other parameters"
+                return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
+            case DrawSource.RESAMPLED:
+                how = "the draws were importance-resampled from a q close to the posterior"
+            case _:
+                how = "the draws are those of a q close to the posterior"
+        return f"{how} (effective sample size of {self.n} weighted draws of q: {self.ess:.0f})"
+
+    def details(self, names: Sequence[str]) -> str:
+        """The numbers behind the sentence: of q, of the moves, of the trace, of other runs."""
+        others = [f"Also: {finding.why}." for finding in findings(self, lambda k: names[k])[1:]]
+        of_search = [self._of_trend(), self._of_spread(names), self._of_updates()]
+        return " ".join(filter(None, [*others, self._of_q(), self._of_moves(), *of_search]))
+
+    def _of_q(self) -> str:
+        if math.isnan(self.khat):
+            return ""
+        reliable = khat_threshold(self.n)
+        text = (
+            f"Pareto k-hat of q is {self.khat:.2f} (its weights are reliable below {reliable:.2f}); "
+            f"effective sample size of {self.n} weighted draws of q: {self.ess:.0f}."
+        )
+        light = " The tail holds so little weight that its shape does not matter."
+        drawn_so = self.alike or self.made is DrawSource.NESTED  # whose weights had to be reliable
+        return text + light if drawn_so and self.khat >= reliable else text
+
+    def _of_moves(self) -> str:
+        known = self.moved
+        if known is None:
+            return ""
+        made = f"{known.chains} chains made {known.total_moves} HMC moves with {known.gradients} gradients."
+        drift, effective = known.mixing.largest_drift, known.mixing.fewest_effective
+        changed = f"a mean, an sd or a quantile changed by {drift:.2g} sd more than noise"
+        worth = f"for each, the moves are worth {effective:.0f} independent draws or more"
+        return f"{made} Over the last {known.moves} {changed}; {worth}."
+
+    def _of_trend(self) -> str:
+        if self.trend is None or math.isnan(self.trend.gain):
+            return ""
+        return f"The ELBO {'was still rising at the stop' if self.trend.rising else 'had stopped improving'}."
+
+    def _of_spread(self, names: Sequence[str]) -> str:
+        if self.spread is None:
+            return ""
+        worst = names[self.spread.worst]
+        text = f"Over {self.spread.runs} runs the largest R-hat is {self.spread.rhat:.2f} ({worst})"
+        return f"{text}: they disagree." if self.spread.disagree else f"{text}: they agree."
+
+    def _of_updates(self) -> str:
+        if not self.updates:
+            return ""
+        khat = max(quality.khat for quality in self.updates)
+        share = min(quality.ess / quality.n for quality in self.updates)
+        return (
+            f"Updates so far: {len(self.updates)}; for the Gaussians that replace earlier rows, k-hat was at "
+            f"most {khat:.2f}, and the effective share of draws at least {share:.0%}."
+        )
+
+
+def verdict_of(
+    proposals: WeightedDraws, elbo: Elbo, outcome: Outcome, trend: Trend | None, corrected: Corrected
+) -> Verdict:
+    """Judge a fit by weighted draws of q, and by how its own draws were made of them."""
+    u, smoothed = proposals.u, proposals.weights
+    sd = by_columns(lambda some: some.std(axis=0), u)
+    moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
+    moved, khats = corrected.moved, np.full(u.shape[1], smoothed.khat)
+    if corrected.made in (DrawSource.OF_Q, DrawSource.RESAMPLED):
+        khats = khat_of_means(proposals.log_p - proposals.log_q, u)
+    written = corrected.u if len(corrected.u) > 1 else u
+    return Verdict(
+        n=len(u),
+        khat=math.nan if constant(u).all() else smoothed.khat,
+        ess=smoothed.ess,
+        khats=khats,
+        shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
+        elbo_se=elbo.se,
+        outcome=outcome,
+        trend=trend,
+        made=corrected.made,
+        modes=corrected.modes,
+        moved=moved and moved.without_positions(),
+        tails=tail_shapes(moved.u) if moved else np.zeros(0),
+        stuck=tuple(np.flatnonzero(constant(written)).tolist()),
+    )
+
+
+def constant(u: Array) -> NDArray[np.bool_]:
+    """Which coordinates (dim,) are the same in all draws u (n, dim)."""
+    return np.asarray(u.min(axis=0) == u.max(axis=0))

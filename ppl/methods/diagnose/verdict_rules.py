@@ -1,0 +1,358 @@
+"""What stands against a fit: one rule a finding, and the table of rules that a verdict goes through.
+
+A rule looks at what is known of the fit and yields nothing, or how far the fit can still be believed, why,
+and what to try next.  Every bound of the verdict stands here, with what it bounds.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ppl.errors import first_few
+from ppl.kernel.advi.outcome import Ending
+from ppl.kernel.advi.target import Array
+from ppl.methods.correct.correction import CORRECTION, DrawSource, is_enough
+from ppl.methods.diagnose.level import FROM_BEST, Level
+from ppl.methods.diagnose.psis import are_alike, khat_threshold
+from ppl.methods.moves.ending import MOVES
+
+if TYPE_CHECKING:
+    from ppl.methods.correct.weight_quality import WeightQuality
+    from ppl.methods.diagnose.verdict import Verdict
+
+
+class VerdictBounds(NamedTuple):
+    """What a fit must have to be good, or usable."""
+
+    good_khat: float = 0.5
+    """Draws of q are those of the posterior where k-hat is below this, as in Yao et al. (2018); from there on
+    weights have no variance.
+    """
+
+    good_share: float = 0.5
+    """The effective share of draws whose weights have no variance, for resampling to reach the tails: in
+    `tests/benchmarks/verdicts` 3 of 13 fits below it were wrong, of those above none.
+    """
+
+    good_update_share: float = 0.9
+    """The effective share of draws of a q that stands for earlier rows in an update: a third of an sd."""
+
+    most_shift: float = 0.2
+    """A mean that the importance weights would move by more sds than this is not where it should be."""
+
+    fewest_ess: int = 400
+    """Effective draws of the proposals of resampled draws, for means to be sure to 0.05 sd."""
+
+    most_drift: float = 0.1
+    """The change of a mean, an sd or a quantile, in sds and beyond its noise, from one half of the moves to
+    the other, or between chains from two starts, to be usable; to be good there is none, by `MOVES.drift`.
+    """
+
+    fewest_effective: int = 400
+    """Independent draws that the moves must be worth to be good, for every statistic of every coordinate."""
+
+    effective_a_chain: float = 2.0
+    """The same for each chain to be usable: chains that are stuck are worth one each."""
+
+    most_divergent: float = 0.001
+    """The share of the moves that diverge, however short their steps; in good fits it is less."""
+
+    heavy_tail: float = 0.6
+    """The shape of a tail that falls off like a power beyond which draws have no mean, as far as so many can
+    tell.
+    """
+
+    uncertain_elbo: float = 1.0
+    """The standard error, in nats, above which draws do not know the ELBO to a nat."""
+
+    most_named: int = 3
+    """Coordinates that a sentence names."""
+
+
+VERDICT = VerdictBounds()
+WEIGHTED = (DrawSource.RESAMPLED, DrawSource.NESTED)
+"""Draws that were chosen by their weights."""
+
+
+Name = Callable[[int], str]
+
+
+class Step(NamedTuple):
+    """Something to try, and the option that would be in force where it has been tried, "" for none."""
+
+    option: str
+    words: str
+
+
+class Finding(NamedTuple):
+    """The level a fit can have at most, why (a clause), and what to try: the first that is not in force."""
+
+    level: Level
+    why: str
+    steps: tuple[Step, ...]
+
+
+RUNS = Step("--runs", "Compare independent runs: --runs 4.")
+MOVED = Step("--move", "Move the draws until they are stationary (--move); this takes longer.")
+DRAWS = Step("", "Use more draws (--draws).")
+ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
+ITERATIONS = Step("", "Allow more iterations (--iter), or omit --algorithm.")
+PROPER = Step("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
+ALL_DATA = Step("", "Fit all data anew.")
+ONWARD = Step("", "Run it to the end; --resume continues from the checkpoint.")
+QUANTILES = Step("", "Report quantiles, or give it a prior with lighter tails.")
+IDENTIFY = Step("", "If you need these means, order the parameters or fix a sign.")
+
+
+def reparameterise(names: str) -> Step:
+    return Step("", f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl sample`.")
+
+
+OTHER_FORM = reparameterise("the program"), RUNS
+
+
+def findings(v: "Verdict", name: Name = str) -> list[Finding]:
+    """All that stands against a fit, the worst first; `name` calls a coordinate by its name."""
+    found = [finding for rule in RULES for finding in rule(v, name)]
+    return sorted(found, key=lambda finding: -FROM_BEST.index(finding.level))
+
+
+# --- The search for q, and other runs ------------------------------------------------------------
+
+
+def runs_disagree(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.spread and v.spread.disagree:
+        why = f"{v.spread.runs} runs disagree (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
+        yield Finding(Level.POOR, why, (ONE_MODE,))
+
+
+def ended_badly(v: "Verdict", name: Name) -> Iterator[Finding]:
+    match v.outcome.ending:
+        case Ending.DIVERGED:
+            yield Finding(Level.POOR, "the search for q diverged", (PROPER,))
+        case Ending.INTERRUPTED:
+            level = Level.USABLE if v.moved else Level.POOR
+            yield Finding(level, "the run was interrupted", (ONWARD,))
+
+
+def still_rising(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.made is DrawSource.OF_Q and v.trend and v.trend.rising:
+        gain = f"{v.trend.gain:.2g} ± {v.trend.se:.2g} nats over the second half of the run"
+        why = f"the ELBO was still rising when the run stopped, by {gain}"
+        yield Finding(Level.POOR, why, (ITERATIONS,))
+
+
+def uncertain_elbo(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if not v.elbo_se <= VERDICT.uncertain_elbo:  # also where nan
+        why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
+        yield Finding(Level.USABLE, why, (RUNS, PROPER))
+
+
+def no_spread(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.stuck and not math.isnan(v.khat):
+        why = f"all draws of {named(v.stuck, name)} are equal: the density is unbounded there"
+        yield Finding(Level.POOR, why, (PROPER,))
+
+
+def nothing_to_tell(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if math.isnan(v.khat) and not v.moved:
+        yield Finding(Level.UNKNOWN, "too few draws, or draws without variance, to judge", (DRAWS,))
+
+
+# --- Draws of q, and resampled ones --------------------------------------------------------------
+
+
+def far_from_q(v: "Verdict", name: Name) -> Iterator[Finding]:
+    """Draws of q, or resampled by weights of which no estimate can be made."""
+    drawn = {
+        DrawSource.OF_Q: "q misses part of the posterior",
+        DrawSource.RESAMPLED: "the importance weights are unreliable",
+    }.get(v.made)
+    if drawn and not v.alike and v.khat >= khat_threshold(v.n):
+        worst = worst_of_q(v, name)
+        why = f"{drawn} (Pareto k-hat {v.khat:.2f}){about(worst)}"
+        yield Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
+
+
+def near_q(v: "Verdict", name: Name) -> Iterator[Finding]:
+    """Draws of q that weights would still move."""
+    fits = (v.khat < VERDICT.good_khat or v.alike) and v.mean_shift < VERDICT.most_shift
+    if v.made is DrawSource.OF_Q and not fits and v.khat < khat_threshold(v.n):
+        near = f"for importance resampling to correct it (k-hat {v.khat:.2f}){about(worst_of_q(v, name))}"
+        yield Finding(Level.USABLE, f"q is close enough to the posterior {near}", (correction(v),))
+
+
+def low_ess(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.made in WEIGHTED and not v.ess >= VERDICT.fewest_ess:
+        drawn = f"the {v.n} draws of q that were resampled by importance"
+        yield Finding(Level.USABLE, f"{drawn} have an effective sample size of {v.ess:.0f}", (DRAWS,))
+
+
+def heavy_weights(v: "Verdict", name: Name) -> Iterator[Finding]:
+    """Weights without a variance, most of which are worth little: resampled tails may end too soon."""
+    near = VERDICT.good_khat <= v.khat < khat_threshold(v.n)
+    if v.made in WEIGHTED and near and v.ess < VERDICT.good_share * v.n:
+        sizes = f"Pareto k-hat {v.khat:.2f}, effective sample size {v.ess:.0f} of {v.n}"
+        weights = f"importance weights that vary much ({sizes})"
+        why = f"draws were resampled by {weights}, so their tails may be short"
+        yield Finding(Level.USABLE, why, (MOVED, RUNS))
+
+
+def correction(v: "Verdict") -> Step:
+    """To ask for what would be done about draws of q."""
+    n = CORRECTION.proposals
+    enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, n) and not v.modes
+    how = "resampled by importance" if enough else "moved by HMC until they are stationary"
+    return Step("--correct", f"Use corrected draws, {how}: omit --algorithm, or add --correct.")
+
+
+def worst_of_q(v: "Verdict", name: Name) -> str:
+    """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
+    order = np.argsort(-np.abs(v.shifts), kind="stable")
+    off = [k for k in order if abs(v.shifts[k]) >= VERDICT.most_shift or v.khats[k] >= khat_threshold(v.n)]
+    return named(off, name)
+
+
+def about(worst: str) -> str:
+    return f"; most affected: {worst}" if worst else ""
+
+
+def named(coordinates: Sequence[int], name: Name) -> str:
+    return first_few([*map(name, coordinates)], VERDICT.most_named)
+
+
+# --- Draws of chains ------------------------------------------------------------------------------
+
+
+def not_stationary(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.moved:
+        drift = v.moved.mixing.largest_drift
+        if drift >= MOVES.drift:
+            worst = worst_of(v.moved.mixing.drift, name)
+            what = f"a mean, an sd or a quantile still changed by {drift:.2g} sd"
+            why = f"the draws are not stationary: {what} while they were moved{about(worst)}"
+            yield Finding(level_of_drift(drift), why, OTHER_FORM)
+
+
+def starts_disagree(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.moved:
+        apart = float(v.moved.mixing.apart.max(initial=0.0))
+        if apart >= MOVES.drift:
+            worst = worst_of(v.moved.mixing.apart, name)
+            why = f"chains from two starts disagree by {apart:.2g} sd{about(worst)}"
+            yield Finding(level_of_drift(apart), why, (reparameterise(worst or "the program"), RUNS))
+
+
+def level_of_drift(sds: float) -> Level:
+    return Level.USABLE if sds <= VERDICT.most_drift else Level.POOR
+
+
+def slow_moves(v: "Verdict", name: Name) -> Iterator[Finding]:
+    """Of chains alone: draws that were chosen by weights are independent before they are moved."""
+    if v.made is DrawSource.MOVED and v.moved:
+        effective, chains = v.moved.mixing.fewest_effective, v.moved.chains
+        if effective < VERDICT.fewest_effective:
+            worst = worst_of(-v.moved.mixing.effective, name, -VERDICT.fewest_effective)
+            level = Level.USABLE if effective >= VERDICT.effective_a_chain * chains else Level.POOR
+            why = f"the HMC moves mix too slowly: {chains} chains are worth {effective:.0f} independent draws"
+            yield Finding(level, f"{why}{about(worst)}", OTHER_FORM)
+
+
+def worst_of(sizes: Array, name: Name, least: float = MOVES.drift) -> str:
+    """The coordinates with the largest sizes, of those that are at least so large."""
+    return named([int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] >= least], name)
+
+
+def divergent(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if v.made is DrawSource.MOVED and v.moved and v.moved.divergent > VERDICT.most_divergent:
+        why = (
+            f"{v.moved.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
+            "posterior is too narrow for them and may be undersampled"
+        )
+        yield Finding(Level.USABLE, why, OTHER_FORM)
+
+
+def heavy_tails(v: "Verdict", name: Name) -> Iterator[Finding]:
+    if heavy := [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]:
+        tails = f"the tails of {named(heavy, name)}, unconstrained, are so heavy"
+        yield Finding(Level.USABLE, f"{tails} that means and sds may not exist; quantiles do", (QUANTILES,))
+
+
+# --- Earlier fits that stand for the rows before them ------------------------------------------
+
+
+def far_before(v: "Verdict", name: Name) -> Iterator[Finding]:
+    """An earlier q that was not the posterior of the rows before it: later updates do not correct that."""
+    levels = [level_of_earlier(quality) for quality in v.updates]
+    if far := [k for k, level in enumerate(levels) if level is not Level.GOOD]:
+        worst = min(far, key=lambda k: (-FROM_BEST.index(levels[k]), v.updates[k].ess))
+        khat, share = v.updates[worst].khat, v.updates[worst].ess / v.updates[worst].n
+        why = (
+            f"{len(far)} of {len(v.updates)} updates began from a q that was not close to its posterior "
+            f"(k-hat {khat:.2f}, effective share of draws {share:.0%} at update {worst + 1}), so the draws "
+            "may differ from a fit to all data"
+        )
+        yield Finding(levels[worst], why, (ALL_DATA,))
+
+
+def level_of_earlier(quality: "WeightQuality") -> Level:
+    """How far a q stands for its posterior: means differ by at most sqrt(n / ess - 1) sds of q."""
+    share = quality.ess / quality.n
+    if are_alike(quality.ess, quality.n):
+        return Level.GOOD
+    if not quality.khat < khat_threshold(quality.n) or share < VERDICT.good_share:
+        return Level.POOR
+    good = quality.khat < VERDICT.good_khat and share >= VERDICT.good_update_share
+    return Level.GOOD if good else Level.USABLE
+
+
+# --- Modes ---------------------------------------------------------------------------------------
+
+
+def other_modes(v: "Verdict", name: Name) -> Iterator[Finding]:
+    """Modes that are no images of q's own."""
+    if own := [mode for mode in v.modes if not mode.is_symmetric]:
+        modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
+        mass = f"with about {' and '.join(f'{mode.share:.0%}' for mode in own)} of the posterior"
+        if v.made is DrawSource.MOVED:
+            beside = f"there {modes} in addition to the mode of q, {mass}"
+            why = f"{beside}; the share of draws in each is uncertain"
+            yield Finding(Level.USABLE, why, (RUNS, ONE_MODE))
+        else:
+            yield Finding(Level.POOR, f"there {modes}, {mass}", (correction(v), ONE_MODE))
+
+
+def symmetric_modes(v: "Verdict", name: Name) -> Iterator[Finding]:
+    """Modes of the same height and curvature as q's own, as where labels can be exchanged."""
+    if own := [mode for mode in v.modes if mode.is_symmetric]:
+        affected = np.any([np.abs(mode.offset) >= 1 for mode in own], axis=0)
+        why = (
+            "the posterior is invariant to exchanging labels or signs of "
+            f"{named(np.flatnonzero(affected).tolist(), name)}, so their own means are not meaningful; "
+            "quantities that do not depend on the labelling are unaffected"
+        )
+        yield Finding(Level.USABLE, why, (IDENTIFY,))
+
+
+RULES = (
+    runs_disagree,
+    ended_badly,
+    no_spread,
+    nothing_to_tell,
+    far_from_q,
+    near_q,
+    low_ess,
+    heavy_weights,
+    still_rising,
+    other_modes,
+    symmetric_modes,
+    not_stationary,
+    starts_disagree,
+    slow_moves,
+    far_before,
+    divergent,  # as some do between modes, whose scales are not those of all draws
+    heavy_tails,
+    uncertain_elbo,
+)

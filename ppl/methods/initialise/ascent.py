@@ -1,0 +1,38 @@
+"""L-BFGS up a log density, from a point to the mode above it."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.target import Array
+from ppl.methods.maximise.lockstep import Search
+from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
+from ppl.methods.maximise.rules import UNTIL_STOPPED, Step
+
+LBFGS_HISTORY = 20
+"""Pairs of steps and gradients that L-BFGS keeps."""
+
+
+class Top(NamedTuple):
+    """Where an ascent ended (dim,), the log density there, and the largest slope left."""
+
+    u: Array
+    value: float
+    slope: float
+
+
+def ascent(start: Array, most_steps: int, slope: float) -> Search[Top | None]:
+    """Climb until no slope is larger than that, in at most so many steps; None where there is no density.
+
+    The coordinates should be such that the mode is about one unit wide.
+    """
+    rules, top = replace(UNTIL_STOPPED, iter=most_steps), None
+
+    def see(step: Step) -> bool:
+        nonlocal top
+        top = Top(step.u, step.value, float(np.abs(step.gradient).max(initial=0.0)))
+        return top.slope <= slope
+
+    yield from climb(start, rules, LimitedMemory(LBFGS_HISTORY), see, unit_start=True)
+    return top

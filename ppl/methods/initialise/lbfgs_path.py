@@ -1,0 +1,204 @@
+"""The path of L-BFGS uphill, and the Gaussian that its curvature suggests at every point of it.
+
+Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2 to 4.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import Array
+from ppl.methods.maximise.lockstep import Search
+from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
+from ppl.methods.maximise.rules import UNTIL_STOPPED, Step
+
+
+class PathLimits(NamedTuple):
+    """How much of an L-BFGS path is kept."""
+
+    history: int = 20
+    """Steps that describe the curvature. The paper's six take a hierarchical program half as many steps
+    again.
+    """
+
+    most_steps: int = 1000
+    """Steps of a path."""
+    most_numbers: int = 1 << 27
+    """Numbers that are kept of a path: a gigabyte."""
+
+    least_gain: float = 1e-10
+    """The gain of a step, relative to the log density, after which a path ends."""
+
+    numbers_a_step: int = 5
+    """Numbers of a step for each dimension: point, gradient, diagonal, and a pair of differences."""
+
+
+LBFGS_PATH = PathLimits()
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The inverse of minus the Hessian, D + B G B': D = diag(alpha) (dim,), B (dim, 2k), G (2k, 2k).
+
+    With a leading axis it is one for each of several points: `times` and `colour` then do all at once.
+    """
+
+    alpha: Array
+    basis: Array
+    core: Array
+
+    @property
+    def each(self) -> "Iterator[Curvature]":
+        """One after the other, where there is a leading axis."""
+        return map(Curvature, self.alpha, self.basis, self.core)
+
+    def times(self, v: Array) -> Array:
+        """The covariance times a vector (dim,)."""
+        projected = self.core @ (self.basis.mT @ v[..., None])
+        return np.asarray(self.alpha * v + (self.basis @ projected)[..., 0])
+
+    @property
+    def variances(self) -> Array:
+        """Its diagonal (dim,)."""
+        return np.asarray(self.alpha + ((self.basis @ self.core) * self.basis).sum(axis=1))
+
+    @property
+    def precisions(self) -> Array:
+        """The diagonal (dim,) of its inverse, by Woodbury's identity."""
+        scaled = self.basis / self.alpha[:, None]
+        inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
+        return np.asarray(1 / self.alpha - ((scaled @ inside) * scaled).sum(axis=1))
+
+    def widening(self) -> Array:
+        """F (dim, k) such that I + F F' is this in units of sqrt(alpha), where that is wider than I.
+
+        The largest come first. It takes O(dim k^2): the eigenvectors lie in the span of B.
+        """
+        q, r = np.linalg.qr(self.basis / np.sqrt(self.alpha)[:, None])
+        values, vectors = np.linalg.eigh(r @ self.core @ r.T)
+        wider = (values > 0)[::-1]
+        return np.asarray((q @ vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1][:, wider])
+
+    def dense(self) -> Array:
+        """All of it, (dim, dim)."""
+        return np.diag(self.alpha) + self.basis @ self.core @ self.basis.T
+
+    def log_density(self, off: Array) -> Array:
+        """log N(0, this) at `off` (n, dim), by Woodbury's identity; (n,)."""
+        scaled = self.basis / self.alpha[:, None]
+        inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
+        square = (off**2 / self.alpha).sum(axis=1) - ((off @ scaled @ inside) * (off @ scaled)).sum(axis=1)
+        _, half_log_det = self.colour(np.empty((0, len(self.alpha))))
+        return np.asarray(-0.5 * (square + len(self.alpha) * LOG_2PI) - half_log_det)
+
+    def colour(self, z: Array) -> tuple[Array, Array]:
+        """Turn standard noise (n, dim) into noise with this covariance; also half its log determinant, ().
+
+        Raises LinAlgError when the covariance is not positive definite.
+        """
+        root = np.sqrt(self.alpha)
+        q, r = np.linalg.qr(self.basis / root[..., None])
+        one = np.eye(r.shape[-2])
+        factor = np.linalg.cholesky(one + r @ self.core @ r.mT)
+        coloured = root[..., None, :] * (z + z @ q @ (factor.mT - one) @ q.mT)
+        diagonal = np.diagonal(factor, axis1=-2, axis2=-1)
+        return coloured, np.asarray(0.5 * np.log(self.alpha).sum(axis=-1) + np.log(diagonal).sum(axis=-1))
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """A point of the path (dim,), so many steps from its start, the log density there and its gradient.
+
+    What is known of the curvature by then: a diagonal `alpha` (dim,), and the last steps with the changes of
+    gradient that they made, (dim,) each.
+    """
+
+    steps: int
+    u: Array
+    log_density: float
+    gradient: Array
+    alpha: Array
+    pairs: tuple[tuple[Array, Array], ...]
+
+    @property
+    def curvature(self) -> Curvature:
+        return next(curvatures([self]).each)
+
+
+def curvatures(points: Sequence[PathPoint]) -> Curvature:
+    """Those of the points along a leading axis, where there are fewer pairs filled up with zeros."""
+    n, dim, most = len(points), len(points[0].u), 2 * max(len(point.pairs) for point in points)
+    alpha, basis, core = np.empty((n, dim)), np.zeros((n, dim, most)), np.zeros((n, most, most))
+    done = 0
+    for pairs, alike in groupby(points, lambda point: len(point.pairs)):
+        part = _alike(list(alike))
+        at = slice(done, done := done + len(part.alpha))
+        alpha[at] = part.alpha
+        basis[at, :, : 2 * pairs], core[at, : 2 * pairs, : 2 * pairs] = part.basis, part.core
+    return Curvature(alpha, basis, core)
+
+
+def _alike(points: Sequence[PathPoint]) -> Curvature:
+    """The same of points with equally many pairs."""
+    pairs = np.array([point.pairs for point in points]).reshape(len(points), -1, 2, len(points[0].u))
+    s, y = pairs.transpose(2, 0, 3, 1)
+    return _curvature(np.array([point.alpha for point in points]), s, y)
+
+
+Watch = Callable[[PathPoint], bool]
+"""Is shown every point of a path when it is reached; the path ends where it is true."""
+
+
+def lbfgs_path(start: Array, watch: Watch) -> Search[list[PathPoint]]:
+    """The points of an L-BFGS ascent from `start` (dim,), the start left out.
+
+    Of very many dimensions the path has no more steps than memory holds.
+    """
+    room = LBFGS_PATH.most_numbers // (LBFGS_PATH.numbers_a_step * max(1, len(start)))
+    most_steps = max(1, min(LBFGS_PATH.most_steps, room))
+    rules, memory = replace(UNTIL_STOPPED, iter=most_steps), LimitedMemory(LBFGS_PATH.history)
+    path: list[PathPoint] = []
+
+    def see(step: Step) -> bool:
+        if step.number == len(path) - 1:  # the line search failed
+            return True
+        if not path:
+            path.append(PathPoint(0, start, step.value, step.gradient, np.ones_like(start), ()))
+            return False
+        before, here = path[-1], next_point(path[-1], step.u, step.value, step.gradient)
+        path.append(here)
+        least = LBFGS_PATH.least_gain * max(1.0, abs(here.log_density))
+        return watch(here) or here.log_density - before.log_density <= least
+
+    yield from climb(start, rules, memory, see, unit_start=True)
+    return path[1:]
+
+
+def next_point(before: PathPoint, u: Array, log_density: float, gradient: Array) -> PathPoint:
+    """The point one step on; a step that tells nothing of the curvature is not kept."""
+    s, y = u - before.u, before.gradient - gradient
+    alpha, pairs = before.alpha, before.pairs
+    if y @ s > 1e-12 * (y @ y):
+        alpha, pairs = _update_diagonal(alpha, s, y), (*pairs, (s, y))[-LBFGS_PATH.history :]
+    return PathPoint(before.steps + 1, u, log_density, gradient, alpha, pairs)
+
+
+def _update_diagonal(alpha: Array, s: Array, y: Array) -> Array:
+    """The diagonal of the inverse Hessian after one more pair (Gilbert and Lemarechal 1989; Algorithm 3)."""
+    a, b, c = y @ (alpha * y), y @ s, s @ (s / alpha)
+    return np.asarray(1 / (a / (b * alpha) + y**2 / b - a * s**2 / (b * c * alpha**2)))
+
+
+def _curvature(alpha: Array, s: Array, y: Array) -> Curvature:
+    """The compact form of the L-BFGS inverse Hessian (Byrd, Nocedal and Schnabel 1994, eq. 2.21)."""
+    scaled, k = alpha[..., None] * y, s.shape[-1]
+    product = s.mT @ y
+    r_inverse = np.linalg.inv(np.triu(product))
+    core = np.zeros((*alpha.shape[:-1], 2 * k, 2 * k))
+    core[..., :k, k:], core[..., k:, :k] = -r_inverse, -r_inverse.mT
+    core[..., k:, k:] = r_inverse.mT @ (np.eye(k) * product + y.mT @ scaled) @ r_inverse
+    return Curvature(alpha, np.concatenate([scaled, s], axis=-1), core)

@@ -1,0 +1,222 @@
+"""A start for a variational fit: the point on an L-BFGS path whose Gaussian has the best ELBO.
+
+Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithm 1. The best ELBO, rather than
+the mode, is what survives a funnel, whose mode lies where the scale is zero. Beside the paper's Gaussian,
+centred one Newton step on, the one centred at the point itself is tried: in a funnel the step goes too far.
+All of them are judged on the same noise. A path ends where it rises no more that matters, before L-BFGS has
+the mode to its last digits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.target import Array, Target, log_densities
+from ppl.methods.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path
+from ppl.methods.maximise.lockstep import Search, answered, in_lockstep
+from ppl.methods.numerics.log_sums import log_sum_exp
+
+
+class PathfinderLimits(NamedTuple):
+    """How Pathfinder ranks the Gaussians of a path, and where it ends one."""
+
+    elbo_draws: int = 25
+    """Draws that the ELBO of a Gaussian is estimated from."""
+
+    rough_elbo_draws: int = 10
+    """Draws that rank the paths of a start or of a look for other modes, where a rough ELBO will do."""
+
+    most_points: int = 40
+    """Points of a path whose Gaussians are judged: one of hundreds is one down a funnel, of which half are
+    judged all along it, and half about the best of these.
+    """
+
+    steps_without_gain: int = 20
+    """A path ends where so many steps have raised the log density by less than `least_gain`."""
+
+    least_gain: float = 0.1
+    """That gain, in nats."""
+
+    most_numbers: int = 1 << 20
+    """Numbers in the draws by which Gaussians are judged together."""
+
+
+PATHFINDING = PathfinderLimits()
+NO_GAUSSIAN = (
+    "No point on the L-BFGS path has a Gaussian whose draws all have a finite log density. "
+    "Start from random values, or nearer to the posterior."
+)
+
+
+@dataclass(frozen=True)
+class Pathfinder:
+    """A Gaussian: its mean (dim,), its covariance, its estimated ELBO, and the length of the path.
+
+    `draws` are draws from it with the log densities of the target and of the Gaussian at each.
+    """
+
+    mean: Array
+    curvature: Curvature
+    elbo: float
+    steps: int
+    draws: Array
+    log_p: Array
+    log_q: Array
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """n fresh draws, (n, dim)."""
+        return self.mean + self.curvature.colour(rng.standard_normal((n, len(self.mean))))[0]
+
+    def log_density(self, u: Array) -> Array:
+        """Of this Gaussian at u (n, dim); (n,)."""
+        return self.curvature.log_density(u - self.mean)
+
+    def has_reached(self, u: Array, log_p: float) -> bool:
+        """Whether a point (dim,) with this log density lies as its draws do, no lower and no further out."""
+        if log_p < np.median(self.log_p):
+            return False
+        return bool(self.log_density(u[None])[0] >= self.log_q.min())
+
+
+def pathfinder(
+    target: Target, start: Array, rng: np.random.Generator, elbo_draws: int = PATHFINDING.elbo_draws
+) -> Pathfinder:
+    """Climb from `start` (dim,) and return the Gaussian with the best ELBO along the way.
+
+    Raises:
+        InferenceError: no Gaussian on the path has a finite ELBO.
+    """
+    z = rng.standard_normal((elbo_draws, target.dim))
+    best = answered(target.log_density_gradient, best_on_path(target, start, z))
+    if best is None:
+        raise InferenceError(NO_GAUSSIAN)
+    return best
+
+
+def best_on_path(
+    target: Target, start: Array, z: Array, arrives: Watch = lambda point: False
+) -> Search[Pathfinder | None]:
+    """The same, judged on the noise z; None where there is none, or the path `arrives` where others ended."""
+    heights: list[float] = []
+    arrived = False
+
+    def watch(point: PathPoint) -> bool:
+        nonlocal arrived
+        heights.append(point.log_density)
+        before = heights[: -PATHFINDING.steps_without_gain]
+        arrived = arrives(point)
+        return arrived or bool(before and heights[-1] - before[-1] < PATHFINDING.least_gain)
+
+    path = yield from lbfgs_path(start, watch)
+    return None if arrived else _best_of_path(target, path, z)
+
+
+def _best_of_path(target: Target, path: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+    """The Gaussian with the best ELBO on a path: of a long one, among points all along, and then nearby."""
+    if len(path) <= PATHFINDING.most_points:
+        return _best(target, path, z)
+    chosen = _evenly(0, len(path) - 1)
+    best = _best(target, [path[k] for k in chosen], z)
+    if best is None:
+        return None
+    at = chosen.index(best.steps - 1)
+    near = _evenly(chosen[max(at - 1, 0)], chosen[min(at + 1, len(chosen) - 1)])
+    nearby = _best(target, [path[k] for k in near], z)
+    return max(filter(None, (best, nearby)), key=lambda gaussian: gaussian.elbo)
+
+
+def _evenly(first: int, last: int) -> list[int]:
+    """Half of the points that are judged, from the first to the last."""
+    return [*dict.fromkeys(np.linspace(first, last, PATHFINDING.most_points // 2).astype(int).tolist())]
+
+
+def mixture_log_density(paths: Sequence[Pathfinder], u: Array) -> Array:
+    """Of the equal mixture of their Gaussians at u (n, dim); (n,).
+
+    A draw of one of them is weighted against it: that bounds the weights where the Gaussians overlap.
+    """
+    each = [path.log_density(u) for path in paths]
+    return np.asarray(log_sum_exp(each, axis=0) - np.log(len(paths)))
+
+
+def pathfinders(
+    target: Target,
+    points: Sequence[Array],
+    rng: np.random.Generator,
+    found: list[Pathfinder],
+    elbo_draws: int = PATHFINDING.elbo_draws,
+    listen: Listener = silent,
+    prune: bool = False,
+) -> None:
+    """Add the best Gaussian of the path from each point to `found`, so that Ctrl-C leaves those so far.
+
+    Paths run in lockstep; with `prune` one after the other, and one that comes to where an earlier one has
+    led is left there.
+    """
+
+    def arrives(point: PathPoint) -> bool:
+        return prune and any(path.has_reached(point.u, point.log_density) for path in found)
+
+    noise = [rng.standard_normal((elbo_draws, target.dim)) for _ in points]
+    searches = [best_on_path(target, point, z, arrives) for point, z in zip(points, noise, strict=True)]
+    rounds = [[search] for search in searches] if prune else [searches]
+    listen(Progress(Phase.PATHFINDER, 0, len(points)))
+    for k, (_, path) in enumerate(chain.from_iterable(in_lockstep(target, some) for some in rounds), start=1):
+        if path is not None:
+            found.append(path)
+            note = f"{path.steps} steps"
+            listen(Progress(Phase.PATHFINDER, k, len(points), path.elbo, note=note))
+
+
+class Guess(NamedTuple):
+    """A point of a path, and two Gaussians with its curvature: means (2, dim), noise (n, dim) about them."""
+
+    point: PathPoint
+    curvature: Curvature
+    means: Array
+    noise: Array
+    half_log_det: float
+
+
+def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+    """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one."""
+    at_once = max(1, PATHFINDING.most_numbers // (2 * z.size))
+    some = (points[i : i + at_once] for i in range(0, len(points), at_once))
+    found = filter(None, (_best_at_once(target, each, z) for each in some))
+    return max(found, key=lambda gaussian: gaussian.elbo, default=None)
+
+
+def _best_at_once(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+    guesses = _guesses(points, z)
+    if not guesses:
+        return None
+    draws = np.array([guess.means[:, None] + guess.noise for guess in guesses])
+    log_p = log_densities(target, draws.reshape(-1, target.dim)).reshape(draws.shape[:-1])
+    standard = -0.5 * ((z**2).sum(axis=1) + target.dim * LOG_2PI)
+    log_q = standard - np.array([[[guess.half_log_det]] for guess in guesses])
+    elbos = np.where(np.isfinite(log_p).all(axis=-1), (log_p - log_q).mean(axis=-1), -np.inf)
+    k, which = np.unravel_index(elbos.argmax(), elbos.shape)
+    if elbos[k, which] == -np.inf:
+        return None
+    point, curvature, means, *_ = guesses[k]
+    at = (draws[k, which], log_p[k, which], log_q[k, 0])
+    return Pathfinder(means[which], curvature, float(elbos[k, which]), point.steps, *at)
+
+
+def _guesses(points: Sequence[PathPoint], z: Array) -> list[Guess]:
+    """Those at the points; none where the covariance is not positive definite."""
+    try:
+        all_of = curvatures(points)
+        noise, half_log_dets = all_of.colour(z)
+    except np.linalg.LinAlgError:
+        return [g for point in points for g in _guesses([point], z)] if len(points) > 1 else []
+    us = np.array([point.u for point in points])
+    newton = us + all_of.times(np.array([point.gradient for point in points]))
+    means = np.stack([newton, us], axis=1)
+    return list(map(Guess, points, all_of.each, means, noise, half_log_dets.tolist()))

@@ -1,0 +1,29 @@
+"""The methods of maximisation by name."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ppl.kernel.advi.target import Array, Target
+from ppl.methods.maximise.newton import climb_by_newton
+from ppl.methods.maximise.quasi_newton import Dense, LimitedMemory, steps
+from ppl.methods.maximise.rules import STANS, Rules, Step, Stop
+
+METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[Step]]] = {
+    "lbfgs": lambda target, start, rules: steps(
+        target.log_density_gradient, start, rules, LimitedMemory(rules.history_size)
+    ),
+    "bfgs": lambda target, start, rules: steps(target.log_density_gradient, start, rules, Dense()),
+    "newton": climb_by_newton,
+}
+
+
+def maximise(target: Target, start: Array, method: str = "lbfgs", rules: Rules = STANS) -> Iterator[Step]:
+    """The path from `start` (dim,), where the log density is finite, to a maximum; its end has a `stop`.
+
+    `method` is a key of METHODS.
+    """
+    if not len(start):
+        yield Step(start, target.log_density(start), np.zeros(0), stop=Stop.GRADIENT)
+        return
+    yield from METHODS[method](target, start, rules)

@@ -1,0 +1,217 @@
+"""L-BFGS and BFGS as in Stan: how each line search begins, and when the Hessian is reset."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.target import Array
+from ppl.methods.maximise.line_search import WOLFE, Line, Loss, Point, Trial, cubic_minimum, search
+from ppl.methods.maximise.lockstep import Density, Search
+from ppl.methods.maximise.rules import CONFIRMED_GAIN, EPSILON, Rules, Step, Stop
+
+
+class Pairs(NamedTuple):
+    """Steps and the changes of the gradient over them, (k, dim) each, and their products (k, k)."""
+
+    steps: Array
+    changes: Array
+    steps_by_changes: Array
+    changes_by_changes: Array
+
+    def last(self, k: int) -> "Pairs":
+        at = slice(len(self.steps) - k, None)
+        return Pairs(self.steps[at], self.changes[at], *(products[at, at] for products in self[2:]))
+
+    def after(self, step: Array, change: Array) -> "Pairs":
+        """With one pair more, (dim,) each."""
+        among = self.changes @ change
+        return Pairs(
+            np.concatenate([self.steps, step[None]]),
+            np.concatenate([self.changes, change[None]]),
+            grown(self.steps_by_changes, self.steps @ change, self.changes @ step, step @ change),
+            grown(self.changes_by_changes, among, among, change @ change),
+        )
+
+
+@dataclass(frozen=True)
+class LimitedMemory:
+    """L-BFGS: so many last pairs of steps and changes, in the compact form (Byrd, Nocedal and Schnabel 1994,
+    eq. 2.21), which takes some products of matrices where the recursion takes a hundred of vectors.
+    """
+
+    size: int
+    pairs: Pairs | None = None
+
+    def after(self, step: Array, change: Array, reset: bool) -> "LimitedMemory":
+        """With one more step (dim,) and the change (dim,) of the gradient over it; alone with `reset`.
+
+        A pair without curvature, which rounding makes, is left out.
+        """
+        if not step @ change > 0:
+            return replace(self, pairs=None) if reset else self
+        if self.pairs is None or reset:
+            none = np.zeros((0, len(step)))
+            before = Pairs(none, none, np.zeros((0, 0)), np.zeros((0, 0)))
+        else:
+            before = self.pairs.last(min(len(self.pairs.steps), self.size - 1))
+        return replace(self, pairs=before.after(step, change))
+
+    def times(self, v: Array) -> Array:
+        """The inverse Hessian times a vector (dim,)."""
+        if self.pairs is None:
+            return v
+        steps, changes, by_changes, among = self.pairs
+        own, upper = np.diag(by_changes), np.triu(by_changes)
+        scale = own[-1] / among[-1, -1]
+        inner = np.linalg.solve(upper, steps @ v)
+        outer = own * inner + scale * (among @ inner - changes @ v)
+        return np.asarray(scale * (v - inner @ changes) + np.linalg.solve(upper.T, outer) @ steps)
+
+
+def grown(matrix: Array, column: Array, row: Array, corner: Array) -> Array:
+    """A matrix (k, k) with one more column (k,) and row (k,)."""
+    n = len(matrix)
+    found = np.empty((n + 1, n + 1))
+    found[:n, :n], found[:n, n], found[n, :n], found[n, n] = matrix, column, row, corner
+    return found
+
+
+@dataclass(frozen=True)
+class Dense:
+    """BFGS: the inverse Hessian (dim, dim) itself (Nocedal and Wright 2006, eq. 6.17)."""
+
+    matrix: Array | None = None
+
+    def after(self, step: Array, change: Array, reset: bool) -> "Dense":
+        rho = 1 / (change @ step)
+        left = np.eye(len(step)) - rho * np.outer(step, change)
+        if reset or self.matrix is None:
+            before = left @ left.T / (rho * (change @ change))
+        else:
+            before = left @ self.matrix @ left.T
+        return Dense(before + rho * np.outer(step, step))
+
+    def times(self, v: Array) -> Array:
+        assert self.matrix is not None
+        return np.asarray(self.matrix @ v)
+
+
+Curvature = LimitedMemory | Dense
+"""What the last steps tell of the inverse Hessian."""
+
+
+class Found(NamedTuple):
+    """A step: where it leads, its direction and alpha, the alpha tried first, if it reset the Hessian."""
+
+    point: Point
+    direction: Array
+    alpha: np.float64
+    first: np.float64
+    reset: bool
+
+
+def steps(density: Density, start: Array, rules: Rules, curvature: Curvature) -> Iterator[Step]:
+    """The steps of `climb` as they are made."""
+    made = deque[Step]()
+    search = climb(start, rules, curvature, made.append)
+    asked = next(search, None)
+    while asked is not None:
+        try:
+            asked = search.send(density(asked))
+        except StopIteration:
+            asked = None
+        while made:
+            yield made.popleft()
+
+
+def climb(
+    start: Array,
+    rules: Rules,
+    curvature: Curvature,
+    see: Callable[[Step], bool | None],
+    unit_start: bool = False,
+) -> Search[None]:
+    """Steps from `start` (dim,) on, none where the log density is not finite; the last has a `stop`.
+
+    Each is shown to `see`, which ends the search if it is true. With `unit_start` a line search begins with
+    an alpha of 1, along a gradient with a step of length 1, at whatever scale the log density is; without it
+    as Stan's do.
+
+    A tolerance that is met is confirmed by one more step: where that gains more than `confirmed_gain`,
+    or meets none, the search goes on.
+    """
+    loss = Loss()
+    here = yield from loss.at(start)
+    if here is None or see(Step(start, float(-here.loss), -here.slope)):
+        return
+    number, direction = 0, -here.slope
+    met: Stop | None = None
+    last: _Last | None = None
+    while True:
+        number += 1
+        alpha = 1 / max(float(np.linalg.norm(here.slope)), EPSILON) if unit_start else rules.init_alpha
+        found = yield from _step(loss, here, direction, last, alpha, unit_start)
+        if found is None:
+            end, slope = met or Stop.LINE_SEARCH, -here.slope
+            see(Step(here.u, float(-here.loss), slope, number - 1, evaluations=loss.evaluations, stop=end))
+            return
+        before, here = here, found.point
+        displacement, change = here.u - before.u, here.slope - before.slope
+        curvature = curvature.after(displacement, change, found.reset)
+        scale = np.float64((change @ change) / (change @ displacement) if found.reset else 1.0)
+        note = "LS failed, Hessian reset" if found.reset and last else ""
+        last = _Last(found.direction / scale, found.alpha * scale, before)
+        direction = -curvature.times(here.slope)
+        stop = _stop(rules, number, before, here, direction)
+        confirmed = bool(met and before.loss - here.loss <= CONFIRMED_GAIN)
+        ends, met = stop is Stop.ITERATIONS or bool(stop and confirmed), stop
+        sizes = (float(np.linalg.norm(displacement)), float(found.alpha), float(found.first))
+        known = (*sizes, loss.evaluations, note, stop if ends else None)
+        if see(Step(here.u, float(-here.loss), -here.slope, number, *known)) or ends:
+            return
+
+
+class _Last(NamedTuple):
+    """The step before: direction (dim,) and alpha in its units, and the point it left."""
+
+    direction: Array
+    alpha: np.float64
+    start: Point
+
+
+def _step(
+    loss: Loss, here: Point, direction: Array, last: _Last | None, alpha: float, unit_start: bool
+) -> Search[Found | None]:
+    """Along the direction, else straight downhill; None where neither leads down."""
+    if last is not None:
+        first = np.float64(1.0) if unit_start else _first_alpha(here, last)
+        if found := (yield from search(Line(loss, here, direction, first))):
+            return Found(found[1], direction, found[0], first, reset=False)
+    downhill, begin = -here.slope, np.float64(alpha)
+    found = yield from search(Line(loss, here, downhill, begin))
+    return found and Found(found[1], downhill, found[0], begin, reset=True)
+
+
+def _first_alpha(here: Point, last: _Last) -> np.float64:
+    """Interpolated from the step before, at most 1, which is right for a Hessian that is."""
+    slope = np.float64(last.start.slope @ last.direction)
+    end = Trial(last.alpha, here.loss - last.start.loss, np.float64(here.slope @ last.direction))
+    return min(np.float64(1.0), 1.01 * cubic_minimum(slope, end, WOLFE.smallest_alpha, 1.0))
+
+
+def _stop(rules: Rules, number: int, before: Point, here: Point, direction: Array) -> Stop | None:
+    """The first of Stan's rules that is met after a step, in its order."""
+    gain, moved = abs(before.loss - here.loss), here.u - before.u
+    size = max(abs(here.loss), 1.0)
+    met = {
+        Stop.OBJECTIVE: gain < rules.tol_obj,
+        Stop.GRADIENT: here.slope @ here.slope < rules.tol_grad**2,
+        Stop.PARAMETERS: moved @ moved < rules.tol_param**2,
+        Stop.ITERATIONS: number >= rules.iter,
+        Stop.RELATIVE_OBJECTIVE: gain / max(abs(before.loss), size) < rules.tol_rel_obj * EPSILON,
+        Stop.RELATIVE_GRADIENT: -(direction @ here.slope) / size < rules.tol_rel_grad * EPSILON,
+    }
+    return next((stop for stop, is_met in met.items() if is_met), None)

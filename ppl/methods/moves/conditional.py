@@ -1,0 +1,105 @@
+"""Draws of some coordinates given others that stay, which differ from draw to draw.
+
+Each draw has two chains, begun at two draws. The difference of the two does not depend on what both share:
+its spread is the metric, and where it no longer correlates with the difference at the start, the chains have
+forgotten where they began.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.target import Array, Forwarding, Target, gradients, log_density_gradients
+from ppl.methods.moves.sampler import Sampler
+
+
+class ConditionalLimits(NamedTuple):
+    """How many moves are made."""
+
+    moves_a_round: int = 4
+    """Moves between two looks at the chains."""
+
+    tuning_rounds: int = 5
+    """Rounds after which metric and step size stay."""
+
+    most_rounds: int = 100
+    """Rounds until the moves end without an answer."""
+
+    forgotten: float = 4.0
+    """The largest correlation with the start, in standard errors of one of independent pairs."""
+
+
+CONDITIONAL_MOVES = ConditionalLimits()
+
+
+@dataclass(frozen=True)
+class GivenFirst(Forwarding):
+    """The target over its last coordinates; the first are `given` (n, k), a row for each of n points."""
+
+    target: Target
+    given: Array
+
+    @property
+    def dim(self) -> int:
+        return int(self.target.dim - self.given.shape[1])
+
+    def of_points(self, places: NDArray[np.intp]) -> "GivenFirst":
+        return replace(self, given=self.given[places])
+
+    def whole(self, us: Array) -> Array:
+        return np.concatenate([self.given, us], axis=1)
+
+    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+        values, slopes = log_density_gradients(self.target, self.whole(us))
+        return values, slopes[:, -self.dim :]
+
+    def gradients_alone(self, us: Array) -> Array:
+        return gradients(self.target, self.whole(us))[:, -self.dim :]
+
+
+class Conditional(NamedTuple):
+    """Points (n, dim), and whether they have forgotten where they began."""
+
+    points: Array
+    forgotten: bool
+
+
+def conditional(
+    target: Target, given: Array, first: Array, second: Array, rng: np.random.Generator
+) -> Conditional:
+    """A draw of the last coordinates for each of `given` (n, k), from two starts (n, dim) of each."""
+    n, limits = len(first), CONDITIONAL_MOVES
+    own = GivenFirst(target, np.tile(given, (2, 1)))
+    with np.errstate(all="ignore"):  # a trajectory too far overflows, and is rejected
+        try:
+            sampler = Sampler.at(own, np.concatenate([first, second]), rng, of_pairs)
+            for _ in range(limits.tuning_rounds):
+                sampler.stage(limits.moves_a_round)
+            start = difference(sampler.chains.u)
+            for _ in range(limits.tuning_rounds, limits.most_rounds):
+                sampler.stage(limits.moves_a_round, rate=0.0)
+                if correlation(start, difference(sampler.chains.u)) < limits.forgotten:
+                    return Conditional(sampler.chains.u[:n], True)
+        except np.linalg.LinAlgError:  # no chain moves
+            return Conditional(first, False)
+    return Conditional(sampler.chains.u[:n], False)
+
+
+def difference(u: Array) -> Array:
+    """Of the two chains of each draw, in units of one; u (..., 2 n, dim), the result (..., n, dim)."""
+    first, second = np.split(u, 2, axis=-2)
+    return np.asarray((first - second) / np.sqrt(2))
+
+
+def of_pairs(u: Array) -> Array:
+    """Differences both ways, whose mean is 0."""
+    one = difference(u).reshape(-1, u.shape[-1])
+    return np.concatenate([one, -one])
+
+
+def correlation(start: Array, now: Array) -> float:
+    """The largest correlation of a coordinate with its start, in standard errors."""
+    along = (start * now).mean(axis=0) / np.sqrt((start**2).mean(axis=0) * (now**2).mean(axis=0))
+    return float(np.abs(along).max() * np.sqrt(len(start)))

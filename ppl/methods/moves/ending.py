@@ -1,0 +1,237 @@
+"""The ending of every fit: chains from its draws, moved until nothing changes.
+
+The draws of any path are nearly the posterior's. Trajectories of Hamiltonian Monte Carlo leave the posterior
+as it is, so whether draws change while they are moved says whether they were the posterior's, and once they
+no longer do, they are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.kernel.advi.target import Array, Target, for_many_points
+from ppl.methods.moves.mixing import Mixing, Stage, about_modes, compare, joined
+from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of
+from ppl.methods.moves.trajectories import chains_at
+
+
+class EndingLimits(NamedTuple):
+    """How long chains are moved, and when they count as draws of the posterior."""
+
+    chains: int = 128
+    """Chains. With 64 a drift of 0.2 sd is lost in its noise."""
+
+    stages: tuple[int, ...] = (2, 2, 4, 4, 6, 9, 13, 20, 30, 45, 68, 100, 150)
+    """Moves in each stage."""
+
+    kept: int = 3
+    """Stages whose positions are kept, the last ones; what is before is warm-up."""
+
+    fewest_moves: int = 4
+    """Moves of a stage from which on it may be the last."""
+
+    drift: float = 0.03
+    """The change of a mean, an sd or a quantile from stage to stage, in sds and beyond its noise, below which
+    there is none."""
+
+    effective: int = 1000
+    """Independent draws that these must be worth, for every statistic of every coordinate."""
+
+    many_moves: int = 40
+    """Moves after which half as many will do: where chains began is forgotten, and what is left is noise."""
+
+    fewest_effective: int = 400
+    """The same where fewer draws are written."""
+
+    most_gradients: int = 400_000
+    """Gradients at all chains together."""
+
+    most_work: int = 2**33
+    """Numbers that these gradients may work through."""
+
+    fewest_gradients: int = 20_000
+    """Gradients without which chains are not begun."""
+
+    @property
+    def shortest(self) -> int:
+        """Moves of chains that are stationary from the beginning, and worth enough."""
+        return sum(self.stages[: 1 + self.stages.index(self.fewest_moves)])
+
+
+MOVES = EndingLimits()
+
+
+def most_gradients(width: int) -> int:
+    """Gradients that chains may take where one works through `width` numbers; 0 for too few to begin."""
+    most = min(MOVES.most_gradients, MOVES.most_work // width)
+    return most if most >= MOVES.fewest_gradients else 0
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Positions u (n, dim) of chains, their log densities (n,), and the number of the chain (n,) of each.
+
+    They are those of the last stages, of `moves` moves together. `mixing` compares the last with the others.
+    `divergent` is the share of the trajectories of the last stage that diverged with a shorter step too,
+    `gradients` how many gradients were evaluated, `earlier_gradients` how many of them before the last stage,
+    `total_moves` how many trajectories each chain made. The chains ended `adapted`.
+    """
+
+    u: Array
+    log_p: Array
+    chain: NDArray[np.intp]
+    mixing: Mixing
+    divergent: float = 0.0
+    gradients: int = 0
+    earlier_gradients: int = 0
+    moves: int = 0
+    total_moves: int = 0
+    chains: int = 0
+    mode: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    adapted: Adapted | None = None
+
+    @property
+    def stationary(self) -> bool:
+        """Whether nothing changed from stage to stage, and chains from both starts agree."""
+        return self.mixing.largest_drift < MOVES.drift and self.mixing.apart.max(initial=0.0) < MOVES.drift
+
+    def without_positions(self) -> "Moved":
+        """What is known of the positions, without them: they are several times as many as the draws."""
+        none = {name: getattr(self, name)[:0].copy() for name in ("u", "log_p", "chain", "mode")}
+        return replace(self, **none, adapted=None)
+
+
+def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator, groups: int = 1) -> Sampler:
+    """Chains at u (n, dim), in turn of so many groups; one without a density begins where another does.
+
+    Raises LinAlgError where none has a density, or they fell together.
+    """
+    chains = chains_at(target, u)
+    finite = np.isfinite(chains.log_p)
+    if not finite.any():
+        raise np.linalg.LinAlgError("no chain has a density")
+
+    def residuals(u: Array) -> Array:
+        return about_modes(all_of(u), nearest(all_of(u), centres))
+
+    return Sampler(target, chains.at(others_for(~finite, groups, rng)), rng, residuals)
+
+
+def free_stuck(sampler: Sampler, before: Array, groups: int = 1) -> None:
+    """In place of a chain that has not moved from `before` (n, dim), another of its group that has."""
+    stuck = (sampler.chains.u == before).all(axis=1)
+    if stuck.all():
+        raise np.linalg.LinAlgError("no chain can be moved")
+    sampler.chains = sampler.chains.at(others_for(stuck, groups, sampler.rng))
+
+
+def others_for(bad: NDArray[np.bool_], groups: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The places (n,) of all, and for those that are bad the place of another of the group, if it has one."""
+    places = np.arange(len(bad))
+    for own in (places[group::groups] for group in range(groups)):
+        good = own[~bad[own]]
+        if len(good):
+            own[:] = np.where(bad[own], rng.choice(good, len(own)), own)
+    return places
+
+
+def moved(
+    target: Target,
+    starts: Array,
+    rng: np.random.Generator,
+    most: int,
+    listen: Listener = silent,
+    effective: float = MOVES.effective,
+    centres: Array | None = None,
+    frees_stuck: bool = False,
+    step: float | None = None,
+) -> Moved:
+    """Chains from `starts` (n, dim), moved until they are stationary and worth so many independent draws.
+
+    Even and odd chains may begin at different starts, which then must agree; `centres` (modes, dim) are those
+    of modes, where there are several. If it `frees_stuck`, a chain that cannot move from where it begins, and
+    which was put there by no weight, gives its place to another. With a `step` size chains go on that have
+    moved before, in coordinates of their metric, and first leave where they are. About `most` gradients are
+    evaluated at most. The same generator gives the same draws to the last bit.
+
+    Raises:
+        LinAlgError: the chains fell together, or none has a density.
+    """
+    with np.errstate(all="ignore"):  # a trajectory too far overflows, and is rejected
+        at = np.zeros((1, target.dim)) if centres is None else centres
+        sampler = begun(target, starts, at, rng)
+        if step is not None:
+            sampler.step, sampler.metric = step, np.ones(target.dim)
+            sampler.stage(MOVES.fewest_moves)
+        return until_stationary(sampler, at, most, effective, int(frees_stuck), listen)
+
+
+def until_stationary(
+    sampler: Sampler,
+    centres: Array,
+    most: int,
+    effective: float,
+    groups: int,
+    listen: Listener = silent,
+    stages: Sequence[int] = MOVES.stages,
+) -> Moved:
+    """The chains of a sampler moved on, with the arguments of `moved`; at most through these stages.
+
+    A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
+    """
+    kept: list[Stage] = []
+    for number, moves in enumerate(stages):
+        listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
+        came, spent = sampler.chains.u, sampler.gradients
+        sampler.target = for_many_points(sampler.target, spent)
+        u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
+        stage = Stage(u, log_p, nearest(u, centres))
+        if number == 0:
+            if groups:
+                free_stuck(sampler, came, groups)
+            continue
+        kept = [*kept, stage][-MOVES.kept :]
+        if moves >= MOVES.fewest_moves:
+            found = _moved(joined(kept[:-1]), stage, sampler, centres, spent)
+            enough = found.stationary and found.mixing.fewest_effective >= needed(effective, found)
+            if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
+                return found
+    return found
+
+
+def needed(effective: float, moved: Moved) -> float:
+    """The independent draws with which chains end that should be worth so many."""
+    if moved.total_moves < MOVES.many_moves or effective > MOVES.effective:
+        return effective
+    return min(effective, max(MOVES.fewest_effective, effective / 2))
+
+
+def nearest(u: Array, centres: Array) -> NDArray[np.intp]:
+    """The number of the centre (modes, dim) that is nearest to each of u (..., dim)."""
+    if len(centres) == 1:
+        return np.zeros(u.shape[:-1], dtype=np.intp)
+    found: NDArray[np.intp] = np.argmin([((u - centre) ** 2).sum(axis=-1) for centre in centres], axis=0)
+    return found
+
+
+def _moved(before: Stage, after: Stage, sampler: Sampler, centres: Array, spent: int) -> Moved:
+    chains = before.u.shape[1]
+    u = np.concatenate([before.draws, after.draws])
+    return Moved(
+        u=u,
+        log_p=np.concatenate([before.log_p.ravel(), after.log_p.ravel()]),
+        chain=np.tile(np.arange(chains), len(u) // chains),
+        mode=np.concatenate([before.mode.ravel(), after.mode.ravel()]),
+        mixing=compare(before, after),
+        chains=chains,
+        divergent=sampler.divergent,
+        gradients=sampler.gradients,
+        earlier_gradients=spent,
+        moves=len(u) // chains,
+        total_moves=sampler.moves,
+        adapted=Adapted(sampler.chains.u, centres, sampler.step, sampler.metric),
+    )

@@ -1,0 +1,140 @@
+"""Chains in lockstep, with the metric and the step size that they learn.
+
+Each step of all of them is one batch of gradients (Hoffman, Radul and Sountsov 2021, "An adaptive MCMC scheme
+for setting trajectory lengths in Hamiltonian Monte Carlo", AISTATS). The metric of a stage is that of the
+positions of the stage before.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.coordinates import rescaled
+from ppl.kernel.advi.numerics.triangular import diagonal_of, inverse_of, times
+from ppl.kernel.advi.target import Array, Target
+from ppl.methods.moves.metric import metric_of
+from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
+
+
+class SamplerLimits(NamedTuple):
+    """How long trajectories are, and how the step size is adapted."""
+
+    trajectory: float = 2.5
+    """The mean length of a trajectory, in sds. About half of the way around a posterior of sd 1 is 3.1, after
+    which chains would come back."""
+
+    jitter: float = 0.5
+    """The share by which lengths differ from it at most, so that no chain comes back where it was."""
+
+    most_steps: int = 64
+    """Leapfrog steps of a trajectory."""
+
+    acceptance: float = 0.75
+    """The mean chance of acceptance that the step size is adapted to."""
+
+    learning_rate: float = 0.7
+    """How much of the difference from it goes into the log of the step size, at the first move."""
+
+    first_step: float = 0.8
+    """The first step size, in sds, times the fourth root of the dimension."""
+
+    most_stored: int = 2**25
+    """Numbers in the positions of one stage that are all kept; else one position in so many."""
+
+
+SAMPLER = SamplerLimits()
+
+
+class Adapted(NamedTuple):
+    """Chains at u (chains, dim), and what they have learnt: the step size, and the metric as its `factor`.
+
+    `centres` (modes, dim) are those of the modes that the chains are about.
+    """
+
+    u: Array
+    centres: Array
+    step: float
+    factor: Array
+
+
+class Positions(NamedTuple):
+    """Positions u (moves, chains, dim) after each move, and their log densities (moves, chains)."""
+
+    u: Array
+    log_p: Array
+
+
+def all_of(u: Array) -> Array:
+    """Positions (n, dim) of all chains."""
+    return u.reshape(-1, u.shape[-1])
+
+
+@dataclass
+class Sampler:
+    """Chains and what they have learnt: the step size, and the metric of positions u (..., chains, dim)
+    without what these do not share, `residuals` (n, dim), such as the mean of their mode.
+
+    `acceptance` is the mean chance that the step size is adapted to. `divergent` is the share of the
+    trajectories of the last stage that diverged with a shorter step too, `last` the last move, in coordinates
+    of the metric.
+    """
+
+    target: Target
+    chains: Chains
+    rng: np.random.Generator
+    residuals: Callable[[Array], Array] = all_of
+    acceptance: float = SAMPLER.acceptance
+    step: float = field(init=False)
+    metric: Array = field(init=False)
+    last: Move = field(init=False)
+    divergent: float = 0.0
+    gradients: int = 0
+    moves: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises LinAlgError where the chains have no spread."""
+        self.step = SAMPLER.first_step / self.target.dim**0.25
+        self.metric = metric_of(self.residuals(self.chains.u))
+        self.gradients = len(self.chains.u)
+
+    @classmethod
+    def at(
+        cls,
+        target: Target,
+        u: Array,
+        rng: np.random.Generator,
+        residuals: Callable[[Array], Array] = all_of,
+    ) -> "Sampler":
+        """Chains at u (n, dim)."""
+        return cls(target, chains_at(target, u), rng, residuals)
+
+    def stage(self, moves: int, rate: float = SAMPLER.learning_rate) -> Positions:
+        """The positions after each of so many moves.
+
+        The step size learns at this rate, and then the metric, from these positions. At a rate of 0 neither
+        learns, and moves leave the target exactly as it is.
+        """
+        factor = self.metric
+        target, inverse = rescaled(self.target, factor), inverse_of(factor)
+        chains, change = self.chains.rescaled(factor, inverse), float(np.log(diagonal_of(factor)).sum())
+        every = 1 + moves * chains.u.size // SAMPLER.most_stored
+        u, log_p, self.divergent = list[Array](), list[Array](), 0.0
+        for number in range(1, moves + 1):
+            length = SAMPLER.trajectory * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
+            count = int(np.clip(np.ceil(length / self.step), 1, SAMPLER.most_steps))
+            self.last = moved = move(target, chains, self.step, count, self.rng)
+            chains = moved.chains
+            self.step *= float(np.exp(rate * (moved.accepted - self.acceptance)))
+            self.gradients += moved.gradients
+            self.divergent += float(moved.divergent.mean()) / moves
+            if (moves - number) % every == 0:
+                u.append(times(factor, chains.u))
+                log_p.append(chains.log_p - change)
+        self.moves += moves
+        self.chains = chains.rescaled(inverse, factor)
+        positions = Positions(np.array(u), np.array(log_p))
+        if rate:
+            self.metric = metric_of(self.residuals(positions.u))
+        return positions

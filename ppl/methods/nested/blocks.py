@@ -1,0 +1,354 @@
+"""Blocks of latent variables at many values of the outer coordinates at once: gradients, modes, curvature.
+
+The gradient of a sum of terms tells the blocks apart: its entries of one block are those of the terms of
+that block alone. So one gradient of the target moves all blocks by a step of Newton's method each, and w more
+give the Hessians of all blocks of w coordinates (Curtis, Powell and Reid 1974: a colour for each place in a
+block).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import (
+    Array,
+    Target,
+    given,
+    gradients,
+    log_densities,
+    log_density_gradients,
+)
+from ppl.methods.nested.structure import Structure
+
+
+class BlockModeLimits(NamedTuple):
+    """How modes of blocks are found."""
+
+    most_steps: int = 30
+    """Steps of Newton's method."""
+
+    most_steps_far: int = 12
+    """The same for distant points that may count for nothing. In eight programs those that count took at
+    most 7; steps of the others were up to half of all gradients of a fit.
+    """
+
+    longest: float = 3.0
+    """The longest step, in sds of the curvature where it begins, or in units where that is longer."""
+
+    near: float = 1e-3
+    """A mode is found where the next step is shorter, in sds: differences of the heights there are taken."""
+
+    quadratic: float = 1e-5
+    """A block is quadratic, and its curvature known, where a whole step leaves so much of the way to go."""
+
+    about: float = 0.7
+    """The same where only the place of a block is wanted."""
+
+    difference: float = 1e-4
+    """The step of a difference of gradients, beside the size of the coordinate or 1."""
+
+    widest_sd: float = 5.0
+    """The sd where the log density does not curve downward."""
+
+    largest_curvature: float = 1e100
+    """With more LAPACK finds no eigenvalues; a point where a scale is so near 0 counts for nothing."""
+
+    condition: float = 1e-10
+    """The smallest curvature of a block beside its largest."""
+
+    nearly_all: float = 0.8
+    """The share of a step that is not taken back at once, as where slopes grow exponentially."""
+
+    overrated: float = 2.0
+    """How many times what a full step seems to gain, twice, may be gained until the mode."""
+
+    overshot: float = 0.3
+    """A step is taken back where the slope along it turns to this share of what it was, and points back."""
+
+
+BLOCK_MODES = BlockModeLimits()
+
+
+class Modes(NamedTuple):
+    """Of n outer points: the modes of the blocks (n, g, w) or of a field (n, k).
+
+    `half_log_dets` (n,) are log determinants of the precisions there, halved, `values` (n,) log densities of
+    the whole, -inf at points given up, `found` (n,) whether all are at their modes, `factors` (n, g, w, w)
+    Cholesky factors of the precisions of blocks, (n, 0) of a field.
+    """
+
+    at: Array
+    half_log_dets: Array
+    values: Array
+    found: NDArray[np.bool_]
+    factors: Array
+
+    def at_rows(self, rows: NDArray[np.bool_] | slice) -> "Modes":
+        """Those of some of the outer points."""
+        return Modes._make(each[rows] for each in self)
+
+    @property
+    def scales(self) -> Array:
+        """Those (n, g, w, w) in which the curvature at the modes is one."""
+        return inverses(self.factors).swapaxes(-1, -2)
+
+    @property
+    def log_marginals(self) -> Array:
+        """The log density of the outer coordinates, (n,), by Laplace's approximation; -inf without modes."""
+        return np.where(self.found, self.about_here, -np.inf)
+
+    @property
+    def about_here(self) -> Array:
+        """The same by the curvature where the search for modes ended, (n,)."""
+        return np.asarray(self.values - self.half_log_dets + 0.5 * prod(self.at.shape[1:]) * LOG_2PI)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A target by its structure: outer points (n, d) and values of the blocks (n, g, w)."""
+
+    target: Target
+    structure: Structure
+
+    is_costly = False
+
+    @property
+    def exact(self) -> "Blocks":
+        """The same with Hessians of its own at every point."""
+        return self
+
+    @cached_property
+    def inside(self) -> Target:
+        """The target, of whose gradients at many points only those in the blocks are looked at."""
+        return given(self.target, self.structure.outer)
+
+    def points(self, outer: Array, latent: Array) -> Array:
+        """The points (n, dim) of the target."""
+        s = self.structure
+        u = np.empty((len(outer), s.dim + 1))
+        u[:, s.outer] = outer
+        u[:, s.blocks.ravel()] = latent.reshape(len(outer), -1)
+        return np.asarray(u[:, : s.dim])
+
+    def latent(self, u: Array) -> Array:
+        """The values of the blocks (n, g, w) at points u (n, dim); 0 in places left over."""
+        extended = np.concatenate([u, np.zeros((len(u), 1))], axis=1)
+        return np.asarray(extended[:, self.structure.blocks])
+
+    def values(self, outer: Array, latent: Array) -> Array:
+        """The log density of the whole, (n,)."""
+        return log_densities(self.target, self.points(outer, latent))
+
+    def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
+        """The log density of the whole (n,) with places that are left over; gradients by block (n, g, w).
+
+        These places hold standard normals, so that all blocks are of one width.
+        """
+        values, found = log_density_gradients(self.inside, self.points(outer, latent))
+        values = values + self.left_over(latent)
+        return values, np.where(self.structure.filled, self.latent(found), -latent)
+
+    def gradients(self, outer: Array, latent: Array) -> Array:
+        """These alone."""
+        found = gradients(self.inside, self.points(outer, latent))
+        return np.where(self.structure.filled, self.latent(found), -latent)
+
+    def left_over(self, latent: Array) -> Array:
+        """The log density (n,) of the standard normals in places left over."""
+        spare = latent[:, ~self.structure.filled]
+        return np.asarray(-0.5 * ((spare**2).sum(axis=1) + spare.shape[1] * LOG_2PI))
+
+    def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
+        """Minus the Hessians (n, g, w, w) of the blocks, by differences of gradients."""
+        w, columns = self.structure.width, list[Array]()
+        steps = BLOCK_MODES.difference * np.maximum(np.abs(latent), 1.0)
+        for k in range(w):
+            shifted = latent.copy()
+            shifted[..., k] += steps[..., k]
+            there = self.gradients(outer, shifted)
+            columns.append((gradients - there) / steps[..., k, None])
+        found = np.stack(columns, axis=-1)
+        return np.asarray(0.5 * (found + found.swapaxes(-1, -2)))
+
+    def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> Modes:
+        """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w).
+
+        Those are given up that seem to have a log marginal below `least` (n,).
+        """
+        if least is None:
+            return modes(self, outer, start, near, np.full(len(outer), -np.inf), BLOCK_MODES.most_steps)
+        return modes(self, outer, start, near, least, BLOCK_MODES.most_steps_far)
+
+    def factors(self, outer: Array, latent: Array) -> Array:
+        """Cholesky factors (n, g, w, w) of the precisions at values of the blocks."""
+        return repaired_factors(self.precisions(outer, latent, self.gradients(outer, latent)))[0]
+
+    def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
+        """Points (n, g, w) so many sds from modes, from which others may be found."""
+        direction = rng.standard_normal(at.shape)
+        direction /= np.sqrt((direction**2).sum(axis=-1, keepdims=True))
+        return np.asarray(at + distance * solve_upper(self.factors(outer, at), direction))
+
+    def distances(self, outer: Array, at: Array, other: Array) -> Array:
+        """How far others are from modes, in sds of the block that is farthest, (n,)."""
+        return np.asarray(lengths(self.factors(outer, at), other - at).max(axis=1))
+
+
+def modes(blocks: Blocks, outer: Array, start: Array, near: float, least: Array, most_steps: int) -> Modes:
+    """As `Blocks.modes`, in so many steps at most."""
+    n, shape, constant = len(outer), start.shape, 0.5 * start[0].size * LOG_2PI
+    at, values, found = start.copy(), np.full(n, -np.inf), np.zeros(n, dtype=bool)
+    factors = np.broadcast_to(np.eye(shape[2]), (*shape, shape[2])).copy()
+    steps, slopes, whole = np.zeros(shape), np.zeros(shape[:2]), np.full(shape[:2], -1.0)
+    going = np.arange(n)
+    for _ in range(most_steps):
+        values[going], gradient = blocks.values_and_gradients(outer[going], at[going])
+        known = curvature_known(factors[going], gradient, whole[going], near)
+        found[going[known]] = True
+        going, gradient = going[~known], gradient[~known]
+        if not going.size:
+            break
+        precisions = blocks.precisions(outer[going], at[going], gradient)
+        factors[going], concave = repaired_factors(precisions)
+        step, slope, gain, shortened = newton_step(factors[going], at[going], gradient)
+        seems = values[going] - half_log_dets(factors[going]) + BLOCK_MODES.overrated * gain + constant
+        hopeless = concave & (seems < least[going])
+        hopeless |= ~np.isfinite(values[going]) & ~steps[going].any(axis=(1, 2))  # outside the support
+        back, share = turned(gradient, steps[going], slopes[going])
+        step = np.where(back[..., None], -share[..., None] * steps[going], step)
+        length, remaining = lengths(factors[going], step), np.where(back, 1 - share, 0.5)
+        finite = np.isfinite(values[going]) & np.isfinite(step).all(axis=(1, 2))
+        # where the density does not curve downward, a short step does not lead to a mode
+        ended = finite & (length.max(axis=1) < np.where(concave, near, min(near, BLOCK_MODES.near)))
+        values[going[ended]] += 0.5 * (gradient * step)[ended].sum(axis=(1, 2))  # what the step still gains
+        here = finite[:, None, None]
+        at[going] += np.where(here, step, -0.5 * steps[going])
+        steps[going] = np.where(here & ~back[..., None], step, remaining[..., None] * steps[going])
+        slopes[going] = np.where(finite[:, None] & ~back, slope, remaining * slopes[going])
+        whole[going] = np.where(finite[:, None] & ~back & ~shortened, length, -1.0)
+        found[going] = ended
+        values[going[hopeless & ~ended]] = -np.inf
+        going = going[~(ended | hopeless)]
+        if not going.size:
+            break
+    return Modes(at, half_log_dets(factors), values, found, factors)
+
+
+def curvature_known(factors: Array, gradient: Array, whole: Array, near: float) -> NDArray[np.bool_]:
+    """At which points (n,) all blocks are at their modes, with the curvature of where they came from.
+
+    `whole` (n, g) are the lengths of the steps they took, below 0 where a step was shortened.
+    """
+    left = np.sqrt((solve_lower(factors, gradient) ** 2).sum(axis=-1))
+    near = min(near, BLOCK_MODES.near)
+    quadratic = (left <= BLOCK_MODES.quadratic * whole) | ((whole >= 0) & (np.maximum(whole, left) < near))
+    return np.asarray(quadratic.all(axis=1))
+
+
+def newton_step(factors: Array, at: Array, gradient: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    """The steps (n, g, w) by factors of precisions, and the slopes along them (n, g).
+
+    Also twice what steps that are not shortened seem to gain, (n,), and which are (n, g).
+    """
+    half = solve_lower(factors, gradient)
+    step = solve_upper(factors, half)
+    sds, units = np.sqrt((half**2).sum(axis=-1)), np.abs(step).max(axis=-1)
+    longest, sizes = BLOCK_MODES.longest, np.abs(at).max(axis=-1)
+    room = longest * np.maximum(1.0, sizes)
+    share = np.maximum(longest / np.maximum(sds, longest), room / np.maximum(units, room))
+    step *= share[..., None]
+    return step, (gradient * step).sum(axis=-1), (half**2).sum(axis=(1, 2)), share < 1
+
+
+def turned(gradient: Array, step: Array, slope: Array) -> tuple[NDArray[np.bool_], Array]:
+    """Where the last step (n, g, w) went too far, and the share of it to take back.
+
+    That is to where the slope is 0 if it is linear, but half where it would be nearly all.
+    """
+    now = (gradient * step).sum(axis=-1)
+    back = (slope > 0) & (now < -BLOCK_MODES.overshot * slope)
+    share = np.where(back, now / np.where(back, now - slope, 1.0), 0.0)
+    return back, np.where(share > BLOCK_MODES.nearly_all, 0.5, share)
+
+
+def half_log_dets(factors: Array) -> Array:
+    """The log determinants (n,) of all factors (n, g, w, w)."""
+    return np.asarray(np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=(1, 2)))
+
+
+def repaired_factors(precisions: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Lower Cholesky factors (n, g, w, w) of symmetric matrices whose eigenvalues are made positive, and of
+    which rows (n,) all were.
+    """
+    sensible = np.abs(precisions) < BLOCK_MODES.largest_curvature  # not where nan
+    clean = np.where(sensible, precisions, np.eye(precisions.shape[-1]))
+    least = BLOCK_MODES.widest_sd**-2
+    if precisions.shape[-1] == 1:
+        positive = np.where(clean > 0, clean, np.maximum(-clean, least))
+        return np.asarray(np.sqrt(positive)), np.asarray((precisions > 0).all(axis=(1, 2, 3)))
+    factors = cholesky(clean)
+    diagonal = np.diagonal(factors, axis1=-2, axis2=-1)
+    sound = diagonal.min(axis=-1) > np.sqrt(BLOCK_MODES.condition) * diagonal.max(axis=-1)  # not where nan
+    as_given = (sound & sensible.all(axis=(2, 3))).all(axis=1)
+    if not sound.all():
+        factors[~sound] = cholesky(made_positive(clean[~sound], least))
+    return factors, as_given
+
+
+def made_positive(matrices: Array, least: float) -> Array:
+    """Symmetric matrices (n, w, w) with positive eigenvalues, these at least for what was not negative."""
+    sizes, vectors = np.linalg.eigh(matrices)
+    sizes = np.where(sizes > 0, sizes, np.maximum(-sizes, least))
+    sizes = np.maximum(sizes, BLOCK_MODES.condition * sizes.max(axis=-1, keepdims=True))
+    return np.asarray((vectors * sizes[..., None, :]) @ vectors.swapaxes(-1, -2))
+
+
+def cholesky(matrices: Array) -> Array:
+    """Lower factors of symmetric matrices (..., w, w), nan where these are not positive.
+
+    All at once by columns, as LAPACK is called for each.
+    """
+    factors = np.zeros_like(matrices)
+    for k in range(matrices.shape[-1]):
+        own = factors[..., k, :k]
+        left = matrices[..., k:, k] - (factors[..., k:, :k] * own[..., None, :]).sum(axis=-1)
+        factors[..., k:, k] = left / np.sqrt(left[..., :1])
+    return factors
+
+
+def inverses(matrices: Array) -> Array:
+    """Of matrices (..., w, w); of numbers without LAPACK, whose calls cost more than they compute."""
+    return np.asarray(1 / matrices if matrices.shape[-1] == 1 else np.linalg.inv(matrices))
+
+
+def solve_lower(factors: Array, x: Array) -> Array:
+    """The inverse of lower factors (..., w, w) times vectors (..., w)."""
+    out = np.empty(np.broadcast_shapes(x.shape, factors.shape[:-1]))
+    for k in range(x.shape[-1]):
+        known = (factors[..., k, :k] * out[..., :k]).sum(axis=-1)
+        out[..., k] = (x[..., k] - known) / factors[..., k, k]
+    return out
+
+
+def solve_upper(factors: Array, x: Array) -> Array:
+    """The inverse of their transposes times vectors."""
+    out = np.empty(np.broadcast_shapes(x.shape, factors.shape[:-1]))
+    for k in reversed(range(x.shape[-1])):
+        known = (factors[..., k + 1 :, k] * out[..., k + 1 :]).sum(axis=-1)
+        out[..., k] = (x[..., k] - known) / factors[..., k, k]
+    return out
+
+
+def lengths(factors: Array, x: Array) -> Array:
+    """The size of vectors (n, g, w) in sds: |L' x|."""
+    return np.asarray(np.sqrt((times(factors.swapaxes(-1, -2), x) ** 2).sum(axis=-1)))
+
+
+def times(matrices: Array, x: Array) -> Array:
+    """Matrices (..., w, w) times vectors (..., w), by columns: `@` of small ones costs a call for each."""
+    return np.asarray(sum(matrices[..., k] * x[..., k, None] for k in range(x.shape[-1])))

@@ -1,0 +1,65 @@
+"""Factors of banded matrices plus matrices of rank one, by the Sherman-Morrison formula."""
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.target import Array
+from ppl.methods.nested.banded import Factors, factors_of
+
+
+class Coupled(NamedTuple):
+    """P + w w' (n, k, k), of factors of P, a vector w (k,), P^-1 w (n, k) and 1 + w' P^-1 w (n,)."""
+
+    inner: "Factors | Coupled"
+    w: Array
+    solved: Array
+    ratio: Array
+
+    @staticmethod
+    def of(inner: "Factors | Coupled", w: Array) -> "Coupled":
+        solved = inner.solve(np.tile(w, (len(inner.as_given), 1)))
+        return Coupled(inner, w, solved, 1 + solved @ w)
+
+    @property
+    def as_given(self) -> NDArray[np.bool_]:
+        """Whether P was positive definite as it was, (n,)."""
+        return self.inner.as_given
+
+    @property
+    def half_log_dets(self) -> Array:
+        """The log determinants, halved, (n,)."""
+        return np.asarray(self.inner.half_log_dets + 0.5 * np.log(self.ratio))
+
+    def solve(self, x: Array) -> Array:
+        """The inverse times vectors (n, k)."""
+        found = self.inner.solve(x)
+        return np.asarray(found - self.solved * ((found @ self.w) / self.ratio)[:, None])
+
+    def solve_transposed(self, x: Array) -> Array:
+        """A square root of the inverse times vectors (n, k): what it makes of standard normals is its own."""
+        found = self.inner.solve_transposed(x)
+        share = (found @ self.w) / (self.ratio + np.sqrt(self.ratio))
+        return np.asarray(found - self.solved * share[:, None])
+
+    @property
+    def inverses(self) -> Array:
+        """The inverses within the band (n, b + 1, k)."""
+        found, scaled = self.inner.inverses, self.solved / self.ratio[:, None]
+        size = found.shape[2]
+        for i in range(found.shape[1]):
+            found[:, i, : size - i] -= self.solved[:, i:] * scaled[:, : size - i]
+        return found
+
+    def lengths(self, x: Array) -> Array:
+        """The roots of x' (P + w w') x (n,) of vectors (n, k)."""
+        return np.asarray(np.hypot(self.inner.lengths(x), x @ self.w))
+
+
+def coupled_factors(bands: Array, couplings: Iterable[Array]) -> Factors | Coupled:
+    """Those of symmetric matrices in lower bands (n, b + 1, k) plus w w' for each of the couplings w (k,)."""
+    found: Factors | Coupled = factors_of(bands)
+    return reduce(Coupled.of, couplings, found)

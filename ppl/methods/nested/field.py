@@ -1,0 +1,257 @@
+"""Latent variables that meet only a few others given the outer coordinates: chains, areas, crossed effects.
+
+Their precision matrix is banded in the order of reverse Cuthill-McKee, so that Newton's method, the log
+determinant and draws of the Gaussian at the mode cost the number of coordinates times the square of the
+bandwidth (Rue and Held 2005, "Gaussian Markov random fields", section 2.4). Columns of Hessians that meet no
+row in common come from one gradient (Curtis, Powell and Reid 1974).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI
+from ppl.kernel.advi.target import (
+    Array,
+    Target,
+    given,
+    gradients,
+    log_densities,
+    log_density_gradients,
+    width_of,
+    with_shared,
+)
+from ppl.methods.nested.banded import Factors
+from ppl.methods.nested.blocks import BLOCK_MODES, Modes
+from ppl.methods.nested.coupled import Coupled, coupled_factors
+from ppl.methods.nested.sparse import Field, are_little_work
+
+
+class FieldModeLimits(NamedTuple):
+    """How the modes of fields are found."""
+
+    most_steps: int = 60
+    """Evaluations of gradients, of Newton's steps and of steps that are halved."""
+
+    longest: float = 20.0
+    """The longest step of a coordinate, in units."""
+
+    lower: float = 1e-9
+    """A step that loses more than this, beside the size of the log density, is halved."""
+
+    difference: float = 1e-6
+    """The step of a difference of gradients, beside the size of the coordinate or 1."""
+
+    points_at_once: int = 256
+    """Points at which gradients are had by one call, if there are fewer outer points."""
+
+    few_colours: int = 12
+    """Gradients of a Hessian up to which each step of Newton's method has its own; with more one serves while
+    the steps by it fall off.
+    """
+
+    falls_off: float = 0.25
+    """What a step then gains, as a share of what the one before gained."""
+
+    kept_within: float = 0.02
+    """How far from where it was computed such a Hessian is that of the mode, in sds: differences of log
+    determinants, at modes that move by a twentieth of an sd, lost what these moves are worth with 0.1.
+    """
+
+    numbers_at_once: int = 4_000_000
+    """Numbers of precision matrices that are held at once."""
+
+    beside: float = 3.0
+    """Other modes are looked for at a distance from blocks, in sds; a draw of a field counts as so many."""
+
+
+FIELD_MODES = FieldModeLimits()
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A target by its structure: outer points (n, d) and values of the field (n, k), in the field's order."""
+
+    target: Target
+    structure: Field
+
+    @property
+    def most_steps(self) -> int:
+        """Of Newton's method."""
+        return FIELD_MODES.most_steps
+
+    @cached_property
+    def inside(self) -> Target:
+        """The target, of whose gradients at many points only those in the field are looked at."""
+        return self.shared or given(self.target, self.structure.outer)
+
+    @cached_property
+    def shared(self) -> Target | None:
+        """What computes once what depends on the outer coordinates alone.
+
+        It has a run of the code for each outer point, and is worth that where gradients work through much.
+        """
+        latent = len(self.structure.latent)
+        if not self.structure.is_complete or are_little_work(latent, width_of(self.target)):
+            return None
+        return with_shared(self.target, self.structure.outer)
+
+    def points(self, outer: Array, latent: Array) -> Array:
+        """The points (n, dim) of the target."""
+        u = np.empty((len(outer), self.structure.dim))
+        u[:, self.structure.outer] = outer
+        u[:, self.structure.latent] = latent
+        return u
+
+    def latent(self, u: Array) -> Array:
+        """The values of the field (n, k) at points u (n, dim)."""
+        return np.asarray(u[:, self.structure.latent])
+
+    def values(self, outer: Array, latent: Array) -> Array:
+        """The log density of the whole, (n,)."""
+        return log_densities(self.inside, self.points(outer, latent))
+
+    def values_and_gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
+        """The log density of the whole (n,), and its gradients by the field (n, k)."""
+        values, found = log_density_gradients(self.inside, self.points(outer, latent))
+        return values, self.latent(found)
+
+    def gradients(self, outer: Array, latent: Array) -> Array:
+        """These alone."""
+        return self.latent(gradients(self.inside, self.points(outer, latent)))
+
+    def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
+        """Minus the Hessians, in lower bands (n, b + 1, k), by differences of gradients, less couplings."""
+        reading, steps = self.structure.reading, np.maximum(np.abs(latent), 1.0) * FIELD_MODES.difference
+        n, k = latent.shape
+        bands = np.zeros((n, self.structure.bandwidth + 1, k))
+        for some in self.colours_at_once(n):
+            moves = np.where(self.structure.colours == some[:, None, None], steps, 0.0)
+            there = self.gradients(np.tile(outer, (len(some), 1)), (latent + moves).reshape(-1, k))
+            for w in self.structure.couplings:
+                there += (moves.reshape(-1, k) @ w)[:, None] * w
+            own = (reading.colour >= some[0]) & (reading.colour <= some[-1])
+            row, at_k = reading.row[own], reading.coordinate[own]
+            found = there.reshape(-1, n, k)[reading.colour[own] - some[0], :, row].T
+            bands[:, reading.below[own], reading.column[own]] = (gradients[:, row] - found) / steps[:, at_k]
+        return bands
+
+    def colours_at_once(self, n: int) -> list[NDArray[np.intp]]:
+        """The colours, in parts whose gradients at n points each are had by one call."""
+        every = np.arange(self.structure.colours.max() + 1)
+        if self.shared:
+            return [every]
+        return np.array_split(every, min(len(every), -(-len(every) * n // FIELD_MODES.points_at_once)))
+
+    @property
+    def exact(self) -> "Fields":
+        """The same with Hessians of its own at every point."""
+        return self
+
+    def is_near(self, outer: Array) -> NDArray[np.bool_]:
+        """At which outer points (n, d) Laplace's approximation can be had, (n,)."""
+        return np.ones(len(outer), dtype=bool)
+
+    @cached_property
+    def is_costly(self) -> bool:
+        """Whether a Hessian takes many gradients."""
+        return int(self.structure.colours.max()) >= FIELD_MODES.few_colours
+
+    def factors(self, outer: Array, latent: Array) -> Factors | Coupled:
+        """Factors of the precision matrices at values of the field."""
+        return self.factored(self.precisions(outer, latent, self.gradients(outer, latent)))
+
+    def factored(self, bands: Array) -> Factors | Coupled:
+        """Those of bands (n, b + 1, k) and the couplings."""
+        return coupled_factors(bands, self.structure.couplings)
+
+    def parts(self, n: int) -> Iterator[slice]:
+        """Outer points whose precision matrices are held at once."""
+        size = max(1, FIELD_MODES.numbers_at_once // self.numbers)
+        return (slice(k, k + size) for k in range(0, n, size))
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that are held for an outer point."""
+        return (self.structure.bandwidth + 1) * len(self.structure.latent)
+
+    def modes(self, outer: Array, start: Array, near: float, least: Array | None = None) -> Modes:
+        """The modes at outer points (n, d), by Newton's method from a start (n, k).
+
+        Those are given up that seem to have a log marginal below `least` (n,).
+        """
+        least = np.full(len(outer), -np.inf) if least is None else least
+        parts = self.parts(len(outer))
+        found = [self.modes_of_part(outer[k], start[k], near, least[k])[0] for k in parts]
+        return Modes(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+    def modes_of_part(self, outer: Array, start: Array, near: float, least: Array) -> tuple[Modes, Array]:
+        """The same at points that are few enough, and the last precisions (n, b + 1, k) on the way there."""
+        n, constant = len(outer), 0.5 * start.shape[1] * LOG_2PI
+        bands = np.zeros((n, self.structure.bandwidth + 1, start.shape[1]))
+        at, steps, shorter = start.copy(), np.zeros(start.shape), np.zeros(start.shape)
+        found, hopeless = np.zeros((2, n), dtype=bool)
+        values, half_log_dets, going = np.full(n, -np.inf), np.zeros(n), np.arange(n)
+        kept, gains, away = np.zeros(n, dtype=bool), np.full(n, np.inf), np.zeros(n)
+        farthest = max(near, FIELD_MODES.kept_within)
+
+        def renew(some: NDArray[np.intp], slopes: Array) -> None:
+            if len(some):
+                bands[some] = self.precisions(outer[some], at[some], slopes)
+                away[some] = 0.0
+
+        def newton(some: NDArray[np.intp], slopes: Array) -> tuple[Factors | Coupled, Array, Array]:
+            factors = self.factored(bands[some])
+            step = factors.solve(slopes)
+            return factors, step, (slopes * step).sum(axis=1)
+
+        for _ in range(self.most_steps):
+            value, gradient = self.values_and_gradients(outer[going], at[going])
+            lowest = values[going] - FIELD_MODES.lower * np.maximum(np.abs(values[going]), 1.0)
+            good = np.isfinite(value) & (value >= lowest) & np.isfinite(gradient).all(axis=1)
+            back = going[~good]
+            hopeless[back] = ~steps[back].any(axis=1)  # the start is outside the support
+            at[back] += shorter[back] - steps[back]
+            steps[back] = shorter[back]
+            shorter[back] *= 0.5
+            here, gradient = going[good], gradient[good]
+            if len(here):
+                old = kept[here]
+                renew(here[~old], gradient[~old])
+                factors, step, gain = newton(here, gradient)
+                falls_off = gain < FIELD_MODES.falls_off * gains[here]
+                poor = old & ~(falls_off & ((gain >= near**2) | (away[here] <= farthest)))
+                if poor.any():
+                    renew(here[poor], gradient[poor])
+                    factors, step, gain = newton(here, gradient)
+                gains[here], kept[here] = gain, self.is_costly
+                away[here] += np.sqrt(np.maximum(gain, 0.0))
+                limited = step * np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]
+                shorter[here] = 0.5 * limited  # each coordinate by itself may lead down
+                step = np.clip(step, -FIELD_MODES.longest, FIELD_MODES.longest)
+                values[here], half_log_dets[here] = value[good], factors.half_log_dets
+                steps[here] = step
+                at[here] += step
+                ended = here[factors.as_given & (gain < near**2)]
+                values[ended] += 0.5 * gain[factors.as_given & (gain < near**2)]
+                found[ended] = True
+                seems = values[here] - half_log_dets[here] + BLOCK_MODES.overrated * gain + constant
+                hopeless[here] = factors.as_given & (seems < least[here])
+            going = going[~(found[going] | hopeless[going])]
+            if not going.size:
+                break
+        values[hopeless & ~found] = -np.inf
+        return Modes(at, half_log_dets, values, found, np.zeros((n, 0))), bands
+
+    def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
+        """Points (n, k) away from modes, from which others may be found."""
+        noise = rng.standard_normal(at.shape)
+        return at + distance / FIELD_MODES.beside * self.factors(outer, at).solve_transposed(noise)
+
+    def distances(self, outer: Array, at: Array, other: Array) -> Array:
+        """How far others are from modes, in sds, (n,)."""
+        return self.factors(outer, at).lengths(other - at)

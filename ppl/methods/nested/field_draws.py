@@ -1,0 +1,172 @@
+"""Draws of a field given the outer coordinates: of the Gaussian at the mode, or carried on by the gradient.
+
+With the mode m, the precision P there, the gradient g of the log density and y from N(0, P^-1), the point
+
+    x = m + P^-1 (3 g(m - y/3) + b)
+
+has the density of the field to first order in its third derivatives T, if b is a third of their traces with
+P^-1. For 3 g(m - y/3) is P y + T(y, y)/6 to second order in y, so that -x'Px/2 + T(x, x, x)/6 is
+-y'Py/2 - b'y, and b'y is the log determinant of the derivative, the trace of P^-1 T(y)/3. This derivative is
+P^-1 times minus the Hessian at m - y/3, so that the density of x is known; where the log density is concave,
+no two y lead to the same x.
+
+Of a few draws at one outer point the mean weight is an unbiased marginal density; one of them is kept by its
+weight (Tran, Scharth, Gunawan, Kohn, Brown and Hawkins 2021, "Robustly estimating the marginal likelihood for
+cognitive models via importance sampling", section 2).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ppl.kernel.advi.numerics.gaussian import LOG_2PI, Gaussian
+from ppl.kernel.advi.target import Array, finite
+from ppl.methods.correct.resampling import effective_size
+from ppl.methods.nested.banded import Factors
+from ppl.methods.nested.blocks import BLOCK_MODES, Modes
+from ppl.methods.nested.coupled import Coupled
+from ppl.methods.nested.field import Fields
+from ppl.methods.nested.given import GivenDraws
+from ppl.methods.nested.interpolated import Interpolated
+from ppl.methods.nested.slopes import third_derivatives
+from ppl.methods.nested.trends import Trends
+
+MOST_PAIRS = 12
+"""Draws at an outer point are in pairs, y and -y: so many at most."""
+EXCESS = 0.1
+"""The relative variance of their mean weight for which there are more pairs than one."""
+EVEN = 0.1
+"""That of weights of the Gaussian's draws with which these are not carried on."""
+GAIN = 0.5
+"""The share of that variance which is left where draws are carried on. More is left if third derivatives are
+not what makes the field not normal: of a mixture's means a draw in six was missed.
+"""
+FEWEST_OF_FIELD = 0.125
+"""The share of them without which their mean weight is mostly too small."""
+MEASURED = 16
+"""Outer points at which it is seen how even weights are."""
+MOST_QUADRATIC = 4
+"""Outer coordinates up to which trends are quadratic; of more they are linear."""
+TREND_POINTS = 4
+"""Points for each term of a trend, at which what it is fitted to is computed."""
+TREND_RADIUS = 3.0
+"""The distance from the centre, in sds, beyond which trends are constant along a ray."""
+
+
+@dataclass(frozen=True)
+class FieldDraws:
+    """Draws of a field: of Gaussians at modes, or carried on from these.
+
+    The coefficients of trends are those of the modes (t, k), and of b (t, k) if draws are carried on.
+    """
+
+    fields: Fields
+    trends: Trends
+    modes: Array
+    thirds: Array | None = None
+    pairs: int = MOST_PAIRS
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that are held for an outer point."""
+        return self.fields.numbers
+
+    def draws(self, outer: Array, least: Array, rng: np.random.Generator) -> GivenDraws:
+        """A draw of the field at each outer point; none where the marginal seems to be below `least`.
+
+        Its log density is that of the target less the log mean weight.
+        """
+        found, bands = self.modes_at(outer, least)
+        rows = found.log_marginals > least
+        known = np.where(self.fields.is_near(outer), found.about_here, np.nan)
+        draws = GivenDraws.none(found.at, known)
+        if not rows.any():
+            return draws
+        drawn, log_p = found.at[rows], np.full(rows.sum(), -np.inf)
+        best, total, squares = np.full((3, len(drawn)), -np.inf)
+        for tried, value, weight in self.weighted(outer[rows], found.at[rows], bands[rows], rng):
+            total, squares = np.logaddexp(total, weight), np.logaddexp(squares, 2 * weight)
+            score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
+            better = score > best
+            best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
+        log_q = log_p - total + np.log(2 * self.pairs)
+        unsure = 2 * total - squares < np.log(FEWEST_OF_FIELD * 2 * self.pairs)
+        draws.put(rows, GivenDraws(drawn, log_q, np.isfinite(total), known[rows], unsure))
+        return draws
+
+    def weighted(
+        self, outer: Array, at: Array, bands: Array, rng: np.random.Generator
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """Draws (n, k) by modes and precisions, log densities of the whole there and log weights (n,)."""
+        factors = self.fields.factored(bands)
+        for _ in range(self.pairs):
+            noise = rng.standard_normal(at.shape)
+            y = factors.solve_transposed(noise)
+            log_normal = factors.half_log_dets - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI)
+            for side in (y, -y):
+                tried, log_slopes = self.carry(outer, at, factors, side)
+                value = self.fields.values(outer, tried)
+                yield tried, value, finite(value - log_normal + log_slopes)
+
+    def carry(self, outer: Array, at: Array, factors: Factors | Coupled, y: Array) -> tuple[Array, Array]:
+        """The points (n, k) of y, and the log determinants (n,) of the derivative, nan where it may fold."""
+        if self.thirds is None:
+            return at + y, np.zeros(len(at))
+        there = at - y / 3
+        gradient = self.fields.gradients(outer, there)
+        own = self.fields.factored(self.fields.precisions(outer, there, gradient))
+        x = at + factors.solve(3 * gradient + self.trends.terms(outer) @ self.thirds)
+        return x, np.where(own.as_given, 2 * (own.half_log_dets - factors.half_log_dets), np.nan)
+
+    def excess(self, outer: Array, rng: np.random.Generator) -> float:
+        """The mean relative variance of weights at one outer point, over such points (n, d)."""
+        found, bands = self.modes_at(outer, np.full(len(outer), -np.inf))
+        weights = np.array([each for *_, each in self.weighted(outer, found.at, bands, rng)])
+        return float(np.mean([len(each) / effective_size(each) - 1 for each in weights.T]))
+
+    def modes_at(self, outer: Array, least: Array) -> tuple[Modes, Array]:
+        """Modes at outer points (n, d), and precisions (n, b + 1, k) there."""
+        if isinstance(self.fields, Interpolated):
+            start = self.fields.start(outer)
+        else:
+            start = self.trends.terms(outer) @ self.modes
+        return self.fields.modes_of_part(outer, start, BLOCK_MODES.about, least)
+
+
+def trends_of(about: Gaussian) -> Trends:
+    """The trends over outer coordinates that are spread as a Gaussian."""
+    return Trends(about, 2 if len(about.mean) <= MOST_QUADRATIC else 1, TREND_RADIUS)
+
+
+def field_draws(
+    fields: Fields, trends: Trends, outer: Array, start: Array, rng: np.random.Generator
+) -> FieldDraws:
+    """Draws of Gaussians, or carried on if the weights of these are more even at some outer points (n, d).
+
+    Modes there are looked for from a start (n, k).
+    """
+    if isinstance(fields, Interpolated):
+        chosen = FieldDraws(fields, trends, start)
+        return replace(chosen, pairs=pairs_for(chosen.excess(outer[:MEASURED], rng)))
+    found = fields.modes(outer, start, BLOCK_MODES.near)
+    parts = fields.parts(len(outer))
+    traces = [third_derivatives(fields, outer[k], found.at_rows(k)).traces for k in parts]
+    thirds = fields.latent(np.concatenate(traces)) / 3
+    complete = found.found & np.isfinite(thirds).all(axis=1)
+    modes, b = (trends.fitted(outer[complete], each[complete]) for each in (found.at, thirds))
+    chosen = FieldDraws(fields, trends, modes)
+    some = outer[:MEASURED]
+    excess = chosen.excess(some, rng)
+    if excess <= EVEN:
+        return replace(chosen, pairs=1)
+    carried = replace(chosen, thirds=b)
+    left = carried.excess(some, rng)
+    if not left < GAIN * excess:
+        return chosen
+    return replace(carried, pairs=pairs_for(left))
+
+
+def pairs_for(excess: float) -> int:
+    """Pairs of draws at an outer point whose mean weight has no more than `EXCESS`."""
+    return int(np.clip(np.ceil(excess / (2 * EXCESS)), 1, MOST_PAIRS))

@@ -1,0 +1,179 @@
+"""A field whose modes and precisions at outer points are interpolated between those at a few of them.
+
+Where a Hessian takes many gradients it is computed at some tens of outer points. Between these the modes and
+Cholesky factors, diagonals in logarithms, are by radial basis functions (Buhmann 2003, "Radial Basis
+Functions", section 2), so that precisions are positive definite. A few steps of Newton's method with that
+factor lead to the mode itself. The weights of draws are those of the target, whatever was interpolated.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array
+from ppl.methods.nested.banded import Factors, factors_of
+from ppl.methods.nested.blocks import BLOCK_MODES, Modes
+from ppl.methods.nested.coupled import Coupled
+from ppl.methods.nested.field import Fields
+from ppl.methods.nested.marginal import Marginal, Peak
+from ppl.methods.nested.trends import lengths
+
+NEW_POINTS = 24
+"""Outer points that are added at a time."""
+CANDIDATES = 512
+"""Outer points that the first are chosen from."""
+WIDENING = 1.5
+"""How much wider than the curvature at the peak these are."""
+MOST_SDS = 2.5
+"""How far they are at most, in sds so widened."""
+NEGLIGIBLE = 8.0
+"""How many nats below its largest the marginal is at points that need not be near."""
+BEYOND = 1.2
+"""How many times as far from the centre as the farthest of the points all is constant along a ray."""
+
+
+@dataclass(frozen=True)
+class Interpolated(Fields):
+    """The field with modes (m, k) and factors (m, (b + 1) k) at outer points (m, d), in sds of a Gaussian."""
+
+    about: Gaussian
+    outer: Array
+    at: Array
+    factor: Array
+
+    is_costly = False
+    most_steps = 3
+
+    @property
+    def exact(self) -> Fields:
+        return Fields(self.target, self.structure)
+
+    def in_sds(self, outer: Array) -> Array:
+        """Outer points (n, d) as standard normals, none too far."""
+        z = standardised(self.about, outer)
+        return z * self.radius / np.maximum(lengths(z), self.radius)
+
+    @cached_property
+    def radius(self) -> float:
+        """The distance from the centre, in sds, up to which modes and factors change."""
+        return BEYOND * float(lengths(standardised(self.about, self.outer)).max())
+
+    def is_near(self, outer: Array) -> NDArray[np.bool_]:
+        """Which outer points (n, d) are not too far, (n,)."""
+        return np.asarray(lengths(standardised(self.about, outer))[:, 0] <= self.radius)
+
+    @cached_property
+    def solver(self) -> Array:
+        """The matrix (m + 1 + d, m) from values at the points to coefficients of the functions."""
+        z, m = self.in_sds(self.outer), len(self.outer)
+        functions = functions_of(z, z)
+        system = np.zeros((functions.shape[1],) * 2)
+        system[:m], system[m:, :m] = functions, functions[:, m:].T
+        return np.asarray(np.linalg.pinv(system)[:, :m])
+
+    def weights(self, outer: Array) -> Array:
+        """Those (n, m) of the values at the points for outer points (n, d)."""
+        return functions_of(self.in_sds(outer), self.in_sds(self.outer)) @ self.solver
+
+    def start(self, outer: Array) -> Array:
+        """Modes (n, k) at outer points (n, d)."""
+        return np.asarray(self.weights(outer) @ self.at)
+
+    def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
+        """Lower bands (n, b + 1, k) of their Cholesky factors, of which the first is in logarithms."""
+        return (self.weights(outer) @ self.factor).reshape(len(outer), -1, len(self.structure.latent))
+
+    def factored(self, bands: Array) -> Factors | Coupled:
+        """The factors by these."""
+        own = np.concatenate([np.exp(bands[:, :1]), bands[:, 1:]], axis=1)
+        found: Factors | Coupled = Factors(own, np.ones(len(own), dtype=bool))
+        return reduce(Coupled.of, self.structure.couplings, found)
+
+    def modes_of_part(self, outer: Array, start: Array, near: float, least: Array) -> tuple[Modes, Array]:
+        """As of a field, but a few steps lead near enough, for the precision is not that of the mode."""
+        found, bands = super().modes_of_part(outer, start, near, least)
+        return found._replace(found=np.isfinite(found.values)), bands
+
+
+def standardised(about: Gaussian, outer: Array) -> Array:
+    """Outer points (n, d) as standard normals."""
+    return np.asarray((outer - about.mean) @ about.whitening.T)
+
+
+def functions_of(z: Array, centres: Array) -> Array:
+    """Cubes of distances from centres (m, d), 1 and the coordinates at points z (n, d), (n, m + 1 + d)."""
+    squares = (z**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * z @ centres.T
+    return np.concatenate([np.maximum(squares, 0.0) ** 1.5, np.ones((len(z), 1)), z], axis=1)
+
+
+@dataclass(frozen=True)
+class InterpolatedMarginal(Marginal):
+    """A marginal of which all is interpolated: modes are looked for from those that are."""
+
+    def start(self, outer: Array) -> Array:
+        assert isinstance(self.inner, Interpolated)
+        return self.inner.start(outer)
+
+    def log_densities(self, outer: Array, least: Array | None = None) -> Array:
+        """As of any marginal; -inf beyond where all is known."""
+        assert isinstance(self.inner, Interpolated)
+        found = super().log_densities(outer, least)
+        return np.where(self.inner.is_near(outer), found, -np.inf)
+
+
+def interpolated(peak: Peak, rng: np.random.Generator) -> Peak:
+    """A peak with the rest interpolated about it; itself where a Hessian takes few gradients."""
+    marginal, about = peak
+    if not marginal.inner.is_costly:
+        return peak
+    z = rng.standard_normal((CANDIDATES, marginal.dim))
+    z *= WIDENING * np.minimum(1.0, MOST_SDS / lengths(z))
+    return Peak(with_points(marginal, about, about.draws(z)), about)
+
+
+def interpolated_again(peak: Peak, draws: Array) -> Peak:
+    """The same with more points, among draws (n, d) of a mixture where the marginal is not negligible."""
+    if not isinstance(peak.marginal, InterpolatedMarginal):
+        return peak
+    heights = peak.marginal.log_densities(draws)
+    return Peak(with_points(*peak, draws[heights > heights.max() - NEGLIGIBLE]), peak.gaussian)
+
+
+def with_points(marginal: Marginal, about: Gaussian, candidates: Array) -> Marginal:
+    """A marginal by modes and factors at some of the candidates (n, d), beside the points that it has."""
+    fields = marginal.inner.exact
+    assert isinstance(fields, Fields)
+    known = marginal.inner if isinstance(marginal.inner, Interpolated) else None
+    seen = known.outer if known else marginal.centre[None]
+    outer = candidates[spread_out(standardised(about, candidates), standardised(about, seen))]
+    outer = outer if known else np.concatenate([seen, outer])
+    start = marginal.start(outer)
+    made = [modes_and_factors(fields, outer[k], start[k]) for k in fields.parts(len(outer))]
+    at, factor, found = (np.concatenate(each) for each in zip(*made, strict=True))
+    new = [outer[found], at[found], factor[found]]
+    if known:
+        old = (known.outer, known.at, known.factor)
+        new = [np.concatenate(each) for each in zip(old, new, strict=True)]
+    inner = Interpolated(fields.target, fields.structure, about, *new)
+    return InterpolatedMarginal(inner, marginal.centre, marginal.latent)
+
+
+def modes_and_factors(fields: Fields, outer: Array, start: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Modes (n, k) and Cholesky factors (n, (b + 1) k), diagonals in logarithms, and which are found (n,)."""
+    found, bands = fields.modes_of_part(outer, start, BLOCK_MODES.near, np.full(len(outer), -np.inf))
+    lower = factors_of(bands)
+    logs = np.concatenate([np.log(lower.bands[:, :1]), lower.bands[:, 1:]], axis=1)
+    return found.at, logs.reshape(len(outer), -1), found.found & lower.as_given
+
+
+def spread_out(z: Array, seen: Array) -> Array:
+    """The numbers of `NEW_POINTS` of z (n, d), each far from those before and those seen (m, d)."""
+    nearest = np.sqrt(((z[:, None] - seen) ** 2).sum(axis=2)).min(axis=1)
+    chosen = list[int]()
+    for _ in range(min(NEW_POINTS, len(z))):
+        chosen.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, np.sqrt(((z - z[chosen[-1]]) ** 2).sum(axis=1)))
+    return np.array(chosen, dtype=np.intp)

@@ -1,0 +1,215 @@
+"""The marginal density of the outer coordinates by Laplace's approximation, and its mode."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.numerics.gaussian import Gaussian, made_positive
+from ppl.kernel.advi.numerics.parts import row_parts
+from ppl.kernel.advi.target import Array
+from ppl.methods.initialise.ascent import ascent
+from ppl.methods.maximise.lockstep import answered
+from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes
+from ppl.methods.nested.field import Fields
+from ppl.methods.nested.slopes import profile_slopes, slopes
+
+
+class ClimbLimits(NamedTuple):
+    """How the mode is searched."""
+
+    most_steps: int = 100
+    """Steps of L-BFGS."""
+
+    few: int = 4
+    """Coordinates up to which it takes none: differences of gradients are had by few points."""
+
+    end_slope: float = 1.0
+    """With slopes below this it ends."""
+
+    most_newton: int = 40
+    """Steps of Newton's method."""
+
+    first_difference: float = 0.1
+    """The first step of differences."""
+
+    difference: float = 0.25
+    """Later ones, in sds of the curvature."""
+
+    longest: float = 3.0
+    """The longest first step, in sds; a step that is taken whole lets the next be longer."""
+
+    farthest: float = 5.0
+    """How far a step may move a coordinate: where a scale is near 0 its density is flat."""
+
+    lengthening: float = 4.0
+    """By how much."""
+
+    near: float = 0.1
+    """The mode is found where the next step is shorter, in sds."""
+
+    shares: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
+    """Shares of a step that are tried."""
+
+
+CLIMB = ClimbLimits()
+
+Inner = Blocks | Fields
+"""What is integrated out."""
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """The log density of the outer coordinates; modes of the rest are looked for from those at one point."""
+
+    inner: Inner
+    centre: Array
+    latent: Array
+    slope: Array | None = None
+    """How the modes move with each outer coordinate, (d, ...)."""
+
+    @property
+    def dim(self) -> int:
+        return len(self.centre)
+
+    def modes(self, outer: Array, near: float = BLOCK_MODES.near, least: Array | None = None) -> Modes:
+        """At outer points (n, d); those are given up that seem to have a log density below `least` (n,)."""
+        return self.inner.modes(outer, self.start(outer), near, least)
+
+    def start(self, outer: Array) -> Array:
+        """Where modes at outer points (n, d) are looked for, (n, ...)."""
+        here = np.repeat(self.latent[None], len(outer), axis=0)
+        if self.slope is None:
+            return here
+        predicted = here + np.tensordot(outer - self.centre, self.slope, axes=1)
+        # far away the prediction may mislead
+        higher = self.inner.values(outer, predicted) > self.inner.values(outer, here)
+        return np.where(higher.reshape(-1, *(1,) * (here.ndim - 1)), predicted, here)
+
+    def log_density(self, outer: Array) -> float:
+        return float(self.modes(outer[None]).log_marginals[0])
+
+    def log_densities(self, outer: Array, least: Array | None = None) -> Array:
+        """By Laplace's approximation about modes at outer points (n, d), some at a time, (n,)."""
+
+        def of(k: slice) -> Array:
+            lowest = None if least is None else least[k]
+            return self.modes(outer[k], BLOCK_MODES.about, lowest).log_marginals
+
+        return np.concatenate([of(k) for k in row_parts(len(outer), self.latent.size)])
+
+
+class Peak(NamedTuple):
+    """The mode of a marginal, as its centre, and the Gaussian of the curvature there."""
+
+    marginal: Marginal
+    gaussian: Gaussian
+
+
+def climb(start: Marginal) -> Peak | None:
+    """To the mode; None where there is none."""
+    return newton(ascended(start))
+
+
+def ascended(start: Marginal) -> Marginal:
+    """Most of the way, by L-BFGS where a step of Newton's method takes many gradients; modes of the rest are
+    looked for from the last ones.
+    """
+    if start.dim <= CLIMB.few:
+        return start
+    here, last = start, None
+
+    def density(outer: Array) -> tuple[float, Array]:
+        nonlocal here, last
+        if last is not None and np.array_equal(outer, here.centre):
+            return last
+        found = here.modes(outer[None])
+        value = float(found.log_marginals[0])
+        if not np.isfinite(value):
+            return value, np.zeros_like(outer)
+        here = replace(here, centre=outer, latent=found.at[0])
+        last = value, slopes(here.inner, outer[None], found)[0]
+        return last
+
+    if np.isfinite(density(start.centre)[0]):
+        top = answered(density, ascent(start.centre, CLIMB.most_steps, CLIMB.end_slope))
+        density(top.u if top else start.centre)
+    return here
+
+
+def newton(marginal: Marginal) -> Peak | None:
+    """To the mode by Newton's method; None where there is none.
+
+    Steps are measured in directions (d, d), first those of the coordinates, then ones in which the curvature
+    is about the same in all.
+    """
+    d, centre = marginal.dim, marginal.modes(marginal.centre[None])
+    if not centre.found.all():
+        return None
+    marginal = replace(marginal, latent=centre.at[0])
+    directions, longest = CLIMB.first_difference * np.eye(d), CLIMB.longest
+    for _ in range(CLIMB.most_newton):
+        seen = differences(marginal, directions)
+        if seen is None:
+            directions = 0.3 * directions
+            if np.abs(directions).max() < 1e-4:
+                return None
+            continue
+        marginal = seen.marginal
+        units = 1 / np.sqrt(np.maximum(np.abs(np.diag(seen.curvature)), 1e-6))
+        precision, repaired = made_positive(-seen.curvature * np.outer(units, units))
+        factor = Gaussian.with_precision(np.zeros(d), precision, units).factor
+        half, wide = factor.T @ seen.slope, directions.T @ factor
+        length = float(np.sqrt(half @ half))
+        peak = Peak(marginal, Gaussian.with_covariance(marginal.centre, wide @ wide.T))
+        if length < CLIMB.near and not repaired:
+            return peak
+        step = wide @ half * min(1.0, longest / length)
+        step *= min(1.0, CLIMB.farthest / np.abs(step).max())
+        tried = marginal.centre + np.array(CLIMB.shares)[:, None] * step
+        for some in (slice(0, 1), slice(1, None)):  # a whole step is mostly good
+            found = marginal.modes(tried[some])
+            best = some.start + int(np.argmax(found.log_marginals))
+            if higher := found.log_marginals.max() > seen.value:
+                break
+        if not higher:
+            if length < 1:
+                return None if repaired else peak
+            directions = 0.3 * directions
+            continue
+        marginal = replace(marginal, centre=tried[best], latent=found.at[best - some.start], slope=None)
+        steps = np.maximum(1.0, CLIMB.difference * np.abs(wide).max(axis=0))
+        directions = (wide * CLIMB.difference / steps).T
+        longest = max(CLIMB.longest, longest * (CLIMB.lengthening if best == 0 else CLIMB.shares[best]))
+    return None
+
+
+class Seen(NamedTuple):
+    """A marginal about its centre: its value, slopes (d,) and curvature (d, d) along directions (d, d)."""
+
+    marginal: Marginal
+    value: float
+    slope: Array
+    curvature: Array
+
+
+def differences(marginal: Marginal, directions: Array) -> Seen | None:
+    """What is seen at the centre and to both sides along directions (d, d); None where it is not finite."""
+    d, inner = marginal.dim, marginal.inner
+    costly = inner if isinstance(inner, Fields) and inner.is_costly else None
+    first, second = np.triu_indices(d, 1) if costly else np.zeros((2, 0), dtype=np.intp)
+    between = directions[first] + directions[second]
+    points = marginal.centre + np.concatenate([np.zeros((1, d)), directions, -directions, between])
+    found = marginal.modes(points)
+    if costly:
+        gradients = profile_slopes(costly, points, found, directions)
+    else:
+        gradients = slopes(inner, points, found) @ directions.T
+    if not (np.isfinite(found.log_marginals).all() and np.isfinite(gradients).all()):
+        return None
+    ahead, behind = slice(1, d + 1), slice(d + 1, 2 * d + 1)
+    curvature = (gradients[ahead] - gradients[behind]) / 2
+    inverse = np.linalg.inv(directions)
+    new_slope = np.tensordot(inverse, found.at[ahead] - found.at[behind], axes=1) / 2
+    seen = replace(marginal, latent=found.at[0], slope=new_slope)
+    return Seen(seen, float(found.log_marginals[0]), gradients[0], (curvature + curvature.T) / 2)

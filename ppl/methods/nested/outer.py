@@ -1,0 +1,190 @@
+"""What outer coordinates are drawn by: a mixture over their marginal density by Laplace's approximation."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Array
+from ppl.methods.correct.resampling import effective_size
+from ppl.methods.correct.weight_quality import is_reliable, most_count
+from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
+from ppl.methods.diagnose.psis import Psis, psis
+from ppl.methods.nested.marginal import Marginal, Peak
+from ppl.methods.nested.skewed import SinhArcsinh, SkewedTs
+from ppl.methods.nested.student_ts import StudentTs, fitted, moments
+from ppl.methods.numerics.log_sums import log_sum_exp
+
+
+class OuterLimits(NamedTuple):
+    """How mixtures are fitted."""
+
+    draws: int = 512
+    """Draws that a mixture is fitted to."""
+
+    rounds: int = 4
+    """Mixtures that are tried."""
+
+    widening: float = 3.0
+    """Distant draws come from Gaussians widened by powers of this."""
+
+    scales: int = 6
+    """How many powers."""
+
+    distant_draws: int = 64
+    """Draws of each."""
+
+    negligible: float = 20.0
+    """A distant draw whose log weight is so much below the largest of near ones counts for nothing."""
+
+    fewest_effective: float = 100.0
+    """Effective draws that a mixture is fitted to."""
+
+    flattening: float = 0.8
+    """By how much log weights are shrunk until there are so many."""
+
+    least_power: float = 0.02
+    """How much they are shrunk at most."""
+
+    degrees: int = 10
+    """The degrees of freedom of one Student's t, or one for each coordinate if these are more.
+
+    By the inverse of these it is wider than a Gaussian.
+    """
+
+    defensive_width: float = 4.0
+    """How many times as wide a second one is, for the tails."""
+
+    defensive_share: float = 0.2
+    """Its share of the draws."""
+
+    most_mixed: int = 10
+    """Outer coordinates up to which mixtures of several are fitted."""
+
+    fewest_skewed: int = 5
+    """Outer coordinates from which one is of skewed coordinates; of fewer, several tell what is skewed."""
+
+    halves_at: float = 1.2
+    """Where it is seen how far the halves of the marginal reach, in sds."""
+
+    longest_half: float = 3.0
+    """How many times as long, or as short, as the curvature says they may be."""
+
+
+OUTER = OuterLimits()
+
+Mixture = StudentTs | SkewedTs
+"""What outer coordinates are drawn by."""
+
+
+def mixture_over(peak: Peak, rng: np.random.Generator) -> Mixture | None:
+    """A mixture of Student's t whose draws have good weights under the marginal; None where none has.
+
+    Of many coordinates it is the first: better ones are fitted to draws of all coordinates (see `drawn`).
+    """
+    mixture = about_peak(peak)
+    if mixture.dim > OUTER.most_mixed:
+        return mixture
+    for k in range(OUTER.rounds):
+        u = mixture.draws(OUTER.draws, rng)
+        log_p = peak.marginal.log_densities(u)
+        weights = psis(log_p - mixture.log_density(u))
+        if is_reliable(weights) and most_count(weights):
+            return mixture
+        mixture = fitted_to(u, weights, rng, one=k == 0)
+    return None
+
+
+def about_peak(peak: Peak) -> Mixture:
+    """One Student's t by the curvature, and of many coordinates one that is skewed as the marginal is.
+
+    That falls off from the mode as two normal halves along the regression on each coordinate (Martins,
+    Simpson, Lindgren and Rue 2013, section 3).
+    """
+    marginal, gaussian = peak
+    plain = one_over(gaussian)
+    if plain.dim < OUTER.fewest_skewed:
+        return plain
+    covariance = gaussian.factor @ gaussian.factor.T
+    sds = np.sqrt(np.diag(covariance))
+    along = OUTER.halves_at * covariance / sds[:, None]
+    values = marginal.log_densities(marginal.centre + np.concatenate([-along, along]))
+    drop = np.maximum(marginal.log_density(marginal.centre) - values, 1e-3)
+    shares = np.clip(OUTER.halves_at / np.sqrt(2 * drop), 1 / OUTER.longest_half, OUTER.longest_half)
+    below, above = sds * shares.reshape(2, -1)
+    correlations = Gaussian.with_covariance(np.zeros(plain.dim), covariance / np.outer(sds, sds))
+    return SkewedTs(plain, one_over(correlations), SinhArcsinh.of_halves(marginal.centre, below, above))
+
+
+def overdispersed_batches(near: Proposal, marginal: Marginal, rng: np.random.Generator) -> list[Proposal]:
+    """Draws of wider and wider Gaussians about those of a mixture.
+
+    The log marginal there is Laplace's, and -inf where by that a draw would count for nothing.
+    """
+    centre = spread_of(near.u)
+    wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in range(1, OUTER.scales + 1)]
+    far = [each.draws(rng.standard_normal((OUTER.distant_draws, marginal.dim))) for each in wide]
+    level = [Proposal(u, np.zeros(len(u)), each.log_densities) for u, each in zip(far, wide, strict=True)]
+    weights, *distant = log_weights([near, *level])
+    least = weights.max() - OUTER.negligible - np.concatenate(distant)
+    heights = marginal.log_densities(np.concatenate(far), least)
+    heights = np.where(heights > least, heights, -np.inf)
+    parts = np.split(heights, len(far))
+    return [replace(each, log_p=log_p) for each, log_p in zip(level, parts, strict=True)]
+
+
+def spread_of(u: Array) -> Gaussian:
+    """The Gaussian with the moments of points u (n, d)."""
+    return Gaussian.with_covariance(*moments(u, np.full(len(u), 1 / len(u))))
+
+
+def one_over(gaussian: Gaussian) -> StudentTs:
+    """Student's t, a little wider than a Gaussian, and one much wider, for the tails (Hesterberg 1995)."""
+    degrees = max(OUTER.degrees, len(gaussian.mean))
+    wide = Gaussian(gaussian.mean, (1 + 1 / degrees) * gaussian.factor)
+    wider = Gaussian(gaussian.mean, OUTER.defensive_width * gaussian.factor)
+    share = OUTER.defensive_share
+    return StudentTs(np.array([1 - share, share]), (wide, wider), degrees)
+
+
+def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> Mixture:
+    """One Student's t, or a mixture, of the weighted draws u (n, d).
+
+    The weights are flattened where few draws have most.
+    """
+    log_weights, power = weights.log_weights, 1.0
+    while effective_size(power * log_weights) < OUTER.fewest_effective and power > OUTER.least_power:
+        power *= OUTER.flattening
+    flat = power * log_weights
+    flat -= log_sum_exp(flat)
+    if one or u.shape[1] > OUTER.most_mixed:
+        one_or_two = one_and_skewed if u.shape[1] >= OUTER.fewest_skewed else one_of
+        return one_or_two(u, np.exp(flat))
+    return fitted(u, flat, rng)
+
+
+def one_of(u: Array, weights: Array) -> StudentTs:
+    """One Student's t over weighted draws u (n, d)."""
+    return one_over(Gaussian.with_covariance(*shrunk_moments(u, weights)))
+
+
+def shrunk_moments(u: Array, weights: Array) -> tuple[Array, Array]:
+    """Mean (d,) and covariance (d, d) of weighted draws, shrunk towards a multiple of that without weights.
+
+    This by as much as the few draws that count are unsure of it (Ledoit and Wolf 2004, section 3).
+    """
+    mean, factor = weights @ u, spread_of(u).factor
+    x = np.linalg.solve(factor, (u - mean).T).T
+    covariance = (x * weights[:, None]).T @ x
+    target = np.trace(covariance) / len(mean) * np.eye(len(mean))
+    off, norm = ((covariance - target) ** 2).sum(), (covariance**2).sum()
+    squares = (x**2).sum(axis=1) ** 2 - 2 * ((x @ covariance) * x).sum(axis=1) + norm
+    share = min(1.0, float(weights**2 @ squares / off))
+    return mean, factor @ (share * target + (1 - share) * covariance) @ factor.T
+
+
+def one_and_skewed(u: Array, weights: Array) -> SkewedTs:
+    """The same, and one of skewed coordinates, in equal shares."""
+    by = SinhArcsinh.of_draws(u, weights)
+    return SkewedTs(one_of(u, weights), one_of(by.symmetric(u), weights), by)

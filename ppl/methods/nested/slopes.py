@@ -1,0 +1,127 @@
+"""Gradients of Laplace's approximation of the marginal log density of the outer coordinates.
+
+With P minus the Hessian by the latent coordinates at their mode, the gradient of log det P is one of traces
+of P^-1 times third derivatives (Kristensen et al. 2016, section 2.1). Where latent coordinates meet few
+others, P^-1 is a sum of few squares s s' as far as it counts, and the traces are second differences of the
+gradient along these. How the mode moves costs one more solution with P.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.kernel.advi.target import Array, gradients
+from ppl.methods.nested.blocks import BLOCK_MODES, Blocks, Modes, solve_lower, solve_upper
+from ppl.methods.nested.field import Fields
+from ppl.methods.nested.sparse import Field
+
+DIFFERENCE = 3e-3
+"""The step of second differences, in sds."""
+OUTER_MOVE = 1e-2
+"""The step of differences of log marginals."""
+MOVE = 1e-2
+"""The step of the difference along the move of the mode, which is linear in it."""
+
+
+def slopes(inner: Blocks | Fields, outer: Array, modes: Modes) -> Array:
+    """The gradients (n, d) of the log marginals at outer points (n, d) with their modes."""
+    if isinstance(inner, Fields) and inner.shared:
+        return by_differences(inner, outer, modes.at)
+    here, traces, times = third_derivatives(inner, outer, modes)
+    move = MOVE * times(inner.latent(traces))
+    ahead, behind = gradients_beside(inner, outer, modes.at, np.stack([move, -move]))
+    return np.asarray((here + 0.5 * traces + (ahead - behind) / (4 * MOVE))[:, inner.structure.outer])
+
+
+def by_differences(inner: Fields, outer: Array, at: Array) -> Array:
+    """The same by differences of log marginals, of fields of which these cost less than gradients."""
+    d = outer.shape[1]
+    moves = OUTER_MOVE * np.concatenate([np.eye(d), -np.eye(d)])
+    points = (outer + moves[:, None]).reshape(-1, d)
+    found = inner.modes(points, np.tile(at, (2 * d, 1)), BLOCK_MODES.near).log_marginals
+    ahead, behind = found.reshape(2, d, -1)
+    return np.asarray((ahead - behind).T / (2 * OUTER_MOVE))
+
+
+def profile_slopes(inner: Fields, outer: Array, modes: Modes, directions: Array) -> Array:
+    """The slopes (2 d + 1, d) along directions (d, d) of log marginals at a point and at both ends of each.
+
+    Those of the log density at the modes are gradients, those of the log determinants differences, also to
+    the points between two ends, which come last among the outer points: so each takes one Hessian.
+    """
+    d, heights = len(directions), modes.half_log_dets
+    ends = slice(0, 2 * d + 1)
+    here = gradients(inner.target, inner.points(outer[ends], modes.at[ends]))
+    centre, ahead, behind, between = np.split(heights, [1, 1 + d, 1 + 2 * d])
+    bend = np.diag(ahead + behind - 2 * centre)
+    first, second = np.triu_indices(d, 1)
+    bend[first, second] = bend[second, first] = between - ahead[first] - ahead[second] + centre
+    found = here[:, inner.structure.outer] @ directions.T - (ahead - behind) / 2
+    return np.asarray(found - np.concatenate([np.zeros_like(bend[:1]), bend, -bend]))
+
+
+class ThirdDerivatives(NamedTuple):
+    """At modes the gradient (n, dim) by all coordinates, and that of traces of P^-1 times the Hessian.
+
+    `times` multiplies vectors (n, ...) by P^-1.
+    """
+
+    here: Array
+    traces: Array
+    times: Callable[[Array], Array]
+
+
+def third_derivatives(inner: Blocks | Fields, outer: Array, modes: Modes) -> ThirdDerivatives:
+    """Those that Laplace's approximation changes by with the mode, at outer points (n, d); of a field with a
+    density of its own at shared outer points only by coordinates of the field.
+    """
+    found, times = inverse_at(inner, outer, modes)
+    signs, squares = map(np.array, zip(*found, strict=True))
+    steps = DIFFERENCE * squares
+    (here,) = gradients_beside(inner, outer, modes.at, np.zeros((1, *modes.at.shape)))
+    beside = (gradients_beside(inner, outer, modes.at, each) for each in (steps, -steps))
+    traces = np.tensordot(signs, sum(beside) - 2 * here, axes=1) / DIFFERENCE**2
+    return ThirdDerivatives(here, traces, times)
+
+
+def gradients_beside(inner: Blocks | Fields, outer: Array, at: Array, steps: Array) -> Array:
+    """Gradients (k, n, dim) at steps (k, n, ...) from latent coordinates (n, ...)."""
+    latent = (at + steps).reshape(-1, *at.shape[1:])
+    points = inner.points(np.tile(outer, (len(steps), 1)), latent)
+    target = (isinstance(inner, Fields) and inner.shared) or inner.target
+    return gradients(target, points).reshape(*steps.shape[:2], -1)
+
+
+Inverse = tuple[Iterable[tuple[float, Array]], Callable[[Array], Array]]
+"""Vectors s (n, ...), each with a sign: s s' add up to P^-1 where coordinates meet; and what multiplies
+vectors (n, ...) by P^-1.
+"""
+
+
+def inverse_at(inner: Blocks | Fields, outer: Array, modes: Modes) -> Inverse:
+    """That at modes."""
+    if isinstance(inner, Fields):
+        found = inner.factors(outer, modes.at)
+        return by_colours(inner.structure, found.inverses), found.solve
+    factors = modes.factors
+    units = np.eye(inner.structure.width)
+    squares = ((1.0, solve_upper(factors, unit)) for unit in units)
+    return squares, lambda x: solve_upper(factors, solve_lower(factors, x))
+
+
+def by_colours(structure: Field, inverses: Array) -> Iterator[tuple[float, Array]]:
+    """Squares of inverses within the bands (n, b + 1, k), by colours as the precisions are read.
+
+    With a of the coordinates of a colour and b of the rows read there, a b' + b a' is a difference of two.
+    """
+    reading, sds = structure.reading, np.sqrt(inverses[:, 0])
+    for colour in range(structure.colours.max() + 1):
+        own = reading.colour == colour
+        row, of_coordinate = reading.row[own], reading.coordinate[own]
+        a, b = np.zeros((2, *sds.shape))
+        a[:, of_coordinate] = 0.5 * sds[:, of_coordinate]
+        share = np.where(row == of_coordinate, 0.5, 1.0)
+        b[:, row] = share * inverses[:, reading.below[own], reading.column[own]] / sds[:, of_coordinate]
+        yield 1.0, a + b
+        yield -1.0, a - b

@@ -1,0 +1,189 @@
+"""Latent variables that meet only a few others given the outer coordinates, as their graph tells."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.methods.nested.adjacency import Graph, Indices, csgraph, sparse
+
+MayBeComplete = Callable[[Indices, int], bool]
+"""Whether all coordinates may meet, by the outer ones and the number of the others."""
+
+
+class FieldLimits(NamedTuple):
+    """Which graphs are sparse."""
+
+    hub: float = 0.55
+    """A coordinate that meets this share of the others is outer."""
+
+    lesser_hub: float = 0.2
+    """So is one that meets this share of them, and many more than most do."""
+
+    many: float = 5.0
+    """Which is so many times the median."""
+
+    most_colours: int = 40
+    """Gradients of a Hessian."""
+
+    colours_of_all: float = 0.6
+    """So many of the latent coordinates the colours may be; with more the Hessian is nearly dense."""
+
+    most_numbers_dense: int = 60_000
+    """The numbers that the gradients of a nearly dense Hessian work through."""
+
+    most_numbers_shared: int = 200_000
+    """The same where what depends on the outer coordinates alone is computed once for all gradients."""
+
+    most_evaluations: int = 4
+    """The evaluations of the target that they are as much work as at most."""
+
+    most_outer: int = 10
+    """Outer coordinates: so many a mixture of Student's t is fitted to."""
+
+    most_work: float = 2e8
+    """The number of latent coordinates times the square of the bandwidth, as a factor costs."""
+
+    most_work_dense: float = 2e7
+    """The same where coordinates that meet most others are among them."""
+
+
+FIELD = FieldLimits()
+
+
+def are_little_work(gradients: int, width: int) -> bool:
+    """Whether the gradients of a dense Hessian work through few numbers, `width` each."""
+    return gradients * width <= FIELD.most_numbers_dense
+
+
+class Reading(NamedTuple):
+    """Where entries of a precision matrix are read off: of a colour, at a row, of the coordinate moved there.
+
+    `below` and `column` are the places in its lower bands.
+    """
+
+    colour: Indices
+    row: Indices
+    coordinate: Indices
+    below: Indices
+    column: Indices
+
+
+@dataclass(frozen=True)
+class Field:
+    """`outer` (d,) are coordinates given which those of `latent` (k,), in this order, meet a few others.
+
+    `pairs` (2, m) are places in this order that meet, the first not before the second, each with itself too.
+    Those of a colour are moved at once: of colour 0 none meet, of others no two meet a third.
+    """
+
+    dim: int
+    outer: Indices
+    latent: Indices
+    pairs: Indices
+    colours: Indices
+    couplings: tuple[NDArray[np.float64], ...] = ()
+    """Weights w (k,) of sums by which coordinates meet as well: the precision has w w' of each."""
+
+    @cached_property
+    def bandwidth(self) -> int:
+        return int((self.pairs[0] - self.pairs[1]).max())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all coordinates meet."""
+        return self.bandwidth + 1 == len(self.latent) == int(self.colours.max()) + 1
+
+    @cached_property
+    def reading(self) -> Reading:
+        """Each entry by its column, or by its row where the column is of colour 0."""
+        first, second = self.pairs
+        by_column = (self.colours[second] > 0) | (first == second)
+        coordinate, row = np.where(by_column, second, first), np.where(by_column, first, second)
+        return Reading(self.colours[coordinate], row, coordinate, first - second, second)
+
+
+def field_of(
+    graph: Graph,
+    scalars: NDArray[np.bool_],
+    free: NDArray[np.bool_],
+    fewest: int,
+    may_be_complete: MayBeComplete | None = None,
+) -> Field | None:
+    """The field of a graph; None where there is none.
+
+    `scalars` (dim,) are coordinates of parameters that are one number: these are outer, and so are those that
+    meet most others. Where these are too many, all `free` ones (dim,), which have no constraint, are in the
+    field: coefficients as well as the effects that they are added to (Rue, Martino and Chopin 2009, section
+    1.1). It has at least `fewest` coordinates for each outer one. Its Hessian may be nearly dense, as of a
+    walk by its steps or a Gaussian process, if `may_be_complete` says so of the outer ones and the number of
+    the others.
+    """
+    sparse_one = field_given(graph, outer_of(graph, scalars), fewest, FIELD.most_work)
+    outer = np.nonzero(~free)[0]
+    return sparse_one or field_given(graph, outer, fewest, FIELD.most_work_dense, may_be_complete)
+
+
+def field_given(
+    graph: Graph, outer: Indices, fewest: int, most_work: float, may_be_complete: MayBeComplete | None = None
+) -> Field | None:
+    """The field of all but the outer ones; None where a factor is more work, or colours are too many, and it
+    may not be complete.
+    """
+    dim = graph.dim
+    rest = np.setdiff1d(np.arange(dim), outer)
+    if not 0 < len(outer) <= FIELD.most_outer or len(rest) < fewest * len(outer):
+        return None
+    inside = graph.among(rest).as_csr
+    order = csgraph.reverse_cuthill_mckee(inside, symmetric_mode=True).astype(np.intp)
+    ordered = inside[order][:, order] + sparse.eye_array(len(rest), dtype=bool)
+    pairs = np.array(sparse.tril(ordered).nonzero(), dtype=np.intp)
+    if len(rest) * ((pairs[0] - pairs[1]).max() + 1.0) ** 2 <= most_work:
+        most = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
+        if (colours := coloured(sparse.csr_array(ordered), most)) is not None:
+            return Field(dim, outer, rest[order], pairs, colours)
+    if may_be_complete and may_be_complete(outer, len(rest)):
+        # All meet: a few of them may hardly do so where the graph was seen.
+        return Field(dim, outer, rest, np.array(np.tril_indices(len(rest))), np.arange(len(rest)))
+    return None
+
+
+def outer_of(graph: Graph, scalars: NDArray[np.bool_]) -> Indices:
+    """Those that meet most others, one by one, and those of scalar parameters."""
+    outer = scalars.copy()
+    while outer.sum() <= FIELD.most_outer and (left := int((~outer).sum())) > 1:
+        degrees = graph.degrees(~outer) * ~outer
+        most = int(degrees.argmax())
+        usual = float(np.median(degrees[~outer]))
+        least = FIELD.lesser_hub if degrees[most] > FIELD.many * usual else FIELD.hub
+        if degrees[most] < least * (left - 1):
+            break
+        outer[most] = True
+    return np.nonzero(outer)[0]
+
+
+def coloured(graph: Any, most: int) -> Indices | None:
+    """Colours (k,): 0 for coordinates of which none meet; of the others no two of one colour meet a third.
+
+    None for more than so many colours.
+    """
+    size = graph.shape[0]
+    neighbours = [graph.indices[graph.indptr[k] : graph.indptr[k + 1]] for k in range(size)]
+    colours = np.full(size, -1, dtype=np.intp)
+    free = np.ones(size, dtype=bool)
+    for k in np.argsort(np.diff(graph.indptr), kind="stable"):
+        if free[k]:
+            colours[k] = 0
+            free[neighbours[k]] = False
+    for k in np.nonzero(colours < 0)[0]:
+        near = np.concatenate([neighbours[j] for j in neighbours[k]])
+        taken = np.unique(colours[near])
+        taken = taken[taken > 0]
+        gaps = np.nonzero(taken != np.arange(1, len(taken) + 1))[0]
+        colours[k] = gaps[0] + 1 if len(gaps) else len(taken) + 1
+        if colours[k] >= most:
+            return None
+    return colours

@@ -1,0 +1,241 @@
+"""Weighted draws of a target: outer coordinates of a mixture, then blocks or a field given these.
+
+The weights are those of the whole target over the density that the draws were made by, so that they are right
+whatever was found about the structure: what was found wrongly makes weights uneven, and nothing else.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.kernel.advi.numerics.parts import row_parts
+from ppl.kernel.advi.target import Array, finite
+from ppl.methods.correct.weight_quality import is_reliable
+from ppl.methods.diagnose.mixture_sampling import Proposal, density_of, missed
+from ppl.methods.diagnose.psis import Psis, psis
+from ppl.methods.nested.adjacency import Indices
+from ppl.methods.nested.block_draws import BlockDraws, with_trends
+from ppl.methods.nested.blocks import BLOCK_MODES, Blocks
+from ppl.methods.nested.conditional import shape_of
+from ppl.methods.nested.field import Fields
+from ppl.methods.nested.field_draws import TREND_POINTS, FieldDraws, field_draws, trends_of
+from ppl.methods.nested.marginal import Marginal, Peak
+from ppl.methods.nested.outer import OUTER, Mixture, fitted_to, overdispersed_batches, spread_of
+from ppl.methods.numerics.log_sums import log_sum_exp, softmax
+
+SHAPES_SEEN = 16
+"""Outer points at which it is seen how many terms polynomials need."""
+ROUND_SHARES = (0.25, 0.25, 0.5, 1.0, 1.0)
+"""Shares of the draws that are made of a mixture; each later one is fitted to all weighted draws before."""
+
+GOING_KHAT = 0.7
+"""The k-hat of a round's weights, uncertain as of few draws, below which its mixture makes the others."""
+FIRST_ENOUGH = 0.7
+"""The effective share of the first draws with which no mixture is fitted to them."""
+ENOUGH_EFFECTIVE = 0.4
+"""The effective draws, as a share of those asked for, with which a better mixture is not looked for."""
+FEWEST_EFFECTIVE = 0.15
+"""The effective draws, as the same share, with which so many more are made that as many count."""
+
+HOPELESS = 0.02
+"""The effective share of the draws of two mixtures below which none is found for many outer coordinates."""
+
+
+class Drawn(NamedTuple):
+    """Points (n, dim) in parts, log densities of the target and of what they are drawn from, and weights.
+
+    `log_rough` (n,) are log weights by Laplace's approximation of the rest, nan if it is not known,
+    `unsure` (n,) those of which draws given the outer coordinates tell little; `missed` is the share of the
+    posterior that the draws do not see, but distant ones do.
+    """
+
+    parts: tuple[Array, ...]
+    log_p: Array
+    log_q: Array
+    log_rough: Array
+    unsure: NDArray[np.bool_]
+    weights: Psis
+    missed: float = 0.0
+
+    @property
+    def n(self) -> int:
+        return len(self.log_p)
+
+    def points_with_weight(self) -> tuple[Array, NDArray[np.bool_]]:
+        """The points whose weight is positive, and which they are (n,)."""
+        positive = np.isfinite(self.log_ratios)
+        u, first = np.empty((int(positive.sum()), self.parts[0].shape[1])), 0
+        ends = np.cumsum([len(part) for part in self.parts])[:-1]
+        for part, own in zip(self.parts, np.split(positive, ends), strict=True):
+            last = first + int(own.sum())
+            np.compress(own, part, axis=0, out=u[first:last])
+            first = last
+        return u, positive
+
+    @property
+    def log_ratios(self) -> Array:
+        """log p/q (n,), -inf where no draw was had, or a density is not finite."""
+        return finite(self.log_p - self.log_q)
+
+    @property
+    def lost(self) -> float:
+        """The share of the posterior where no draws could be made: by the rough weights there, which are too
+        large by so much, on average, as those of draws are, if any has one.
+        """
+        drawn, rough = np.isfinite(self.log_ratios), np.isfinite(self.log_rough)
+        if not drawn.any():
+            return 1.0
+        if not (rough & ~drawn).any():
+            return 0.0
+        total, known = log_sum_exp(self.log_ratios), rough & drawn
+        excess = 0.0
+        if known.any():
+            excess = float(softmax(self.log_ratios[known]) @ (self.log_rough - self.log_ratios)[known])
+        lost = log_sum_exp(self.log_rough[rough & ~drawn]) - excess
+        return float(np.exp(lost - np.logaddexp(lost, total)))
+
+
+Given = BlockDraws | FieldDraws
+"""What draws of the rest are made by."""
+
+
+def given(marginal: Marginal, mixture: Mixture, n: int, rng: np.random.Generator) -> Given:
+    """A field's Gaussians; of blocks densities, that are shaped by a few of them. n draws will be made."""
+    near = mixture.undefended
+    match marginal.inner:
+        case Fields() as fields:
+            trends = trends_of(spread_of(near.draws(OUTER.draws, rng)))
+            points = near.draws(TREND_POINTS * trends.count, rng)
+            some = np.concatenate([marginal.centre[None], points])
+            return field_draws(fields, trends, some, marginal.start(some), rng)
+        case Blocks() as blocks:
+            some = np.concatenate([marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
+            found = blocks.modes(some, marginal.start(some), BLOCK_MODES.about)
+            own = BlockDraws(blocks, shape_of(blocks, some, found), marginal.start)
+            return with_trends(own, near, n, rng)
+
+
+class Round(NamedTuple):
+    """Draws of a mixture and of the rest given these.
+
+    Points u (n, dim), log densities of the target, those of the rest, and of the marginal by Laplace, nan
+    if not known; and where the rest is unsure.
+    """
+
+    mixture: Mixture
+    u: Array
+    log_p: Array
+    log_given: Array
+    about: Array
+    unsure: NDArray[np.bool_]
+
+    def batch(self, outer: Indices) -> Proposal:
+        """The outer coordinates, with log marginals that are right on average."""
+        return Proposal(self.u[:, outer], finite(self.log_p - self.log_given), self.mixture.log_density)
+
+
+def outer_points(rounds: Sequence[Round], outer: Indices) -> Array:
+    """The outer coordinates (n, d) of all draws."""
+    return np.concatenate([each.u[:, outer] for each in rounds])
+
+
+def drawn(peak: Peak, mixture: Mixture, n: int, rng: np.random.Generator) -> Drawn:
+    """Weighted draws, of which n would do: of a first mixture, and of better ones where weights are uneven.
+
+    They are more where the weights have a variance, but few draws count.
+    """
+    marginal, own = peak.marginal, given(peak.marginal, mixture, n, rng)
+    highest = marginal.log_density(marginal.centre)
+    outer, rounds = marginal.inner.structure.outer, list[Round]()
+
+    def go(size: int) -> Round:
+        rounds.append(round_of(marginal, highest, mixture, own, mixture.draws(size, rng), rng))
+        return rounds[-1]
+
+    few = mixture.dim <= OUTER.most_mixed  # of many, what is fitted to few draws is no better
+    first, enough = (FIRST_ENOUGH, ENOUGH_EFFECTIVE) if few else (FEWEST_EFFECTIVE, FEWEST_EFFECTIVE)
+    for k, share in enumerate(ROUND_SHARES):
+        alone = together([go(int(n * share))], outer).weights
+        left = n - sum(len(each.u) for each in rounds)
+        least = (enough if k else first) * int(n * share)
+        if left > 0 and alone.ess >= least and (alone.khat < GOING_KHAT or alone.light_tail):
+            go(left)
+        found = together(rounds, outer)
+        if found.n >= n and is_reliable(found.weights) and found.weights.ess >= enough * n:
+            break
+        if k and not few and found.weights.ess < HOPELESS * found.n:
+            break
+        mixture = fitted_to(outer_points(rounds, outer), found.weights, rng, one=k == 0 and left > 0)
+    if is_reliable(found.weights) and FEWEST_EFFECTIVE * n <= found.weights.ess < ENOUGH_EFFECTIVE * n:
+        go(int(found.n * (ENOUGH_EFFECTIVE * n / found.weights.ess - 1)))
+        found = together(rounds, outer)
+    if found.weights.ess < FEWEST_EFFECTIVE * n or marginal.inner.exact.is_costly:
+        return found
+    return found._replace(missed=misses(rounds, marginal, own, rng))
+
+
+def together(rounds: Sequence[Round], outer: Indices) -> Drawn:
+    """All draws of the rounds as those of one mixture (Cornuet, Marin, Mira and Robert 2012, equation 3).
+
+    So a place that a later mixture leaves out has the draws and the density of an earlier one.
+    """
+    _, parts, *arrays = zip(*rounds, strict=True)
+    log_p, log_given, about, unsure = map(np.concatenate, arrays)
+    log_outer = density_of([each.batch(outer) for each in rounds])(outer_points(rounds, outer))
+    log_q = log_given + log_outer
+    return Drawn(parts, log_p, log_q, about - log_outer, unsure, psis(finite(log_p - log_q)))
+
+
+def misses(rounds: Sequence[Round], marginal: Marginal, own: Given, rng: np.random.Generator) -> float:
+    """The share of the posterior that the draws do not see, but those of wider and wider Gaussians do.
+
+    Where Laplace's approximation has mass there, that of the marginal is estimated as of the draws.
+    """
+    outer = marginal.inner.structure.outer
+    batches = [each.batch(outer) for each in rounds]
+    log_p = np.concatenate([each.log_p for each in batches])
+    near = Proposal(outer_points(rounds, outer), log_p, density_of(batches))
+
+    def estimated(far: Proposal) -> Proposal:
+        seen, log_p = np.isfinite(far.log_p), far.log_p.copy()
+        if seen.any():
+            parts = row_parts(int(seen.sum()), own.numbers)
+            log_p[seen] = np.concatenate([log_marginals(marginal, own, far.u[seen][k], rng) for k in parts])
+        return replace(far, log_p=log_p)
+
+    return missed(near, *map(estimated, overdispersed_batches(near, marginal, rng)))
+
+
+def log_marginals(marginal: Marginal, own: Given, outer: Array, rng: np.random.Generator) -> Array:
+    """Log marginal densities at outer points (n, d), right on average, by a draw of the rest at each."""
+    _, joint, given_outer, *_ = draws_at(marginal, own, outer, np.full(len(outer), -np.inf), rng)
+    return finite(joint - given_outer)
+
+
+def round_of(
+    marginal: Marginal, highest: float, mixture: Mixture, own: Given, outer: Array, rng: np.random.Generator
+) -> Round:
+    """A draw of the rest at outer points (n, d) of the mixture, some of them at a time.
+
+    None is made where the weight is negligible beside that at the mode, whose log density is `highest`.
+    """
+    weight = highest - mixture.log_density(marginal.centre[None])
+    least = weight + mixture.log_density(outer) - OUTER.negligible
+    parts = row_parts(len(outer), own.numbers)
+    found = [draws_at(marginal, own, outer[part], least[part], rng) for part in parts]
+    return Round(mixture, *map(np.concatenate, zip(*found, strict=True)))
+
+
+def draws_at(
+    marginal: Marginal, own: Given, outer: Array, least: Array, rng: np.random.Generator
+) -> tuple[Array, Array, Array, Array, NDArray[np.bool_]]:
+    """What a Round has of points, but for the mixture; none where the marginal seems to be below `least`."""
+    inner = marginal.inner
+    found = own.draws(outer, least, rng)
+    log_p, rows = np.full(len(outer), -np.inf), found.complete
+    if rows.any():
+        log_p[rows] = inner.values(outer[rows], found.latent[rows])
+    return inner.points(outer, found.latent), log_p, found.log_q, found.about, found.unsure

@@ -1,0 +1,138 @@
+"""ADVI (Kucukelbir et al. 2017, Algorithm 1), initialised by Pathfinder, then optimised to convergence.
+
+Four stages: start, the paper's loop, refinement on fixed draws, and the draws on which the verdict rests.
+The loop alone is the paper's algorithm, with the same numbers.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from ppl.kernel.advi.estimators.reparameterised import reparameterised
+from ppl.kernel.advi.eta_search import FEWEST_SEARCH_DRAWS
+from ppl.kernel.advi.families import family_of
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.journal import once
+from ppl.kernel.advi.optimise import Algorithm
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.start import Init
+from ppl.kernel.advi.steps.advi_sequence import AdviSequence
+from ppl.kernel.advi.steps.averaging import AVERAGED_TAIL
+from ppl.kernel.advi.stopping.relative_elbo import RelativeElbo
+from ppl.kernel.advi.target import Target, without_blocks
+from ppl.methods.correct.correction import will_move
+from ppl.methods.initialise.starting import Start
+from ppl.methods.recipes.nested import Refused, by_blocks
+from ppl.methods.recipes.optimising import Loop, initialise, path_without_steps, run_loop
+from ppl.methods.recipes.parts import algorithm_of, etas_of, stopping_of, with_noise
+from ppl.methods.recipes.result import Path, Result, result_of
+from ppl.methods.refine.family_upgrade import at_start, upgrade
+from ppl.methods.refine.newton_by_rows import at_mode_of_all_rows
+from ppl.methods.refine.refinement import Refined, refine, unrefined
+from ppl.methods.run.context import Context
+from ppl.methods.run.phases import integrates_blocks
+from ppl.methods.run.settings import Settings
+
+NO_REFINEMENT = (
+    "The refinement on fixed draws was skipped: it needs all rows at once and does not work with minibatches."
+)
+NOT_RUN = Outcome(Ending.COMPLETED, "no stochastic step was taken")
+# The family that `auto` begins with.
+FIRST = "meanfield"
+
+
+def staged(target: Target, init: Init, context: Context) -> Result:
+    """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
+    settings = context.settings
+    if integrates_blocks(settings):
+        try:
+            return by_blocks(target, init, context)
+        except Refused:
+            target = without_blocks(target)
+    name = FIRST if settings.algorithm == "auto" else settings.algorithm
+    family = with_noise(family_of(name, target.dim, settings.rank), settings)
+    # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
+    with np.errstate(all="ignore"):
+        start = initialise(target, family, init, context)
+        q, path = (
+            _at_start(target, start, context)
+            or _on_fixed_draws(target, start, context)
+            or _optimised(target, start, context)
+        )
+        return result_of(target, q.family, q.params, path, context)
+
+
+def _at_start(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:
+    """The Gaussian at the start, if `auto` may end with it and it fits; a step size asks for steps."""
+    settings, rng = context.settings, context.streams.refine
+    chooses = settings.algorithm == "auto" and settings.eta is None and settings.corrects and settings.upgrade
+    if not (chooses and _refines(settings)) or start.outcome is not None:
+        return None
+    q = once(context.journal, "at start", lambda: at_start(target, start, settings, rng), rng)
+    return None if q is None else (q, path_without_steps(start, q))
+
+
+def _on_fixed_draws(target: Target, start: Start, context: Context) -> tuple[Refined, Path] | None:
+    """What the third stage finds from the start, if `auto` moves draws from it, which need not be exact.
+
+    Where the start lies so far out that it does not come to an end, the loop comes first.
+    """
+    settings, journal, rng = context.settings, context.journal, context.streams.refine
+    chooses = settings.algorithm == "auto" and settings.eta is None and _refines(settings)
+    if not (chooses and start.scaled and start.outcome is None and will_move(target, settings)):
+        return None
+    found = once(journal, "on fixed draws", lambda: refine(start, start.params, NOT_RUN, context), rng)
+    if found.outcome.ending not in (Ending.CONVERGED, Ending.INTERRUPTED):
+        return None
+    q = once(journal, "end", lambda: _upgraded(target, start, found, context), rng)
+    return q, path_without_steps(start, q)
+
+
+def _optimised(target: Target, start: Start, context: Context) -> tuple[Refined, Path]:
+    """What the loop and the third stage find."""
+    settings = context.settings
+    parts, etas = partial(_parts, settings, start.family), etas_of(settings, "advi", start.scaled)
+    # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
+    fewest = 1 if settings.refine else FEWEST_SEARCH_DRAWS
+    loop = run_loop(parts, start, context, etas, fewest, allow_no_step=_refines(settings))
+    q = once(context.journal, "end", lambda: _end(target, start, loop, context), context.streams.refine)
+    return q, loop.path(start, q.outcome, (start.note, loop.note, *q.notes), q.at_maximum)
+
+
+def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
+    """The third stage, unless it is switched off or the user has had enough."""
+    settings = context.settings
+    params, outcome = loop.run.average, loop.outcome
+    if settings.minibatch is not None:
+        found = unrefined(start, params, outcome, loop.search.note)
+        upgrades = settings.algorithm == "auto" and settings.upgrade
+        better = at_mode_of_all_rows(target, found, context.streams.refine) if upgrades else found
+        unsaid = better is found and settings.refine and not loop.search.note
+        return replace(found, notes=(NO_REFINEMENT,)) if unsaid else better
+    if settings.refine and outcome.ending is not Ending.INTERRUPTED:
+        return _upgraded(target, start, refine(start, params, outcome, context), context)
+    return unrefined(start, params, outcome, loop.search.note)
+
+
+def _upgraded(target: Target, start: Start, found: Refined, context: Context) -> Refined:
+    """A larger family, where that is called for."""
+    if not context.settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:
+        return found
+    try:
+        return upgrade(target, start, found, context)
+    except KeyboardInterrupt:
+        return replace(found, outcome=interrupted("in the upgrade to full rank"))
+
+
+def _refines(settings: Settings) -> bool:
+    """Whether a refinement on fixed draws follows the loop, which then need not be waited for."""
+    return settings.refine and settings.minibatch is None
+
+
+def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
+    """The parts of Algorithm 1 in the slots of the loop."""
+    stopping = stopping_of(settings, "relative-elbo")
+    if settings.stop is None and _refines(settings):
+        stopping = RelativeElbo.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj, gives_up=True)
+    return algorithm_of(settings, family, eta, reparameterised, AdviSequence, stopping, AVERAGED_TAIL)

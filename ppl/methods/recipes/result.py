@@ -1,0 +1,340 @@
+"""What a recipe leaves, and how it is made from the q that was found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import nan
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ppl.kernel.advi.elbo import Elbo, elbo_of
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.families.standard import StudentT
+from ppl.kernel.advi.finite_draws import points_with_density
+from ppl.kernel.advi.numerics.parts import by_rows, draws_within, row_parts
+from ppl.kernel.advi.optimise import TracePoint
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.progress import Phase, Progress
+from ppl.kernel.advi.target import Array, Target, finite, log_densities, share_of_rows, width_of
+from ppl.methods.correct.bridge import of_weighted
+from ppl.methods.correct.correction import (
+    CORRECTION,
+    Corrected,
+    Elsewhere,
+    beside_chains,
+    correct,
+    gaussian_of,
+    go_on,
+)
+from ppl.methods.correct.draw_source import DrawSource
+from ppl.methods.correct.evidence import (
+    Densities,
+    Estimates,
+    defended,
+    mixed,
+    of_weights,
+)
+from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
+from ppl.methods.diagnose.diagnostics import trend
+from ppl.methods.diagnose.level import Level
+from ppl.methods.diagnose.psis import WeightedDraws, weighted_draws_of
+from ppl.methods.diagnose.verdict import Verdict, verdict_of
+from ppl.methods.moves.metric import CORRELATED_DIMENSIONS
+from ppl.methods.moves.sampler import Adapted
+from ppl.methods.run.context import Context
+from ppl.methods.run.settings import Settings
+
+
+class ResultLimits(NamedTuple):
+    """How the draws at the end are made."""
+
+    tries_a_draw: int = 100
+    """Times in a row that a draw at the end may have no finite log density: a q that lies half outside the
+    support still has its draws written; the count of those dropped tells.
+    """
+
+    first_share: float = 0.5
+    """The share of the draws of q that are weighted first: where these weights are alike, no more are."""
+
+    wide_share: float = 0.25
+    """For each draw of q, draws of a Student's t that the evidence rests on too: q alone was off by
+    up to 5 standard errors where the posterior has heavy tails.
+    """
+
+    wide_degrees: float = 2.1
+    """Its degrees of freedom: few, for its tails should be as heavy as those of most posteriors."""
+
+    draws_when_interrupted: int = 10
+    """Draws that are made all the same when Ctrl-C came in the middle of them."""
+
+
+RESULT = ResultLimits()
+
+OWN_EVIDENCE = (DrawSource.MOVED, DrawSource.NESTED)
+"""Draws that the weights of q say nothing of."""
+ELSEWHERE = (
+    "The optimisation ended at a mode with almost no mass: the approximation is the Gaussian at the "
+    "mode that has the mass, with the curvature there."
+)
+ESTIMATED = (
+    "Log densities of draws, k-hat and the ELBO are estimated: all rows of data give the linear part, a "
+    "sample of {:.2g}% of the rows gives the rest."
+)
+FEWER = "The approximation is complete, but only {} draws were made; the verdict is based on these."
+
+
+@dataclass(frozen=True)
+class Path:
+    """How q was come by: where the run started, its step size, and what it met on the way.
+
+    `at_maximum` is whether a later stage than the loop ended where the ELBO has no slope.
+    """
+
+    start: Array
+    outcome: Outcome
+    eta: float = nan
+    eta_scores: Mapping[float, float] = field(default_factory=dict)
+    iterations: int = 0
+    trace: tuple[TracePoint, ...] = ()
+    dropped: int = 0
+    notes: Sequence[str] = ()
+    at_maximum: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run leaves.
+
+    `family` and `params` (size,) are q itself, `mean_u` (dim,) its mean. `draws_u` (draws, dim) are the
+    draws; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of what
+    the draws follow, as CmdStan writes it: log q(u) - log q(mean), or the target's where draws were made
+    better than those of q. `final_elbo` and its standard error, in nats, are from fresh draws of q. `dropped`
+    counts draws whose log density was not finite; `notes` are sentences for the user; `verdict` says how far
+    all this can be believed. `evidence` is the log of the integral of the target as far as the draws tell,
+    None where they do not; see `ppl.results.fits.log_evidence`. `errors` is what means over the draws are in
+    error by; `adapted` the chains that moved draws are of, where more of them come from.
+    """
+
+    settings: Settings
+    family: Family
+    params: Array
+    path: Path
+    final_elbo: float
+    final_elbo_se: float
+    draws_u: Array
+    log_p: Array
+    log_q: Array
+    log_g: Array
+    dropped: int
+    notes: tuple[str, ...]
+    verdict: Verdict
+    evidence: Estimates | None = None
+    errors: ErrorSources = INDEPENDENT
+    adapted: Adapted | None = None
+
+    def cut(self, n: int) -> "Result":
+        """The first n draws, where Ctrl-C kept the rest from being turned into the program's variables."""
+        if n >= len(self.draws_u):
+            return self
+        first = {name: getattr(self, name)[:n] for name in ("draws_u", "log_p", "log_q", "log_g")}
+        path = replace(self.path, outcome=interrupted(f"in the variables of draw {n + 1}"))
+        return replace(self, path=path, errors=self.errors.at(slice(n)), **first)
+
+    @property
+    def error_sources(self) -> ErrorSources:
+        """`errors`, and what independent runs differ by; of poor draws the error is not known."""
+        if self.verdict.level is Level.POOR:
+            return replace(self.errors, between=nan)
+        spread = self.verdict.spread
+        between = self.errors.between + (spread.between if spread else 0.0)
+        return replace(self.errors, between=between)
+
+    @property
+    def mean_u(self) -> Array:
+        return self.family.mean(self.params)
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.path.outcome
+
+
+def result_of(target: Target, family: Family, params: Array, path: Path, context: Context) -> Result:
+    """Draw from the final q, and make the draws better where the settings want it.
+
+    The draws are fresh, so the final ELBO rests on them, at least elbo_samples. Ctrl-C leaves a few draws; a
+    second one leaves none. A q moves, once, where the mass is, if it is found at another mode.
+    """
+    settings, rng, listen = context.settings, context.streams.draws, context.listen
+    n = pool_size(target, settings)
+    first = max(fewest_draws(settings), int(RESULT.first_share * n))
+    try:
+        listen(Progress(Phase.IMPORTANCE, 0, n))
+        proposals, dropped = weighted(target, family, params, first, rng)
+        if first < n and not proposals.weights.alike:
+            rest, more = weighted(target, family, params, n - first, rng)
+            proposals, dropped = joined(proposals, rest), dropped + more
+    except KeyboardInterrupt:
+        few = min(RESULT.draws_when_interrupted, n)
+        notes = [*path.notes, FEWER.format(few)]
+        path = replace(path, outcome=interrupted(f"in the last {n} draws"), notes=notes)
+        proposals, dropped = weighted(target, family, params, few, rng)
+    elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
+    # Who stopped the run by hand does not want to wait for better draws.
+    effective = replace(settings, move=False) if path.outcome.ending is Ending.INTERRUPTED else settings
+    q = gaussian_of(family, params)
+    corrected = correct(target, effective, q, proposals, rng, listen, goes=ELSEWHERE not in path.notes)
+    if isinstance(corrected, Elsewhere):
+        full, path = FullRank(target.dim), replace(path, notes=[*path.notes, ELSEWHERE])
+        there = full.of(corrected.mean, np.linalg.cholesky(corrected.covariance))
+        # as of a saved fit, whose q is the one there
+        return result_of(target, full, there, path, replace(context, streams=replace(context.streams)))
+    estimated = _estimated(target, min(len(proposals.u), max(first, n - first)))
+    path = replace(path, notes=[*path.notes, *estimated])
+    if corrected.interrupted:
+        path = replace(path, outcome=interrupted("while draws were moved"))
+    ended = path.outcome.ending is not Ending.INTERRUPTED
+    if ended and corrected.made not in OWN_EVIDENCE and (settings.corrects or not target.dim):
+        try:
+            by_q = (
+                evidence_by(target, family, params, proposals, dropped, rng) if q else density_at(proposals)
+            )
+            corrected = replace(corrected, evidence=beside_chains(by_q, corrected.evidence))
+        except KeyboardInterrupt:
+            path = replace(path, outcome=interrupted("at the evidence"))
+    return result_with(settings, family, params, path, proposals, elbo, corrected)
+
+
+def evidence_by(
+    target: Target,
+    family: Family,
+    params: Array,
+    proposals: WeightedDraws,
+    dropped: int,
+    rng: np.random.Generator,
+) -> Estimates:
+    """By draws of q and of a Student's t with its location and scale, and by a bridge to all of these."""
+    wide: Family = replace(cast(Any, family), standard=StudentT(RESULT.wide_degrees))
+    n = max(1, int(RESULT.wide_share * len(proposals.u)))
+    far = np.empty((n, family.dim))
+
+    def densities(u: Array, log_p: Array) -> Densities:
+        log_q, log_wide = (by_rows(partial(each.log_density, params), u) for each in (family, wide))
+        return Densities(log_p, log_q, log_wide)
+
+    with np.errstate(all="ignore"):
+        for part in row_parts(n, family.dim):
+            far[part] = wide.transform(params, wide.noise(len(far[part]), rng))
+        log_p = finite(by_rows(partial(log_densities, target), far))
+        q, beside = densities(proposals.u, proposals.log_p), densities(far, log_p)
+        by, log_g = defended(q, beside, dropped), np.concatenate(mixed(q, beside, dropped))
+    log_p = np.concatenate([proposals.log_p, log_p])
+    fits = target.dim <= CORRELATED_DIMENSIONS  # else no Gaussian is fitted to them, and they are not copied
+    u = np.concatenate([proposals.u, far]) if fits else np.empty((len(log_p), 0))
+    pool = weighted_draws_of(u, log_p, log_g)
+    return of_weighted(target, by, pool, len(u) + dropped, rng)
+
+
+def density_at(proposals: WeightedDraws) -> Estimates:
+    """Of a program without parameters, whose density is the evidence."""
+    by = of_weights(proposals.weights)
+    return Estimates(by, by)
+
+
+def weighted(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+) -> tuple[WeightedDraws, int]:
+    """n draws of q with their weights, and how many others had no finite log density."""
+    u, log_p, dropped = points_with_density(target, family, params, n, rng, RESULT.tries_a_draw)
+    return weighted_draws_of(u, log_p, by_rows(partial(family.log_density, params), u)), dropped
+
+
+def joined(first: WeightedDraws, rest: WeightedDraws) -> WeightedDraws:
+    """All of them, their weights smoothed together."""
+    return weighted_draws_of(*map(np.concatenate, zip(first[:3], rest[:3], strict=True)))
+
+
+def result_with(
+    settings: Settings,
+    family: Family,
+    params: Array,
+    path: Path,
+    proposals: WeightedDraws,
+    elbo: Elbo,
+    corrected: Corrected,
+) -> Result:
+    """The Result with the corrected draws, judged by the draws of q."""
+    dropped = path.dropped + elbo.dropped
+    rise = None if path.at_maximum else trend(path.trace)
+    log_q = by_rows(partial(family.log_density, params), corrected.u)
+    # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
+    at_mean = family.log_density(params, family.mean(params)[None])
+    log_g = log_q - at_mean if corrected.made is DrawSource.OF_Q else corrected.log_p
+    return Result(
+        settings=settings,
+        family=family,
+        params=params,
+        path=path,
+        final_elbo=elbo.value,
+        final_elbo_se=elbo.se,
+        draws_u=corrected.u,
+        log_p=corrected.log_p,
+        log_q=log_q,
+        log_g=log_g,
+        dropped=dropped,
+        notes=(*path.notes, *_notes(path, elbo.value, dropped)),
+        verdict=verdict_of(proposals, elbo, path.outcome, rise, corrected),
+        evidence=corrected.evidence,
+        errors=corrected.errors,
+        adapted=corrected.adapted if corrected.made is DrawSource.MOVED else None,
+    )
+
+
+def result_of_chains(
+    target: Target, family: Family, params: Array, path: Path, chains: Adapted, context: Context
+) -> Result:
+    """The Result with draws of chains that go on; q is judged by fresh draws of its own."""
+    settings, rng = context.settings, context.streams.draws
+    proposals, dropped = weighted(target, family, params, fewest_draws(settings), rng)
+    elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
+    corrected = go_on(target, chains, settings.draws, rng, context.listen)
+    return result_with(settings, family, params, path, proposals, elbo, corrected)
+
+
+def pool_size(target: Target, settings: Settings) -> int:
+    """How many draws of q are weighted: more than are written where they may be resampled."""
+    least = fewest_draws(settings)
+    if settings.resample or (target.dim and settings.corrects and settings.resample is None):
+        affordable = min(CORRECTION.proposals, CORRECTION.most_work // (40 * width_of(target)))
+        return max(least, draws_within(affordable, target.dim, least))
+    return least
+
+
+def fewest_draws(settings: Settings) -> int:
+    """The draws of q that the fit's own draws and its ELBO rest on."""
+    return max(settings.draws, settings.elbo_samples)
+
+
+def _estimated(target: Target, draws: int) -> list[str]:
+    """The note on log densities that are computed from a sample of the rows, of so many draws at once."""
+    most_at_once = max((part.stop - part.start for part in row_parts(draws, target.dim)), default=0)
+    share = share_of_rows(target, most_at_once)
+    return [] if share == 1 else [ESTIMATED.format(100 * share)]
+
+
+def _notes(path: Path, final_elbo: float, dropped: int) -> list[str]:
+    notes = []
+    best = max((point.elbo for point in path.trace), default=-np.inf)
+    if best - final_elbo > max(1.0, 0.05 * abs(final_elbo)):
+        notes.append(f"The ELBO was higher on the way ({best:.6g}) than at the end; try a smaller eta.")
+    if dropped:
+        notes.append(f"{dropped} draws had no finite log density and were redrawn.")
+    return notes
+
+
+def without_parameters(target: Target, settings: Settings) -> Result:
+    """Draws from R^0, where q is the posterior; the counterpart of CmdStan's `fixed_param`."""
+    outcome = Outcome(Ending.CONVERGED, "the program has no parameters, so nothing was fitted")
+    path = Path(start=np.zeros(0), outcome=outcome, at_maximum=True)
+    return result_of(target, FullRank(0), np.zeros(0), path, Context.of(settings))

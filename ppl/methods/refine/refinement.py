@@ -1,0 +1,82 @@
+"""The third stage: from where the loop ended to the maximum of the ELBO on fixed draws."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.kernel.advi.families.family import Family
+from ppl.kernel.advi.families.full_rank import FullRank
+from ppl.kernel.advi.outcome import Ending, Outcome, interrupted
+from ppl.kernel.advi.target import Array
+from ppl.methods.correct.correction import will_move
+from ppl.methods.initialise.starting import Start
+from ppl.methods.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws, gradients_for
+from ppl.methods.refine.fixed_elbo import negative_elbo
+from ppl.methods.refine.linear_response import linear_response
+from ppl.methods.run.context import Context
+
+COMPARED_DRAWS = 32
+"""Draws on which the ELBO before refinement is compared with that after."""
+
+
+@dataclass(frozen=True)
+class Refined:
+    """A q in the coordinates of the model, how it was ended, and notes for the user."""
+
+    family: Family
+    params: Array
+    outcome: Outcome
+    at_maximum: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def unrefined(start: Start, params: Array, outcome: Outcome, *notes: str) -> Refined:
+    """The loop's answer as it is."""
+    return Refined(start.family, start.back(params), outcome, notes=notes)
+
+
+def refine(start: Start, params: Array, before: Outcome, context: Context) -> Refined:
+    """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
+
+    Where it fails, or is interrupted, the loop's answer and outcome stay. The setting
+    `linear_response` replaces the covariance found by that of its linear response.
+    """
+    rng, most = context.streams.refine, gradients_for(start.target) - 2 * COMPARED_DRAWS
+    try:
+        z = start.family.noise(COMPARED_DRAWS, rng)
+        loss = negative_elbo(start.target, start.family, z, 0.0)
+        begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
+        at = (start.target, start.family, begin, rng, context.listen, start.metric, most)
+        moves = will_move(start.target, context.settings)
+        tolerance = FIXED_DRAWS.tolerance_before_moves if moves else FIXED_DRAWS.tolerance
+        found = fit_fixed_draws(*at, context.journal, "refine", tolerance)
+    except InferenceError as error:
+        return unrefined(start, params, before, f"Not refined on fixed draws: {error}")
+    except KeyboardInterrupt:
+        return unrefined(start, params, interrupted("in the refinement on fixed draws"))
+    return answer(start, found, context.settings.linear_response)
+
+
+def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Refined:
+    """The q that was found on fixed draws or, if `corrected`, a full-rank one with the same mean and the
+    covariance of its linear response.
+    """
+    plain = Refined(start.family, start.back(found.params), found.outcome, found.outcome.converged)
+    if not corrected or found.outcome.ending is Ending.INTERRUPTED:
+        return plain
+    try:
+        covariance = linear_response(start.target, start.family, found.params, found.z)
+        factor = np.asarray(np.linalg.cholesky(covariance), dtype=float)
+    except (InferenceError, np.linalg.LinAlgError) as error:
+        return replace(plain, notes=(f"No correction by linear response: {error}.",))
+    except KeyboardInterrupt:
+        return replace(plain, outcome=interrupted("in the linear response"), at_maximum=False)
+    full = FullRank(start.family.dim)
+    params = replace(start, family=full).back(full.of(start.family.mean(found.params), factor))
+    return replace(plain, family=full, params=params)
+
+
+def _or_infinite(loss: float) -> float:
+    return loss if math.isfinite(loss) else math.inf

@@ -1,0 +1,6 @@
+"""What every stage of a fit is given beside its target."""
+
+from ppl.kernel.advi import context
+from ppl.methods.run.settings import Settings
+
+Context = context.Context[Settings]

@@ -1,0 +1,147 @@
+"""Functions that take settings as keywords: their types, defaults and help are those of a record."""
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+
+from ppl.errors import OutOfRange, UnknownSetting, in_a_line
+from ppl.kernel.advi.progress import Listener
+from ppl.methods.run import settings as records
+from ppl.methods.run.setting import settings, settings_of
+from ppl.scalars import python_number
+from ppl.spelling import nearest
+
+SECONDS_A_WRITE = 10.0
+"""Seconds between two writes of a checkpoint: a short run writes none, a long one spends no time on them."""
+
+P = ParamSpec("P")
+S = TypeVar("S")
+R = TypeVar("R")
+W = TypeVar("W", bound="ProgressOptions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressOptions:
+    """How a run is followed, which changes nothing of what it gives.
+
+    Attributes:
+        progress: True shows a bar on a terminal or in a notebook, elsewhere plain lines on standard error;
+            a function is called with an inference.Progress at each report; None or False is silent.
+        on_interrupt: what Ctrl-C does: "raise" raises KeyboardInterrupt with what there is as its `fit`,
+            "return" returns that.
+    """
+
+    progress: Listener | bool | None = None
+    on_interrupt: Literal["raise", "return"] = "raise"
+
+    def __post_init__(self) -> None:
+        known = self.progress is None or isinstance(self.progress, bool) or callable(self.progress)
+        require(self, "progress", known, "True, False, None or a function")
+        stated = isinstance(self.on_interrupt, str) and self.on_interrupt in ("raise", "return")
+        require(self, "on_interrupt", stated, '"raise" or "return"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(ProgressOptions):
+    """How a run is followed and kept, which changes nothing of what it gives.
+
+    Attributes:
+        checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
+        resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
+        checkpoint_every: seconds between two writes of it.
+    """
+
+    checkpoint: str | Path | None = None
+    resume: bool = False
+    checkpoint_every: float = SECONDS_A_WRITE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        path, every = self.checkpoint, self.checkpoint_every
+        require(self, "checkpoint", isinstance(path, str | Path | None), "the path of a file, or None")
+        require(self, "resume", isinstance(self.resume, bool), "True or False")
+        duration = isinstance(every, int | float) and every >= 0
+        require(self, "checkpoint_every", duration, "a number of seconds")
+
+
+def require(record: ProgressOptions, name: str, good: bool, expected: str) -> None:
+    """Raises OutOfRange unless a keyword has a value that it can have."""
+    if not good:
+        value = in_a_line(repr(getattr(record, name)))
+        raise OutOfRange(f"{name} = {value} is out of range; expected {expected}.")
+
+
+def take_options(record: type[W], keywords: dict[str, Any]) -> W:
+    """The record of those keywords that are its own, which are taken out."""
+    return record(**{f.name: keywords.pop(f.name) for f in fields(record) if f.name in keywords})
+
+
+RUN_OPTIONS = tuple(f.name for f in fields(RunOptions))
+
+
+# What each method takes. They have no docstrings, so that editors show those of the methods.
+
+
+@settings
+class VariationalKeywords(RunOptions, records.Settings): ...
+
+
+@settings
+class OptimizeKeywords(RunOptions, records.OptimizeSettings): ...
+
+
+@settings
+class LaplaceKeywords(RunOptions, records.LaplaceSettings): ...
+
+
+@settings
+class PathfinderKeywords(RunOptions, records.PathfinderSettings): ...
+
+
+@settings
+class SampleKeywords(ProgressOptions, records.SampleSettings): ...
+
+
+def takes(
+    record: Callable[P, object],
+) -> Callable[[Callable[Concatenate[S, ...], R]], Callable[Concatenate[S, P], R]]:
+    """A function of a first argument and keywords takes those of `record`, for type checkers and at run time.
+
+    Raises:
+        UnknownSetting: where it is called with any other; names the nearest one.
+    """
+    keywords = list(inspect.signature(record).parameters.values())
+    known = [keyword.name for keyword in keywords]
+
+    def decorate(function: Callable[Concatenate[S, ...], R]) -> Callable[Concatenate[S, P], R]:
+        @wraps(function)
+        def checked(first: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
+                if name not in known:
+                    raise UnknownSetting(function.__name__, name, nearest(name, known), known)
+            numbers: Any = {name: python_number(value) for name, value in kwargs.items()}
+            return function(first, *args, **numbers)
+
+        own = inspect.signature(function)
+        first = next(iter(own.parameters.values()))
+        about = f"{inspect.getdoc(function)}\n\n{_listing(record)}\n"
+        vars(checked).update(__signature__=own.replace(parameters=[first, *keywords]))
+        checked.__doc__ = about
+        return checked
+
+    return decorate
+
+
+def _listing(record: Any) -> str:
+    """The settings of a record, a line each, for `help`."""
+    lines = [
+        f"{known.name} ({known.unset or known.default!r}): {known.about.rstrip('.')}; {known.kind.expected}."
+        for known in settings_of(record).values()
+    ]
+    filled = [textwrap.fill(x, 100, initial_indent="    ", subsequent_indent="        ") for x in lines]
+    run_options = ", ".join(f.name for f in fields(record) if f.name in RUN_OPTIONS)
+    return "\n".join(["Settings:", *filled, f"    {run_options}: as in `{RunOptions.__module__}`."])

@@ -1,0 +1,165 @@
+"""How much memory a command will take, compared with what is free before it begins."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ppl.density.log_density import LogDensity
+from ppl.errors import InferenceError
+from ppl.memory import ARRAY_SIZES, available, in_bytes, out_of_memory
+from ppl.methods.initialise.lbfgs_path import LBFGS_PATH
+from ppl.methods.run.settings import SampleSettings, Settings
+from ppl.system.cores import cores_of
+
+MATRICES = {"fullrank": 6, "ssvb": 6, "dsvi": 6, "laplace": 4}
+"""Matrices (dim, dim) in memory at once: of the factor of q, its slopes, what a step remembers."""
+
+
+@dataclass(frozen=True)
+class MemoryModel:
+    """What a run holds in memory."""
+
+    copies: int = 2
+    """How often the draws are there at once: as they were made, and what is being computed of them."""
+
+    of_a_column: int = 64
+    """Numbers that would take the memory of a column's name, its summary and its text."""
+
+    of_a_dimension: int = 400
+    """Numbers for each dimension that the paths of the start take, where they are of a usual length."""
+
+    of_a_task: int = 1 << 12
+    """Numbers that would take the memory of one of many runs or chains: its settings, trace and verdict."""
+
+    of_a_row: int = 32
+    """Numbers that would take the memory of a row that is an object by itself."""
+
+    nuts: int = 6
+    """Numbers for each entry of a draw that nutpie holds until a chain ends: 893 MB for 122 MB of draws."""
+
+    statistics: int = 7
+    """Numbers that NUTS has on each draw."""
+
+
+MEMORY_NEEDED = MemoryModel()
+
+
+@contextmanager
+def memory_required() -> Iterator[None]:
+    """Refuse what runs out of memory all the same.
+
+    Raises:
+        InferenceError: it did; the message says what could not be had.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise InferenceError(out_of_memory(error), "PPL977") from None
+
+
+def require_memory(posterior: LogDensity, settings: Settings) -> None:
+    """Refuse a fit that would take more memory than there is.
+
+    Raises:
+        InferenceError: it would; the message says what it needs, what there is and what to do.
+    """
+    dim, matrices = posterior.param_unc_num(), MATRICES.get(settings.algorithm, 0)
+    numbers = numbers_of(posterior, settings)
+    draws = f"{settings.draws} draws of {_columns(posterior)}"
+    if matrices * dim**2 > numbers / 2:
+        advice = "Mean-field and low-rank need no matrix of all parameters: --algorithm meanfield."
+    elif settings.runs > settings.draws:
+        advice = f"Use fewer runs than {settings.runs} (--runs)."
+    else:
+        advice = _fewer(settings.draws, " (--draws)")
+    what = "A fit" if settings.runs == 1 else f"The best of {settings.runs} fits"
+    refuse_if_larger(numbers, f"{what} by {settings.algorithm} of {_size(posterior)}, with {draws},", advice)
+
+
+def require_memory_of_chains(posterior: LogDensity, settings: SampleSettings) -> None:
+    """Refuse chains of NUTS that would take more memory than there is; see `require_memory`."""
+    chains, draws = settings.num_chains, settings.num_warmup + settings.num_samples
+    if chains > draws:
+        advice = f"Use fewer chains than {chains} (--num-chains)."
+    elif settings.num_warmup > settings.num_samples:
+        advice = f"Use fewer warmup iterations than {settings.num_warmup} (--num-warmup)."
+    else:
+        advice = _fewer(settings.num_samples, " (--num-samples)")
+    what = f"{chains} chain{'s' * (chains > 1)} of {settings.num_warmup} and {settings.num_samples} draws"
+    refuse_if_larger(
+        numbers_of_chains(posterior, settings),
+        f"NUTS on {_size(posterior)}, with {what} of {_columns(posterior)},",
+        advice,
+    )
+
+
+def require_memory_of_rows(posterior: LogDensity, rows: int) -> None:
+    """Refuse so many rows of all variables where there is no memory for them; see `require_memory`."""
+    numbers = rows * (columns_of(posterior) + MEMORY_NEEDED.of_a_row)
+    refuse_if_larger(numbers, f"A table of {rows} draws of {_columns(posterior)}", _fewer(rows))
+
+
+def require_memory_of_simulations(simulations: int, columns: int) -> None:
+    """Refuse so many simulations where there is no memory for their ranks; see `require_memory`."""
+    numbers = simulations * (MEMORY_NEEDED.copies * columns + MEMORY_NEEDED.of_a_row)
+    advice = "A thousand simulations are enough for most questions (--simulations)."
+    refuse_if_larger(numbers, f"A table of the ranks of {simulations} simulations", advice)
+
+
+def refuse_if_larger(numbers: int, what: str, advice: str) -> None:
+    """Refuse what needs the memory of so many numbers where there is less.
+
+    Raises:
+        InferenceError: there is less; the message says how much.
+    """
+    needed = ARRAY_SIZES.number * numbers
+    if numbers > ARRAY_SIZES.unchecked and (there := available()) < needed:
+        raise InferenceError(
+            f"{what} needs about {in_bytes(needed)} of memory, and {in_bytes(there)} are free.\n{advice}",
+            "PPL977",
+        )
+
+
+def numbers_of(posterior: LogDensity, settings: Settings) -> int:
+    """How many numbers a fit has in memory at once, about, beside the data and one evaluation."""
+    dim, columns = posterior.param_unc_num(), columns_of(posterior)
+    draws = max(settings.draws, settings.elbo_samples, settings.grad_samples)
+    paths = min(LBFGS_PATH.most_numbers, MEMORY_NEEDED.of_a_dimension * dim)
+    return (
+        MEMORY_NEEDED.copies * draws * dim + draws * columns + MEMORY_NEEDED.of_a_column * columns
+        + paths + MATRICES.get(settings.algorithm, 0) * dim**2
+        + (settings.runs - 1) * (settings.draws * dim + MEMORY_NEEDED.of_a_task)
+    )  # fmt: skip
+
+
+def numbers_of_chains(posterior: LogDensity, settings: SampleSettings) -> int:
+    """The same of chains of NUTS: of those that are at work, and the draws of all."""
+    dim, columns, chains = posterior.param_unc_num(), columns_of(posterior), settings.num_chains
+    draws = settings.num_warmup + settings.num_samples
+    at_work = min(chains, cores_of(settings.cores))
+    return (
+        (MEMORY_NEEDED.nuts * at_work + chains) * draws * (dim + MEMORY_NEEDED.statistics)
+        + chains * (MEMORY_NEEDED.copies * settings.num_samples * columns + MEMORY_NEEDED.of_a_task)
+        + MEMORY_NEEDED.of_a_column * columns
+    )  # fmt: skip
+
+
+def columns_of(posterior: LogDensity) -> int:
+    """How many columns the draws will have, counted without their names."""
+    return sum(v.count for v in posterior.declared(include_tp=True, include_gq=True))
+
+
+def _size(posterior: LogDensity) -> str:
+    return f"{posterior.param_unc_num()} unconstrained parameters"
+
+
+def _columns(posterior: LogDensity) -> str:
+    """How many columns there are, and which variable has most of them."""
+    declared = posterior.declared(include_tp=True, include_gq=True)
+    largest = max(declared, key=lambda v: v.count, default=None)
+    most = f" ({largest.count} of `{largest.name}`)" if largest and len(declared) > 1 else ""
+    return f"{columns_of(posterior)} columns{most}"
+
+
+def _fewer(draws: int, option: str = "") -> str:
+    return f"Use fewer draws than {draws}{option}, or remove variables that need not be written."

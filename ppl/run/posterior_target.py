@@ -1,0 +1,87 @@
+"""How inference sees a posterior."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.density.log_density import Floats, LogDensity, OfPosterior
+from ppl.density.log_joint import LogJoint, Moving
+from ppl.density.updated import UpdatedJoint
+from ppl.kernel.advi.target import Known, Target
+from ppl.kernel.draws.names import variable_of
+from ppl.run.posterior_given import PosteriorGiven
+
+
+@dataclass(frozen=True)
+class PosteriorTarget(OfPosterior):
+    """A posterior as a density over R^dim (inference.target.Target).
+
+    Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
+    `note` is a sentence for the user, or ""; `faster` makes what computes the same faster after so many
+    points, None where it does not pay by then; of a `large` one from the first. Gradients at many points are
+    those of the parameters that are `moving`.
+    """
+
+    posterior: LogDensity
+    jacobian: bool = True
+    note: str = ""
+    faster: Callable[[int], Target | None] | None = None
+    large: bool = False
+    moving: Moving = None
+
+    @property
+    def width(self) -> int:
+        return self.posterior.cost
+
+    @property
+    def known(self) -> Known | None:
+        earlier = self.posterior.earlier
+        return earlier.draws if earlier else None
+
+    def log_density(self, u: Floats) -> float:
+        return self.posterior.log_density(u, jacobian=self.jacobian)
+
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
+        return self.posterior.log_density_gradient(u, jacobian=self.jacobian)
+
+    def log_densities(self, us: Floats) -> Floats:
+        return self.posterior.log_densities(us, jacobian=self.jacobian)
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        return self.log_joint.values_and_gradients(us, self.moving)
+
+    def gradients_alone(self, us: Floats) -> Floats:
+        return self.log_joint.gradients(us, self.moving)
+
+    def with_gradients_in(self, some: NDArray[np.bool_]) -> "PosteriorTarget":
+        """With gradients of the parameters that have one of some coordinates (dim,)."""
+        places = self.posterior.prepared.places.values()
+        return replace(self, moving=tuple(k for k, place in enumerate(places) if some[place.at].any()))
+
+    def with_shared(self, some: NDArray[np.bool_]) -> Target | None:
+        """What is faster at points that agree in the other coordinates (dim,), where there is such."""
+        target, whole = self.with_gradients_in(some), self.log_joint
+        parts = (some[place.at] for place in self.posterior.prepared.places.values())
+        if isinstance(whole, UpdatedJoint) or any(part.any() and not part.all() for part in parts):
+            return None
+        moving = target.moving or ()
+        joint = whole.given(moving)
+        return None if joint is None else PosteriorGiven(target, joint, moving, np.flatnonzero(~some))
+
+    @property
+    def log_joint(self) -> LogJoint | UpdatedJoint:
+        return self.posterior.log_joint(False, self.jacobian)
+
+    def for_many_points(self, points: int) -> Target:
+        return (self.faster(points) if self.faster else None) or self
+
+    def without_blocks(self) -> Target:
+        return self.for_many_points(0) if self.large else self
+
+
+def parameters_of(posterior: LogDensity) -> tuple[str, ...]:
+    """The names of the program's parameters."""
+    declared = posterior.declared(include_tp=False, include_gq=False)
+    return tuple(variable_of(v.entries[0]) if v.entries else v.name for v in declared)

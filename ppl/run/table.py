@@ -1,0 +1,106 @@
+"""From unconstrained draws to rows of named columns, losing no row to a failure in another."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+
+from ppl.density.log_density import Floats, LogDensity
+from ppl.errors import InferenceError, PPLError
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+from ppl.run.memory_needed import require_memory_of_rows
+
+SECONDS_A_TABLE_REPORT = 0.2
+"""Seconds between two reports: most tables take less."""
+GENERATED_STREAM = 0x6771
+"""The stream "gq" of the generated quantities, apart from every stream of the inference."""
+Stream = Callable[[int], np.random.Generator]
+"""The random stream of a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """`rows` (draws, columns); `failed` rows end in nan, and `reason` is what the first of them said."""
+
+    columns: tuple[str, ...]
+    rows: Floats
+    failed: int = 0
+    reason: str = ""
+
+    def only(self, at: Sequence[int]) -> "Table":
+        """The table of the columns at these positions alone."""
+        rows = np.ascontiguousarray(self.rows[:, at])
+        return replace(self, columns=tuple(self.columns[k] for k in at), rows=rows)
+
+    def require_some(self, what: str) -> None:
+        """InferenceError where `what` could be computed at no draw; says why."""
+        if self.failed and self.failed == len(self.rows):
+            raise InferenceError(f"{what} could not be computed at any of {self.failed} draws: {self.reason}")
+
+
+def failures(*tables: Table) -> tuple[str, ...]:
+    """A sentence for the user where rows of a table failed."""
+    failed = [table for table in tables if table.failed]
+    rows = f"{sum(table.failed for table in failed)} of {sum(len(table.rows) for table in tables)} rows"
+    what = "transformed parameters or generated quantities failed there"
+    return tuple(f"{rows} end in nan: {what} ({table.reason})." for table in failed[:1])
+
+
+def tabulate(
+    posterior: LogDensity, us: Floats | Sequence[Floats], seed: int, key: int = 0, listen: Listener = silent
+) -> Table:
+    """Constrains each of `us`, (dim,) each, with transformed parameters and generated quantities.
+
+    As many rows at once as the posterior takes. Their generated quantities share one random stream, that of
+    the first of them, which depends on `seed`, `key` and its number alone; where one of them fails, each half
+    of them has its own. Ctrl-C leaves the rows so far.
+    """
+    require_memory_of_rows(posterior, len(us))
+    columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
+
+    def stream(row: int) -> np.random.Generator:
+        """The stream of a row: made where it is read, for a thousand take longer than their draws."""
+        return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(GENERATED_STREAM, key, row)))
+
+    rows = np.full((len(us), len(columns)), np.nan)
+    reasons, reported = list[str](), perf_counter()
+    size = posterior.draws_at_once
+    for k in range(0, len(us), size):
+        try:
+            if perf_counter() - reported > SECONDS_A_TABLE_REPORT:
+                listen(Progress(Phase.VARIABLES, k, len(us)))
+                reported = perf_counter()
+            reasons += _fill(rows[k : k + size], posterior, np.asarray(us[k : k + size]), stream, k)
+        except KeyboardInterrupt:
+            if k == 0:
+                raise
+            rows = rows[:k]
+            break
+    return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
+
+
+def _fill(rows: Floats, posterior: LogDensity, us: Floats, stream: Stream, first: int) -> list[str]:
+    """Fill rows from `first` on, together or by halves where one fails; what kept values away from some."""
+    if len(rows) == 1:
+        values, reason = _constrain(posterior, us[0], stream(first))
+        rows[0, : len(values)] = values
+        return [reason] if reason else []
+    try:
+        rows[:] = posterior.param_constrain_draws(us, stream(first))
+        return []
+    except (PPLError, ArithmeticError, ValueError, MemoryError):
+        half = len(rows) // 2
+        reasons = _fill(rows[:half], posterior, us[:half], stream, first)
+        return reasons + _fill(rows[half:], posterior, us[half:], stream, first + half)
+
+
+def _constrain(posterior: LogDensity, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
+    """As many leading columns as can be had, and what kept the others away ("" when nothing did)."""
+    reason = ""
+    for generated in (True, False):
+        try:
+            return posterior.param_constrain(u, True, generated, rng), reason
+        except (PPLError, ArithmeticError, ValueError) as error:
+            reason = reason or str(error)
+    return posterior.param_constrain(u), reason

@@ -1,0 +1,126 @@
+"""What a run looks at, as its settings say."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+from ppl.density.log_density import Floats, LogDensity
+from ppl.errors import InferenceError
+from ppl.kernel.advi.progress import Listener, Phase, Progress
+from ppl.kernel.advi.target import Forwarding, Target
+from ppl.methods.correct.draw_source import DrawSource
+from ppl.methods.objective.ard import ArdTarget
+from ppl.methods.objective.marginal import MarginalTarget
+from ppl.methods.run.settings import Settings
+from ppl.run.backend import on_backend, rows_on_backend, sharded
+from ppl.run.posterior_target import PosteriorTarget
+
+
+def target_of(posterior: LogDensity, settings: Settings) -> Target:
+    """What a run with these settings looks at.
+
+    `optimize` leaves the Jacobian out unless it is asked for, `minibatch` splits the target by rows, `ard`
+    takes a prior out of it, `marginal` marks what is integrated out.
+
+    Raises:
+        InferenceError: the target does not split by rows, has no such prior, or is not one for JAX.
+    """
+    if settings.ard is not None:
+        stripped, places = posterior.without_prior(settings.ard)
+        return ArdTarget(target_of(stripped, replace(settings, ard=None, algorithm="dsvi")), places)
+    if settings.marginal is not None:
+        whole = target_of(posterior, replace(settings, marginal=None))
+        return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
+    choice = settings.jacobian
+    jacobian = settings.algorithm != "optimize" if choice is None else choice
+    if settings.sharded:
+        return sharded(posterior, settings, jacobian)
+    if settings.minibatch is not None:
+        return rows_on_backend(posterior, settings)
+    return on_backend(PosteriorTarget(posterior, jacobian), settings)
+
+
+@dataclass(frozen=True)
+class OverProcesses:
+    """The log density of a posterior whose rows are on several processes, as the posterior's own methods."""
+
+    posterior: LogDensity
+    settings: Settings
+
+    def log_density(self, u: Floats, jacobian: bool = True) -> float:
+        return sharded(self.posterior, self.settings, jacobian).log_density(u)
+
+    def log_density_gradient(self, u: Floats, jacobian: bool = True) -> tuple[float, Floats]:
+        return sharded(self.posterior, self.settings, jacobian).log_density_gradient(u)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.posterior, name)
+
+
+def density_of_all(posterior: LogDensity, settings: Settings) -> Any:
+    """The posterior, or where it has not all rows what computes its density with the other processes."""
+    if settings.sharded and posterior.model.compilation.sharded:
+        return OverProcesses(posterior, settings)
+    return posterior
+
+
+def refuse_unpaired(settings: Settings) -> None:
+    """Raises InferenceError where a parameter is named for another algorithm, or none is for its own."""
+    if settings.marginal is not None and settings.algorithm != "optimize":
+        raise InferenceError(
+            'marginal, the parameter to integrate out, requires algorithm = "optimize"; '
+            f"here algorithm = {settings.algorithm!r} and marginal = {settings.marginal!r}."
+        )
+    if (settings.ard is not None) != (settings.algorithm == "dsvi-ard"):
+        raise InferenceError(
+            'algorithm = "dsvi-ard" requires ard, the name of a parameter vector, and no other algorithm has '
+            "that setting; "
+            f"here algorithm = {settings.algorithm!r} and ard = {settings.ard!r}."
+        )
+    if settings.sharded and (settings.backend == "autograd" or settings.runs > 1):
+        raise InferenceError(
+            'sharded distributes one run over devices by JAX: set backend to "jax" or "auto", and runs to 1.'
+        )
+
+
+def backend_of(posterior: LogDensity, settings: Settings, made: DrawSource, points: int = 0) -> str:
+    """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
+
+    Both where only draws that go on being moved after so many points, or not made by blocks, repay what JAX
+    takes to compile.
+    """
+    if settings.sharded:
+        return "jax"
+    if settings.backend != "auto" or settings.runs > 1:
+        return "autograd" if settings.backend == "auto" else settings.backend
+    target = target_of(posterior, settings)
+    while isinstance(target, Forwarding):
+        target = target.target
+    if not isinstance(target, PosteriorTarget):
+        return "autograd" if settings.minibatch is not None else "jax"
+    first = target if made is DrawSource.NESTED else target.without_blocks()
+    used = target.for_many_points(points) if points else first
+    return "autograd" if isinstance(used, PosteriorTarget) else "autograd, jax"
+
+
+def backends_of(posterior: LogDensity, settings: Settings) -> Callable[[Phase], str]:
+    """The same for each stage of a run, by whether blocks were integrated out before it."""
+    of = cache(partial(backend_of, posterior, settings))
+    first = Phase.NESTED, Phase.VARIABLES, Phase.DONE
+    return lambda phase: of(DrawSource.NESTED if phase in first else DrawSource.RESAMPLED)
+
+
+def naming(listen: Listener, backend: Callable[[Phase], str]) -> Listener:
+    """A listener whose reports name a backend other than autograd, unless they have a note of their own."""
+
+    def named(report: Progress) -> None:
+        name = backend(report.phase)
+        listen(report if name == "autograd" else replace(report, note=report.note or f"backend {name}"))
+
+    return named
+
+
+def note_of(target: Target) -> list[str]:
+    """What the user should know of a target."""
+    return [target.note] if isinstance(target, PosteriorTarget) and target.note else []

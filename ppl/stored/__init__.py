@@ -1,1 +1,0 @@
-"""What is stored of a compilation, in the user's cache and in executables."""

@@ -1,0 +1,217 @@
+"""The program that simulates: parameters and data drawn, in generated quantities, as the `~` statements say.
+
+Gelman et al. (2020), "Bayesian workflow", section 2.4 (prior predictive); Talts et al. (2018), Algorithm 1.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import DENSITIES
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.printer import braces, expression, functions, print_blocks, statements
+from ppl.kernel.language.walk import assigned_variables, variables
+from ppl.kernel.language.walk import statements as statements_in
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, rewrite
+from ppl.structure.forward.draw_statements import Drawing, drawn, root
+from ppl.structure.forward.refused import refused
+from ppl.types import rank
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """`text` has no parameters; its generated quantities are `parameters`, then the `simulated` data.
+
+    Its data are those of the program but the simulated ones.
+    """
+
+    text: str
+    parameters: tuple[str, ...]
+    simulated: tuple[str, ...]
+
+
+def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
+    """The program read forward.
+
+    Raises:
+        ModelError: it cannot be; says why, where, and what to do.
+    """
+    parameters = {d.name: d for d in program.parameters}
+    body = [*program.transformed_parameters, *map(as_tilde, program.model)]
+    tildes = [s for s in statements_in(body) if isinstance(s, ast.Tilde)]
+    data = {d.name: d for d in program.data}
+    names = [_drawable(t, parameters, data) for t in tildes]
+    simulated = [d for d in program.data if d.name in names]
+    repeated = frozenset(name for name in names if names.count(name) > 1)
+    _refuse_twice(tildes, names, _in_branches(body), facts)
+    _refuse_data(program, {d.name for d in simulated})
+    names_drawn = frozenset([*parameters, *(d.name for d in simulated)])
+    transformed = [s for s in program.transformed_parameters if isinstance(s, ast.Declaration)]
+    computed = frozenset(s.name for s in transformed)
+    own = {f.name: f for f in program.functions}
+    known = Drawing(facts, parameters, names_drawn, computed, repeated, own, FreshNames.of(program))
+    ordered = list(_in_order(body, known))
+    flat = [*_without_prior(parameters, names, known), *statements(ordered)]
+    outputs = [
+        *(replace(d, type=_unscaled(d.type)) for d in program.parameters),
+        *simulated,
+        *(replace(s, value=None) for s in transformed),
+    ]
+    given = [d for d in program.data if d not in simulated]
+    blocks = {
+        "functions": functions(program.functions),
+        "data": statements(given),
+        "transformed data": statements(program.transformed_data),
+        "generated quantities": [*statements(outputs), *braces("", flat)],
+    }
+    return Simulator(print_blocks(blocks), tuple(parameters), tuple(d.name for d in simulated))
+
+
+def as_tilde(s: ast.Statement) -> ast.Statement:
+    """`target += normal_lpdf(y | m, s)` as `y ~ normal(m, s)`, inside other statements too."""
+
+    def tilde(n: ast.Node) -> ast.Statement | None:
+        match n:
+            case ast.TargetIncrement(value=ast.Call(args=(left, *args)) as e) if e.name.endswith(DENSITIES):
+                return ast.Tilde(n.span, left, e.name.rpartition("_")[0], e.span, tuple(args))
+            case ast.Profile(statements=body):
+                return ast.Block(n.span, rewrite(body, tilde))
+        return None
+
+    return rewrite(s, tilde)
+
+
+def _drawable(t: ast.Tilde, parameters: dict[str, ast.Declaration], data: dict[str, ast.Declaration]) -> str:
+    """The parameter or the data variable on the left."""
+    variable = root(t.left)
+    if variable is None:
+        what = f"`{expression(t.left)}` on the left of ~ is not a variable, nor one entry of one"
+        raise refused(what, t.span)
+    if variable.name not in parameters and variable.name not in data:
+        raise refused(f"`{variable.name}` on the left of ~ is neither a parameter nor data", t.span)
+    return variable.name
+
+
+def _in_branches(body: Sequence[ast.Statement]) -> set[ast.Node]:
+    """The `~` statements that a condition decides about: one alone of a variable may be reached."""
+    conditions = (s for s in statements_in(body) if isinstance(s, ast.If))
+    return {n for s in conditions for n in statements_in([s]) if isinstance(n, ast.Tilde)}
+
+
+def _refuse_twice(
+    tildes: Sequence[ast.Tilde], names: Sequence[str], branches: set[ast.Node], facts: Facts
+) -> None:
+    """A scalar in several branches is looked at when it is drawn, as entries are (draws._once)."""
+    for k, (t, name) in enumerate(zip(tildes, names, strict=True)):
+        others = [*tildes[:k], *tildes[k + 1 :]]
+        if isinstance(t.left, ast.Indexed) or (t in branches and rank(facts.types[t.left]) == 0):
+            continue
+        if any(name == root(o.left).name for o in others):  # type: ignore[union-attr]  # _drawable has seen to it
+            raise refused(f"`{name}` has two ~ statements, whose product cannot be simulated", t.span)
+
+
+def _refuse_data(program: ast.Program, simulated: set[str]) -> None:
+    """What is computed of data that are simulated is another thing in each simulation."""
+    for s in program.transformed_data:
+        if names := sorted(_read(s) & simulated):
+            raise refused(f"transformed data depend on `{names[0]}`, which is simulated", s.span)
+    for d in (*program.data, *program.parameters):
+        if d.name not in simulated and (names := sorted(_read(d) & simulated)):
+            raise refused(f"`{d.name}` is declared by `{names[0]}`, which is simulated", d.span)
+
+
+def _read(s: ast.Node) -> set[str]:
+    """The names that are read, or written in part."""
+    return {v.name for v in variables(s)}
+
+
+def _unscaled(type: ast.DeclaredType) -> ast.DeclaredType:
+    """Without offset and multiplier, which say nothing of the values; bounds are checked at the end."""
+    if not isinstance(type, ast.SizedType) or type.bounds is None:
+        return type
+    items = tuple(item for item in type.bounds.items if item[0] in ("lower", "upper"))
+    return replace(type, bounds=replace(type.bounds, items=items) if items else None)
+
+
+def _without_prior(
+    parameters: dict[str, ast.Declaration], names: Sequence[str], known: Drawing
+) -> Iterator[str]:
+    """Parameters without a `~` are uniform over what they are declared as, where that has an end."""
+    for name, d in parameters.items():
+        if name in names:
+            continue
+        bounds, keyword = ast.limits(d.type), d.type.keyword
+        if keyword == "simplex" and len(d.type.dims) < 2:
+            one = f"{name}[drawn_1]" if d.type.dims else name
+            draw = f"{one} = dirichlet_rng(rep_vector(1, rows({one})));"
+            yield from [f"for (drawn_1 in 1 : size({name})) {{", f"  {draw}", "}"] if d.type.dims else [draw]
+            continue
+        if not {"lower", "upper"} <= {*bounds} or keyword not in ("real", "vector", "row_vector"):
+            raise refused(f"`{name}` has no `~` statement, and so no proper prior; give it one", d.name_span)
+        if any(map(known.is_random, (bounds["lower"], bounds["upper"]))):
+            raise refused(f"`{name}` has no `~` statement, and bounds that depend on parameters", d.name_span)
+        draw = f"uniform_rng({expression(bounds['lower'])}, {expression(bounds['upper'])})"
+        if keyword == "real" and not d.type.dims:
+            yield f"{name} = {draw};"
+        elif (keyword == "real" and len(d.type.dims) == 1) or not d.type.dims:
+            yield f"for (drawn_1 in 1 : size({name})) {{ {name}[drawn_1] = {draw}; }}"
+        else:
+            raise refused(f"`{name}` has no `~` statement, and more than one axis", d.name_span)
+
+
+def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[ast.Statement]:
+    """Statements, each as soon as all that it reads has been drawn or computed, otherwise as written."""
+    pending = list(body)
+    while pending:
+        at = next((k for k in range(len(pending)) if is_ready(pending, k)), None)
+        if at is None:
+            s = pending[0]
+            waits = sorted(set().union(*(_sets(o) for o in pending[1:])) & _read(s))
+            what = f"it depends on `{waits[0]}`, which depends on it" if waits else "it depends on itself"
+            raise refused(what, s.span)
+        yield from _with_draws(pending.pop(at), known)
+
+
+def is_ready(pending: Sequence[ast.Statement], k: int) -> bool:
+    """Whether no other pending statement sets what this one reads, and no earlier one what it sets."""
+    own, touched = _sets(pending[k]), _read(pending[k])
+    waits = any(_sets(earlier) & (touched | own) for earlier in pending[:k])
+    return not waits and not any((_sets(later) & touched) - own for later in pending[k + 1 :])
+
+
+def _sets(s: ast.Statement) -> set[str]:
+    """The names that a statement draws, assigns to or gives a value."""
+    found = set[str]()
+    for n in statements_in([s]):
+        match n:
+            case ast.Tilde(left=left):
+                variable = root(left)
+                found |= {variable.name} if variable else set()
+            case ast.Assignment(target=target):
+                found |= {v.name for v in assigned_variables(target)}
+            case ast.Declaration(name=name):
+                found |= {name}
+    return found
+
+
+def _with_draws(s: ast.Statement, known: Drawing) -> Stmts:
+    """A statement with draws in place of `~`."""
+
+    def draws(n: ast.Node) -> Stmts | None:
+        match n:
+            case ast.Tilde():
+                return drawn(n, known)
+            case ast.TargetIncrement() | ast.JacobianIncrement():
+                what = "target" if isinstance(n, ast.TargetIncrement) else "jacobian"
+                raise refused(f"`{what} +=` does not give a distribution to draw from", n.span)
+            case ast.CallStatement():
+                why = "a function that adds to target does not give a distribution to draw from"
+                raise refused(why, n.span)
+            case ast.Declaration(name=name, value=value) if name in known.outputs:
+                return () if value is None else code("v = e;", n.span, v=name, e=value)
+            case ast.Print() | ast.Skip():
+                return ()
+        return None
+
+    return rewrite((s,), draws)

@@ -1,0 +1,150 @@
+"""Data of new rows: entries that are given are conditioned on, all others are drawn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import left_and_args
+from ppl.kernel.language.scope import Symbol
+from ppl.programs.entries import Drawn
+from ppl.programs.rewriting import Stmts, code, indexed, substituted, text_of
+from ppl.structure.discrete.normal import normalised_in
+from ppl.structure.observed.densities import log_density
+from ppl.structure.observed.effects import EffectsReader
+from ppl.structure.observed.flow import Exprs, closure, symbols_in
+from ppl.structure.observed.log_lik import Terms
+from ppl.structure.observed.partial_normal import PartialNormal
+from ppl.structure.observed.places import Place
+from ppl.structure.observed.predictive import two_parts
+from ppl.structure.observed.terms import Around, Reader
+from ppl.types import INT, ROW_VECTOR, core, element_type, rank
+
+
+class Given(NamedTuple):
+    """The modelled data that new rows hold, by name."""
+
+    wholly: frozenset[str] = frozenset()
+    partly: frozenset[str] = frozenset()
+    """Some of their entries are missing."""
+
+
+NOTHING = Given()
+
+
+class Factor(NamedTuple):
+    """A density of a variable given others."""
+
+    name: str
+    args: Exprs
+
+
+@dataclass
+class ConditionedReader(EffectsReader):
+    """Draws what is not given; the densities of what is given are `terms`, by row.
+
+    `flags` are the data that say which entries are given, of variables that are given in part.
+    """
+
+    given: Given = field(default_factory=Given)
+    flags: Mapping[str, str] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)
+    normal: PartialNormal = field(default_factory=lambda: PartialNormal(""))
+    conditions: list[Factor] = field(default_factory=list)
+    """Densities of given data."""
+    priors: list[Factor] = field(default_factory=list)
+    """Densities that something is drawn from."""
+    in_mixture: bool = False
+
+    def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
+        """A series in one statement, `y[2:N] ~ normal(b * y[1:N - 1], s)`: arguments follow the draws."""
+        d = super().split_entries(s)
+        left, args = left_and_args(s)
+        own = symbols_in(left, self.facts)
+        if not d.before or not any(own & symbols_in(a, self.facts) for a in args):
+            return d
+        lazy = {b.name: b.value for b in d.before if isinstance(b, ast.Declaration) and b.value}
+        return replace(d, args=substituted(d.args, lazy), before=())
+
+    def increment(self, value: ast.Expr, around: Around) -> Stmts:
+        seen = self.observed(value, around.loops, (), frozenset())
+        names = {p.name for p in (*seen.places, *seen.bounds)}
+        if names and names <= self.given.wholly:
+            return Reader.increment(self, value, around)
+        if two_parts(value, self.outcomes) is None:
+            return super().increment(value, around)
+        terms = Reader.increment(self, value, around) if names & self.given.partly else ()
+        self.priors += [Factor(name, (value,)) for name in names]
+        self.in_mixture, before = True, self.in_mixture
+        drawn = super().increment(value, around)
+        self.in_mixture = before
+        return (*terms, *drawn)
+
+    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+        args = left_and_args(s)[1]
+        if place.name in self.given.wholly:
+            return self.condition(log_density(d, s, self.facts), place, args)
+        drawn = super().of_density(d, s, place, around)
+        if place.name not in self.flags:
+            return drawn
+        own = rank(self.facts.types[left_and_args(s)[0]]) - len(d.heads)
+        at = place.at[: self.axes[place.name] - own]
+        term = () if self.in_mixture else self.condition(log_density(d, s, self.facts), place, args)
+        flags = indexed(self.flags[place.name], at, s.span)
+        if not own:
+            return code("if (f) term(); else draw();", s.span, f=flags, term=term, draw=drawn)
+        some = self.some_given(Place(place.name, at), d, s, flags)
+        return code(
+            "if (min(to_array_1d(f))) term(); else if (max(to_array_1d(f)) == 0) draw(); else some();",
+            s.span, f=flags, term=term, draw=drawn, some=some,
+        )  # fmt: skip
+
+    def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        if place.name in self.given.wholly:
+            return self.condition(normalised_in(value), place, (value,))
+        if place.name in self.flags and len(place.at) == self.axes[place.name]:
+            flag = indexed(self.flags[place.name], place.at, value.span)
+            term = self.condition(normalised_in(value), place, (value,))
+            return code("if (f) term();", value.span, f=flag, term=term)
+        return super().of_value(value, place)
+
+    def some_given(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, flags: ast.Expr) -> Stmts:
+        """A vector of which some entries are given: the others given these."""
+        entry, left = indexed(place.name, place.at, s.span), left_and_args(s)[0]
+        if not self.normal.takes(d):
+            complaint = f"{d.name} does not draw some entries of {text_of(left)} given the others"
+            return code(f'reject("{complaint}");'.replace("[", "(").replace("]", ")"), s.span)
+        turned = core(self.facts.types[left]) == ROW_VECTOR
+        value, density = self.normal.conditional(entry, flags, d)
+        draw = code("a = b;", s.span, a=entry, b=ast.Transpose(s.span, value) if turned else value)
+        return (*self.condition(density, place, left_and_args(s)[1]), *draw)
+
+    def condition(self, density: ast.Expr, place: Place, args: Exprs) -> Stmts:
+        self.conditions.append(Factor(place.name, args))
+        return self.terms.add(density, place)
+
+    def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+        self.priors.append(Factor(place.name, left_and_args(s)[1]))
+        return super().draw(place, d, s, around)
+
+    def follows(self, symbol: Symbol, name: str) -> bool:
+        """A real entry that is not drawn yet is nan, which no distribution takes."""
+        if symbol.name in self.given.wholly:
+            return True
+        return symbol.name == name and symbol.type is not None and element_type(symbol.type) != INT
+
+    # --- What conditions say of what is drawn ---
+
+    def unknown_in(self, factors: list[Factor], unknown: Mapping[str, Symbol]) -> dict[str, set[str]]:
+        """By the name of each factor's variable, the unknown ones that its arguments are computed of."""
+        found: dict[str, set[str]] = {}
+        for name, symbol in unknown.items():
+            reach = closure(
+                self.flow.definitions,
+                lambda d: symbols_in((d.value, *d.at, *d.decided), self.facts),
+                {symbol},
+            )
+            for f in factors:
+                if symbols_in(f.args, self.facts) & reach:
+                    found.setdefault(f.name, set()).add(name)
+        return found

@@ -1,0 +1,147 @@
+"""The log likelihood by row, as a program: the terms of the model block in generated quantities."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, NamedTuple
+
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.programs.entries import Drawn
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, indexed, rewrite, text_of
+from ppl.source import Span
+from ppl.structure.discrete.normal import normalised_in
+from ppl.structure.observed.densities import log_density
+from ppl.structure.observed.flow import Exprs, flow_of
+from ppl.structure.observed.outcome_names import JOINED
+from ppl.structure.observed.places import Place, in_common
+from ppl.structure.observed.quantities import ByData, sizes_of, text_of_quantities
+from ppl.structure.observed.refused import unread
+from ppl.structure.observed.terms import Around, Reader, outcomes_of
+
+
+@dataclass
+class Terms:
+    """Terms of data as increments, each with the rows that it is of."""
+
+    places: dict[ast.Statement, Place] = field(default_factory=dict)
+
+    def add(self, value: ast.Expr, place: Place) -> Stmts:
+        """The increment of a term."""
+        made = ast.TargetIncrement(value.span, value)
+        self.places[made] = place
+        return (made,)
+
+    def summed(self, body: Stmts, sizes: Mapping[str, Exprs], names: FreshNames, span: Span) -> "Summed":
+        """The body with each term added to an entry of a quantity, one quantity an outcome.
+
+        Outcomes that a term depends on together are one, and so are all of their terms.
+        """
+        groups = joined_outcomes((p.name for p in self.places.values()), [*sizes])
+        own = {group: [sizes[name] for name in group.split(JOINED)] for group in groups.values()}
+        shapes = {group: shared_sizes(each) for group, each in own.items()}
+        tied: dict[str, Span] = {}
+        for term, p in self.places.items():
+            group = groups[p.name]
+            if len(p.at) < len(shapes[group]):
+                shapes[group] = shapes[group][: len(p.at)]
+            if not shapes[group] and any(own[group]):
+                tied.setdefault(group, term.span)
+        in_order = sorted(shapes, key=lambda group: [*sizes].index(group.partition(JOINED)[0]))
+        words = {group: group.replace(JOINED, "_and_") for group in in_order}
+        quantities = {group: names.fresh(f"log_lik_{word}") for group, word in words.items()}
+
+        def added(n: Any) -> Stmts | None:
+            if (p := self.places.get(n)) is None:
+                return None
+            group = groups[p.name]
+            entry = indexed(quantities[group], p.at[: len(shapes[group])], n.span)
+            return code("a += b;", n.span, a=entry, b=n.value)
+
+        declared = tuple(declaration(made, shapes[group], span) for group, made in quantities.items())
+        return Summed(quantities, declared, rewrite(body, added), tied)
+
+
+def joined_outcomes(places: Iterable[str], order: Sequence[str]) -> dict[str, str]:
+    """The outcomes that each name of a place belongs to, those that terms join as one, in that order."""
+    groups: list[set[str]] = []
+    found = [*dict.fromkeys(places)]
+    for own in (set(name.split(JOINED)) for name in found):
+        touched = [group for group in groups if group & own]
+        groups = [*(group for group in groups if not group & own), own.union(*touched)]
+
+    def group_of(name: str) -> str:
+        (group,) = (group for group in groups if {*name.split(JOINED)} <= group)
+        return JOINED.join(sorted(group, key=order.index))
+
+    return {name: group_of(name) for name in found}
+
+
+def shared_sizes(sizes: Sequence[Exprs]) -> Exprs:
+    """The leading sizes that all of several outcomes have."""
+    first, *others = sizes
+    common = [in_common([*map(text_of, first)], [*map(text_of, other)]) for other in others]
+    return first[: min(common, default=len(first))]
+
+
+class Summed(NamedTuple):
+    """The quantities by outcome, their declarations, and the statements that compute them.
+
+    `tied` are the outcomes whose entries are one row, and the place of a term that makes them one.
+    """
+
+    quantities: dict[str, str]
+    declared: Stmts
+    body: Stmts
+    tied: dict[str, Span]
+
+
+@dataclass
+class LogLikReader(Reader):
+    """The terms of data by row."""
+
+    terms: Terms = field(default_factory=Terms)
+
+    def of_several(self, places: Sequence[Place], span: Span) -> Place:
+        """Rows of several outcomes belong together where one term has the density of both."""
+        names = dict.fromkeys(p.name for p in places)
+        return replace(reduce(Place.common, places), name=JOINED.join(names))
+
+    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+        return self.terms.add(log_density(d, s, self.facts), place)
+
+    def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        return self.terms.add(normalised_in(value), place)
+
+
+def log_lik_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
+    """The log likelihood by row of a program without discrete parameters.
+
+    Each data variable that is observed has an array of the axes by which its terms can be told apart; several
+    that one term has the density of have an array together. With
+    `draws_back` the model block stays: discrete data that are missing are drawn back given it.
+
+    Raises:
+        ModelError: a term belongs to no row of one variable; says which, and what to write.
+    """
+    names = FreshNames.of(program)
+    flow = flow_of(program, facts)
+    reader = LogLikReader(facts, flow, names, outcomes_of(program, flow))
+    body = reader.body(program.model, Around())
+    if not reader.terms.places:
+        raise unread("no statement observes data", program.span)
+    found = reader.terms.summed(body, sizes_of(program), names, program.span)
+    made = program if draws_back else replace(program, model=())
+    text = text_of_quantities(made, found.declared, found.quantities.values(), found.body)
+    return ByData(text, found.quantities, found.tied)
+
+
+def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:
+    """A real, a vector or an array of reals, of zeros."""
+    parts = {f"n{k}": n for k, n in enumerate(sizes)}
+    part_list = ", ".join(parts)
+    texts = ("real v = 0;", "vector[n0] v = rep_vector(0, n0);")
+    text = (*texts, f"array[{part_list}] real v = rep_array(0.0, {part_list});")[min(len(sizes), 2)]
+    (made,) = code(text, span, v=name, **parts)
+    return made

@@ -1,0 +1,389 @@
+"""The program that predicts for new rows: parameters of the fit, effects of new groups from their prior."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ppl.kernel.language import ast
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.printer import print_program
+from ppl.kernel.language.walk import variables
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import (
+    Stmts,
+    code,
+    copied,
+    indexed,
+    integer,
+    loops,
+    mentions,
+    substituted,
+    text_of,
+    variable,
+    written,
+)
+from ppl.structure.discrete.live import live, without_empty
+from ppl.structure.discrete.parameters import is_discrete
+from ppl.structure.forward.program import as_tilde, is_ready
+from ppl.structure.observed.completed import Completion, bounded_part, completion, places
+from ppl.structure.observed.conditioned import NOTHING, ConditionedReader, Given
+from ppl.structure.observed.effects import name_of
+from ppl.structure.observed.fixed import Fixing, Pair, refuse_of_each_other, without
+from ppl.structure.observed.flow import Exprs, Flow, data_of, flow_of
+from ppl.structure.observed.partial_normal import PartialNormal
+from ppl.structure.observed.predictive import plain
+from ppl.structure.observed.quantities import sizes_of, text_of_quantities
+from ppl.structure.observed.refused import lost, undrawn, unpredicted
+from ppl.structure.observed.terms import Around, outcomes_of
+from ppl.structure.observed.tied import UNTIED, DensitiesReader, Dependence, Tied
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Predicting:
+    """The program that draws what new rows do not hold, under its names, among its generated quantities.
+
+    Its parameters are those of the fit, then the `unknown` that are drawn given what new rows hold, by the
+    density of the model block.
+    """
+
+    program: ast.Program
+    drawn: tuple[str, ...]
+    effects: tuple[str, ...]
+    """Parameters that are drawn anew."""
+    log_lik: Mapping[str, str]
+    """The quantities with the log density of what is given, by row, by data variable."""
+    dependence: Dependence
+    body: Stmts
+    declared: Stmts
+    unknown: tuple[Completion, ...] = ()
+
+    def text(self, names: Collection[str]) -> str:
+        """The program that computes these quantities."""
+        declared = {d.name: d for d in self.declared if isinstance(d, ast.Declaration)}
+        hidden = tuple(d for name, d in declared.items() if name not in names)
+        shown = tuple(declared[name] for name in names)
+        return text_of_quantities(self.program, shown, names, self.body, hidden)
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """A checked program whose data are to be those of new rows, of which some modelled data are given."""
+
+    program: ast.Program
+    facts: Facts
+    given: Given = NOTHING
+
+    @cached_property
+    def flow(self) -> Flow:
+        return flow_of(self.program, self.facts)
+
+    @cached_property
+    def sizes(self) -> dict[str, Exprs]:
+        """The sizes that data are declared with."""
+        return sizes_of(self.program)
+
+    @cached_property
+    def modelled(self) -> tuple[str, ...]:
+        """The data, and transformed data, that densities of the program are of."""
+        found = outcomes_of(self.program, self.flow)
+        return tuple(name for name in data_of(self.program) if name in found)
+
+    def sources(self, name: str) -> set[str]:
+        """The data by row that transformed data are computed of."""
+        found, own = {name}, {d.name for d in self.program.data if self.along_rows(d)}
+        for s in reversed(self.program.transformed_data):
+            found |= {v.name for v in variables(s)} if written(s) & found else set()
+        return (found & own) - {name}
+
+    @cached_property
+    def drawn(self) -> frozenset[str]:
+        """Of these, those that new rows do not hold, or hold in part."""
+        return frozenset(self.modelled) - self.given.wholly
+
+    @cached_property
+    def rows(self) -> frozenset[str]:
+        """The sizes of modelled data along rows, as text."""
+        return frozenset(text_of(self.sizes[name][0]) for name in self.modelled if self.sizes[name])
+
+    @cached_property
+    def names(self) -> FreshNames:
+        return FreshNames.of(self.program)
+
+    @cached_property
+    def held(self) -> dict[str, tuple[str, str]]:
+        """Of variables that are given in part: the names of their values, and of which are given."""
+        partly = [name for name in self.modelled if name in self.given.partly]
+        return {n: (self.names.fresh(f"{n}_given"), self.names.fresh(f"{n}_is_given")) for n in partly}
+
+    def data_read_by(self, statements: Stmts) -> tuple[ast.Declaration, ...]:
+        """The declarations of data that statements read, and those of the sizes and bounds of all data."""
+        data = self.program.data
+        sizes = tuple(size for d in data for size in ast.all_sizes(d.type))
+        bounds = tuple(d.type.bounds for d in data if isinstance(d.type, ast.SizedType) and d.type.bounds)
+        used = {v.name for v in variables((*statements, *sizes, *bounds))}
+        return tuple(d for d in data if d.name in used - self.drawn)
+
+    @property
+    def data(self) -> tuple[ast.Declaration, ...]:
+        """The declarations of the data that are read."""
+        p = self.program
+        later = (*p.parameters, *p.transformed_parameters, *p.model)
+        return self.data_read_by((*self.transformed[0], *later))
+
+    @cached_property
+    def transformed(self) -> tuple[Stmts, set[str]]:
+        """Transformed data that do not depend on what is drawn, and the variables that do.
+
+        Raises:
+            ModelError: they would be other ones in new rows.
+        """
+        kept, gone = without(self.program, {*self.drawn})
+        later = (*self.program.transformed_parameters, *self.program.model)
+        for d in self.program.transformed_data:
+            match d:
+                case ast.Declaration(name=name) if (
+                    name in gone and self.along_rows(d) and mentions(later, {name})
+                ):
+                    raise lost(name, d.span)
+        return kept, gone
+
+    def along_rows(self, d: ast.Declaration) -> bool:
+        return any(text_of(e) in self.rows for e in ast.all_sizes(d.type))
+
+    @cached_property
+    def fixing(self) -> tuple[Fixing, Pair]:
+        """Transformed data whose values of all rows are those of the fit."""
+        refuse_of_each_other(self.transformed[0], self.facts)
+        fixing = Fixing(self.facts, self.rows, self.names)
+        return fixing, fixing.body(self.transformed[0])
+
+    @property
+    def recording(self) -> str:
+        """The program that has those values, at the data of the fit, among its transformed data."""
+        fixing, (recording, _) = self.fixing
+        span = self.program.span
+        declared = tuple(
+            ast.Declaration(span, ast.SizedType(span, "real", None, (), dims), name, span)
+            for name, dims in fixing.values.items()
+        )
+        data = self.data_read_by(recording)
+        own = ast.Program(span, self.program.functions, data, (*declared, *recording))
+        return print_program(copied(own))
+
+    # --- With what the fit says ---
+
+    def given_data(self, values: Shapes) -> ast.Program:
+        """The functions and data, with declarations of what the fit gives, of these shapes."""
+        span, known = self.program.span, data_of(self.program)
+        real = ast.SizedType(span, "real", None, ())
+        types = {
+            name: known[name].type if name in known else replace(real, dims=(integer(0, span),) * len(shape))
+            for name, shape in values.items()
+        }
+        own = (ast.Declaration(span, literal(t, values[name]), name, span) for name, t in types.items())
+        return ast.Program(span, self.program.functions, (*self.data, *own, *self.parts), self.fixing[1][1])
+
+    @property
+    def parts(self) -> Iterator[ast.Declaration]:
+        """The data that hold variables in part."""
+        span, declared = self.program.span, data_of(self.program)
+        for name, (values, flags) in self.held.items():
+            yield replace(plain(declared[name]), name=values, value=None)
+            flag = ast.SizedType(span, "int", None, (), self.sizes[name])
+            yield ast.Declaration(span, flag, flags, span)
+
+    @property
+    def continuous(self) -> tuple[ast.Declaration, ...]:
+        """The parameters that are not discrete."""
+        return tuple(d for d in self.program.parameters if not is_discrete(d))
+
+    def for_sizes(self, values: Shapes) -> str:
+        """The program that tells the sizes of parameters for new data, and reads what is given in part."""
+        made = self.given_data(values)
+        parts = {name for pair in self.held.values() for name in pair}
+        partly = (d for d in self.program.data if d.name in self.given.partly)
+        data = (*(d for d in made.data if d.name not in parts), *partly)
+        return print_program(copied(replace(made, data=data, parameters=self.continuous)))
+
+    def by_row(self, d: ast.Declaration) -> bool:
+        """Whether a parameter has an entry for each row, which new rows have anew."""
+        return is_discrete(d) or self.along_rows(d)
+
+    def is_int(self, name: str) -> bool:
+        """Whether a parameter or a data variable is discrete."""
+        declared = {**data_of(self.program), **{d.name: d for d in self.program.parameters}}
+        return is_discrete(declared[name])
+
+    def changed(self, old: Shapes, new: Shapes) -> dict[str, ast.Declaration]:
+        """The parameters that have other entries than at the fit."""
+        parameters = self.program.parameters
+        return {d.name: d for d in parameters if self.by_row(d) or old[d.name] != new[d.name]}
+
+    def predicting(self, values: Shapes, old: Shapes, new: Shapes, tied: Tied = UNTIED) -> Predicting:
+        """The program that draws what new rows do not hold.
+
+        `old` and `new` are the shapes of continuous parameters at the fit and for the new data; what is
+        `tied` is drawn given what new rows hold.
+
+        Raises:
+            ModelError: an outcome, or an effect that is not of the fit, cannot be drawn.
+        """
+        p, span, declared = self.program, self.program.span, data_of(self.program)
+        changed = self.changed(old, new)
+        at_fit = {name: self.names.fresh(f"{name}_fit") for name in changed}
+        copied_from = {name: (at_fit[name], old[name]) for name, d in changed.items() if not self.by_row(d)}
+        free = {name: d for name, d in changed.items() if name not in tied.unknown}
+        axes = {name: len(own) for name, own in self.sizes.items()}
+        axes |= {name: len(new.get(name, d.type.dims)) for name, d in changed.items()}
+        known = tied.unknown & self.drawn
+        common: dict[str, Any] = {
+            "facts": self.facts,
+            "flow": self.flow,
+            "names": self.names,
+            "outcomes": frozenset(self.modelled),
+            "axes": axes,
+            "functions": {f.name: f for f in p.functions},
+            "given": Given(self.given.wholly | known, self.given.partly - known),
+            "flags": {name: flags for name, (_, flags) in self.held.items() if name not in known},
+            "normal": PartialNormal(self.names.fresh("multi_normal_given")),
+        }
+        reader = ConditionedReader(**common, effects=free, copied_from=copied_from)
+        body = tuple(
+            out
+            for s in in_order([*p.transformed_parameters, *self.model(free)])
+            for out in (local(s) if s in p.transformed_parameters else reader.statement(s, Around()))
+        )
+        for name, d in free.items():
+            if name not in reader.drawn:
+                raise undrawn(f"`{name}` has no `~` statement, so its new entries have no prior", d.name_span)
+        unknown = tuple(
+            completion({**declared, **changed}[name], self.names) for name in sorted(tied.unknown)
+        )
+        k = self.names.fresh("k")
+        start = (
+            *(s for name in self.held for s in self.start(name)),
+            *(s for c in unknown if c.name in copied_from for s in self.copy(c, copied_from[c.name], new)),
+            *(
+                s
+                for c in unknown
+                for s in c.for_each(k, "a = v[k];", a=indexed(c.name, c.index(k), span), v=c.part)
+            ),
+        )
+        drawn = tuple(name for name in self.modelled if name in reader.drawn | known)
+        found = reader.terms.summed(body, self.sizes, self.names, span)
+        symbols = {name: self.facts.symbols[declared[name]] for name in self.drawn}
+        symbols |= {name: self.facts.symbols[d] for name, d in changed.items()}
+        own = [*(declared[name] for name in drawn), *changed.values()]
+        made = replace(self.given_data(values), parameters=self.parameters(at_fit, old))
+        if self.held:
+            made = replace(made, functions=(*made.functions, *reader.normal.functions))
+        if unknown:
+            every = [*(declared[name] for name in self.drawn), *changed.values()]
+            model = (
+                *(replace(plain(d), value=None) for d in every),
+                *start,
+                *self.densities(DensitiesReader(**common, tied=tied)),
+            )
+            made = with_unknown(made, unknown, self.facts, self.names, model)
+        return Predicting(
+            made,
+            drawn,
+            tuple(changed),
+            found.quantities,
+            Dependence(
+                reader.unknown_in(reader.conditions, symbols), reader.unknown_in(reader.priors, symbols)
+            ),
+            (*start, *found.body),
+            (*(replace(plain(d), value=None) for d in own), *found.declared),
+            unknown,
+        )
+
+    def parameters(self, at_fit: Mapping[str, str], old: Shapes) -> tuple[ast.Declaration, ...]:
+        """The parameters as the fit has them."""
+        of_fit = {name: variable(own, self.program.span) for name, own in at_fit.items()}
+        types = {d.name: substituted(literal(d.type, old[d.name]), of_fit) for d in self.continuous}
+        return tuple(replace(d, name=at_fit.get(d.name, d.name), type=types[d.name]) for d in self.continuous)
+
+    def densities(self, reader: DensitiesReader) -> Stmts:
+        """The density of what is tied, with the transformed parameters that it needs."""
+        body = reader.body(self.program.model, Around())
+        computed = tuple(out for s in self.program.transformed_parameters for out in local(s))
+        return (*live(computed, body), *without_empty(body))
+
+    def copy(self, c: Completion, of_fit: tuple[str, tuple[int, ...]], new: Shapes) -> Stmts:
+        """The entries of a parameter that the fit has."""
+        own, shape = of_fit
+        both = [min(pair) for pair in zip(shape, new[c.name], strict=True)]
+        heads = [(self.names.fresh("i"), integer(1, c.span), integer(n, c.span)) for n in both]
+        at = tuple(variable(k, c.span) for k, _, _ in heads)
+        return loops(
+            heads, code("a = b;", c.span, a=indexed(c.name, at, c.span), b=indexed(own, at, c.span)), c.span
+        )
+
+    def start(self, name: str) -> Stmts:
+        """A variable that is given in part before the rest is drawn: real numbers that are not are nan."""
+        values, flags = self.held[name]
+        span = self.program.span
+        heads = [(self.names.fresh("i"), integer(1, span), n) for n in self.sizes[name]]
+        at = tuple(variable(k, span) for k, _, _ in heads)
+        entries = {
+            "a": indexed(name, at, span),
+            "b": indexed(values, at, span),
+            "f": indexed(flags, at, span),
+        }
+        return loops(heads, code("if (f) a = b;", span, **entries), span)
+
+    def model(self, changed: Mapping[str, ast.Declaration]) -> list[ast.Statement]:
+        """The statements of the model block less priors of what the fit gives."""
+
+        def is_prior(s: ast.Statement) -> bool:
+            left = tilde.left if isinstance(tilde := as_tilde(s), ast.Tilde) else None
+            return left is not None and self.flow.depends(left) and name_of(left) not in changed
+
+        return [s for s in self.program.model if not is_prior(s)]
+
+
+def with_unknown(
+    p: ast.Program, unknown: Sequence[Completion], facts: Facts, names: FreshNames, model: Stmts
+) -> ast.Program:
+    """The program with parameters for what is unknown, and where it stands among its data."""
+    k = names.fresh("k")
+    bounded = [bounded_part(c, facts, names, k) for c in unknown]
+    return replace(
+        p,
+        data=(*p.data, *(d for c in unknown for d in places(c))),
+        transformed_data=(*p.transformed_data, *(s for bounds, _ in bounded for s in bounds)),
+        parameters=(*p.parameters, *(part for _, part in bounded)),
+        model=model,
+    )
+
+
+def local(s: ast.Statement) -> Stmts:
+    """A statement of transformed parameters where it computes for new rows."""
+    if isinstance(s, ast.JacobianIncrement):
+        return ()
+    return (plain(s) if isinstance(s, ast.Declaration) else s,)
+
+
+def in_order(body: Sequence[ast.Statement]) -> list[ast.Statement]:
+    """Statements, each as soon as all that it reads is drawn or computed, otherwise as written."""
+    pending, shadows, out = list(body), list(map(as_tilde, body)), list[ast.Statement]()
+    while pending:
+        k = next((k for k in range(len(pending)) if is_ready(shadows, k)), None)
+        if k is None:
+            raise unpredicted("it depends on a statement that depends on it", pending[0].span)
+        out.append(pending.pop(k))
+        shadows.pop(k)
+    return out
+
+
+def literal(t: ast.DeclaredType, shape: tuple[int, ...]) -> ast.DeclaredType:
+    """The declared type with sizes that are known."""
+    sizes = tuple(ast.IntLiteral(t.span, n) for n in shape)
+    dims = sizes[: len(t.dims)]
+    if isinstance(t, ast.SizedTuple):
+        return replace(t, dims=dims)
+    return replace(t, dims=dims, sizes=sizes[len(dims) :][: len(t.sizes)])

@@ -1,0 +1,273 @@
+"""Data drawn anew, as a program: the `~` statements of data as draws, in generated quantities.
+
+Gelman et al. (2013), "Bayesian Data Analysis", section 6.3 (posterior predictive checks).
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import NamedTuple
+
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import left_and_args
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.scope import Block, Symbol
+from ppl.programs.entries import AXES, Drawn, Entries, between, own_axes_of
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, code, expr, indexed, integer, mentions, one, rewrite, text_of
+from ppl.source import Span
+from ppl.structure.discrete.parameters import has_discrete
+from ppl.structure.forward.draw_statements import DRAWS, draw_of
+from ppl.structure.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, data_of, flow_of, symbols_in
+from ppl.structure.observed.places import NoPlace, Place, Places
+from ppl.structure.observed.quantities import ByData, sizes_of, sizes_of_variable, text_of_quantities
+from ppl.structure.observed.refused import undrawn
+from ppl.structure.observed.terms import Around, Reader, outcomes_of
+from ppl.types import ROW_VECTOR, core, rank
+
+DRAWS_OF_A_ROW = 10_000
+"""Draws that are tried for one that lies between the bounds of a truncation."""
+
+
+def predictive_of(program: ast.Program, facts: Facts, draws_back: bool = False) -> ByData:
+    """The posterior predictive distribution of the data that the program draws.
+
+    What the model block computes of data follows the new data, entry by entry as they are drawn; transformed
+    data and transformed parameters stay as they are. `draws_back` is as in `log_lik_of`.
+
+    Raises:
+        ModelError: a term of data is no draw; says which, and what to write.
+    """
+    names = FreshNames.of(program)
+    flow = flow_of(program, facts)
+    outcomes = outcomes_of(program, flow)
+    data = data_of(program)
+    quantities = {name: names.fresh(f"{name}_rep") for name in data if name in outcomes}
+    axes = {name: len(own) for name, own in sizes_of(program).items()}
+    functions = {f.name: f for f in program.functions}
+    reader = DrawingReader(facts, flow, names, outcomes, axes, functions)
+    body = reader.body(program.model, Around())
+    if not reader.drawn:
+        raise undrawn("no statement draws data", program.span)
+    drawn = {name: made for name, made in quantities.items() if name in reader.drawn}
+    declared = tuple(  # with the data in them, which stay where no statement draws an entry
+        replace(plain(data[name]), name=made, value=ast.Variable(data[name].span, name))
+        for name, made in drawn.items()
+    )
+    made = program if draws_back or has_discrete(program) else replace(program, model=())
+    return ByData(text_of_quantities(made, declared, drawn.values(), with_names(body, drawn)), drawn)
+
+
+@dataclass
+class DrawingReader(Reader):
+    """Densities of data as draws; `drawn` are the data that were drawn so far, as the statements stand.
+
+    `axes` has how many each data variable has, `functions` are the program's own.
+    """
+
+    axes: dict[str, int]
+    functions: dict[str, ast.FunctionDef]
+    drawn: set[str] = field(default_factory=set)
+    lefts: set[str] = field(default_factory=set)
+
+    def increment(self, value: ast.Expr, around: Around) -> Stmts:
+        """A mixture of two is a draw from one of them, chosen by its share."""
+        mixture = two_parts(value, self.outcomes)
+        if mixture is None:
+            return super().increment(value, around)
+        span, parts = value.span, (mixture.first, mixture.second)
+        sides = [ast.Block(span, tuple(ast.TargetIncrement(e.span, e) for e in part)) for part in parts]
+        branch = ast.If(span, ast.IntLiteral(span, 1), *sides)
+        within = replace(around, branches=(*around.branches, branch))
+        drawn = [tuple(s for e in part for s in self.increment(e, within)) for part in parts]
+        if not any(drawn):
+            return ()
+        if not all(drawn):
+            raise undrawn("one part of this mixture is of data, the other is not", span)
+        chosen = expr("bernoulli_rng(p)", span, p=mixture.share)
+        then, otherwise = (one(part, span) for part in drawn)
+        return (ast.If(span, chosen, then, otherwise),)
+
+    def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        raise undrawn("this `target +=` does not give a distribution to draw from", value.span)
+
+    def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
+        whole = super().split_entries(s)
+        rng = self.functions.get(f"{whole.name}_rng")
+        if rng is None:
+            return whole
+        axes = [t.dims + AXES.get(t.keyword, 0) for t in (rng.returns, *(a.type for a in rng.args))]
+        return Entries(self.facts, self.names).of(s, axes)
+
+    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+        text = text_of(left_and_args(s)[0])
+        target = self.entry(d, s, Exact(self.facts, self.flow.definitions), "data variable")
+        if not around.branches and text in self.lefts:
+            raise undrawn(f"`{text}` has two densities, whose product cannot be simulated", s.span)
+        self.lefts.add(text)
+        return self.draw(target, d, s, around)
+
+    def entry(self, d: Drawn, s: ast.Tilde | ast.Call, places: Places, what: str) -> Place:
+        """The entry that a density is of; ModelError where it is of none."""
+        left, _ = left_and_args(s)
+        with suppress(NoPlace):
+            found = places.of(left, d.at)
+            if len(found.at) + rank(self.facts.types[left]) - len(d.heads) == self.axes[found.name]:
+                return found
+        raise undrawn(f"`{text_of(left)}` is not a {what}, nor an entry of one", s.span)
+
+    def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+        """The statements that draw one value; ModelError where its distribution has no _rng."""
+        (left, given), span = left_and_args(s), s.span
+        self.refuse_out_of_order(place.name, given, d, around, span)
+        self.drawn.add(place.name)
+        target = indexed(place.name, place.at, span)
+        turned = rank(self.facts.types[left]) > len(d.heads) and core(self.facts.types[left]) == ROW_VECTOR
+        family, name, args = self.facts.library.families.get(d.name), f"{d.name}_rng", d.args
+        if name not in self.functions and d.name not in DRAWS and (family is None or family.rng is None):
+            raise undrawn(f"there is no {name}", span)
+        if name not in self.functions and family and family.discrete and own_axes_of(family)[0]:
+            args = (*args, expr("sum(y)", span, y=target))  # as many trials as the data have
+        value: ast.Expr = ast.Call(span, name, args)
+        if d.name in DRAWS and name not in self.functions and family:
+            value = draw_of(family, d.args, span)
+        draw = code("a = b;", span, a=target, b=ast.Transpose(span, value) if turned else value)
+        t = d.truncation
+        checks = [expr("a >= b", span, a=target, b=t.lower)] if t and t.lower else []
+        checks += [expr("a <= b", span, a=target, b=t.upper)] if t and t.upper else []
+        if not checks:
+            return draw
+        complaint = "no draw lies between the bounds"
+        return (ast.Block(span, between(draw, all_hold(checks), DRAWS_OF_A_ROW, complaint, self.names)),)
+
+    def refuse_out_of_order(
+        self, name: str, args: Sequence[ast.Expr], d: Drawn, around: Around, span: Span
+    ) -> None:
+        """What is drawn must follow what it is drawn given."""
+        for symbol, inside in given(args, self.flow, around):
+            if symbol.block not in DATA_BLOCKS or symbol.name not in self.outcomes:
+                continue
+            if self.follows(symbol, name):
+                continue
+            if symbol.name == name and (d.heads or not inside):
+                raise undrawn(
+                    f"`{name}` is drawn given itself; write a loop over its entries that computes "
+                    "the values on which each entry depends",
+                    span,
+                )
+            if symbol.name != name and symbol.name not in self.drawn:
+                raise undrawn(f"`{name}` is drawn given `{symbol.name}`, which is drawn below it", span)
+
+    def follows(self, symbol: Symbol, name: str) -> bool:
+        """Whether values of data are known before `name` is drawn, or are seen to be unknown there."""
+        return False
+
+
+class Mixture(NamedTuple):
+    """The densities of two parts, and the probability of the first."""
+
+    share: ast.Expr
+    first: Exprs
+    second: Exprs
+
+
+def two_parts(e: ast.Expr, outcomes: frozenset[str]) -> Mixture | None:
+    """A mixture written as `log_mix(t, a, b)` or `log_sum_exp(log(t) + a, log1m(t) + b)`."""
+    match e:
+        case ast.Call(name="log_mix", args=(share, a, b)) if not mentions(share, outcomes):
+            (first, of_first), (second, of_second) = part_of(a, outcomes), part_of(b, outcomes)
+            if first and second and not of_first and not of_second:
+                return Mixture(share, first, second)
+        case ast.Call(name="log_sum_exp", args=(a, b)):
+            (first, of_first), (second, of_second) = part_of(a, outcomes), part_of(b, outcomes)
+            if first and second:
+                logit = expr("a - b", e.span, a=total(of_first, a.span), b=total(of_second, b.span))
+                return Mixture(expr("inv_logit(x)", e.span, x=logit), first, second)
+    return None
+
+
+def part_of(e: ast.Expr, outcomes: frozenset[str]) -> tuple[Exprs, Exprs]:
+    """The densities of a part, none where a weight depends on what is drawn; the logs of its weights."""
+    summands = summands_of(e)
+    own = tuple(s for s in summands if is_drawn(s, outcomes))
+    weights = tuple(s for s in summands if not is_drawn(s, outcomes))
+    return () if mentions(weights, outcomes) else own, weights
+
+
+def is_drawn(e: ast.Expr, outcomes: frozenset[str]) -> bool:
+    """Whether a value can be drawn from a summand."""
+    is_density = isinstance(e, ast.Call) and e.name.endswith(("_lpdf", "_lpmf"))
+    return is_density or two_parts(e, outcomes) is not None
+
+
+def summands_of(e: ast.Expr) -> Exprs:
+    match e:
+        case ast.Binary(op="+", left=left, right=right):
+            return (*summands_of(left), *summands_of(right))
+        case _:
+            return (e,)
+
+
+def total(summands: Exprs, span: Span) -> ast.Expr:
+    """Their sum; 0 of none."""
+    return reduce(lambda a, b: expr("a + b", span, a=a, b=b), summands, integer(0, span))
+
+
+def all_hold(conditions: Sequence[ast.Expr]) -> ast.Expr:
+    """One condition, that all of these hold."""
+    return reduce(lambda a, b: expr("a && b", a.span, a=a, b=b), conditions)
+
+
+def given(nodes: Sequence[ast.Node], flow: Flow, around: Around) -> set[tuple[Symbol, bool]]:
+    """The variables that values are computed of in the model; whether inside the loops around."""
+    found = set[tuple[Symbol, bool]]()
+    left = [(s, True) for s in symbols_in(nodes, flow.facts)]
+    while left:
+        symbol, inside = state = left.pop()
+        if state in found:
+            continue
+        found.add(state)
+        for d in flow.definitions.get(symbol, []) if symbol.block is Block.MODEL else []:
+            within = inside and d.loops[: len(around.loops)] == around.loops
+            left += [(s, within) for s in symbols_in((d.value, *d.decided), flow.facts)]
+    return found
+
+
+@dataclass(frozen=True)
+class Exact(Places):
+    """Places of expressions that are entries themselves, not functions of them: of data, or one parameter."""
+
+    parameter: str = ""
+
+    def is_data(self, e: ast.Expr) -> bool:
+        of_one = isinstance(e, ast.Variable) and e.name == self.parameter
+        return of_one if self.parameter else super().is_data(e)
+
+    def of_only(self, e: ast.Expr, at: Exprs) -> Place:
+        raise NoPlace
+
+
+def with_names(body: Stmts, quantities: Mapping[str, str]) -> Stmts:
+    """The statements with what is drawn anew in place of the data."""
+
+    def renamed(n: ast.Node) -> ast.Node | None:
+        match n:
+            case ast.Variable(name=name) if name in quantities:
+                return replace(n, name=quantities[name])
+            case ast.Call(name=name) if name in SIZES:
+                return n
+            case _:
+                return None
+
+    return rewrite(body, renamed)
+
+
+def plain(d: ast.Declaration) -> ast.Declaration:
+    """The declaration without constraints, by all sizes of its variable."""
+    t = d.type
+    if not isinstance(t, ast.SizedType):
+        return d
+    own = sizes_of_variable(d)[len(t.dims) :]
+    keyword = t.keyword if t.keyword == "row_vector" or not own else ("vector", "matrix")[len(own) - 1]
+    return replace(d, type=replace(t, keyword=keyword, bounds=None, sizes=own))

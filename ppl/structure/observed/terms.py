@@ -1,0 +1,339 @@
+"""The terms of the model block by the rows of data that they observe.
+
+A term observes the data that its densities are of: `y[n]` in `normal_lpdf(y[n] | mu, sigma)`, also where the
+density was put into a local before, as in `target += log_sum_exp(lp)`. A term that has the density of
+parameters alone is a prior, and left out.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from typing import NamedTuple
+
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import DENSITIES, left_and_args, outcome_of
+from ppl.kernel.language.facts import Facts
+from ppl.kernel.language.scope import Symbol
+from ppl.kernel.language.walk import parts, variables, walk
+from ppl.programs.entries import Drawn, Entries, composed, indexed
+from ppl.programs.fresh_names import FreshNames
+from ppl.programs.rewriting import Stmts, expr, integer, loops, substituted, text_of, variable, with_blocks
+from ppl.source import Span
+from ppl.structure.observed.flow import SIZES, Definition, Exprs, Flow, Loop, readings
+from ppl.structure.observed.places import NoPlace, Place, Places, in_common
+from ppl.structure.observed.refused import unread
+from ppl.types import INT, rank
+
+LOG_CUMULATIVE = ("_lcdf", "_lccdf")
+CUMULATIVE = (*LOG_CUMULATIVE, "_cdf", "_ccdf")
+TARGET = ("_lp", "target")
+
+
+@dataclass(frozen=True)
+class Around:
+    """The loops and branches that a statement stands in."""
+
+    loops: tuple[Loop, ...] = ()
+    branches: tuple[ast.If, ...] = ()
+
+
+class Observed(NamedTuple):
+    """What an expression observes: the places of its densities' outcomes; what else it says of data."""
+
+    places: tuple[Place, ...] = ()
+    bounds: tuple[Place, ...] = ()
+    """Outcomes of cumulative distribution functions alone: a censored row, or the bound itself."""
+    literals: int = 0
+    """How many densities, or probabilities, are of constants."""
+    priors: int = 0
+    """How many densities are of parameters."""
+    data: tuple[str, ...] = ()
+    """Data that are read outside of densities."""
+
+
+def bounds_only(found: Observed) -> Observed:
+    """What a cumulative distribution function observes."""
+    return found._replace(places=(), bounds=found.places)
+
+
+def items_of(e: ast.Expr) -> Exprs:
+    """The items of a literal, `[y[n], x[n]]'`; none of any other expression."""
+    match e:
+        case ast.Transpose(operand=operand):
+            return items_of(operand)
+        case ast.RowVectorLiteral(items=items) | ast.ArrayLiteral(items=items):
+            return items
+        case _:
+            return ()
+
+
+def together(found: Iterable[Observed]) -> Observed:
+    """What several expressions observe."""
+    return reduce(lambda a, b: Observed(*map(add, a, b)), found, Observed())
+
+
+@dataclass
+class Reader(ABC):
+    """Reads the model block less its priors; `of_density`, `of_value` say what its terms of data become.
+
+    `outcomes` are the data variables that some density is of.
+    """
+
+    facts: Facts
+    flow: Flow
+    names: FreshNames
+    outcomes: frozenset[str]
+
+    @abstractmethod
+    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+        """What `y ~ dist(...)`, or a density that is added to the target, becomes."""
+
+    @abstractmethod
+    def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        """What any other term becomes."""
+
+    @property
+    def places(self) -> Places:
+        return Places(self.facts, self.flow.definitions)
+
+    def body(self, statements: Sequence[ast.Statement], around: Around) -> Stmts:
+        return tuple(out for s in statements for out in self.statement(s, around))
+
+    def statement(self, s: ast.Statement, around: Around) -> Stmts:
+        match s:
+            case ast.Tilde():
+                return self.density(s, around)
+            case ast.TargetIncrement(value=value):
+                return self.increment(value, around)
+            case ast.CallStatement(call=call):
+                if any(map(self.flow.reads_data, call.args)):
+                    raise unread(f"`{call.name}` adds terms of data to the target", s.span)
+                return ()
+            case ast.Print() | ast.Skip() | ast.JacobianIncrement():
+                return ()
+            case ast.For() | ast.ForEach() | ast.While():
+                within = replace(around, loops=(*around.loops, s))
+                return (with_blocks(s, partial(self.body, around=within)),)
+            case ast.If():
+                within = replace(around, branches=(*around.branches, s))
+                return (with_blocks(s, partial(self.body, around=within)),)
+            case ast.Block(statements=body):
+                return (replace(s, statements=self.body(body, around)),)
+            case ast.Profile(statements=body):
+                return self.body(body, around)
+            case _:
+                refuse_target(s)
+                return (s,)
+
+    # --- Terms ---
+
+    def density(self, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+        """`y ~ dist(...)`, or an increment that is one density."""
+        left, _ = left_and_args(s)
+        if self.flow.depends(left):
+            self.refuse_mixed(left)
+            return ()
+        d = self.split_entries(s)
+        seen = self.outcome(left, s.span, d.at)
+        place = self.place(seen, around, s.span)
+        if place is None:
+            return ()
+        return d.inside(self.of_density(d, s, place, around), s.span)
+
+    def of_several(self, places: Sequence[Place], span: Span) -> Place:
+        """The rows of a term that depends on several outcomes."""
+        first, second, *_ = sorted({p.name for p in places})
+        raise unread(f"this term depends on both `{first}` and `{second}`", span)
+
+    def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
+        """The density of one value, in loops over the values."""
+        return Entries(self.facts, self.names).of(s)
+
+    def increment(self, value: ast.Expr, around: Around) -> Stmts:
+        """A term for each summand, and for each entry of a container."""
+        axes = rank(self.facts.types[value])
+        match value:
+            case ast.Binary(op="+", left=left, right=right) if not axes:
+                return (*self.increment(left, around), *self.increment(right, around))
+            case ast.Call(name="sum", args=(all_,)):
+                return self.increment(all_, around)
+            case ast.Call(name=name) if name.endswith(DENSITIES):
+                return self.density(value, around)
+            case ast.Call(name=name, args=(left, *_)) if name.endswith(LOG_CUMULATIVE) and rank(
+                self.facts.types[left]
+            ):
+                if not self.flow.depends(left):
+                    return self.cumulative(value, around)
+        refuse_target(value)
+        by_entry = axes if isinstance(value, ast.Variable) else 0
+        lengths = Entries(self.facts, self.names).lengths(value, by_entry) if by_entry else ()
+        heads = [(self.names.fresh("k"), integer(1, value.span), n) for n in lengths]
+        at = tuple(variable(name, value.span) for name, _, _ in heads)
+        seen = self.observed(value, around.loops, at, frozenset())
+        place = self.place(seen, around, value.span)
+        if place is None:
+            return ()
+        each = indexed(value, at) if heads else expr("sum(e)", value.span, e=value) if axes else value
+        return loops(heads, self.of_value(each, place), value.span)
+
+    def cumulative(self, value: ast.Call, around: Around) -> Stmts:
+        """A log probability of censored values: one for each of them."""
+        d = self.split_entries(value)
+        seen = bounds_only(self.outcome(value.args[0], value.span, d.at))
+        place = self.place(seen, around, value.span)
+        if place is None:
+            return ()
+        each = replace(value, args=(d.left, *d.args)) if d.heads else value
+        return d.inside(self.of_value(each, place), value.span)
+
+    # --- Which rows ---
+
+    def place(self, seen: Observed, around: Around, span: Span) -> Place | None:
+        """The rows that a term observes; None for a prior."""
+        places = seen.places or tuple(p for p in seen.bounds if p.name in self.outcomes)
+        if not places and (seen.bounds or seen.literals or seen.data):
+            places = self.beside(around)
+            if not places and seen.bounds and not around.branches:
+                places = seen.bounds
+        if not places:
+            if named := (*seen.data, *(p.name for p in seen.bounds)):
+                raise unread(f"this term reads `{named[0]}` and has no density of one row", span)
+            if seen.literals and not seen.priors:
+                raise unread("the outcome is a constant, and no row of data", span)
+            return None
+        if len({p.name for p in places}) > 1:
+            return self.of_several(places, span)
+        return reduce(Place.common, places)
+
+    def beside(self, around: Around) -> tuple[Place, ...]:
+        """The row that the conditions around a term, or the terms in the other branches, name."""
+        for branch in reversed(around.branches):
+            read = map(self.try_place, readings(branch.condition, self.facts))
+            found = [p for p in read if p and p.name in self.outcomes]
+            for n in walk(branch):
+                left = outcome_of(n) if n in self.facts.calls else None
+                if left is not None and not self.flow.depends(left):
+                    found += self.outcome(left, n.span).places
+            if len({p.name for p in found}) == 1:
+                inside = frozenset(bound_beside(branch, around.loops))
+                return tuple(map(Move({}, inside).place, found))
+        return ()
+
+    def try_place(self, e: ast.Expr, at: Exprs = ()) -> Place | None:
+        try:
+            return self.places.of(e, at)
+        except NoPlace:
+            return None
+
+    def outcome(self, left: ast.Expr, span: Span, at: Exprs = ()) -> Observed:
+        """What a density of data observes."""
+        found = self.try_place(left, at)
+        if found:
+            return Observed((found,))
+        several = [self.try_place(item) for item in items_of(left)]
+        if several and all(several):
+            return Observed(tuple(filter(None, several)))
+        if self.flow.reads_data(left):
+            raise unread(f"`{text_of(left)}` is not an entry of one data variable", span)
+        return Observed(literals=not any(True for _ in variables(left)))
+
+    def observed(self, e: ast.Expr, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]) -> Observed:
+        """What entry `at` of an expression inside loops observes; definitions of `seen` are being read."""
+        match e:
+            case ast.Call(name=name, args=(left, *_)) if name.endswith((*DENSITIES, *CUMULATIVE)):
+                if self.flow.depends(left):
+                    self.refuse_mixed(left)
+                    return Observed(priors=1)
+                out = self.outcome(left, e.span)
+                return bounds_only(out) if name.endswith(CUMULATIVE) else out
+            case ast.Variable() if e in self.facts.symbols:
+                if (symbol := self.facts.symbols[e]) in self.flow.definitions:
+                    return self.defined(symbol, within, at, seen)
+                return Observed(data=(e.name,) * self.places.is_data(e))
+            case ast.Indexed(base=base, indices=indices):
+                own = self.observed(base, within, composed(self.facts, indices, at), seen)
+                read = filter(self.places.is_data, variables(indices))
+                data = tuple(v.name for v in read if self.facts.types[v] != INT)
+                return together([own, Observed(data=data)])
+            case ast.Call(name=name) if name in SIZES:
+                return Observed()
+            case _:
+                return together(self.observed(part, within, (), seen) for part in parts(e))
+
+    def defined(
+        self, symbol: Symbol, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]
+    ) -> Observed:
+        """What a variable observes: what its definitions do, their loops' variables put in terms of `at`."""
+        out: list[Observed] = []
+        for d in self.flow.definitions[symbol] if symbol not in seen else ():
+            own, move = self.observed(d.value, d.loops, (), seen | {symbol}), Move.of(d, within, at).place
+            out.append(own._replace(places=(*map(move, own.places),), bounds=(*map(move, own.bounds),)))
+        return together(out)
+
+    def refuse_mixed(self, left: ast.Expr) -> None:
+        """A density of what is computed of data and of parameters: prior or likelihood?"""
+        if self.flow.reads_data(left):
+            raise unread(f"`{text_of(left)}` is computed of data and of parameters", left.span)
+
+
+@dataclass(frozen=True)
+class Move:
+    """Places inside a definition as places where the variable is read."""
+
+    values: dict[str, ast.Expr]
+    hidden: frozenset[str]
+    """Names that mean nothing there."""
+
+    @classmethod
+    def of(cls, d: Definition, within: tuple[Loop, ...], at: Exprs) -> "Move":
+        left = d.loops[in_common(d.loops, within) :]
+        hidden = {s.variable for s in left if isinstance(s, ast.For | ast.ForEach)}
+        hidden |= {n.name for s in left for n in walk(s) if isinstance(n, ast.Declaration)}
+        values = {
+            own.name: use
+            for own, use in zip(d.at, at, strict=False)
+            if isinstance(own, ast.Variable) and own.name in hidden
+        }
+        return cls(values, frozenset(hidden) - {*values})
+
+    def place(self, p: Place) -> Place:
+        out: list[ast.Expr] = []
+        for e in p.at:
+            if any(v.name in self.hidden for v in variables(e)):
+                break
+            out.append(substituted(e, self.values))
+        return Place(p.name, tuple(out))
+
+
+def bound_beside(branch: ast.If, loops_here: tuple[Loop, ...]) -> Iterator[str]:
+    """The names that a branch binds elsewhere than in the loops that a term of it stands in."""
+    for n in walk(branch):
+        match n:
+            case ast.For(variable=name) | ast.ForEach(variable=name) if not any(n is s for s in loops_here):
+                yield name
+            case ast.Declaration(name=name):
+                yield name
+
+
+def refuse_target(node: ast.Node) -> None:
+    """A value that is computed of the target itself, or adds to it."""
+    for n in walk(node):
+        if isinstance(n, ast.Call) and n.name.endswith(TARGET):
+            raise unread(f"`{n.name}` reads or changes the target", n.span)
+
+
+def outcomes_of(program: ast.Program, flow: Flow) -> frozenset[str]:
+    """The data variables that some density of the program is of."""
+    return frozenset(name for name, _ in observing(program, flow))
+
+
+def observing(program: ast.Program, flow: Flow) -> Iterator[tuple[str, ast.Tilde | ast.Call]]:
+    """The densities of data in the order of the program, each with the variable that it is of."""
+    places = Places(flow.facts, flow.definitions)
+    for n in walk((*program.transformed_parameters, *program.model)):
+        if isinstance(n, ast.Tilde | ast.Call) and (left := outcome_of(n)) and not flow.depends(left):
+            with suppress(NoPlace):
+                yield places.of(left).name, n

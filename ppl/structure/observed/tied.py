@@ -1,0 +1,77 @@
+"""What new rows lack and what they hold depends on: its density, to be drawn from given what they hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ppl.kernel.language import ast
+from ppl.kernel.language.calls import left_and_args
+from ppl.programs.entries import Drawn
+from ppl.programs.rewriting import Stmts
+from ppl.structure.observed.conditioned import ConditionedReader
+from ppl.structure.observed.densities import log_density
+from ppl.structure.observed.effects import name_of
+from ppl.structure.observed.flow import Exprs
+from ppl.structure.observed.places import Place
+from ppl.structure.observed.terms import Around
+
+
+@dataclass(frozen=True)
+class Tied:
+    """The `unknown` variables whose draws follow the `conditions`, variables that new rows hold."""
+
+    unknown: frozenset[str] = frozenset()
+    conditions: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self.unknown | self.conditions
+
+
+UNTIED = Tied()
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """The unknown variables that densities are given: of data that are held, of what is drawn."""
+
+    conditions: Mapping[str, set[str]]
+    priors: Mapping[str, set[str]]
+
+    def tied(self, start: set[str], scored: set[str]) -> Tied:
+        """All that is to be drawn together, if the densities of `start` depend on what is drawn."""
+        unknown, conditions = set[str](), set(start)
+        while True:
+            unknown |= {u for name in conditions for u in self.conditions[name]}
+            unknown |= {u for name in unknown for u in self.priors.get(name, ())}
+            more = {name for name, of in self.conditions.items() if of & unknown} - scored - conditions
+            beyond = {u for name in unknown for u in self.priors.get(name, ())} - unknown
+            if not more and not beyond:
+                return Tied(frozenset(unknown), frozenset(conditions))
+            conditions |= more
+
+
+@dataclass
+class DensitiesReader(ConditionedReader):
+    """The densities of what is tied, as increments; all other densities are left out."""
+
+    tied: Tied = UNTIED
+
+    def density(self, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+        left, _ = left_and_args(s)
+        if name_of(left) in self.tied.unknown and self.flow.depends(left):
+            d = self.split_entries(s)
+            return d.inside(self.increments(log_density(d, s, self.facts)), s.span)
+        return super().density(s, around)
+
+    def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        return super().of_value(value, place) if place.name in self.tied.names else ()
+
+    def condition(self, density: ast.Expr, place: Place, args: Exprs) -> Stmts:
+        return self.increments(density) if place.name in self.tied.names else ()
+
+    def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+        return ()
+
+    @staticmethod
+    def increments(value: ast.Expr) -> Stmts:
+        return (ast.TargetIncrement(value.span, value),)

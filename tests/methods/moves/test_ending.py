@@ -1,0 +1,176 @@
+"""Chains are moved until they follow the target, and say so only then."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from toy_targets import Funnel, HalfSpace, LogGamma, line
+from toy_targets import Gaussian as GaussianTarget
+
+from ppl.methods.moves.ending import MOVES, most_gradients, moved
+from ppl.methods.moves.mixing import Stage, compare
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def chains_of(target, starts, seed=0, most=400_000, **how):
+    return moved(target, starts, rng(seed), most, **how)
+
+
+def stage_of(u, mode=0):
+    return Stage(u, np.zeros(u.shape[:2]), np.broadcast_to(mode, u.shape[:2]))
+
+
+def ar1(correlation, moves, chains, dim, seed):
+    """Stationary chains (moves, chains, dim) with that autocorrelation."""
+    noise = rng(seed)
+    u = np.empty((moves, chains, dim))
+    u[0] = noise.standard_normal((chains, dim))
+    for t in range(1, moves):
+        step = np.sqrt(1 - correlation**2) * noise.standard_normal((chains, dim))
+        u[t] = correlation * u[t - 1] + step
+    return u
+
+
+# --- What two stages tell --------------------------------------------------------------------------
+
+
+def test_independent_draws_that_chains_are_worth_by_the_autocorrelation_time():
+    """Of the mean of AR(1): moves (1 - a) / (1 + a), less what their ends add."""
+    moves, chains, a = 64, 4000, 0.5
+    u = ar1(a, moves, chains, 1, 1)
+    found = compare(stage_of(u[:32]), stage_of(u[32:]))
+    lag = np.arange(1, moves)
+    exact = chains * moves / (1 + 2 * np.sum((1 - lag / moves) * a**lag))
+    assert found.effective[0] == pytest.approx(exact, rel=0.08)
+    assert found.drift[0] == found.apart[0] == found.drift_of_log_p == 0
+
+
+def test_chains_that_never_move_are_worth_their_number():
+    u = np.repeat(rng().standard_normal((1, 500, 3)), 16, axis=0)
+    found = compare(stage_of(u[:8]), stage_of(u[8:]))
+    np.testing.assert_allclose(found.effective, 500, rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    "change, drift",
+    [(lambda z: z + 0.5, 0.48), (lambda z: 1.5 * z, 0.61), (lambda z: np.where(z > 1.2, 2.0 * z, z), 0.85)],
+    ids=["mean", "sd", "tail"],
+)
+def test_a_change_of_a_mean_an_sd_or_a_tail_is_seen(change, drift):
+    """By the share beyond the 95% quantile of both halves, where that changes most."""
+    z = rng().standard_normal((16, 2000, 4))
+    z[8:, :, 2] = change(z[8:, :, 2])
+    found = compare(stage_of(z[:8]), stage_of(z[8:]))
+    assert found.drift[2] == pytest.approx(drift, rel=0.12)
+    assert (found.drift[[0, 1, 3]] == 0).all() and found.largest_drift == found.drift[2]
+
+
+def test_chains_from_two_starts_that_do_not_agree_are_told():
+    z = rng().standard_normal((16, 400, 2))
+    z[:, 1::2, 1] += 0.6
+    found = compare(stage_of(z[:8]), stage_of(z[8:]))
+    assert found.apart[0] == 0 and found.apart[1] == pytest.approx(0.55, abs=0.1)
+
+
+def test_of_many_statistics_none_seems_to_drift_by_chance():
+    alarms = 0
+    for seed in range(20):
+        u = ar1(0.7, 8, 128, 60, seed)
+        found = compare(stage_of(u[:4]), stage_of(u[4:]))
+        alarms += found.largest_drift > 0 or found.apart.max() > 0
+    assert alarms <= 2
+
+
+def test_where_modes_have_their_chains_is_no_lack_of_mixing():
+    u = ar1(0.0, 16, 200, 1, 3)
+    mode = np.arange(200) % 3
+    found = compare(*(stage_of(half + 10 * mode[:, None], mode) for half in (u[:8], u[8:])))
+    assert found.effective[0] > 2000 and found.largest_drift == 0
+
+
+# --- Chains ------------------------------------------------------------------------------------------
+
+
+def test_chains_far_from_a_gaussian_reach_it():
+    target = GaussianTarget(np.array([3.0, -2.0]), np.array([[4.0, 1.8], [1.8, 1.0]]), shift=1e8)
+    found = chains_of(target, 0.3 * rng(1).standard_normal((128, 2)))
+    assert found.stationary and found.mixing.fewest_effective >= MOVES.effective
+    np.testing.assert_allclose(found.u.mean(axis=0), target.mean, atol=0.25)
+    np.testing.assert_allclose(np.cov(found.u.T), target.covariance, rtol=0.15)
+    np.testing.assert_allclose(found.log_p, target.log_densities(found.u))
+    assert (np.bincount(found.chain) == found.moves).all() and found.chains == 128
+
+
+def test_a_skewed_target_has_the_quantiles_of_quadrature():
+    found = chains_of(LogGamma(), rng(2).standard_normal((256, 1)), effective=4000)
+    known = stats.loggamma(0.7)
+    for p in (0.02, 0.5, 0.98):
+        assert np.mean(found.u[:, 0] < known.ppf(p)) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 4000))
+
+
+def test_a_support_with_an_edge_is_kept():
+    found = chains_of(HalfSpace(2, 0.5), np.abs(rng().standard_normal((128, 2))) + 0.5)
+    inside = stats.truncnorm(0.5, np.inf)
+    assert found.u[:, 0].min() > 0.5
+    assert found.u[:, 0].mean() == pytest.approx(inside.mean(), abs=0.15 * inside.std())
+
+
+def test_draws_of_the_target_end_after_the_first_stages():
+    found = chains_of(GaussianTarget(np.zeros(3), np.eye(3)), rng().standard_normal((1000, 3)), effective=800)
+    assert found.total_moves == MOVES.shortest == 8 and found.stationary
+
+
+def test_gradients_are_bounded_and_counted():
+    class Counted(GaussianTarget):
+        seen = 0
+
+        def log_density_gradients(self, us):
+            Counted.seen += len(us)
+            return super().log_density_gradients(us)
+
+    found = chains_of(Counted(np.zeros(40), np.eye(40)), 3 * rng().standard_normal((128, 40)), most=20_000)
+    assert found.gradients == Counted.seen and 5_000 < found.gradients < 40_000
+    assert most_gradients(1) == MOVES.most_gradients and most_gradients(10**6) == 0
+
+
+def test_chains_in_a_funnel_that_do_not_mix_say_so():
+    found = chains_of(Funnel(), 0.1 * rng().standard_normal((128, 6)), most=40_000)
+    v = found.u[:, 0]
+    right = abs(v.mean()) < 0.3 and abs(v.std() / 3 - 1) < 0.1
+    assert right or not (found.stationary and found.mixing.fewest_effective > 400)
+
+
+def test_two_separate_modes_keep_their_chains():
+    target = line((0.3, -8.0, 0.5), (0.7, 8.0, 1.0))
+    starts = np.where(np.arange(128) // 2 % 2, 8.0, -8.0)[:, None] + 0.3 * rng().standard_normal((128, 1))
+    found = chains_of(target, starts, centres=np.array([[-8.0], [8.0]]))
+    assert found.mixing.fewest_effective >= MOVES.effective and found.mixing.largest_drift == 0
+    own = found.u[found.mode == 0, 0]
+    assert own.mean() == pytest.approx(-8.0, abs=0.1) and own.std() == pytest.approx(0.5, rel=0.2)
+
+
+def test_a_chain_without_a_density_or_that_cannot_move_gives_its_place_to_another():
+    starts = np.abs(rng().standard_normal((128, 2))) + 0.5
+    starts[:5, 0] = -1.0  # outside
+    found = chains_of(HalfSpace(2, 0.5), starts)
+    assert np.isfinite(found.log_p).all() and found.u[:, 0].min() > 0.5
+    with pytest.raises(np.linalg.LinAlgError, match="no chain has a density"):
+        chains_of(HalfSpace(2, 0.5), -np.ones((8, 2)))
+
+
+def test_the_same_generator_gives_the_same_draws():
+    starts = rng().standard_normal((64, 1))
+    one, two = (chains_of(LogGamma(), starts, seed=3) for _ in range(2))
+    assert one.u.tobytes() == two.u.tobytes()
+
+
+def test_the_moments_of_a_skewed_target_are_those_of_quadrature():
+    found = chains_of(LogGamma(), rng(5).standard_normal((128, 1)), effective=4000)
+    at = np.linspace(-30, 5, 20_001)
+    density = np.exp(LogGamma().log_densities(at[:, None]))
+    mean = integrate.simpson(at * density, x=at) / integrate.simpson(density, x=at)
+    sd = np.sqrt(integrate.simpson((at - mean) ** 2 * density, x=at) / integrate.simpson(density, x=at))
+    assert found.u.mean() == pytest.approx(mean, abs=4 * sd / np.sqrt(4000))
+    assert found.u.std() == pytest.approx(sd, rel=0.08)

@@ -1,0 +1,102 @@
+"""Trajectories leave their target as it is, whatever their steps."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from toy_targets import Gaussian as GaussianTarget
+from toy_targets import LogGamma, line
+
+from ppl.kernel.advi.coordinates import Scaled, rescaled
+from ppl.methods.moves import trajectories
+from ppl.methods.moves.metric import CORRELATED_DIMENSIONS, metric_of
+from ppl.methods.moves.trajectories import chains_at, move
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+SKEWED = GaussianTarget(np.array([1.0, -1.0]), np.array([[2.0, 0.6], [0.6, 0.5]]))
+
+
+def test_moves_leave_the_target_as_it_is():
+    u = rng().multivariate_normal(SKEWED.mean, SKEWED.covariance, size=4000)
+    chains = chains_at(SKEWED, u)
+    for seed in range(4):
+        made = move(SKEWED, chains, 0.4, 5, rng(seed))
+        chains = made.chains
+        assert made.gradients >= 5 * 4000 and made.accepted > 0.8
+    np.testing.assert_allclose(np.cov(chains.u.T), SKEWED.covariance, atol=0.1)
+    assert abs(np.corrcoef(u[:, 1], chains.u[:, 1])[0, 1]) < 0.2
+
+
+def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):
+    """With steps so long, and a bound so high, that most are."""
+    often = trajectories.TRAJECTORY._replace(rejected_log_chance=-0.2)
+    monkeypatch.setattr(trajectories, "TRAJECTORY", often)
+    u = np.log(rng().gamma(0.7, size=(20_000, 1)))
+    before = chains = chains_at(LogGamma(), u)
+    for seed in range(4):
+        made = move(LogGamma(), chains, 3.0, 6, rng(seed))
+        assert made.accepted < 0.5 and made.divergent.mean() < 0.01
+        chains = made.chains
+        assert (made.energy >= -chains.log_p - 1e-9).all()
+    assert (chains.u != before.u).mean() > 0.9
+    assert stats.kstest(np.exp(chains.u[:, 0]), stats.gamma(0.7).cdf).pvalue > 0.01
+    for ours, expected in zip(chains, chains_at(LogGamma(), chains.u), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+
+
+def test_a_shorter_step_moves_chains_that_are_in_a_narrow_part():
+    """Of 0.5 N(0, 1) + 0.5 N(0, 0.05), with a step that suits the first."""
+    narrow = line((0.5, 0.0, 0.05), (0.5, 0.0, 1.0))
+    u = rng().normal(0, 0.05, (4000, 1))
+    made = move(narrow, chains_at(narrow, u), 0.5, 6, rng(1))
+    assert made.accepted < 0.4 and made.divergent.mean() < 0.01
+    assert (made.chains.u != u).mean() > 0.6
+
+
+def test_trajectories_that_diverge_even_with_short_steps_are_counted():
+    needle = GaussianTarget(np.zeros(1), np.array([[1e-8]]))
+    chains = chains_at(needle, rng().normal(0, 1e-4, (100, 1)))
+    made = move(needle, chains, 1.0, 6, rng(1))
+    assert made.divergent.all() and made.accepted == 0 and made.gradients == 6 * 300
+    np.testing.assert_array_equal(made.chains.u, chains.u)
+
+
+def test_chains_in_other_coordinates_are_what_is_seen_there():
+    target = Scaled(SKEWED, np.array([0.3, -0.2]), np.array([2.0, 0.5]))
+    factor = np.array([[0.7, 0.0], [-0.3, 1.5]])
+    inverse = np.linalg.inv(factor)
+    chains = chains_at(target, rng().normal(size=(9, 2)))
+    there = chains.rescaled(factor, inverse)
+    np.testing.assert_allclose(there.u @ factor.T, chains.u)
+    for ours, expected in zip(there, chains_at(rescaled(target, factor), there.u), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+    for ours, expected in zip(there.rescaled(inverse, factor), chains, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("own", [np.array([2.0, 0.5]), np.array([[2.0, 0.0], [1.0, 0.5]])])
+def test_a_target_rescaled_twice_is_one_map(own):
+    target, factor = GaussianTarget(np.zeros(2), np.eye(2)), np.array([[0.7, 0.0], [-0.3, 1.5]])
+    once = Scaled(target, np.array([0.3, -0.2]), own)
+    twice = rescaled(once, factor)
+    assert twice.target is target
+    x = rng().normal(size=(5, 2))
+    np.testing.assert_allclose(twice.to_u(x), once.to_u(x @ factor.T))
+    np.testing.assert_allclose(twice.log_densities(x), once.log_densities(x @ factor.T) + np.log(0.7 * 1.5))
+
+
+def test_the_metric_has_correlations_up_to_so_many_dimensions():
+    u = rng().multivariate_normal(np.zeros(2), SKEWED.covariance, size=100_000)
+    factor = metric_of(u)
+    np.testing.assert_allclose(factor @ factor.T, SKEWED.covariance, atol=0.02)
+    for dim, axes in ((CORRELATED_DIMENSIONS, 2), (CORRELATED_DIMENSIONS + 1, 1)):
+        assert metric_of(rng().standard_normal((50, dim))).ndim == axes
+
+
+@pytest.mark.parametrize("bad", [np.full((8, 2), np.nan), np.zeros((8, 2)), np.array([[1.0, np.inf]] * 8)])
+def test_chains_without_a_spread_have_no_metric(bad):
+    with np.errstate(invalid="ignore"), pytest.raises(np.linalg.LinAlgError):
+        metric_of(bad)

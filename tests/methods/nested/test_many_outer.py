@@ -1,0 +1,163 @@
+"""More outer coordinates than mixtures are fitted to: groups beside a regression of many columns."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pytest
+from toy_targets import OneOfMany
+
+from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.methods.correct.draw_source import DrawSource
+from ppl.methods.nested.blocks import Blocks
+from ppl.methods.nested.marginal import Marginal, climb
+from ppl.methods.nested.outer import one_over, shrunk_moments
+from ppl.methods.nested.structure import structure_of
+from ppl.methods.nested.weighted_draws import drawn
+from ppl.methods.recipes import fit
+from ppl.methods.run.settings import Settings
+
+COLUMNS, GROUPS, ROWS = 14, 30, 4
+"""Coefficients, and rows of each group."""
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+@dataclass(frozen=True)
+class Regression(OneOfMany):
+    """y[g, k] ~ N(x[g, k] b + z[g], 1), b ~ N(0, 1), z ~ N(0, exp(t)), t ~ N(0, 1); u is t, b, z."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+    @property
+    def columns(self):
+        return self.x.shape[2]
+
+    @property
+    def groups(self):
+        return len(self.x)
+
+    @property
+    def dim(self):
+        return 1 + self.columns + self.groups
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def log_density_gradients(self, us):
+        t, b, z = us[:, :1], us[:, 1 : 1 + self.columns], us[:, 1 + self.columns :]
+        off = self.y - np.einsum("gkc,nc->ngk", self.x, b) - z[:, :, None]
+        scaled = z / np.exp(t)
+        squares = sum((each**2).reshape(len(us), -1).sum(axis=1) for each in (off, b, scaled, t))
+        numbers = self.y.size + self.columns + self.groups + 1
+        value = -0.5 * squares - self.groups * t[:, 0] - 0.5 * numbers * np.log(2 * np.pi)
+        by_t = (scaled**2).sum(axis=1, keepdims=True) - self.groups - t
+        by_b = np.einsum("ngk,gkc->nc", off, self.x) - b
+        return value, np.hstack([by_t, by_b, off.sum(axis=2) - scaled / np.exp(t)])
+
+    def explain(self, u):
+        return ""
+
+    @cached_property
+    def posterior(self):
+        """The mean and sd of t and of each b, and the evidence, by quadrature over t."""
+        grid = np.linspace(-5, 2, 141)
+        x, y = self.x.reshape(-1, self.columns), self.y.ravel()
+        same = np.kron(np.eye(self.groups), np.ones((ROWS, ROWS)))
+        heights, means, seconds = [], [], []
+        for t in grid:
+            noise = np.linalg.inv(np.eye(len(y)) + np.exp(2 * t) * same)
+            precision = np.eye(self.columns) + x.T @ noise @ x
+            mean = np.linalg.solve(precision, x.T @ noise @ y)
+            quadratic = y @ noise @ y - mean @ precision @ mean
+            log_dets = np.linalg.slogdet(precision)[1] - np.linalg.slogdet(noise)[1]
+            constants = (len(y) + 1) * np.log(2 * np.pi)
+            heights.append(-0.5 * (quadratic + log_dets + t**2 + constants))
+            means.append(np.append(t, mean))
+            seconds.append(means[-1] ** 2 + np.append(0.0, np.diag(np.linalg.inv(precision))))
+        weights = np.exp(heights - np.max(heights))
+        evidence = np.max(heights) + np.log(weights.sum() * (grid[1] - grid[0]))
+        weights /= weights.sum()
+        mean = weights @ np.array(means)
+        return mean, np.sqrt(weights @ np.array(seconds) - mean**2), evidence
+
+
+def target(columns=COLUMNS, groups=GROUPS):
+    x = rng().normal(size=(groups, ROWS, columns))
+    noise = rng().normal(size=(groups, ROWS)) + 0.7 * np.random.default_rng(2).normal(size=(groups, 1))
+    return Regression(x, x @ rng().normal(0, 0.5, columns) + noise)
+
+
+def test_the_toy_target_has_its_gradient():
+    toy = target()
+    u = 0.3 * rng().normal(size=toy.dim)
+    steps = 1e-6 * np.eye(toy.dim)
+    differences = (toy.log_densities(u + steps) - toy.log_densities(u - steps)) / 2e-6
+    np.testing.assert_allclose(toy.log_density_gradient(u)[1], differences, atol=1e-5)
+
+
+def peak_of(toy):
+    start = rng().normal(size=toy.dim)
+    structure = structure_of(toy, start, rng())
+    assert structure.outer.tolist() == list(range(1 + COLUMNS))
+    blocks = Blocks(toy, structure)
+    return climb(Marginal(blocks, start[structure.outer], blocks.latent(start[None])[0]))
+
+
+def test_the_curvature_at_the_mode_is_that_of_the_marginal():
+    toy = target()
+    peak = peak_of(toy)
+    mean, sd, _ = toy.posterior
+    np.testing.assert_allclose(peak.marginal.centre[1:], mean[1:], atol=0.05 * sd.min())
+    sds = np.sqrt((peak.gaussian.factor**2).sum(axis=1))
+    np.testing.assert_allclose(sds[1:], sd[1:], rtol=0.03)
+
+
+@pytest.mark.parametrize("columns, blocks", [(75, (200, 1)), (85, None)])
+def test_up_to_80_coordinates_are_outer(columns, blocks):
+    toy = target(columns, groups=200)
+    found = structure_of(toy, rng().normal(size=toy.dim), rng())
+    assert (found and found.blocks.shape) == blocks
+
+
+def test_two_mixtures_that_miss_the_posterior_are_the_last():
+    peak = peak_of(target())
+    mean, factor = peak.gaussian.mean, peak.gaussian.factor
+    beside = one_over(Gaussian(mean + 8 * factor.sum(axis=1), factor))
+    found = drawn(peak, beside, 2048, rng())
+    assert found.n == 1024 and found.weights.ess < 20
+
+
+@pytest.mark.rotate(2)
+@pytest.mark.parametrize("columns, groups", [(COLUMNS, GROUPS), (40, 90)])
+def test_auto_integrates_the_groups_out(columns, groups):
+    toy = target(columns, groups)
+    result = fit(toy, Settings(seed=1, draws=2000))
+    assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
+    mean, sd, evidence = toy.posterior
+    draws = result.draws_u[:, : 1 + columns]
+    np.testing.assert_allclose((draws.mean(axis=0) - mean) / sd, 0.0, atol=0.1)
+    np.testing.assert_allclose(draws.std(axis=0) / sd, 1.0, atol=0.07)
+    assert result.final_elbo == pytest.approx(evidence, abs=5 * result.final_elbo_se + 1e-3)
+
+
+def test_the_covariance_of_few_draws_is_shrunk_towards_that_without_weights():
+    u = np.random.default_rng(4).multivariate_normal(np.zeros(20), SPREAD, size=4000)
+    few, many = np.zeros((2, len(u)))
+    few[:60], many[:] = 1 / 60, 1 / len(u)
+    mean, shrunk = shrunk_moments(u, few)
+    np.testing.assert_allclose(mean, u[:60].mean(axis=0), atol=1e-12)
+    assert divergence(shrunk) < 0.25 * divergence(np.cov(u[:60].T))
+    assert divergence(shrunk_moments(u, many)[1]) < 0.06
+
+
+SPREAD = np.diag(np.linspace(0.1, 3, 20)) + 0.5
+
+
+def divergence(covariance):
+    """Kullback and Leibler's, from the normal with SPREAD to that with this covariance."""
+    ratio = np.linalg.solve(covariance, SPREAD)
+    return 0.5 * (np.trace(ratio) - len(SPREAD) - np.linalg.slogdet(ratio)[1])

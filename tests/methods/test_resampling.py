@@ -1,0 +1,36 @@
+"""Resampling takes draws in proportion to their weights, and with the moments of all."""
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ppl.methods.correct.balanced_resampling import balanced
+from ppl.methods.correct.resampling import systematic
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_systematic_resampling_takes_each_draw_as_often_as_expected_to_within_one():
+    log_weights = rng().normal(size=50)
+    expected = 200 * np.exp(log_weights - logsumexp(log_weights))
+    counts = np.bincount(systematic(log_weights, 200, rng(1)), minlength=50)
+    assert (np.abs(counts - expected) < 1).all()
+
+
+def test_a_balanced_sample_has_the_moments_of_the_weighted_pool():
+    u, log_weights = rng().normal(size=(5000, 4)), rng(1).normal(size=5000)
+    weights = np.exp(log_weights - logsumexp(log_weights))
+    chosen = balanced(u, log_weights, 1000, rng(2))
+    off = u[chosen].mean(axis=0) - weights @ u
+    assert np.abs(off).max() < 0.003
+    assert np.abs((u[chosen] ** 2).mean(axis=0) - weights @ u**2).max() < 0.01
+    counts = np.bincount(chosen, minlength=5000)
+    # Exchanges touch no more than a third of the draws: the rest is systematic.
+    assert np.abs(counts - 1000 * weights).sum() < 1200
+
+
+def test_every_seed_draws_the_pool_in_proportion():
+    u, log_weights = np.linspace(-1, 1, 20)[:, None], np.log(np.arange(1, 21.0))
+    counts = sum(np.bincount(balanced(u, log_weights, 50, rng(k)), minlength=20) for k in range(200))
+    np.testing.assert_allclose(counts / 10_000, np.arange(1, 21) / 210, atol=0.012)
