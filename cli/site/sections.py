@@ -11,8 +11,13 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "include": ("Statements",),
     "JSON": ("Data",),
     "target": ("Statements",),
+    **dict.fromkeys(("pandas", "polars", "DataFrame"), ("Data",)),
+    **dict.fromkeys(("factor", "levels", "categorical"), ("factors",)),
+    **dict.fromkeys(("formula", "bambi", "lme4", "rstanarm"), ("formulas",)),
+    "brms": ("from-brms",),
+    **dict.fromkeys(("odds", "odds ratio"), ("Results",)),
 }
-"""Words that are no heading, and the headings of the sections that tell of them."""
+"""Words that are no heading, and the headings of the sections, or the pages, that tell of them."""
 
 
 @cache
@@ -27,5 +32,6 @@ def sections() -> Mapping[str, str]:
 
 
 def section(word: str) -> str:
-    """What the sections of a heading, or of a word of WORDS, say."""
-    return "\n\n".join(sections()[heading] for heading in WORDS.get(word, (word,)))
+    """What the sections of a heading, or the sections and pages of a word of WORDS, say."""
+    places = WORDS.get(word, (word,))
+    return "\n\n".join(sections().get(place) or written()[place].text.rstrip() for place in places)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ppl.density.compiled_program import CompiledProgram
-from ppl.errors import first_few
+from ppl.errors import DataError, first_few
 from ppl.kernel.density.data import Data, Floats
+from ppl.kernel.density.expected import written
 from ppl.kernel.draws.names import Sized, dotted
 from ppl.stdlib.constraints.sentences import position
 
@@ -55,6 +56,27 @@ def with_entries(model: CompiledProgram, d: Data, declared: list[Sized]) -> list
     whole = {c.whole for c in model.completions}
     entries = {c.part: tuple(c.name + dotted(at) for at in places_of(c, d)) for c in model.completions}
     return [replace(v, entries=entries.get(v.name, ())) for v in declared if v.name not in whole]
+
+
+def with_missing_entries(model: CompiledProgram, d: Data, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of parameters, those of missing data taken from all of a variable or from the missing alone.
+
+    Raises:
+        DataError: they are not given, or have another shape.
+    """
+    out, parameters = dict(values), {p.name for p in model.lowered.parameters}
+    for c in model.completions:
+        if c.part in out or c.part not in parameters:
+            continue
+        places, shape = places_of(c, d), np.shape(d.of(c.name))
+        needs = f"give all of it, of shape {written(shape)}, or its {len(places)} missing values"
+        if c.name not in out:
+            raise DataError(f"the given values: `{c.name}` is missing; {needs}", c.name, "PPL901")
+        given = np.asarray(out.pop(c.name), float)
+        if given.shape not in (shape, (len(places),)):
+            raise DataError(f"the given values: {c.name} has shape {written(given.shape)}; {needs}", c.name)
+        out[c.part] = given[tuple(np.array(places, int).T)].ravel() if given.shape == shape else given
+    return out
 
 
 def completed_draws(c: "Completion", d: Data, draws: Floats) -> Floats:

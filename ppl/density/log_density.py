@@ -14,7 +14,7 @@ from ppl.arguments import checks, numbers
 from ppl.data.levels import Factor, Levels
 from ppl.data.shares import NOT_ALL_ROWS
 from ppl.density.compiled_program import CompiledProgram, mapped
-from ppl.density.completions import named_places, with_entries, with_holes
+from ppl.density.completions import named_places, with_entries, with_holes, with_missing_entries
 from ppl.density.conditioning import leaf_values
 from ppl.density.labels import labels_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
@@ -564,7 +564,8 @@ class LogDensity:
             >>> posterior.param_unconstrain({"mu": 0.0, "tau": 1.0, "theta_raw": np.zeros(8)}).shape
             (10,)
         """
-        leaves = leaf_values(self.model.lowered.parameters, self.places, values)
+        given = with_missing_entries(self.model, self.d, values)
+        leaves = leaf_values(self.model.lowered.parameters, self.places, given)
         with np.errstate(all="ignore"), located(self.model.plain):
             return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, leaves))
 

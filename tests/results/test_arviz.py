@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -26,18 +28,31 @@ def test_groups_follow_the_names(toy):
     assert inference.sample_stats["lp"].shape == (1, 40)
 
 
-COORDS = {"side": ["left", "right"], "unused": [1, 2, 3]}
+COORDS = {"side": ["left", "right"]}
 
 
 def test_dimensions_are_found_by_their_length_or_given(toy):
     fit = variational(toy, iter=500, draws=40, eta=0.3)
     theta = fit.to_arviz(coords=COORDS).posterior["theta"]
     assert theta.dims == ("chain", "draw", "side") and theta.side.values.tolist() == ["left", "right"]
-    both = {**COORDS, "other": ["a", "b"]}
-    assert fit.to_arviz(coords=both).posterior["theta"].dims[2] == "theta_dim_0"
-    given = fit.to_arviz(coords=both, dims={"theta": ["other"]})
+    given = fit.to_arviz(coords={"other": ["a", "b"]}, dims={"theta": ["other"]})
     assert given.posterior["theta"].other.values.tolist() == ["a", "b"]
     assert given.observed_data["y"].shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("coords", "dims", "words"),
+    [
+        ({"side": ["left"]}, {}, "no axis takes the 1 labels of side; the lengths are theta 2"),
+        ({"a": ["left", "right"], "b": ["l", "r"]}, {}, "Name the axis in dims"),
+        ({"side": ["left"]}, {"theta": ["side"]}, "side has 1 labels, but theta has 2 along it"),
+        ({}, {"theta": ["side", "row"]}, "theta has 1 axes, not 2"),
+        ({}, {"thta": ["side"]}, "no variable 'thta'; did you mean theta?"),
+    ],
+)
+def test_labels_that_fit_no_axis_are_refused(coords, dims, words):
+    with pytest.raises((ppl.ArgumentError, ppl.UnknownName), match=re.escape(words)):
+        Axes(coords, dims, {"theta": ["K"]}, tuple(coords)).of_all({"theta": (2,), "mu": ()})
 
 
 def test_draws_as_xarray(toy):

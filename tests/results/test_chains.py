@@ -261,6 +261,15 @@ def test_the_verdict_in_words(rhat_shift, divergent, deep, level, words):
     assert found.level is level and words in found.sentence and found.sentence.startswith(f"Verdict: {level}")
 
 
+def test_chains_whose_means_are_off_by_a_tenth_of_an_sd_are_poor():
+    steps = np.random.default_rng(1).normal(size=(4, 500, 1))
+    draws = np.zeros_like(steps)
+    for t in range(1, 500):
+        draws[:, t] = 0.95 * draws[:, t - 1] + steps[:, t]
+    found = judged(["a"], draws, np.zeros((4, 500)), np.full((4, 500), 3.0), 10)
+    assert 20 < found.least_ess < 100 and found.level is Level.POOR
+
+
 @pytest.mark.parametrize(
     ("delta", "advice"),
     [

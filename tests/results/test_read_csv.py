@@ -63,6 +63,7 @@ def test_ratios_that_never_vary_tell_nothing(write):
     [
         ("", "no header"),
         ("1,2\n3,4\n", "no header"),
+        ('{"y": [1]}', "holds JSON"),
         ("mu,tau\n1,2\n3\n", "row 2 has 1 cells, but the header 2"),
         ("mu\nhello\n", "row 1 has 'hello' under mu"),
     ],

@@ -21,8 +21,11 @@ class ChainBounds(NamedTuple):
     rhat: float = 1.01
     """R-hat above which chains may not have mixed."""
 
-    poor_rhat: float = 1.1
+    poor_rhat: float = 1.05
     """R-hat above which they have not."""
+
+    poor_ess: int = 100
+    """Effective draws, of all chains, below which means are off by more than a tenth of an sd."""
 
     ess_a_chain: int = 100
     """Effective draws a chain below which R-hat and the effective sample size are not sure themselves."""
@@ -79,7 +82,7 @@ class Judged:
                 f"there are only {self.least_ess:.0f} effective draws for {name} "
                 f"(should be at least {CHAINS.ess_a_chain * self.chains}); run the chains longer"
             )
-            yield Level.USABLE, words
+            yield Level.POOR if self.least_ess < CHAINS.poor_ess else Level.USABLE, words
         if self.divergent:
             share = self.divergent / total
             words = (

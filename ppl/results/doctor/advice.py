@@ -46,8 +46,8 @@ def with_argument(s: Statement, at: int, text: str) -> Statement:
 
 def value_of(o: Outcome, name: str) -> str:
     """The values of a column as the statement of an outcome can add or multiply them."""
-    at = o.statement.at
-    return f"to_vector({name})" if o.columns[name].declared == "array" and not at else f"{name}{at}"
+    at, c = o.statement.at, o.columns[name]
+    return f"to_vector({name})" if (c.declared == "array" or c.levels) and not at else f"{name}{at}"
 
 
 def undeclared(o: Outcome, names: Iterable[str], grouping: bool = False) -> Iterator[str]:
@@ -60,7 +60,14 @@ def undeclared(o: Outcome, names: Iterable[str], grouping: bool = False) -> Iter
         if of_matrix:
             yield f"matrix[{size}, {sum(c.startswith(base + '[, ') for c in o.columns)}] {base};"
         else:
-            yield f"array[{size}] int<lower=1> {base};" if grouping else f"vector[{size}] {base};"
+            yield f"{type_of(o.columns[name], size, grouping)} {base};"
+
+
+def type_of(c: Column, size: str, grouping: bool) -> str:
+    """The type of a column of numbers or words, which are groups or a predictor."""
+    if c.levels:
+        return f"array[{size}] int<lower={int(grouping)}, upper={c.levels - int(not grouping)}>"
+    return f"array[{size}] int<lower=1>" if grouping else f"vector[{size}]"
 
 
 def are_indices(c: Column) -> bool:

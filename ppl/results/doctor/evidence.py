@@ -20,8 +20,9 @@ from ppl.source import Span
 class Column:
     """A data variable with a value (n,) for each row, of ints if `whole`.
 
-    `used` is whether the program reads it, `index` whether it does so inside of an index; `declared` is what
-    the program declares it as, such as `vector`, "" if it does not.
+    Words are numbered from 1, and `levels` is how many there are; 0 of numbers. `used` is whether the program
+    reads it, `index` whether it does so inside of an index; `declared` is what the program declares it as,
+    such as `vector`, "" if it does not.
     """
 
     values: Floats
@@ -29,6 +30,12 @@ class Column:
     whole: bool
     index: bool = False
     declared: str = ""
+    levels: int = 0
+
+    @property
+    def has_order(self) -> bool:
+        """Whether larger values mean more: the numbers of words do not, unless there are two."""
+        return self.levels in (0, 2)
 
     @cached_property
     def groups(self) -> NDArray[np.intp] | None:

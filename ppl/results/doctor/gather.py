@@ -248,13 +248,15 @@ def columns_beside(
             values = np.asarray(given)
         except ValueError:  # a ragged list that the program does not declare
             continue
+        levels = 0
         if values.dtype.kind == "U":
-            values = np.unique(values, return_inverse=True)[1].reshape(values.shape)
+            words, codes = np.unique(values, return_inverse=True)
+            values, levels = codes.reshape(values.shape) + 1, len(words)
         if name == outcome or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
             continue
         whole = values.dtype.kind in "iu"
         if values.shape == shape:
-            yield name, Column(values.reshape(-1).astype(float), *about(name, whole))
+            yield name, Column(values.reshape(-1).astype(float), *about(name, whole), levels)
         elif values.ndim == 2 and values.shape[:1] == shape:
             for k, column in enumerate(values.T, 1):
                 yield f"{name}[, {k}]", Column(column.astype(float), *about(name, whole))

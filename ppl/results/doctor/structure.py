@@ -56,7 +56,7 @@ def of_groups(o: Outcome, name: str) -> Change | str:
 
 def predictor(o: Outcome) -> Finding | None:
     """Residuals that change with a column that the model leaves out, or with the order of rows."""
-    left_out = {name: c.values for name, c in o.columns.items() if not c.used}
+    left_out = {name: c.values for name, c in o.columns.items() if not c.used and c.has_order}
     columns = {**left_out, ORDER: np.arange(len(o.y), dtype=float)}
 
     def of(some: Mapping[str, Floats]) -> Farthest | None:
@@ -181,7 +181,7 @@ def unequal_variance(o: Outcome) -> Finding | None:
         return None
     own, replicated = (np.abs(s) - np.abs(s).mean(axis=1, keepdims=True) for s in o.unexplained[:2])
     constant = np.full((len(o.y), 1), len(o.y) ** -0.5)
-    columns = {name: c.values for name, c in o.columns.items() if not c.index}
+    columns = {name: c.values for name, c in o.columns.items() if not c.index and c.has_order}
     tried = along({FITTED: o.fitted, **columns}, constant)
     tried += [between(name, c.groups) for name, c in o.columns.items() if c.groups is not None]
     found = farthest("PPL029", o, tried, (own, replicated), "size of residuals along {}")

@@ -1,8 +1,10 @@
 """How the axes of variables are named for ArviZ and xarray."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from ppl.errors import ArgumentError, UnknownName
 
 Coords = Mapping[str, Sequence[Any]]
 Dims = Mapping[str, Sequence[str]]
@@ -11,11 +13,15 @@ Declared = Mapping[str, Sequence[str | None]]
 
 @dataclass(frozen=True)
 class Axes:
-    """Labels by dimension and dimensions by variable, as given, and those that the program declares."""
+    """Labels by dimension and dimensions by variable, as given, and those that the program declares.
+
+    An axis has to take the labels that are `required`.
+    """
 
     coords: Coords = field(default_factory=dict)
     dims: Dims = field(default_factory=dict)
     declared: Declared = field(default_factory=dict)
+    required: Collection[str] = ()
 
     def of(self, name: str, shape: Sequence[int]) -> list[str | None]:
         """The dimension of each axis of a variable, None where it has no name.
@@ -45,7 +51,43 @@ class Axes:
                 lengths.setdefault(axis, set()).add(length)
         specified = {*self.coords, *(axis for axes in self.dims.values() for axis in axes)}
         unclear = {axis for axis, found in lengths.items() if len(found) > 1 and axis not in specified}
-        return {name: [None if axis in unclear else axis for axis in axes] for name, axes in named.items()}
+        clear = {name: [None if axis in unclear else axis for axis in axes] for name, axes in named.items()}
+        self.refuse_misfits(clear, shapes)
+        return clear
+
+    def refuse_misfits(
+        self, named: Mapping[str, Sequence[str | None]], shapes: Mapping[str, Sequence[int]]
+    ) -> None:
+        """Refuse labels that no axis takes, and dimensions that no variable has.
+
+        Raises:
+            ArgumentError: `coords` or `dims` do not fit the variables.
+            UnknownName: `dims` names no variable.
+        """
+        for name, axes in self.dims.items():
+            if name not in shapes and name not in self.declared:
+                raise UnknownName("dims: no variable", name, shapes)
+            if len(axes) > (found := len(shapes.get(name, axes))):
+                raise ArgumentError(f"dims: {name} has {found} axes, not {len(axes)}: {', '.join(axes)}")
+        lengths = [
+            (axis, name, n)
+            for name, axes in named.items()
+            for axis, n in zip(axes, shapes[name], strict=True)
+        ]
+        for key in self.required:
+            labels = self.coords[key]
+            own = [(name, n) for axis, name, n in lengths if axis == key]
+            if not own:
+                there = ", ".join(sorted({f"{name} {n}" for _, name, n in lengths})) or "none"
+                raise ArgumentError(
+                    f"coords: no axis takes the {len(labels)} labels of {key}; the lengths are {there}. "
+                    'Name the axis in dims, {"variable": ["' + key + '"]}.'
+                )
+            for name, n in own:
+                if n != len(labels):
+                    raise ArgumentError(
+                        f"coords: {key} has {len(labels)} labels, but {name} has {n} along it"
+                    )
 
     def labels(self, named: Mapping[str, Sequence[str | None]]) -> dict[str, list[Any]]:
         """The labels of those dimensions that occur."""

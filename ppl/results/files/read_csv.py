@@ -185,6 +185,8 @@ def warmup_rows(config: Mapping[str, str]) -> int:
 def _rows(path: Path, lines: Iterable[str], comments: list[str]) -> Iterator[str]:
     """The header and the rows of numbers; comments are added to a list as they are met."""
     for line in lines:
+        if line.startswith(("{", "[")):
+            raise DataError(f"{path} holds JSON; expected a CSV file of draws.")
         if line[-1] != "\n":
             raise DataError(f"{path} ends in the middle of a line; it was cut short.")
         if line[0] == "#":

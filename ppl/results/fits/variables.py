@@ -511,6 +511,7 @@ class VariablesOfDraws(ABC):
 
         Raises:
             MissingPackage: ArviZ is not installed.
+            ArgumentError: labels have another length than every axis, or a variable has fewer axes.
             ModelError: a group that is asked for cannot be read from the program.
 
         Example:
@@ -559,7 +560,8 @@ class VariablesOfDraws(ABC):
     def _axes(self, coords: Coords, dims: Dims) -> Axes:
         declared = declared_axes(self.posterior.model.lowered)
         own, named = self._axes_of_levels(coords, declared)
-        return Axes({**own, **coords}, dims, {name: named.get(name, axes) for name, axes in declared.items()})
+        axes = {name: named.get(name, axes) for name, axes in declared.items()}
+        return Axes({**own, **coords}, dims, axes, tuple(coords))
 
     def _axes_of_levels(self, coords: Coords, declared: Declared) -> tuple[Coords, Declared]:
         """The levels of axes that `coords` does not label, and the axes of variables, by names of factors."""

@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from ppl.results.doctor.advice import type_of
 from ppl.results.doctor.counts import overdispersed
+from ppl.results.doctor.evidence import Column
 from ppl.results.doctor.shape import positive
 from ppl.results.doctor.statement import Statement
 from ppl.source import SourceText, Span
@@ -40,3 +42,10 @@ def test_overdispersed_counts():
     for words, proposed in DISPERSED.items():
         advice = overdispersed(statement(*words))
         assert f"`y ~ {proposed};`" in getattr(advice, "hint", advice), words
+
+
+def test_words_are_declared_as_the_numbers_of_their_levels():
+    two, three = (Column(np.arange(6.0) % k + 1, False, True, levels=k) for k in (2, 3))
+    assert type_of(two, "N", grouping=False) == "array[N] int<lower=0, upper=1>"
+    assert type_of(three, "N", grouping=True) == "array[N] int<lower=1, upper=3>"
+    assert two.has_order and not three.has_order

@@ -100,6 +100,18 @@ def of_each(a, p, q, x):
     return of_x + of_y + np.log(q[:, 0]) + 2 * np.log(q[:, 2])
 
 
+def test_values_of_missing_data_have_the_name_of_the_data():
+    program = "data { int N; vector[N] x; real w; } parameters { real a; } "
+    program += "model { a ~ normal(w, 1); x ~ normal(a, 2); w ~ normal(0, 1); }"
+    posterior = given(program, N=3, x=[1, None, None], w=None)
+    right = posterior.param_unconstrain({"a": 5, "x": [2, 3], "w": [4]})
+    assert dict(zip(posterior.param_unc_names(), right, strict=True)) == {"a": 5, "x.2": 2, "x.3": 3, "w": 4}
+    assert (posterior.param_unconstrain({"a": 5, "x": [1, 2, 3], "w": 4}) == right).all()
+    for values in ({"a": 5, "w": 4}, {"a": 5, "x": [1, 2, 3, 4], "w": 4}):
+        with pytest.raises(DataError, match=r"x.* give all of it, of shape \(3\), or its 2 missing values"):
+            posterior.param_unconstrain(values)
+
+
 def test_missing_ints_are_summed_over_and_drawn_back():
     posterior = given(INTS, N=6, x=X, y=Y, c=[[1, None], [3, 3]])
     assert posterior.param_names(include_gq=True)[5:] == ["x.3", "x.5", "c.1.2", "n"]
