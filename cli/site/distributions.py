@@ -7,12 +7,11 @@ from ppl.cli.site.densities import PICTURES
 from ppl.cli.site.examples import EXAMPLES, Example
 from ppl.cli.site.markdown import fenced, heading, prose, table
 from ppl.cli.site.mathml import displayed, inline
-from ppl.cli.site.moments import MOMENTS, OF_VECTOR
-from ppl.cli.site.multivariate_moments import MULTIVARIATE_MOMENTS, SIZES
 from ppl.stdlib.distributions.formulas import FORMULAS
 from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard
+from ppl.stdlib.moments import OF_VECTOR, SIZES
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.reference import OF_DISTRIBUTIONS, meaning, of_draws, signature, where
 from ppl.stdlib.supports import SUPPORTS
@@ -68,14 +67,17 @@ def log_density(d: Distribution) -> Iterator[str]:
 
 
 def moments(d: Distribution) -> Iterator[str]:
-    if found := MOMENTS.get(d.name) or MULTIVARIATE_MOMENTS.get(d.name):
-        y = d.args[0][0]
-        yield f"## Mean and {found.second}"
-        yield displayed(found.mean, f"E({y})") + condition(found.if_mean)
-        operator = "Cov" if found.second == OF_VECTOR else "Var"
-        yield displayed(found.variance, f"{operator}({y})") + condition(found.if_variance)
-        for name in (SIZES.keys() - dict(d.args)) & set(re.findall(r"\w+", found.mean)):
-            yield f"`{name}` is {SIZES[name]}."
+    (y, _), own = d.args[0], d.moments
+    if own.probabilities:
+        yield f"## Probabilities\n\nOf the categories, a vector:\n\n{displayed(own.probabilities, f'P({y})')}"
+    if not own.variance:
+        return
+    yield f"## Mean and {own.second}"
+    yield displayed(own.mean, f"E({y})") + condition(own.if_mean)
+    operator = "Cov" if own.second == OF_VECTOR else "Var"
+    yield displayed(own.variance, f"{operator}({y})") + condition(own.if_variance)
+    for name in (SIZES.keys() - dict(d.args)) & set(re.findall(r"\w+", own.mean)):
+        yield f"`{name}` is {SIZES[name]}."
 
 
 def condition(text: str) -> str:

@@ -11,6 +11,7 @@ from functools import partial, wraps
 from typing import Any, Literal
 
 from ppl.arrays import Namespace, Node, with_partials
+from ppl.stdlib.moments import UNKNOWN, Moments
 from ppl.stdlib.reals import reals
 
 Impl = Callable[..., Any]
@@ -106,6 +107,7 @@ class Distribution:
     batched      whether functions take one more leading axis; else they are called for each of its entries
     cores        where the types do not tell: how many axes one row of each argument has, the others being
                  rows; log_density then takes draws before the rows, of which one stands for all
+    moments      what is expected of the variate, or why it has no mean
     """
 
     name: str
@@ -122,6 +124,7 @@ class Distribution:
     parts: Parts | None = None
     batched: bool = True
     cores: tuple[int, ...] = ()
+    moments: Moments = UNKNOWN
 
     @property
     def batch(self) -> LeadingAxis:

@@ -9,11 +9,11 @@ from scipy.integrate import quad
 
 import ppl
 from ppl.arrays import NUMPY
-from ppl.cli.site.moments import MOMENTS
 from ppl.stdlib.distributions.formulas import FORMULAS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
 BY_NAME = {d.name: d for d in DISTRIBUTIONS}
+MOMENTS = {name: d.moments for name, d in BY_NAME.items() if name in FORMULAS and d.moments.mean}
 VALUES = {
     "N": 7,
     "a": 9,
@@ -34,6 +34,8 @@ VALUES = {
 """Of the arguments, by their names; both moments of every family are finite there."""
 OTHER = 1.3
 WHOLE = np.arange(0, 3000)
+INSIDE = {"uniform": 6.2}
+"""A point inside of a support that depends on arguments."""
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # outside the support
@@ -46,23 +48,30 @@ def test_mean_and_variance_are_those_of_the_density(name):
     def density(y):
         return np.exp(d.log_density(NUMPY, y, *map(np.asarray, args.values())))
 
-    def expected(f):
+    def expected(f, *within):
         if d.discrete:
             return np.sum(f(WHOLE) * density(WHOLE))
-        breaks = [-np.inf, 0.0, 0.4, 0.7, 1.0, 5.5, 6.5, np.inf]
+        breaks = sorted([-np.inf, 0.0, 0.4, 0.7, 1.0, 5.5, 6.5, np.inf, *within])
         return sum(quad(lambda y: f(y) * density(y), *ends)[0] for ends in pairwise(breaks))
 
     mean = expected(lambda y: y)
     variance = expected(lambda y: (y - mean) ** 2)
     assert expected(np.ones_like) == pytest.approx(1, rel=1e-6)
-    assert computed(MOMENTS[name], args) == pytest.approx([mean, variance], rel=1e-5)
+    of_density, own = [mean, variance], [MOMENTS[name].mean, MOMENTS[name].variance]
+    if MOMENTS[name].beyond:
+        at = 3 if d.discrete else INSIDE.get(name, 0.75)
+        above = np.greater_equal if d.discrete else np.greater
+        of_density.append(expected(lambda y: (y - mean) * above(y, at), at) / density(at))
+        own.append(MOMENTS[name].beyond)
+        args["y"] = at
+    assert computed(own, args) == pytest.approx(of_density, rel=1e-5)
 
 
-def computed(moments, args):
-    """Both formulas, as the language computes them."""
+def computed(formulas, args):
+    """The formulas, as the language computes them."""
     program = f"""
         data {{ {" ".join(f"real {arg};" for arg in args)} }}
-        generated quantities {{ vector[2] found = [{moments.mean}, {moments.variance}]'; }}"""
+        generated quantities {{ vector[{len(formulas)}] found = [{", ".join(formulas)}]'; }}"""
     free = re.compile(r"\b(lower|upper)\b")  # words of the language
     posterior = ppl.compile_model(free.sub(r"\1_", program)).condition(
         {free.sub(r"\1_", arg): value for arg, value in args.items()}
@@ -70,18 +79,32 @@ def computed(moments, args):
     return posterior.param_constrain(np.zeros(0), include_gq=True)
 
 
-WITHOUT = {"cauchy": "it has none", "von_mises": "they depend on where the circle is cut"}
-"""Why a family has no mean and variance in the table, as where they have no closed form in the language."""
+def test_every_distribution_has_a_mean_or_says_why_not():
+    for name, d in BY_NAME.items():
+        m = d.moments
+        assert sum(map(bool, (m.mean, m.probabilities, m.without))) == 1, name
+        assert bool(m.variance) == bool(m.mean) or name in MEAN_ALONE, name
 
 
-def test_every_other_family_with_a_formula_has_moments():
-    missing = FORMULAS.keys() - MOMENTS.keys()
-    assert missing == WITHOUT.keys(), "add mean and variance to cli/site/moments.py"
+MEAN_ALONE = ("lkj_corr", "multi_gp", "multi_gp_cholesky")
+
+
+def test_probabilities_of_categories_are_those_of_the_density():
+    values = {"theta": "[0.2, 0.5, 0.3]'", "beta": "[1, -0.5, 0.2]'", "eta": "0.4", "c": "[-1, 0.7]'"}
+    for name in ("categorical", "categorical_logit", "ordered_logistic", "ordered_probit"):
+        args = [arg for arg, _ in BY_NAME[name].args[1:]]
+        types = {arg: "real" if arg == "eta" else f"vector[num_elements({values[arg]})]" for arg in args}
+        declared = " ".join(f"{types[arg]} {arg} = {values[arg]};" for arg in args)
+        masses = ", ".join(f"exp({name}_lpmf({k} | {', '.join(args)}))" for k in (1, 2, 3))
+        program = f"""generated quantities {{ vector[6] found; {{ {declared}
+            found = append_row({BY_NAME[name].moments.probabilities}, [{masses}]'); }} }}"""
+        found = ppl.compile_model(program).condition().param_constrain(np.zeros(0), include_gq=True)
+        assert found[:3] == pytest.approx(found[3:], rel=1e-12) and found[:3].sum() == pytest.approx(1)
 
 
 def test_every_condition_bounds_an_argument():
-    for name, (_, _, *conditions, _) in MOMENTS.items():
-        for condition in filter(None, conditions):
+    for name, m in MOMENTS.items():
+        for condition in filter(None, (m.if_mean, m.if_variance)):
             arg, sign, bound = condition.split()
             assert arg in dict(BY_NAME[name].args) and sign in "<>", f"{name}: {condition}"
             assert (VALUES.get(arg, OTHER) < float(bound)) == (sign == "<"), f"add {arg} to VALUES"

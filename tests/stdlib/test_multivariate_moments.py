@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.cli.site.moments import MOMENTS, OF_VECTOR
-from ppl.cli.site.multivariate_moments import MULTIVARIATE_MOMENTS
+from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.moments import OF_VECTOR
+
+MOMENTS = {d.name: d.moments for d in DISTRIBUTIONS}
 
 S = "[[2, 0.6, -0.3], [0.6, 1, 0.2], [-0.3, 0.2, 0.7]]"
 GIVEN = f"""
@@ -57,7 +59,7 @@ def drawn(kind: str, call: str) -> np.ndarray:
 @pytest.mark.parametrize("name", DRAWN)
 def test_moments_are_those_of_draws(name):
     kind, call = DRAWN[name]
-    moments = MULTIVARIATE_MOMENTS[name]
+    moments = MOMENTS[name]
     draws = drawn(kind, call)
     size = draws.shape[1]
     whole = "matrix[3, 3]" if size == 9 else "vector[3]"
@@ -72,12 +74,16 @@ def test_moments_are_those_of_draws(name):
     assert (np.abs(squares.mean(axis=0) - variance) < 5 * error).all()
 
 
+def both(moments):
+    return moments.mean, moments.variance
+
+
 @pytest.mark.parametrize("name", GLMS)
 def test_moments_of_regressions_are_those_of_each_element(name):
     family, argument = GLMS[name]
-    own = [re.sub(rf"\b{argument}\b", "(ETA)", text) for text in MOMENTS[family][:2]]
+    own = [re.sub(rf"\b{argument}\b", "(ETA)", text) for text in both(MOMENTS[family])]
     eta = "alpha + x * beta"
-    for text, expected in zip(MULTIVARIATE_MOMENTS[name][:2], own, strict=True):
+    for text, expected in zip(both(MOMENTS[name]), own, strict=True):
         one, other = generated(f"{ROW} array[2] real found_ = {{{text}, {expected.replace('ETA', eta)}}};")[
             -2:
         ]
@@ -85,6 +91,7 @@ def test_moments_of_regressions_are_those_of_each_element(name):
 
 
 def test_conditions_hold_of_the_arguments():
-    for moments in MULTIVARIATE_MOMENTS.values():
+    for name in DRAWN:
+        moments = MOMENTS[name]
         for condition in filter(None, (moments.if_mean, moments.if_variance)):
             assert generated(f"{GIVEN} int holds_ = {condition};")[-1] == 1

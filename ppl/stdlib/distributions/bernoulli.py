@@ -5,6 +5,7 @@ Stan Functions Reference, "Bernoulli distribution" and "Bernoulli distribution, 
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.late import special
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.counts import per
 from ppl.stdlib.special.log_add import expit, softplus
@@ -59,6 +60,7 @@ BERNOULLI = Distribution(
     log_density=log_density,
     cdfs=(cdf, lcdf, lccdf),
     rng=lambda rng, theta: rng.binomial(1, theta),
+    moments=Moments("theta", "theta * (1 - theta)"),
 )
 
 BERNOULLI_LOGIT = Distribution(
@@ -68,4 +70,5 @@ BERNOULLI_LOGIT = Distribution(
     args=(("y", "binary"), ("alpha", "real")),
     log_density=logit_log_density,
     rng=lambda rng, alpha: rng.binomial(1, special.expit(alpha)),
+    moments=Moments("inv_logit(alpha)", "inv_logit(alpha) * inv_logit(-alpha)"),
 )

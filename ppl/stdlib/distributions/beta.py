@@ -7,6 +7,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import AT_ENDS
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Impl, continuous, guarded, supported
 from ppl.stdlib.special.incomplete_beta import BELOW
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta
@@ -57,6 +58,11 @@ BETA = continuous(
         (("y", "alpha"), lambda xp, y, alpha: (alpha - 1.0) * xp.np.log(y)),
         (("y", "beta"), lambda xp, y, beta: (beta - 1.0) * xp.np.log1p(-y)),
     ),
+    moments=Moments(
+        "alpha / (alpha + beta)",
+        "alpha * beta / ((alpha + beta) ^ 2 * (alpha + beta + 1))",
+        beyond="y * (1 - y) / (alpha + beta)",
+    ),
 )
 
 BETA_PROPORTION = continuous(
@@ -73,4 +79,5 @@ BETA_PROPORTION = continuous(
             lambda xp, mu, kappa: -xp.special.gammaln(mu * kappa) - xp.special.gammaln((1.0 - mu) * kappa),
         ),
     ),
+    moments=Moments("mu", "mu * (1 - mu) / (kappa + 1)", beyond="y * (1 - y) / kappa"),
 )

@@ -6,6 +6,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.binomial import log_coefficient
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.counts import all_positive, log_sum
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
@@ -62,4 +63,8 @@ BETA_BINOMIAL = Distribution(
     cdfs=(lambda xp, *args: xp.np.exp(lcdf(xp, *args)), lcdf, lccdf),
     rng=rng,
     constants=((("y", "N"), log_coefficient),),
+    moments=Moments(
+        "N * alpha / (alpha + beta)",
+        "N * alpha * beta * (alpha + beta + N) / ((alpha + beta) ^ 2 * (alpha + beta + 1))",
+    ),
 )

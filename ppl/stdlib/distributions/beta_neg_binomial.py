@@ -10,6 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.functions.log_sums import log_sum_exp
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.counts import all_positive, log_sum
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
@@ -119,4 +120,10 @@ BETA_NEG_BINOMIAL = Distribution(
     cdfs=(lambda xp, *args: xp.np.exp(lcdf(xp, *args)), lcdf, lccdf),
     rng=rng,
     constants=((("y",), lambda xp, y: -_log_factorial(xp, y)),),
+    moments=Moments(
+        "r * beta / (alpha - 1)",
+        "r * beta * (r + alpha - 1) * (alpha + beta - 1) / ((alpha - 1) ^ 2 * (alpha - 2))",
+        "alpha > 1",
+        "alpha > 2",
+    ),
 )

@@ -5,6 +5,7 @@ Stan Functions Reference, "Binomial distribution" and "Binomial distribution, lo
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import AT_ENDS
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, Impl, Parts, guarded, supported
 from ppl.stdlib.special.counts import per
 from ppl.stdlib.special.incomplete_beta import ABOVE
@@ -91,6 +92,7 @@ BINOMIAL = Distribution(
     rng=lambda rng, trials, theta: rng.binomial(trials, theta),
     constants=CONSTANTS,
     parts=Parts(kernel, term, ("y", "N")),
+    moments=Moments("N * theta", "N * theta * (1 - theta)", beyond="y * (1 - theta)"),
 )
 
 BINOMIAL_LOGIT = Distribution(
@@ -101,4 +103,5 @@ BINOMIAL_LOGIT = Distribution(
     log_density=logit_log_density,
     constants=CONSTANTS,
     parts=Parts(logit_kernel, term, ("y", "N")),
+    moments=Moments("N * inv_logit(alpha)", "N * inv_logit(alpha) * inv_logit(-alpha)"),
 )

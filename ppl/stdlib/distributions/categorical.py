@@ -13,6 +13,7 @@ from ppl.late import special
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import on_simplex, pick, picked_adjoint
 from ppl.stdlib.functions.log_sums import log_softmax, softmax
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution
 
 
@@ -50,6 +51,7 @@ CATEGORICAL = Distribution(
     log_density=log_density,
     rng=draw,
     rng_signatures=("(vector) => int",),
+    moments=Moments(probabilities="theta"),
 )
 
 CATEGORICAL_LOGIT = replace(
@@ -59,4 +61,5 @@ CATEGORICAL_LOGIT = replace(
     args=(("y", "category"), ("beta", "real")),
     log_density=logit_log_density,
     rng=lambda rng, beta: draw(rng, special.softmax(beta, axis=-1)),
+    moments=Moments(probabilities="softmax(beta)"),
 )

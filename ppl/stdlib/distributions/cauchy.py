@@ -6,6 +6,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, validity
 from ppl.stdlib.special.constants import LOG_PI
 from ppl.stdlib.special.log_probability import log_probability
@@ -38,4 +39,5 @@ CAUCHY = continuous(
     cdfs=location_scale(standard_cdf, standard_lcdf, lambda xp, z: standard_lcdf(xp, -z)),
     rng=lambda rng, mu, sigma: mu + sigma * rng.standard_cauchy(np.broadcast(mu, sigma).shape),
     constants=(((), lambda xp: -LOG_PI), LOG_SCALE),
+    moments=Moments(without="the integral of its mean does not converge"),
 )

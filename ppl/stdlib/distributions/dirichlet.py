@@ -8,6 +8,7 @@ from ppl.arrays import Array, Namespace, with_vjps
 from ppl.late import special
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import on_simplex
+from ppl.stdlib.moments import each
 from ppl.stdlib.record import Distribution, guarded
 
 
@@ -51,4 +52,5 @@ DIRICHLET = Distribution(
     rng=rng,
     rng_signatures=("(vector) => vector",),
     constants=((("alpha",), _log_normaliser),),
+    moments=each("alpha / sum(alpha)", "alpha .* (sum(alpha) - alpha) / (sum(alpha) ^ 2 * (sum(alpha) + 1))"),
 )

@@ -10,6 +10,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions import dirichlet
 from ppl.stdlib.distributions.multinomial import log_coefficient
+from ppl.stdlib.moments import each
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.log_gamma_ratio import log_rise
 
@@ -47,4 +48,8 @@ DIRICHLET_MULTINOMIAL = Distribution(
     rng_args=(("alpha", "positive"), ("N", "count")),
     constants=((("y",), _log_counts),),
     cores=(1, 1),
+    moments=each(
+        "N * alpha / sum(alpha)",
+        "N * alpha .* (sum(alpha) - alpha) * (N + sum(alpha)) / (sum(alpha) ^ 2 * (sum(alpha) + 1))",
+    ),
 )

@@ -1,6 +1,7 @@
 """The uniform distribution over a range of ints.  Stan Functions Reference, "Discrete range distribution"."""
 
 from ppl.arrays import Array, Namespace
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, Relation, guarded, supported
 
 
@@ -37,4 +38,5 @@ DISCRETE_RANGE = Distribution(
     cdfs=(cdf, lcdf, lccdf),
     rng=lambda rng, lower, upper: rng.integers(lower, upper, endpoint=True),
     relations=(Relation("upper", "at least lower", lambda lower, upper: upper >= lower),),
+    moments=Moments("(lower + upper) / 2", "((upper - lower + 1) ^ 2 - 1) / 12"),
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Impl, continuous, guarded
 from ppl.stdlib.special.constants import LOG_TWO
 
@@ -85,6 +86,7 @@ DOUBLE_EXPONENTIAL = continuous(
     cdfs=tuple(map(_symmetric, SKEW_CDFS)),
     rng=lambda rng, mu, sigma: rng.laplace(mu, sigma),
     constants=(((), lambda xp: -LOG_TWO), LOG_SCALE),
+    moments=Moments("mu", "2 * sigma ^ 2", beyond="sigma * (abs(y - mu) + sigma)"),
 )
 
 SKEW_DOUBLE_EXPONENTIAL = continuous(
@@ -98,5 +100,9 @@ SKEW_DOUBLE_EXPONENTIAL = continuous(
         ((), lambda xp: LOG_TWO),
         LOG_SCALE,
         (("tau",), lambda xp, tau: xp.np.log(tau) + xp.np.log1p(-tau)),
+    ),
+    moments=Moments(
+        "mu + sigma / (2 * tau) - sigma / (2 * (1 - tau))",
+        "(sigma / (2 * tau)) ^ 2 + (sigma / (2 * (1 - tau))) ^ 2",
     ),
 )

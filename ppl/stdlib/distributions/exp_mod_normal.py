@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Impl, continuous, guarded
 from ppl.stdlib.special.constants import LOG_TWO
 from ppl.stdlib.special.log_concave import DEEP_IN_TAIL, log_left_tail
@@ -84,4 +85,5 @@ EXP_MOD_NORMAL = continuous(
     cdfs=tuple(map(_in_standard_form, (standard_cdf, standard_lcdf, standard_lccdf))),
     rng=rng,
     constants=(((), lambda xp: -LOG_TWO), (("lambda",), lambda xp, rate: xp.np.log(rate))),
+    moments=Moments("mu + 1 / lambda", "sigma ^ 2 + 1 / lambda ^ 2"),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import of_survival
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded, supported
 
 
@@ -24,4 +25,5 @@ EXPONENTIAL = continuous(
     cdfs=of_survival(lccdf),
     rng=lambda rng, beta: rng.exponential(np.divide(1.0, beta)),
     constants=((("beta",), lambda xp, beta: xp.np.log(beta)),),
+    moments=Moments("1 / beta", "1 / beta ^ 2", beyond="y / beta"),
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Constant, Impl, continuous, guarded, supported
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 from ppl.stdlib.special.incomplete_gamma import BELOW
@@ -51,6 +52,7 @@ GAMMA = continuous(
         (("y", "alpha"), lambda xp, y, alpha: (alpha - 1.0) * xp.np.log(y)),
         (("y", "beta"), lambda xp, y, beta: -beta * y),
     ),
+    moments=Moments("alpha / beta", "alpha / beta ^ 2", beyond="y / beta"),
 )
 
 CHI_SQUARE = continuous(
@@ -61,4 +63,5 @@ CHI_SQUARE = continuous(
     cdfs=tuple(map(_chi_square, CDFS)),
     rng=lambda rng, nu: rng.chisquare(nu),
     constants=(DEGREES_TERM, (("y",), lambda xp, y: -0.5 * y)),
+    moments=Moments("nu", "2 * nu", beyond="2 * y"),
 )

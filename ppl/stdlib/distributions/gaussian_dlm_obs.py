@@ -7,6 +7,7 @@ from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions import multi_normal
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.solves import mdivide_right
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.recurrence import states_after
 from ppl.stdlib.special.constants import LOG_TWO_PI
@@ -51,4 +52,5 @@ GAUSSIAN_DLM_OBS = Distribution(
     log_density=log_density,
     constants=(((), lambda xp, y: -0.5 * LOG_TWO_PI * y.shape[-2] * y.shape[-1], ("y",)),),
     batched=False,
+    moments=Moments(without="it is of a whole series, whose states are integrated out"),
 )

@@ -14,6 +14,7 @@ from ppl.arrays import NUMPY, Adjoints, Array, Namespace, Node, is_traced, summe
 from ppl.late import special
 from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.products import inner
+from ppl.stdlib.moments import Moments, each
 from ppl.stdlib.record import Constant, Distribution, Impl
 
 
@@ -144,6 +145,7 @@ NORMAL_ID_GLM = Distribution(
     constants=_constants(normal.NORMAL, "mu"),
     batched=False,
     cores=(0, 1, 0, 1, 0),
+    moments=each("alpha + x * beta", "sigma ^ 2"),
 )
 
 BERNOULLI_LOGIT_GLM = Distribution(
@@ -156,6 +158,9 @@ BERNOULLI_LOGIT_GLM = Distribution(
     rng_signatures=tuple(f"({x}, vector, vector) => array[] int" for x in ("matrix", "row_vector")),
     batched=False,
     cores=(0, 1, 0, 1),
+    moments=each(
+        "inv_logit(alpha + x * beta)", "inv_logit(alpha + x * beta) .* inv_logit(-alpha - x * beta)"
+    ),
 )
 
 POISSON_LOG_GLM = Distribution(
@@ -167,6 +172,7 @@ POISSON_LOG_GLM = Distribution(
     constants=_constants(poisson.POISSON_LOG, "alpha"),
     batched=False,
     cores=(0, 1, 0, 1),
+    moments=each("exp(alpha + x * beta)", "exp(alpha + x * beta)"),
 )
 
 NEG_BINOMIAL_2_LOG_GLM = Distribution(
@@ -182,6 +188,7 @@ NEG_BINOMIAL_2_LOG_GLM = Distribution(
     ),
     batched=False,
     cores=(0, 1, 0, 1, 0),
+    moments=each("exp(alpha + x * beta)", "exp(alpha + x * beta) + exp(2 * (alpha + x * beta)) / phi"),
 )
 
 BINOMIAL_LOGIT_GLM = Distribution(
@@ -198,6 +205,9 @@ BINOMIAL_LOGIT_GLM = Distribution(
     constants=((("y", "N"), _each_row(binomial.log_coefficient), ("y", "x")),),
     batched=False,
     cores=(0, 0, 1, 0, 1),
+    moments=each(
+        "N * inv_logit(alpha + x * beta)", "N * inv_logit(alpha + x * beta) .* inv_logit(-alpha - x * beta)"
+    ),
 )
 
 CATEGORICAL_LOGIT_GLM = Distribution(
@@ -208,6 +218,7 @@ CATEGORICAL_LOGIT_GLM = Distribution(
     log_density=ByRowsOfMatrix(categorical.logit_log_density),
     batched=False,
     cores=(0, 1, 1, 2),
+    moments=Moments(probabilities="softmax(alpha + (x * beta)')"),
 )
 
 ORDERED_LOGISTIC_GLM = Distribution(
@@ -218,6 +229,9 @@ ORDERED_LOGISTIC_GLM = Distribution(
     log_density=lambda xp, y, x, beta, c: ordered.logistic_log_density(xp, y, inner(xp, x, beta), c),
     batched=False,
     cores=(0, 1, 1, 1),
+    moments=Moments(
+        probabilities="append_row(1, inv_logit(x * beta - c)) - append_row(inv_logit(x * beta - c), 0)"
+    ),
 )
 
 # --- For passes/fuse_regressions alone ------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.log_probability import log1m_exp
 
@@ -39,4 +40,5 @@ GUMBEL = continuous(
     cdfs=location_scale(lambda xp, z: xp.np.exp(-xp.np.exp(-z)), standard_lcdf, standard_lccdf),
     rng=lambda rng, mu, beta: rng.gumbel(mu, beta),
     constants=((("beta",), lambda xp, beta: -xp.np.log(beta)),),
+    moments=Moments("mu - beta * digamma(1)", "pi() ^ 2 * beta ^ 2 / 6"),
 )

@@ -12,6 +12,7 @@ from ppl.arrays import NUMPY, Array, Namespace
 from ppl.errors import Rejection
 from ppl.stdlib.distributions import categorical
 from ppl.stdlib.functions.hmm import forward, marginal
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution
 
 
@@ -50,4 +51,5 @@ HMM_LATENT = Distribution(
     rng_signatures=("(matrix, matrix, vector) => array[] int",),
     rng_args=(("log_omega", "log_weight"), ("Gamma", "row_stochastic_matrix"), ("rho", "simplex")),
     batched=False,
+    moments=Moments(without="it is of hidden states, which are categories"),
 )

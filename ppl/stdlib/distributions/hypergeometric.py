@@ -2,6 +2,7 @@
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions.binomial import log_coefficient
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, Relation, guarded, supported
 
 
@@ -24,4 +25,5 @@ HYPERGEOMETRIC = Distribution(
     rng=lambda rng, draws, good, bad: rng.hypergeometric(good, bad, draws),
     rng_args=(("N", "positive_count"), ("a", "positive_count"), ("b", "positive_count")),
     relations=(Relation("N", "at most a + b", lambda draws, good, bad: draws <= good + bad),),
+    moments=Moments("N * a / (a + b)", "N * a * b * (a + b - N) / ((a + b) ^ 2 * (a + b - 1))"),
 )

@@ -9,6 +9,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
 from ppl.stdlib.distributions.gamma import DEGREES_TERM
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Impl, continuous, guarded, supported
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 from ppl.stdlib.special.incomplete_gamma import ABOVE
@@ -49,6 +50,13 @@ INV_GAMMA = continuous(
         (("y", "alpha"), lambda xp, y, alpha: -(alpha + 1.0) * xp.np.log(y)),
         (("y", "beta"), lambda xp, y, beta: -xp.np.divide(beta, y)),
     ),
+    moments=Moments(
+        "beta / (alpha - 1)",
+        "beta ^ 2 / ((alpha - 1) ^ 2 * (alpha - 2))",
+        "alpha > 1",
+        "alpha > 2",
+        beyond="y ^ 2 / (alpha - 1)",
+    ),
 )
 
 INV_CHI_SQUARE = continuous(
@@ -59,6 +67,9 @@ INV_CHI_SQUARE = continuous(
     cdfs=tuple(map(_inv_chi_square, CDFS)),
     rng=lambda rng, nu: np.divide(1.0, rng.chisquare(nu)),
     constants=(DEGREES_TERM, (("y",), lambda xp, y: -xp.np.divide(0.5, y))),
+    moments=Moments(
+        "1 / (nu - 2)", "2 / ((nu - 2) ^ 2 * (nu - 4))", "nu > 2", "nu > 4", beyond="2 * y ^ 2 / (nu - 2)"
+    ),
 )
 
 SCALED_INV_CHI_SQUARE = continuous(
@@ -72,5 +83,12 @@ SCALED_INV_CHI_SQUARE = continuous(
         (("nu",), lambda xp, nu: 0.5 * nu * xp.np.log(0.5 * nu) - xp.special.gammaln(0.5 * nu)),
         (("nu", "s"), lambda xp, nu, s: nu * xp.np.log(s)),
         (("y", "nu"), lambda xp, y, nu: -(0.5 * nu + 1.0) * xp.np.log(y)),
+    ),
+    moments=Moments(
+        "nu * s ^ 2 / (nu - 2)",
+        "2 * nu ^ 2 * s ^ 4 / ((nu - 2) ^ 2 * (nu - 4))",
+        "nu > 2",
+        "nu > 4",
+        beyond="2 * y ^ 2 / (nu - 2)",
     ),
 )

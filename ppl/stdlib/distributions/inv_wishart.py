@@ -19,6 +19,7 @@ from ppl.stdlib.distributions.quadratic_form import (
 )
 from ppl.stdlib.distributions.wishart import log_jacobian, log_normaliser
 from ppl.stdlib.functions.solves import solve
+from ppl.stdlib.moments import Moments, each
 from ppl.stdlib.special.constants import LOG_TWO
 
 
@@ -57,6 +58,13 @@ INV_WISHART = replace(
         (("nu", "S"), lambda xp, nu, s: 0.5 * nu * (log_determinant(xp, s) - s.shape[-1] * LOG_TWO)),
         (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, w, scale))),
     ),
+    moments=each(
+        "S / (nu - K - 1)",
+        "((nu - K + 1) * S .* S + (nu - K - 1) * diagonal(S) * diagonal(S)') "
+        "/ ((nu - K) * (nu - K - 1) ^ 2 * (nu - K - 3))",
+        "nu > K + 1",
+        "nu > K + 3",
+    ),
 )
 
 INV_WISHART_CHOLESKY = replace(
@@ -65,4 +73,5 @@ INV_WISHART_CHOLESKY = replace(
     meaning="the Cholesky factor of a matrix that is inv_wishart(nu, L_S L_S')",
     log_density=cholesky_log_density,
     rng=lambda rng, nu, scale: np.linalg.cholesky(draw(rng, nu, squared(NUMPY, scale))),
+    moments=Moments(without="the mean of a Cholesky factor has no closed form here"),
 )

@@ -15,6 +15,7 @@ from ppl.stdlib.constraints.correlation import constrain_cholesky
 from ppl.stdlib.constraints.layout import squared, strictly_lower_by_rows
 from ppl.stdlib.distributions import lognormal
 from ppl.stdlib.distributions.quadratic_form import diagonal, lifted, log_determinant
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded
 
 SMALLEST = np.finfo(float).tiny
@@ -83,6 +84,7 @@ LKJ_CORR = Distribution(
     rng_signatures=("(int, real) => matrix",),
     rng_args=(("K", "positive_count"), ("eta", "positive")),
     constants=((("eta",), _eta_term, ("Omega",)),),
+    moments=Moments("identity_matrix(K)"),
 )
 
 LKJ_CORR_CHOLESKY = replace(
@@ -93,6 +95,7 @@ LKJ_CORR_CHOLESKY = replace(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     constants=((("eta",), _eta_term, ("L",)),),
+    moments=Moments(without="the mean of a Cholesky factor has no closed form here"),
 )
 
 LKJ_COV = Distribution(
@@ -101,4 +104,5 @@ LKJ_COV = Distribution(
     signatures=("matrix | vector, vector, real",),
     args=(("y", "cov_matrix"), ("mu", "real"), ("sigma", "positive"), ("eta", "positive")),
     log_density=covariance_log_density,
+    moments=Moments(without="it is the prior of a covariance, not a distribution of data"),
 )

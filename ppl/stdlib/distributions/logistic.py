@@ -2,6 +2,7 @@
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, validity
 from ppl.stdlib.special.log_add import expit, softplus
 
@@ -25,4 +26,10 @@ LOGISTIC = continuous(
     cdfs=location_scale(expit, lambda xp, z: -softplus(xp, -z), lambda xp, z: -softplus(xp, z)),
     rng=lambda rng, mu, sigma: rng.logistic(mu, sigma),
     constants=(LOG_SCALE,),
+    moments=Moments(
+        "mu",
+        "pi() ^ 2 * sigma ^ 2 / 3",
+        beyond="sigma * (log1p_exp((mu - y) / sigma) + (y - mu) / sigma * inv_logit((mu - y) / sigma)) "
+        "/ exp(logistic_lpdf(y | mu, sigma))",
+    ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded, supported
 
 
@@ -45,4 +46,10 @@ LOGLOGISTIC = continuous(
     cdfs=(cdf, None, None),
     rng=rng,
     constants=((("alpha", "beta"), lambda xp, alpha, beta: xp.np.log(beta) - beta * xp.np.log(alpha)),),
+    moments=Moments(
+        "alpha * (pi() / beta) / sin(pi() / beta)",
+        "alpha ^ 2 * (2 * pi() / (beta * sin(2 * pi() / beta)) - (pi() / (beta * sin(pi() / beta))) ^ 2)",
+        "beta > 1",
+        "beta > 2",
+    ),
 )

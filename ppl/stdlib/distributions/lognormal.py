@@ -3,6 +3,7 @@
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions import normal
 from ppl.stdlib.distributions.cumulative import LOG_SCALE, above_zero
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded, supported
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
@@ -33,4 +34,10 @@ LOGNORMAL = continuous(
     ),
     rng=lambda rng, mu, sigma: rng.lognormal(mu, sigma),
     constants=(LOG_SCALE, (("y",), lambda xp, y: -xp.np.log(y))),  # Stan keeps the 2 pi of this one
+    moments=Moments(
+        "exp(mu + sigma ^ 2 / 2)",
+        "(exp(sigma ^ 2) - 1) * exp(2 * mu + sigma ^ 2)",
+        beyond="exp(mu + sigma ^ 2 / 2) * (Phi((mu + sigma ^ 2 - log(y)) / sigma) "
+        "- Phi((mu - log(y)) / sigma)) / exp(lognormal_lpdf(y | mu, sigma))",
+    ),
 )

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions.quadratic_form import log_determinant, log_diagonal, quadratic, whitened_square
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Constant, Distribution, guarded
 from ppl.stdlib.special.constants import LOG_TWO_PI
 
@@ -41,6 +42,7 @@ MULTI_GP = Distribution(
         (("Sigma",), lambda xp, sigma, y: -0.5 * y.shape[-2] * log_determinant(xp, sigma), ("y",)),
     ),
     batched=False,
+    moments=Moments("rep_matrix(0, num_elements(w), rows(Sigma))"),
 )
 
 MULTI_GP_CHOLESKY = replace(
@@ -50,4 +52,5 @@ MULTI_GP_CHOLESKY = replace(
     args=(("y", "real"), ("L", "cholesky_factor_cov"), ("w", "positive")),
     log_density=cholesky_log_density,
     constants=(*CONSTANTS, (("L",), lambda xp, lower, y: -y.shape[-2] * log_diagonal(xp, lower), ("y",))),
+    moments=Moments("rep_matrix(0, num_elements(w), rows(L))"),
 )

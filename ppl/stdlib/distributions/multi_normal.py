@@ -24,6 +24,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     weighted_outer,
 )
 from ppl.stdlib.functions.products import vector_matrix
+from ppl.stdlib.moments import together
 from ppl.stdlib.record import Constant, Distribution, Impl
 from ppl.stdlib.special.constants import LOG_TWO_PI
 
@@ -100,6 +101,7 @@ MULTI_NORMAL = Distribution(
     rng=lambda rng, mu, sigma: cholesky_rng(rng, mu, np.linalg.cholesky(sigma)),
     rng_signatures=RNG_SIGNATURES,
     constants=(LOG_TWO_PI_TERM, (("Sigma",), lambda xp, sigma: -log_diagonal(xp, factor(xp, sigma)))),
+    moments=together("mu", "Sigma"),
 )
 
 MULTI_NORMAL_CHOLESKY = replace(
@@ -110,6 +112,7 @@ MULTI_NORMAL_CHOLESKY = replace(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     constants=(LOG_TWO_PI_TERM, (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
+    moments=together("mu", "L * L'"),
 )
 
 MULTI_NORMAL_PREC = Distribution(
@@ -119,4 +122,5 @@ MULTI_NORMAL_PREC = Distribution(
     args=(("y", "real"), ("mu", "real"), ("Omega", "cov_matrix")),
     log_density=precision_log_density,
     constants=(LOG_TWO_PI_TERM, (("Omega",), lambda xp, omega: log_diagonal(xp, factor(xp, omega)))),
+    moments=together("mu", "inverse(Omega)"),
 )

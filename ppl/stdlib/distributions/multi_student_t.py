@@ -18,6 +18,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     quadratic,
     whitened_square,
 )
+from ppl.stdlib.moments import together
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.constants import LOG_PI, LOG_TWO_PI
 from ppl.stdlib.special.log_gamma_ratio import log_rise
@@ -69,6 +70,7 @@ MULTI_STUDENT_T = Distribution(
     rng=lambda rng, nu, mu, sigma: cholesky_rng(rng, nu, mu, np.linalg.cholesky(sigma)),
     rng_signatures=tuple(s.replace("(", "(real, ", 1) for s in RNG_SIGNATURES),
     constants=(*CONSTANTS, (("Sigma",), lambda xp, sigma: -0.5 * log_determinant(xp, sigma))),
+    moments=together("mu", "nu / (nu - 2) * Sigma", "nu > 1", "nu > 2"),
 )
 
 MULTI_STUDENT_T_CHOLESKY = replace(
@@ -79,4 +81,5 @@ MULTI_STUDENT_T_CHOLESKY = replace(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     constants=(*CONSTANTS, (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
+    moments=together("mu", "nu / (nu - 2) * (L * L')", "nu > 1", "nu > 2"),
 )

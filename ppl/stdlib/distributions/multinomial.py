@@ -12,6 +12,7 @@ from ppl.late import special
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import on_simplex
 from ppl.stdlib.functions.log_sums import log_softmax, softmax
+from ppl.stdlib.moments import each
 from ppl.stdlib.record import Distribution, supported
 from ppl.stdlib.special.counts import per
 
@@ -54,6 +55,7 @@ MULTINOMIAL = Distribution(
     rng_args=(("theta", "simplex"), ("N", "count")),
     constants=((("y",), log_coefficient),),
     cores=(1, 1),
+    moments=each("N * theta", "N * theta .* (1 - theta)"),
 )
 
 MULTINOMIAL_LOGIT = replace(
@@ -64,4 +66,5 @@ MULTINOMIAL_LOGIT = replace(
     log_density=logit_log_density,
     rng=lambda rng, gamma, trials: rng.multinomial(trials, special.softmax(gamma, axis=-1)),
     rng_args=(("gamma", "real"), ("N", "count")),
+    moments=each("N * softmax(gamma)", "N * softmax(gamma) .* (1 - softmax(gamma))"),
 )

@@ -15,6 +15,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import Rejection
 from ppl.stdlib.distributions.cumulative import from_zero
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, Impl, Parts, Relation, guarded, supported
 from ppl.stdlib.special.counts import all_positive, of_counts
 from ppl.stdlib.special.incomplete_beta import BELOW
@@ -179,6 +180,7 @@ NEG_BINOMIAL = Distribution(
     ),
     constants=((("y", "alpha"), log_coefficient),),
     parts=Parts(kernel, term, ("y", "alpha")),
+    moments=Moments("alpha / beta", "alpha * (beta + 1) / beta ^ 2", beyond="y * (beta + 1) / beta"),
 )
 
 NEG_BINOMIAL_2 = Distribution(
@@ -198,6 +200,7 @@ NEG_BINOMIAL_2 = Distribution(
     ),
     constants=((("y", "phi"), log_coefficient), (("y", "mu"), lambda xp, y, mu: y * xp.np.log(mu))),
     parts=Parts(mean_kernel, term, ("y", "phi")),
+    moments=Moments("mu", "mu + mu ^ 2 / phi", beyond="y * (mu + phi) / phi"),
 )
 
 NEG_BINOMIAL_2_LOG = Distribution(
@@ -216,4 +219,5 @@ NEG_BINOMIAL_2_LOG = Distribution(
     ),
     constants=((("y", "phi"), log_coefficient), (("y", "eta"), lambda xp, y, eta: y * eta)),
     parts=Parts(log_mean_kernel, term, ("y", "phi")),
+    moments=Moments("exp(eta)", "exp(eta) + exp(2 * eta) / phi"),
 )

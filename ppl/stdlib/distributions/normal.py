@@ -2,6 +2,7 @@
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
@@ -43,6 +44,7 @@ NORMAL = continuous(
     cdfs=location_scale(standard_cdf, standard_lcdf, standard_lccdf),
     rng=lambda rng, mu, sigma: rng.normal(mu, sigma),
     constants=(((), lambda xp: -HALF_LOG_TWO_PI), LOG_SCALE),
+    moments=Moments("mu", "sigma ^ 2", beyond="sigma ^ 2"),
 )
 
 STD_NORMAL = continuous(
@@ -53,4 +55,5 @@ STD_NORMAL = continuous(
     cdfs=(standard_cdf, standard_lcdf, standard_lccdf),
     rng=lambda rng: rng.standard_normal(),
     constants=(((), lambda xp: -HALF_LOG_TWO_PI),),
+    moments=Moments("0", "1", beyond="1"),
 )

@@ -15,6 +15,7 @@ from ppl.stdlib.batching import sum_at
 from ppl.stdlib.distributions.normal import standard_lcdf, standard_log_density
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import one_hot, pick
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_probability import log1m_exp
@@ -153,6 +154,7 @@ ORDERED_LOGISTIC = Distribution(
     rng_signatures=("(real, vector) => int",),
     rng_args=(("eta", "real"), ("c", "cutpoints")),
     cores=(0, 0, 1),
+    moments=Moments(probabilities="append_row(1, inv_logit(eta - c)) - append_row(inv_logit(eta - c), 0)"),
 )
 
 ORDERED_PROBIT = replace(
@@ -168,4 +170,5 @@ ORDERED_PROBIT = replace(
     ),
     log_density=probit_log_density,
     rng=lambda rng, eta, c: _category(rng.normal(eta, size=_shape(eta, c)), c),
+    moments=Moments(probabilities="append_row(1, Phi(eta - c)) - append_row(Phi(eta - c), 0)"),
 )

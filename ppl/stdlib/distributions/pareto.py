@@ -7,6 +7,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import of_survival
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded, supported
 
 
@@ -53,6 +54,13 @@ PARETO = continuous(
         (("y_min", "alpha"), lambda xp, y_min, alpha: alpha * xp.np.log(y_min)),
         (("y", "alpha"), lambda xp, y, alpha: -(alpha + 1.0) * xp.np.log(y)),
     ),
+    moments=Moments(
+        "alpha * y_min / (alpha - 1)",
+        "alpha * y_min ^ 2 / ((alpha - 1) ^ 2 * (alpha - 2))",
+        "alpha > 1",
+        "alpha > 2",
+        beyond="y * (y - y_min) / (alpha - 1)",
+    ),
 )
 
 PARETO_TYPE_2 = continuous(
@@ -65,5 +73,12 @@ PARETO_TYPE_2 = continuous(
     constants=(
         (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
         (("lambda",), lambda xp, scale: -xp.np.log(scale)),
+    ),
+    moments=Moments(
+        "mu + lambda / (alpha - 1)",
+        "alpha * lambda ^ 2 / ((alpha - 1) ^ 2 * (alpha - 2))",
+        "alpha > 1",
+        "alpha > 2",
+        beyond="(y - mu) * (y - mu + lambda) / (alpha - 1)",
     ),
 )

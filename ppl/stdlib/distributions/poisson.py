@@ -7,6 +7,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import from_zero
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, Parts, supported
 from ppl.stdlib.special.counts import log_factorial
 from ppl.stdlib.special.incomplete_gamma import ABOVE
@@ -70,6 +71,7 @@ POISSON = Distribution(
     rng_args=(("lambda", "poisson_rate"),),
     constants=CONSTANTS,
     parts=Parts(kernel, term, ("y",)),
+    moments=Moments("lambda", "lambda", beyond="y"),
 )
 
 POISSON_LOG = Distribution(
@@ -82,4 +84,5 @@ POISSON_LOG = Distribution(
     rng_args=(("alpha", "log_poisson_rate"),),
     constants=CONSTANTS,
     parts=Parts(log_rate_kernel, term, ("y",)),
+    moments=Moments("exp(alpha)", "exp(alpha)"),
 )

@@ -11,6 +11,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import location_scale
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, LOG_TWO
 from ppl.stdlib.special.log_concave import DEEP_IN_TAIL, log_left_tail
@@ -94,5 +95,9 @@ SKEW_NORMAL = continuous(
         ((), lambda xp: -HALF_LOG_TWO_PI),
         (("omega",), lambda xp, omega: -xp.np.log(omega)),
         (("y", "xi", "omega"), lambda xp, y, xi, omega: -0.5 * xp.np.square(xp.np.divide(y - xi, omega))),
+    ),
+    moments=Moments(
+        "xi + omega * alpha * sqrt(2 / (pi() * (1 + alpha ^ 2)))",
+        "omega ^ 2 * (1 - 2 * alpha ^ 2 / (pi() * (1 + alpha ^ 2)))",
     ),
 )

@@ -7,6 +7,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.late import special
 from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Impl, continuous, guarded, validity
 from ppl.stdlib.special import incomplete_beta
@@ -141,4 +142,11 @@ STUDENT_T = continuous(
     cdfs=tuple(map(_reordered, CDFS)),
     rng=lambda rng, nu, mu, sigma: mu + sigma * rng.standard_t(nu, np.broadcast(nu, mu, sigma).shape),
     constants=(((), lambda xp: -HALF_LOG_PI), (("nu",), _normaliser), LOG_SCALE),
+    moments=Moments(
+        "mu",
+        "sigma ^ 2 * nu / (nu - 2)",
+        "nu > 1",
+        "nu > 2",
+        beyond="(nu * sigma ^ 2 + (y - mu) ^ 2) / (nu - 1)",
+    ),
 )

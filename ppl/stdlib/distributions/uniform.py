@@ -3,6 +3,7 @@
 import math
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Relation, continuous, guarded, supported
 
 
@@ -47,4 +48,5 @@ UNIFORM = continuous(
     rng=lambda rng, alpha, beta: rng.uniform(alpha, beta),
     relations=(Relation("beta", "greater than alpha", lambda alpha, beta: beta > alpha),),
     constants=((("alpha", "beta"), lambda xp, alpha, beta: -xp.np.log(beta - alpha)),),
+    moments=Moments("(alpha + beta) / 2", "(beta - alpha) ^ 2 / 12", beyond="(y - alpha) * (beta - y) / 2"),
 )

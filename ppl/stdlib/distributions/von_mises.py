@@ -11,6 +11,7 @@ from functools import reduce
 import numpy as np
 
 from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.reals import as_real
 from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.bessel_ratio import bessel_ratio, log_scaled_i0
@@ -117,4 +118,5 @@ VON_MISES = continuous(
         ((), lambda xp: -LOG_TWO_PI),
         (("kappa",), lambda xp, kappa: -log_scaled_i0(xp, as_real(kappa)) - kappa),
     ),
+    moments=Moments(without="the mean of an angle depends on where the circle is cut"),
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.cumulative import above_zero, positive
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Impl, continuous, guarded, supported
 from ppl.stdlib.special.constants import SQRT_TWO
 from ppl.stdlib.special.log_probability import log1m_exp
@@ -100,6 +101,12 @@ WEIBULL = continuous(
         (("y", "alpha"), lambda xp, y, alpha: (alpha - 1.0) * xp.np.log(y)),
         (("alpha", "sigma"), lambda xp, alpha, sigma: -alpha * xp.np.log(sigma)),
     ),
+    moments=Moments(
+        "sigma * tgamma(1 + 1 / alpha)",
+        "sigma ^ 2 * (tgamma(1 + 2 / alpha) - tgamma(1 + 1 / alpha) ^ 2)",
+        beyond="sigma * tgamma(1 + 1 / alpha) * (gamma_q(1 + 1 / alpha, (y / sigma) ^ alpha) "
+        "- exp(-(y / sigma) ^ alpha)) / exp(weibull_lpdf(y | alpha, sigma))",
+    ),
 )
 
 FRECHET = continuous(
@@ -114,6 +121,12 @@ FRECHET = continuous(
         (("y", "alpha"), lambda xp, y, alpha: -(alpha + 1.0) * xp.np.log(y)),
         (("alpha", "sigma"), lambda xp, alpha, sigma: alpha * xp.np.log(sigma)),
     ),
+    moments=Moments(
+        "sigma * tgamma(1 - 1 / alpha)",
+        "sigma ^ 2 * (tgamma(1 - 2 / alpha) - tgamma(1 - 1 / alpha) ^ 2)",
+        "alpha > 1",
+        "alpha > 2",
+    ),
 )
 
 RAYLEIGH = continuous(
@@ -124,4 +137,5 @@ RAYLEIGH = continuous(
     cdfs=tuple(map(_rayleigh, CDFS)),
     rng=lambda rng, sigma: rng.rayleigh(sigma),
     constants=((("sigma",), lambda xp, sigma: -2.0 * xp.np.log(sigma)), (("y",), lambda xp, y: xp.np.log(y))),
+    moments=Moments("sigma * sqrt(pi() / 2)", "(4 - pi()) * sigma ^ 2 / 2"),
 )

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ppl.arrays import Array, Namespace
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
@@ -136,4 +137,5 @@ WIENER = Distribution(
         ("precision", "positive"),
     ),
     log_density=log_density,
+    moments=Moments(without="its density is of one of two responses, which need not occur"),
 )

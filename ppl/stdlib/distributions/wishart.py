@@ -19,6 +19,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     trace,
 )
 from ppl.stdlib.functions.solves import solve
+from ppl.stdlib.moments import Moments, each
 from ppl.stdlib.record import Distribution, Relation, guarded
 from ppl.stdlib.special.constants import LOG_TWO
 
@@ -93,6 +94,7 @@ WISHART = Distribution(
         (("W", "nu"), lambda xp, w, nu: 0.5 * (nu - w.shape[-1] - 1.0) * log_determinant(xp, w)),
         (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, scale, w))),
     ),
+    moments=each("nu * S", "nu * (S .* S + diagonal(S) * diagonal(S)')"),
 )
 
 WISHART_CHOLESKY = replace(
@@ -103,4 +105,5 @@ WISHART_CHOLESKY = replace(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),
+    moments=Moments(without="the mean of a Cholesky factor has no closed form here"),
 )

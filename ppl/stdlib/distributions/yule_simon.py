@@ -10,6 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.neg_binomial import poisson_counts
+from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta
 from ppl.stdlib.special.log_probability import log1m_exp
@@ -62,4 +63,7 @@ YULE_SIMON = Distribution(
     cdfs=(lambda xp, *args: xp.np.exp(lcdf(xp, *args)), lcdf, lccdf),
     rng=rng,
     constants=((("y",), lambda xp, y: xp.special.gammaln(1.0 * xp.np.maximum(y, 1))),),
+    moments=Moments(
+        "alpha / (alpha - 1)", "alpha ^ 2 / ((alpha - 1) ^ 2 * (alpha - 2))", "alpha > 1", "alpha > 2"
+    ),
 )
