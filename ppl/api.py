@@ -6,7 +6,10 @@ DRAWS = (
     *("draws", "draws_pd", "draws_xr", "draws_u"),
     *("column_names", "stan_variable", "stan_variables", "method_variables"),
 )
-PREDICTIONS = ("log_lik", "loo", "predictive", "predict", "score", "doctor")
+PREDICTIONS = (
+    *("log_lik", "loo", "predictive", "predict"),
+    *("expected", "effects", "contrast", "score", "doctor"),
+)
 OF_DISCRETE = ("probabilities", "most_probable")
 
 MEMBERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

@@ -14,6 +14,8 @@ from ppl.cli.options import TABLES, flag, main_output, one_of, quietly, say, spl
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ppl.run.table import Table
+    from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
     from ppl.results.fits.new_rows import Scores
 
@@ -30,6 +32,7 @@ def predict(
     fit_data: FitData = [],  # noqa: B006
     replicate: Annotated[str, one_of("Modelled variables of DATA to draw again: A,B,...")] = "",
     score: Annotated[str, one_of("Outcomes of DATA to score by row, not to draw.")] = "",
+    expected: Annotated[bool, flag("--expected", "Means of outcomes, not draws.")] = False,
     draws: Annotated[int, whole(1, "Draws from the prior.")] = 1000,
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     simulator: Simulator = None,
@@ -51,6 +54,12 @@ def predict(
     keep their values. Effects of new groups are drawn from their prior.
 
     \b
+    With --expected the means of outcomes given each draw are written, and a
+    table of them printed: probabilities, rates, of categories all of their
+    probabilities. With DATA those of new rows, else of the rows of the fit:
+      ppl predict eight_schools/eight_schools.model output.csv --expected
+
+    \b
     With --prior, parameters are drawn from the prior, and data given them:
       ppl predict eight_schools/eight_schools.model \\
           eight_schools/eight_schools.data.json --prior
@@ -65,7 +74,7 @@ def predict(
     from ppl.compile import model_of
     from ppl.results.fits.by_row import predictive_table
     from ppl.results.fits.log_prob import unconstrained_of
-    from ppl.results.fits.new_rows import conditions_in_words, scored, table_of
+    from ppl.results.fits.new_rows import conditioned_on, conditions_in_words, scored
 
     given = files or []
     if prior:
@@ -90,14 +99,34 @@ def predict(
         return
     conditions = ""
     if data or arrays:
-        table, held = table_of(posterior, us, inputs_from(data, arrays), seed, split_names(replicate))
-        conditions = conditions_in_words(held)
+        rows = conditioned_on(posterior, inputs_from(data, arrays), split_names(replicate), expected)
+        found = rows.outputs(us, seed)
+        table, names = found.outcomes, found.program.outputs
+        if found.program.dependence.conditions or not expected:
+            conditions = conditions_in_words(rows.entries)
     else:
-        table, _ = predictive_table(posterior, us, seed)
+        table, names = predictive_table(posterior, us, seed, expected)
     named = recorded(data, arrays) or run.config.get("data.file", "")
-    write_table(output or Path("predicted.csv"), table, posterior, run, named, seed, quiet)
+    output = output or Path("expected.csv" if expected else "predicted.csv")
+    if expected and not quiet:
+        print_expected(output, table, names, posterior)
+    write_table(output, table, posterior, run, named, seed, quiet)
     if conditions and not quiet:
-        say(output or Path("predicted.csv"), wrapped(conditions))
+        say(output, wrapped(conditions))
+
+
+def print_expected(output: Path, table: "Table", names: "Mapping[str, str]", posterior: "Posterior") -> None:
+    """Prints the first expected values with their intervals."""
+    from ppl.cli.output import screen_width
+    from ppl.cli.report import SUMMARY_ROWS
+    from ppl.results.fits.by_row import arrays_of
+    from ppl.results.fits.expected import Expected, axes_of
+    from ppl.results.report.summary import as_text, summarise
+
+    values = arrays_of(table, names)
+    found = Expected(values, summarise, axes_of(posterior, values)).summary()
+    for line in as_text(found, screen_width(), SUMMARY_ROWS, f" (all in {output})"):
+        say(output, line)
 
 
 def write_scores(output: Path, scores: "Mapping[str, Scores]", run: "DrawsFile", quiet: bool) -> None:

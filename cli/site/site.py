@@ -119,6 +119,7 @@ GUIDES = (
     "formulas",
     "missing-data",
     "prediction",
+    "expected",
     "model-comparison",
     "from-brms",
     "coding-agents",

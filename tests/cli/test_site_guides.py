@@ -31,6 +31,8 @@ def test_a_guide_shows_outputs(name):
         "centring",
         "missing data",
         "prediction",
+        "expected values",
+        "odds ratio",
         "time series",
         "gaussian processes",
         "differential equations",

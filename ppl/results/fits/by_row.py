@@ -14,6 +14,13 @@ from ppl.kernel.draws.columns import Floats, labelled, reshape, variables
 from ppl.kernel.draws.names import NO_LABELS, Labels, variable_of
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
+from ppl.run.table import Table, tabulate
+from ppl.structure.observed.expected import expected_of
+from ppl.structure.observed.flow import data_of, flow_of
+from ppl.structure.observed.log_lik import log_lik_of
+from ppl.structure.observed.outcome_names import JOINED
+from ppl.structure.observed.predictive import predictive_of
+from ppl.structure.observed.terms import outcomes_of
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
@@ -286,17 +293,23 @@ def predictive(posterior: LogDensity, us: Floats, seed: int) -> dict[str, Floats
     Raises:
         ModelError: a term of data is no draw; says which, and what to write.
     """
-    table, names = predictive_table(posterior, us, seed)
-    return {name: reshape(table.rows, table.columns, made) for name, made in names.items()}
+    return arrays_of(*predictive_table(posterior, us, seed))
 
 
-def predictive_table(posterior: LogDensity, us: Floats, seed: int) -> tuple[Table, Mapping[str, str]]:
-    """The same as columns, `y_rep.1`, and the name of each data variable there."""
-    program = posterior.model.compilation.checked
-    found = predictive_of(*program, draws_back=draws_ints(posterior))
-    made = again(posterior, found.text, "predictions")
+def arrays_of(table: Table, names: Mapping[str, str]) -> dict[str, Floats]:
+    """Quantities by the name of the outcome that each is of (draws, *its own shape)."""
+    return {name: reshape(table.rows, table.columns, own) for name, own in names.items()}
+
+
+def predictive_table(
+    posterior: LogDensity, us: Floats, seed: int, means: bool = False
+) -> tuple[Table, Mapping[str, str]]:
+    """The same as columns, `y_rep.1`, and the name of each data variable there; or their `means`."""
+    of, what = (expected_of, "Expected values") if means else (predictive_of, "Predictions")
+    found = of(*posterior.model.compilation.checked, draws_back=draws_ints(posterior))
+    made = again(posterior, found.text, what.lower())
     table = tabulate(made, us, seed)
-    table.require_some("Predictions")
+    table.require_some(what)
     own = {*found.quantities.values()}
     at = [k for k, column in enumerate(table.columns) if variable_of(column) in own]
     return table.only(at), found.quantities

@@ -199,7 +199,10 @@ class Chains(VariablesOfDraws):
             True
         """
         names, at = self._columns(vars)
-        found = summary_of_chains(names, np.stack([table.rows[:, at] for table in self.tables]))
+        return self._summarised(names, np.concatenate([table.rows[:, at] for table in self.tables]))
+
+    def _summarised(self, columns: Sequence[str], rows: Floats) -> ChainSummary:
+        found = summary_of_chains(columns, rows.reshape(len(self.tables), -1, len(columns)))
         return replace(found, level=self.level, labels=self.posterior.labels)
 
     # --- Other packages, files ---

@@ -413,7 +413,10 @@ class Fit(VariablesOfDraws):
             'mu'
         """
         names, at = self._columns(vars)
-        found = summarise(names, self.draws()[:, at], self.result.error_sources)
+        return self._summarised(names, self.draws()[:, at])
+
+    def _summarised(self, columns: Sequence[str], rows: Floats) -> Summary:
+        found = summarise(columns, rows, self.result.error_sources)
         return replace(found, level=self.level, labels=self.posterior.labels)
 
     @property

@@ -20,6 +20,12 @@ from ppl.kernel.ir import nodes as ir
 from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS
 from ppl.results.fits.by_row import compiled_as
+from ppl.run.table import Table, tabulate
+from ppl.structure.observed.conditioned import Given as GivenNames
+from ppl.structure.observed.flow import data_of
+from ppl.structure.observed.new_rows import NewRows, Predicting, Shapes
+from ppl.kernel.draws.columns import Floats
+from ppl.results.fits.by_row import arrays_of, compiled_as
 from ppl.results.fits.tied_draws import Drawn, given_tied
 from ppl.run.table import Table, tabulate
 from ppl.structure.observed.conditioned import Given as GivenNames
@@ -42,6 +48,12 @@ class Conditioned:
     shapes: tuple[Shapes, Shapes, Shapes]
     """Of what the fit gives; of parameters, at the fit and for new rows."""
 
+    def outputs(self, us: Floats, seed: int) -> Drawn:
+        """What is asked for; DataError where nothing is left to draw."""
+        if not self.predicting.outputs:
+            raise nothing_to_draw(self.entries)
+        return self.draws(us, seed)
+
     def draws(self, us: Floats, seed: int, scored: Collection[str] = ()) -> Drawn:
         """What the program draws given each of `us` (draws, dim), conditional on what new rows hold.
 
@@ -49,9 +61,9 @@ class Conditioned:
         """
         own = self.predicting
         if not own.dependence.conditions:
-            names = (*own.drawn, *(own.log_lik[name] for name in scored))
+            names = (*own.outputs.values(), *(own.log_lik[name] for name in scored))
             return Drawn(self.tabulated(own.text(names), us, seed), own)
-        text = own.text([*own.drawn, *own.effects, *own.log_lik.values()])
+        text = own.text([*own.all_quantities, *own.effects])
         first, second = (Drawn(self.tabulated(text, us, k), own) for k in (seed, seed + 1))
         varied = {name for name in own.dependence.conditions if varies(name, first, second)}
         refuse_ambiguous(varied & {*scored})
@@ -90,27 +102,23 @@ def varies(name: str, first: Drawn, second: Drawn) -> bool:
 
 
 def predicted(
-    posterior: LogDensity, us: Floats, data: Given, seed: int, replicate: Collection[str] = ()
+    posterior: LogDensity,
+    us: Floats,
+    data: Given,
+    seed: int,
+    replicate: Collection[str] = (),
+    means: bool = False,
 ) -> dict[str, Floats]:
     """What new rows lack given each of `us` (draws, dim), by data variable (draws, *its own shape).
+
+    With `means` the expected values of all modelled data.
 
     Raises:
         ModelError: the program does not say how new rows come about; says which line.
         DataError: the new data do not fit the program, or hold all that it draws.
     """
-    table, _ = table_of(posterior, us, data, seed, replicate)
-    names = dict.fromkeys(map(variable_of, table.columns))
-    return {name: reshape(table.rows, table.columns, name) for name in names}
-
-
-def table_of(
-    posterior: LogDensity, us: Floats, data: Given, seed: int, replicate: Collection[str] = ()
-) -> tuple[Table, Entries]:
-    """The same as columns, `y.1`; and which values of modelled data are given."""
-    rows = conditioned_on(posterior, data, replicate)
-    if not rows.predicting.drawn:
-        raise nothing_to_draw(rows.entries)
-    return rows.draws(us, seed).outcomes, rows.entries
+    found = conditioned_on(posterior, data, replicate, means).outputs(us, seed)
+    return arrays_of(found.table, found.program.outputs)
 
 
 def conditions_in_words(entries: Entries) -> str:
@@ -202,7 +210,9 @@ def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
 # --- What new rows hold ---
 
 
-def conditioned_on(posterior: LogDensity, data: Given, replicate: Collection[str] = ()) -> Conditioned:
+def conditioned_on(
+    posterior: LogDensity, data: Given, replicate: Collection[str] = (), means: bool = False
+) -> Conditioned:
     """The program for new rows, given the values that they hold of modelled data but those to `replicate`."""
     program, facts = posterior.model.compilation.checked
     values = coded_as_at_the_fit(posterior, data)
@@ -214,7 +224,7 @@ def conditioned_on(posterior: LogDensity, data: Given, replicate: Collection[str
         name: np.ones((), bool) for name in conditioned if values.keys() >= every.sources(name) > set()
     }
     partly = frozenset(name for name, each in entries.items() if not each.all())
-    found = NewRows(program, facts, GivenNames(frozenset(entries) - partly, partly))
+    found = NewRows(program, facts, GivenNames(frozenset(entries) - partly, partly), means)
     fixed = values_of_fit(posterior, found)
     given_values = filled_in(found, values)
     values = {**completed(posterior, found, values), **held_in_part(found, values, entries), **fixed}

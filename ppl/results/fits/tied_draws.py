@@ -37,8 +37,8 @@ class Drawn:
 
     @property
     def outcomes(self) -> Table:
-        """The columns of what is drawn."""
-        own = self.program.drawn
+        """The columns of what is drawn, or of its expected values."""
+        own = self.program.outputs.values()
         return self.table.only(
             [k for name in own for k, c in enumerate(self.table.columns) if variable_of(c) == name]
         )
@@ -63,7 +63,7 @@ def given_tied(rows: "Conditioned", us: Floats, seed: int, tied: Tied, tables: t
         at: p[:, k] + 1 for c in program.unknown for k, at in enumerate(c.at) for p in [places[c.name]]
     }
     counts = {c.count: len(places[c.name]) for c in program.unknown}
-    made = rows.compiled(program.text([*program.drawn, *program.log_lik.values()]), {**counts, **indices})
+    made = rows.compiled(program.text(program.all_quantities), {**counts, **indices})
     dim = made.param_unc_num() - sum(counts.values())
     starts = [start_of(made, us[:, :dim], table, program.unknown, places) for table in tables]
     moves = np.arange(made.param_unc_num()) >= dim

@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -47,6 +47,7 @@ from ppl.results.report.loo import Loo, LooByOutcome, loo_by_outcome
 from ppl.run.identity import positive_transform
 from ppl.run.posterior_target import parameters_of
 from ppl.system.extras import extra
+from ppl.results.report.summary import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,8 +55,11 @@ if TYPE_CHECKING:
 
     from ppl.results.doctor.doctor import Examination
     from ppl.results.fits.by_row import RowsByOutcome
+    from ppl.results.fits.expected import Expected
+    from ppl.results.fits.scenarios import Effects
 
 by_row, new_rows = LateModule("ppl.results.fits.by_row"), LateModule("ppl.results.fits.new_rows")
+expected, scenarios = LateModule("ppl.results.fits.expected"), LateModule("ppl.results.fits.scenarios")
 """What few fits are asked for, which imports the compiler."""
 
 
@@ -110,6 +114,10 @@ class VariablesOfDraws(ABC):
     @abstractmethod
     def _arguments(self) -> dict[str, Any]:
         """The settings of the run, as CmdStan's arguments."""
+
+    @abstractmethod
+    def _summarised(self, columns: Sequence[str], rows: Floats) -> Summary:
+        """The summary of named columns that are computed from each draw, (draws, columns)."""
 
     @property
     def _log_ratios(self) -> Floats:
@@ -275,6 +283,78 @@ class VariablesOfDraws(ABC):
         names = (replicate,) if isinstance(replicate, str) else replicate
         found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names)
         return new_rows.in_frame(found, data) if is_frame(data) else found
+
+    @checks
+    def expected(self, data: Given | None = None, seed: int = 1, replicate: str | Sequence[str] = ()) -> Any:
+        """The mean of each outcome given each draw, from its `~` statement, by data variable.
+
+        It is a probability where the outcome is 0 or 1, a rate of counts; of categories an array (draws,
+        *shape, categories) of their probabilities. The arguments of the statement read the data: in
+        `y[t] ~ normal(b * y[t - 1], s)` the earlier value that was observed. With `data`, new rows: what they
+        hold is conditioned on, and what they lack is drawn first where statements read it, as in `predict`;
+        each modelled variable has its expected values, given or not. Without `data`, the rows of the fit.
+        Means of truncated distributions and of mixtures (`log_mix`) are exact. A mean that is infinite, or
+        does not exist at the parameters of a draw, is nan. For a DataFrame it returns a DataFrame, as
+        `predict`, with columns `y[Yes]` for categories.
+
+        Raises:
+            ModelError: a distribution has no known mean; says which line and why. A distribution that the
+                program defines, `my_lpdf`, has the mean `my_mean(...)` that it defines.
+            DataError, InferenceError: as for `predict`.
+        """
+        names = (replicate,) if isinstance(replicate, str) else replicate
+        if data is None:
+            found = by_row.arrays_of(*by_row.predictive_table(self.posterior, self.draws_u, seed, means=True))
+        else:
+            found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names, means=True)
+        axes = expected.axes_of(self.posterior, found)
+        made: Expected = expected.Expected(found, self._summarised, axes)
+        return new_rows.in_frame(made.by_row(), data) if is_frame(data) else made
+
+    @checks
+    def effects(
+        self, predictor: str, by: str | None = None, at: Mapping[str, Any] = {}, seed: int = 1
+    ) -> "Effects":
+        """Expected values over a grid of a predictor, `by` groups of a second one.
+
+        `predictor` is a data variable by row, or a column of a matrix, `x[2]`. The grid has its levels, or
+        its values if there are at most 20, else 50 between the least and the greatest. Other predictors are
+        at their mean, integers and factors at their mode, or at the values `at`, {"age": 40}. `by` a real
+        predictor of many values takes its mean and one standard deviation on either side. Compute products
+        and powers of predictors in the program: data that hold them stay at their mean.
+
+        Raises:
+            UnknownName: there is no such predictor.
+            DataError, ModelError: as for `expected`.
+        """
+        made: Effects = scenarios.effects(
+            self.posterior, self.draws_u, self._summarised, predictor, by or "", at, seed
+        )
+        return made
+
+    @checks
+    def contrast(self, of: Mapping[str, Sequence[Any]], average: bool = True, seed: int = 1) -> "Expected":
+        """How expected values change between scenarios, {"sex": ["F", "M"]}: each compared with the first.
+
+        The result has `difference_y`; `ratio_y` where all means are positive; `odds_ratio_y` where the
+        outcome is 0 or 1, or of categories. Means are averaged over the rows of the fit, in which the
+        predictors are changed: an odds ratio of these is not the exponential of a coefficient. With `average`
+        False the other predictors are at their mean or mode, as in `effects`. Lists of several predictors are
+        read together: the first value of each is the first scenario.
+
+        Raises:
+            UnknownName, DataError, ModelError: as for `effects`; or there are no two scenarios.
+
+        Example:
+            >>> program = "data { int N; array[N] int<lower=0, upper=1> x, y; } parameters { real a, b; } "
+            >>> program += "model { [a, b] ~ normal(0, 2); y ~ bernoulli_logit(a + b * to_vector(x)); }"
+            >>> data = {"N": 6, "x": [0, 0, 0, 1, 1, 1], "y": [0, 0, 1, 1, 0, 1]}
+            >>> fit = compile_model(program).condition(data).variational(seed=1)
+            >>> list(fit.contrast({"x": [0, 1]}))
+            ['difference_y', 'ratio_y', 'odds_ratio_y']
+        """
+        made: Expected = scenarios.contrast(self.posterior, self.draws_u, self._summarised, of, average, seed)
+        return made
 
     @checks
     def score(self, data: Given, outcome: str | None = None, seed: int = 1) -> dict[str, Floats]:

@@ -18,6 +18,8 @@ from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.places import Place
 from ppl.structure.observed.predictive import two_parts
 from ppl.structure.observed.terms import Around, Reader
+from ppl.programs.entries import Drawn, own_axes_of
+from ppl.structure.observed.refused import undrawn
 from ppl.types import INT, ROW_VECTOR, core, element_type, rank
 
 
@@ -124,6 +126,10 @@ class ConditionedReader(EffectsReader):
         return self.terms.add(density, place)
 
     def draw(self, place: Place, d: Drawn, s: ast.Tilde | ast.Call, around: Around) -> Stmts:
+        family = self.facts.library.families.get(d.name)
+        if family and family.discrete and own_axes_of(family)[0]:
+            why = f"the number of trials of {family.name} follows from its outcome only"
+            raise undrawn(why, s.span)
         self.priors.append(Factor(place.name, left_and_args(s)[1]))
         return super().draw(place, d, s, around)
 

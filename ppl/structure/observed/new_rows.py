@@ -37,6 +37,8 @@ from ppl.structure.observed.quantities import sizes_of, text_of_quantities
 from ppl.structure.observed.refused import lost, undrawn, unpredicted
 from ppl.structure.observed.terms import Around, outcomes_of
 from ppl.structure.observed.tied import UNTIED, DensitiesReader, Dependence, Tied
+from ppl.kernel.language.walk import variables
+from ppl.structure.observed.expected import Means, means_of
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -55,10 +57,17 @@ class Predicting:
     """Parameters that are drawn anew."""
     log_lik: Mapping[str, str]
     """The quantities with the log density of what is given, by row, by data variable."""
+    outputs: Mapping[str, str]
+    """The quantities that are asked for, by data variable: what is drawn, or its expected values."""
     dependence: Dependence
     body: Stmts
     declared: Stmts
     unknown: tuple[Completion, ...] = ()
+
+    @property
+    def all_quantities(self) -> tuple[str, ...]:
+        """What is drawn, what is asked for, and log densities."""
+        return tuple(dict.fromkeys((*self.drawn, *self.outputs.values(), *self.log_lik.values())))
 
     def text(self, names: Collection[str]) -> str:
         """The program that computes these quantities."""
@@ -75,6 +84,8 @@ class NewRows:
     program: ast.Program
     facts: Facts
     given: Given = NOTHING
+    means: bool = False
+    """Whether expected values are wanted, of all modelled data."""
 
     @cached_property
     def flow(self) -> Flow:
@@ -274,6 +285,7 @@ class NewRows:
         )
         drawn = tuple(name for name in self.modelled if name in reader.drawn | known)
         found = reader.terms.summed(body, self.sizes, self.names, span)
+        expected = self.expected if self.means else Means({name: name for name in drawn}, (), ())
         symbols = {name: self.facts.symbols[declared[name]] for name in self.drawn}
         symbols |= {name: self.facts.symbols[d] for name, d in changed.items()}
         own = [*(declared[name] for name in drawn), *changed.values()]
@@ -293,13 +305,21 @@ class NewRows:
             drawn,
             tuple(changed),
             found.quantities,
+            expected.quantities,
             Dependence(
                 reader.unknown_in(reader.conditions, symbols), reader.unknown_in(reader.priors, symbols)
             ),
-            (*start, *found.body),
-            (*(replace(plain(d), value=None) for d in own), *found.declared),
+            (*start, ast.Block(span, found.body), ast.Block(span, expected.body)),
+            (*(replace(plain(d), value=None) for d in own), *found.declared, *expected.declared),
             unknown,
         )
+
+    @property
+    def expected(self) -> Means:
+        """The expected values of what new rows hold and lack, given all of it, effects of new groups too."""
+        found = means_of(self.program, self.facts, self.flow, self.names)
+        computed = (out for s in self.program.transformed_parameters for out in local(s))
+        return found._replace(body=(*computed, *found.body))
 
     def parameters(self, at_fit: Mapping[str, str], old: Shapes) -> tuple[ast.Declaration, ...]:
         """The parameters as the fit has them."""

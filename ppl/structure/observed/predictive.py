@@ -70,6 +70,8 @@ class DrawingReader(Reader):
     functions: dict[str, ast.FunctionDef]
     drawn: set[str] = field(default_factory=set)
     lefts: set[str] = field(default_factory=set)
+    suffix: str = "_rng"
+    """How the program's own function for a distribution of its own ends."""
 
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         """A mixture of two is a draw from one of them, chosen by its share."""
@@ -80,24 +82,35 @@ class DrawingReader(Reader):
         sides = [ast.Block(span, tuple(ast.TargetIncrement(e.span, e) for e in part)) for part in parts]
         branch = ast.If(span, ast.IntLiteral(span, 1), *sides)
         within = replace(around, branches=(*around.branches, branch))
-        drawn = [tuple(s for e in part for s in self.increment(e, within)) for part in parts]
+        drawn = []
+        for k, part in enumerate(parts):
+            reader = self.in_part(mixture.share, k == 1)
+            drawn.append(tuple(s for e in part for s in reader.increment(e, within)))
         if not any(drawn):
             return ()
         if not all(drawn):
             raise undrawn("one part of this mixture is of data, the other is not", span)
-        chosen = expr("bernoulli_rng(p)", span, p=mixture.share)
-        then, otherwise = (one(part, span) for part in drawn)
-        return (ast.If(span, chosen, then, otherwise),)
+        return self.mixed(mixture.share, drawn)
+
+    def in_part(self, share: ast.Expr, second: bool) -> "DrawingReader":
+        """What reads a part of a mixture whose first part has that share."""
+        return self
+
+    def mixed(self, share: ast.Expr, parts: Sequence[Stmts]) -> Stmts:
+        """What a mixture becomes, of what its parts become."""
+        span = share.span
+        then, otherwise = (one(part, span) for part in parts)
+        return (ast.If(span, expr("bernoulli_rng(p)", span, p=share), then, otherwise),)
 
     def of_value(self, value: ast.Expr, place: Place) -> Stmts:
         raise undrawn("this `target +=` does not give a distribution to draw from", value.span)
 
     def split_entries(self, s: ast.Tilde | ast.Call) -> Drawn:
         whole = super().split_entries(s)
-        rng = self.functions.get(f"{whole.name}_rng")
-        if rng is None:
+        own = self.functions.get(whole.name + self.suffix)
+        if own is None:
             return whole
-        axes = [t.dims + AXES.get(t.keyword, 0) for t in (rng.returns, *(a.type for a in rng.args))]
+        axes = [t.dims + AXES.get(t.keyword, 0) for t in (own.returns, *(a.type for a in own.args))]
         return Entries(self.facts, self.names).of(s, axes)
 
     def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:

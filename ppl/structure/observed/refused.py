@@ -47,6 +47,14 @@ def undrawn(why: str, span: Span) -> ModelError:
     return ModelError(f"The data cannot be simulated: {why}.", span, DRAW, "PPL981")
 
 
+EXPECT = "Compute what you expect in generated quantities, or draw the data: `ppl predict`, `fit.predict()`."
+
+
+def unexpected(why: str, span: Span) -> ModelError:
+    """The error for data whose mean is not known."""
+    return ModelError(f"The expected values of the data are not known: {why}.", span, EXPECT, "PPL981")
+
+
 MODEL = (
     "Values of `real`, `vector`, `row_vector`, `matrix` and `int` data, and arrays of these, may be missing; "
     "remove rows with other missing values."

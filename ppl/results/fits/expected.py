@@ -1,0 +1,105 @@
+"""Expected values of outcomes at the draws of a fit, with names for each of them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppl.density.log_density import LogDensity
+from ppl.kernel.draws.names import Sized, flat, indices
+from ppl.kernel.draws.columns import Floats
+from ppl.results.report.summary import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Summarise = Callable[[Sequence[str], Floats], Summary]
+"""The summary of named columns of draws (draws, columns)."""
+Axis = Sequence[str] | None
+"""What the places of an axis are called; None for their numbers, from 1."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Expected(Mapping[str, Floats]):
+    """Expected values by name, each an array (draws, *shape); of categories the last axis has probabilities.
+
+    It prints as its summary: mean, standard error and interval of each value.
+
+    Example:
+        >>> program = "data { int N; vector[N] x; vector[N] y; } parameters { real b; } "
+        >>> program += "model { b ~ normal(0, 5); y ~ normal(b * x, 1); }"
+        >>> data = {"N": 3, "x": [1, 2, 3], "y": [1, 2, 4]}
+        >>> expected = compile_model(program).condition(data).variational(seed=1).expected()
+        >>> expected["y"].shape, bool(abs(expected.summary()["y[3]"].mean - 3.64) < 0.05)
+        ((1000, 3), True)
+    """
+
+    draws: Mapping[str, Floats]
+    summarise: Summarise
+    axes: Mapping[str, Sequence[Axis]]
+
+    def __getitem__(self, name: str) -> Floats:
+        return self.draws[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.draws)
+
+    def __len__(self) -> int:
+        return len(self.draws)
+
+    def __repr__(self) -> str:
+        each = ", ".join(f"{name} {x.shape}" for name, x in self.draws.items())
+        return f"<Expected values: {each}>"
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def names(self, name: str) -> Iterator[str]:
+        """What the values of one name are called, in the order of columns: `y[3]`, `y[3,Yes]`."""
+        for at in indices(self.draws[name].shape[1:]):
+            words = [word(axis, k) for axis, k in zip(self.axes[name], at, strict=True)]
+            yield f"{name}[{','.join(words)}]" if words else name
+
+    def by_row(self) -> dict[str, Floats]:
+        """The arrays (draws, rows); of several columns, as of categories, one each, `y[Yes]`."""
+        found = dict[str, Floats]()
+        for name, x in self.draws.items():
+            if x.ndim == 3:
+                last = self.axes[name][-1]
+                found |= {f"{name}[{word(last, k)}]": x[:, :, k] for k in range(x.shape[2])}
+            else:
+                found[name] = x
+        return found
+
+    def summary(self) -> Summary:
+        """Mean, standard error, sd and interval of each value, in rows `y[3]`; of a category `y[3,Yes]`."""
+        sizes = [Sized(name, (), x.shape[1:]) for name, x in self.draws.items()]
+        columns = [column for name in self for column in self.names(name)]
+        return self.summarise(columns, flat(sizes, self.draws, (len(self.draws[sizes[0].name]),)))
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The summary as a DataFrame, in full precision.
+
+        Raises:
+            MissingPackage: pandas is not installed.
+        """
+        return self.summary().to_pandas()
+
+
+def word(axis: Axis, k: int) -> str:
+    """What a place is called; of groups that the fit does not know its number."""
+    return axis[k] if axis and k < len(axis) else str(k + 1)
+
+
+def axes_of(posterior: LogDensity, draws: Mapping[str, Floats]) -> dict[str, list[Axis]]:
+    """The levels of the axes of outcomes, and those of categories on an axis of their own."""
+    labels, found = posterior.labels, dict[str, list[Axis]]()
+    for name, x in draws.items():
+        declared = np.ndim(posterior.d.of(name))
+        own = (*labels.dims.get(name, (None,) * declared), name)[: x.ndim - 1]
+        found[name] = [labels.levels.get(factor or "") for factor in own]
+    return found

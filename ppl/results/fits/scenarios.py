@@ -1,0 +1,302 @@
+"""Expected values of rows that differ in a few predictors: over a grid of one, and how they compare."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ppl.density.log_density import LogDensity
+from ppl.errors import DataError, UnknownName
+from ppl.programs.rewriting import text_of
+from ppl.structure.observed.new_rows import NewRows
+from ppl.kernel.draws.columns import Floats
+from ppl.results.fits.expected import Axis, Expected, Summarise, axes_of
+from ppl.results.fits.new_rows import predicted
+from ppl.results.report.summary import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GRID = 50
+"""Values of a predictor between its least and its greatest."""
+FEW_VALUES = 20
+"""Different values up to which a grid is these."""
+FEW_GROUPS = 6
+"""Different values of a second predictor up to which each is a group."""
+
+
+@dataclass(frozen=True)
+class Predictors:
+    """The data by row of a fit that have one size in common, `axes` the axis that has it.
+
+    A predictor is one of them, or a column of a matrix, `x[2]`. Levels of factors are words.
+    """
+
+    posterior: LogDensity
+    size: str
+    axes: Mapping[str, int]
+    outcomes: frozenset[str]
+
+    def by_row(self, name: str) -> Any:
+        """The data of a variable, the rows first."""
+        return np.moveaxis(np.asarray(self.posterior.d.of(name)), self.axes[name], 0)
+
+    def values(self, predictor: str) -> Any:
+        """The data of a predictor (rows,)."""
+        name, column = split_column(predictor)
+        x = self.by_row(name) if column is None else self.by_row(name)[:, column]
+        return self.word_of(name, x)
+
+    def word_of(self, name: str, x: Any) -> Any:
+        """Levels in place of codes."""
+        levels = self.posterior.levels.get(name)
+        return np.array(levels, object)[x - self.posterior.data[name].first] if levels else x
+
+    def typical(self) -> dict[str, Any]:
+        """The mean of each real and the mode of each integer, over the rows, but of outcomes."""
+        return {name: typical(self.by_row(name)) for name in self.axes if name not in self.outcomes}
+
+    def rows(self, n: int, values: Mapping[str, Any], at_typical: bool) -> dict[str, Any]:
+        """New data of `n` rows, the typical ones or those of the fit, with `values` (n,) of predictors."""
+        of = {name: np.repeat(x[None], n, axis=0) for name, x in self.typical().items()} if at_typical else {}
+        for predictor, x in values.items():
+            name, column = split_column(predictor)
+            if column is not None:
+                matrix = np.array(of.get(name, self.by_row(name)), float)
+                matrix[:, column] = x
+                x = matrix
+            of[name] = x
+        as_declared = {
+            name: np.moveaxis(x, 0, self.axes[name]) if isinstance(x, np.ndarray) else x
+            for name, x in of.items()
+        }
+        return {**as_declared, self.size: n}
+
+    def expected(self, us: Floats, data: Mapping[str, Any], seed: int) -> dict[str, Floats]:
+        """The expected values (draws, rows, ...) of the outcomes that have these rows."""
+        found = predicted(self.posterior, us, dict(data), seed, means=True)
+        return {name: x for name, x in found.items() if name in self.outcomes and self.axes.get(name) == 0}
+
+
+def predictors_of(posterior: LogDensity, named: Sequence[str]) -> Predictors:
+    """The data that have the rows of the predictors that are named.
+
+    Raises:
+        UnknownName: one is no data by row.
+        DataError: they have rows of different sizes, or the size is no variable.
+    """
+    program, facts = posterior.model.compilation.checked
+    found, own = NewRows(program, facts), {d.name for d in program.data}
+    places = {
+        name: (text_of(size), axis)
+        for name in found.sizes.keys() & own
+        for axis, size in reversed([*enumerate(found.sizes[name])])
+        if text_of(size) in found.rows
+    }
+    names = [split_column(predictor)[0] for predictor in named]
+    for name in names:
+        if name not in places:
+            raise UnknownName("no data by row called", name, places)
+    size, *others = dict.fromkeys(places[name][0] for name in names)
+    if others:
+        raise DataError(
+            f"{' and '.join(names)} have rows of different sizes, {size} and {others[0]}.", names[1]
+        )
+    if size not in own:
+        raise DataError(f"`{names[0]}` has {size} rows; expected a size that is a variable, int N.", names[0])
+    axes = {name: axis for name, (text, axis) in places.items() if text == size}
+    return Predictors(posterior, size, axes, frozenset(found.modelled) - {*names})
+
+
+def split_column(predictor: str) -> tuple[str, int | None]:
+    """Variable and column, counted from 0, of `x[2]`; None of `x`."""
+    name, _, column = predictor.rstrip("]").partition("[")
+    return (name, int(column) - 1) if column.isdecimal() else (name, None)
+
+
+def typical(x: Any) -> Any:
+    """The mean over rows of reals, the most frequent value of integers."""
+    if x.dtype.kind not in "iu":
+        return np.mean(x, axis=0)
+    each = [np.unique(column, return_counts=True) for column in x.reshape(len(x), -1).T]
+    return np.array([values[counts.argmax()] for values, counts in each]).reshape(x.shape[1:])
+
+
+def repeated(value: Any, n: int) -> Any:
+    return [value] * n if isinstance(value, str) else np.full(n, value)
+
+
+def listed(values: Sequence[Any]) -> Any:
+    return [*values] if isinstance(values[0], str) else np.array(values)
+
+
+def text_of_value(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+# --- Over a grid ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Effects:
+    """Expected values over a grid of a predictor, the others at their mean, integers at their mode.
+
+    `grid` are the values of the predictor, `groups` those of `by`; `expected` has an array (draws, grid) by
+    outcome, or (draws, grid, groups); of categories the last axis has probabilities. `points` are the data:
+    predictor, `by` and outcome, (rows,) each. `others` are the values of the other predictors.
+
+    Example:
+        >>> program = "data { int N; vector[N] x; vector[N] y; } parameters { real b; } "
+        >>> program += "model { b ~ normal(0, 5); y ~ normal(b * x, 1); }"
+        >>> data = {"N": 3, "x": [1, 2, 3], "y": [1, 2, 4]}
+        >>> effects = compile_model(program).condition(data).variational(seed=1).effects("x")
+        >>> effects.grid, effects.expected["y"].shape
+        ([1.0, 2.0, 3.0], (1000, 3))
+    """
+
+    predictor: str
+    grid: Sequence[Any]
+    by: str
+    groups: Sequence[Any]
+    expected: Expected
+    points: Mapping[str, tuple[Any, Any, Any]]
+    others: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        by = f" by {self.by}" if self.by else ""
+        return f"<Effects of {self.predictor}{by} on {', '.join(self.expected)}: {len(self.grid)} values>"
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def summary(self) -> Summary:
+        """Mean, standard error, sd and interval of each expected value, in rows `y[age=40,sex=F]`."""
+        return self.expected.summary()
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The summary as a DataFrame, in full precision.
+
+        Raises:
+            MissingPackage: pandas is not installed.
+        """
+        return self.summary().to_pandas()
+
+
+def effects(
+    posterior: LogDensity,
+    us: Floats,
+    summarise: Summarise,
+    predictor: str,
+    by: str = "",
+    at: Mapping[str, Any] = {},
+    seed: int = 1,
+) -> Effects:
+    """The expected values of the outcomes over a grid of a predictor; of others, the values `at`.
+
+    Raises:
+        UnknownName, DataError: as for `predictors_of`.
+        DataError, ModelError: as for predictions of new rows.
+    """
+    names = [predictor, *filter(None, [by])]
+    own = predictors_of(posterior, [*names, *at])
+    axes = [grid_of(own, predictor), *(groups_of(own, by) for _ in names[1:])]
+    n = len(pairs := [*product(*axes)])
+    values = {name: listed([pair[k] for pair in pairs]) for k, name in enumerate(names)}
+    fixed = {name: repeated(value, n) for name, value in at.items()}
+    found = own.expected(us, own.rows(n, {**fixed, **values}, at_typical=True), seed)
+    shape = [*map(len, axes)]
+    draws = {name: x.reshape(len(x), *shape, *x.shape[2:]) for name, x in found.items()}
+    places: list[Axis] = [
+        [f"{name}={text_of_value(value)}" for value in axis] for name, axis in zip(names, axes, strict=True)
+    ]
+    named = {name: [*places, *own_axes[1:]] for name, own_axes in axes_of(posterior, found).items()}
+    points = {
+        name: (own.values(predictor), own.values(by) if by else None, own.by_row(name)) for name in found
+    }
+    others = {name: own.word_of(name, x) for name, x in own.typical().items() if name not in names}
+    expected = Expected(draws, summarise, named)
+    return Effects(predictor, axes[0], by, axes[1] if by else [], expected, points, {**others, **at})
+
+
+def grid_of(own: Predictors, predictor: str) -> list[Any]:
+    """Each of few values or levels, else values between the least and the greatest."""
+    x = own.values(predictor)
+    if x.ndim > 1:
+        raise DataError(f"`{predictor}` has several columns; name one, {predictor}[1].", predictor)
+    if x.dtype == object:
+        return [level for level in own.posterior.levels[predictor] if level in {*x}]
+    different = np.unique(x[~np.isnan(x)])
+    if len(different) > FEW_VALUES:
+        whole, grid = (different == different.round()).all(), np.linspace(*different[[0, -1]], GRID)
+        different = np.unique(grid.round()) if whole else grid
+    return list(different.astype(x.dtype).tolist())
+
+
+def groups_of(own: Predictors, by: str) -> list[Any]:
+    """The values of a second predictor: each of a few, else the mean and one sd on either side."""
+    grid = grid_of(own, by)
+    if len(grid) <= FEW_GROUPS or isinstance(grid[0], str):
+        return grid
+    x = own.values(by)
+    return [float(np.nanmean(x) + k * np.nanstd(x)) for k in (-1, 0, 1)]
+
+
+# --- Comparisons ---------------------------------------------------------------------------------
+
+
+def contrast(
+    posterior: LogDensity,
+    us: Floats,
+    summarise: Summarise,
+    scenarios: Mapping[str, Sequence[Any]],
+    average: bool = True,
+    seed: int = 1,
+) -> Expected:
+    """Differences, ratios and odds ratios of each scenario with the first.
+
+    They are of means over the rows of the fit, or with `average` False of the typical row.
+
+    Raises:
+        DataError: there are no two scenarios.
+        UnknownName, DataError, ModelError: as for `effects`.
+    """
+    lengths = {len(values) for values in scenarios.values()}
+    if len(lengths) != 1 or min(lengths) < 2:
+        raise DataError(
+            "a contrast compares scenarios; expected two or more values of a predictor, and as many of each, "
+            '{"sex": ["F", "M"]}.'
+        )
+    own = predictors_of(posterior, [*scenarios])
+    n = len(own.values(next(iter(scenarios)))) if average else 1
+    cases = [dict(zip(scenarios, case, strict=True)) for case in zip(*scenarios.values(), strict=True)]
+    found = list[dict[str, Floats]]()
+    for case in cases:
+        values = {name: repeated(value, n) for name, value in case.items()}
+        found.append(own.expected(us, own.rows(n, values, at_typical=not average), seed))
+    first, *others = [",".join(map(text_of_value, case.values())) for case in cases]
+    draws, axes = dict[str, Floats](), dict[str, list[Axis]]()
+    for name, (_, *of_row) in axes_of(posterior, found[0]).items():
+        base, *rest = (each[name].mean(axis=1) for each in found)
+        for what, sign, x in comparisons(own.by_row(name), base, np.stack(rest, axis=1)):
+            draws[f"{what}_{name}"] = x
+            axes[f"{what}_{name}"] = [[f"{other} {sign} {first}" for other in others], *of_row]
+    return Expected(draws, summarise, axes)
+
+
+def comparisons(y: Any, base: Floats, others: Floats) -> Iterator[tuple[str, str, Floats]]:
+    """Each way in which means (draws, others, ...) are compared with `base`: its name, its sign, its draws.
+
+    A ratio requires positive means, an odds ratio probabilities: of an outcome that is 0 or 1, or categories.
+    """
+    base = base[:, None]
+    yield "difference", "-", others - base
+    if (base > 0).all() and (others > 0).all():
+        yield "ratio", "/", others / base
+        if base.ndim > 2 or np.isin(y[~np.isnan(y)], (0, 1)).all():
+            with np.errstate(divide="ignore"):
+                yield "odds_ratio", "/", others / (1 - others) * (1 - base) / base

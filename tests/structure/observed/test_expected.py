@@ -1,0 +1,154 @@
+"""Expected values of data: against SciPy, against draws, for rows of the fit and new rows."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+import ppl
+from ppl.errors import DataError, ModelError, UnknownName
+from ppl.results.fits.by_row import arrays_of, predictive_table
+
+X = np.array([-1.0, 0.5, 2.0])
+OUTCOMES = {  # declaration, statement, and the means at m = 0.5, s = 2
+    "a": ("vector[N] a;", "a ~ normal(m + x, s);", 0.5 + X),
+    "b": ("array[N] int b;", "b ~ neg_binomial_2_log(m + x + log(s), s);", 2 * np.exp(0.5 + X)),
+    "c": (
+        "vector[N] c;",
+        "for (n in 1:N) c[n] ~ normal(x[n], s) T[0, ];",
+        stats.truncnorm(-X / 2, np.inf, X, 2).mean(),
+    ),
+    "e": (
+        "array[N] int e;",
+        "for (n in 1:N) e[n] ~ poisson(s) T[1, 4];",
+        [np.average(np.arange(1, 5), weights=stats.poisson(2).pmf(np.arange(1, 5)))] * 3,
+    ),
+    "f": (
+        "vector[N] f;",
+        "for (n in 1:N) target += log_mix(0.3, normal_lpdf(f[n] | m, 1), "
+        "log_mix(0.5, normal_lpdf(f[n] | s, 1), normal_lpdf(f[n] | x[n], 1)));",
+        0.3 * 0.5 + 0.35 * 2 + 0.35 * X,
+    ),
+    "g": (
+        "array[N] int<lower=1> g;",
+        "g ~ ordered_logistic(m * x, k);",
+        -np.diff(expit(np.c_[[np.inf] * 3, 0.5 * X[:, None] - [-1, 1], [-np.inf] * 3])),
+    ),
+    "h": ("array[N] vector[2] h;", "h ~ multi_normal([m, s]', identity_matrix(2));", [[0.5, 2]] * 3),
+    "i": (
+        "vector[N] i;",
+        "for (n in 1:N) { real mu = m; if (x[n] > 0) mu += x[n]; "
+        "if (n < 3) i[n] ~ normal(mu, 1); else i[n] ~ gamma(mu, s); }",
+        [0.5, 1, 1.25],
+    ),
+    "j": ("vector[N] j;", "j[2:N] ~ normal(m * j[1:N - 1], s);", [np.nan, 0.5, 0.5]),
+    "k2": ("vector[N] k2;", "for (n in 1:N) k2[n] ~ mine(m);", [1.0] * 3),
+    "l": ("array[N] int<lower=0> l;", "l ~ binomial(N, inv_logit(m));", [3 * expit(0.5)] * 3),
+}
+OWN = "real mine_lpdf(real y, real m) { return normal_lpdf(y | 2 * m, 1); } "
+OWN += "real mine_mean(real m) { return 2 * m; }"
+GIVEN = {"N": 3, "x": X, "k": [-1, 1], "g": [1, 2, 3], "h": np.ones((3, 2))}
+
+
+def test_means_are_those_of_the_distributions_at_the_arguments_of_the_statements():
+    program = (
+        f"functions {{ {OWN} }} data {{ int N; vector[N] x; ordered[2] k; "
+        f"{' '.join(declared for declared, _, _ in OUTCOMES.values())} }} "
+        "parameters { real m; real<lower=0> s; } "
+        f"model {{ {' '.join(statement for _, statement, _ in OUTCOMES.values())} }}"
+    )
+    data = {name: [1, 1, 1] for name in OUTCOMES} | GIVEN
+    posterior = ppl.compile_model(program).condition(data)
+    found = arrays_of(*predictive_table(posterior, np.array([[0.5, np.log(2)]] * 2), 1, means=True))
+    assert list(found) == list(OUTCOMES)
+    for name, (_, _, means) in OUTCOMES.items():
+        assert found[name][1] == pytest.approx(np.array(means), rel=1e-8, nan_ok=True), name
+
+
+REFUSED = {
+    "y ~ cauchy(m, 1)": "cauchy has no mean: the integral",
+    "for (n in 1:N) y[n] ~ gumbel(m, 1) T[0, ]": "the mean of a truncated gumbel is not known",
+    "for (n in 1:N) y[n] ~ other(m)": "define other_mean, a function",
+    "for (n in 1:N) target += normal_lccdf(y[n] | m, 1)": "does not give a distribution",
+}
+
+
+def test_what_has_no_mean_is_refused_with_the_reason():
+    for statement, why in REFUSED.items():
+        posterior = ppl.compile_model(
+            "functions { real other_lpdf(real y, real m) { return normal_lpdf(y | m, 1); } } "
+            f"data {{ int N; vector[N] y; }} parameters {{ real m; }} model {{ {statement}; }}"
+        ).condition({"N": 2, "y": [1, 2]})
+        with pytest.raises(ModelError, match=why):
+            predictive_table(posterior, np.zeros((1, 1)), 1, means=True)
+
+
+def test_a_mean_that_does_not_exist_at_a_draw_is_nan():
+    posterior = ppl.compile_model(
+        "data { real y; } parameters { real<lower=0> nu; } model { y ~ student_t(nu, 3, 1); }"
+    ).condition({"y": 1})
+    found = arrays_of(*predictive_table(posterior, np.log([[0.5], [2]]), 1, means=True))
+    assert found["y"] == pytest.approx([np.nan, 3], nan_ok=True)
+
+
+@pytest.fixture(scope="module")
+def fit():
+    rng = np.random.default_rng(2)
+    clinic, sex = rng.choice(["Bath", "Hull", "York"], 40), rng.choice(["F", "M"], 40)
+    age = rng.uniform(20, 70, 40)
+    eta = -0.5 + 0.04 * (age - 45) + 0.8 * (sex == "M")
+    y = np.where(rng.uniform(size=40) < expit(eta), "yes", "no")
+    program = """
+        data {
+          int N, J; vector[N] age; array[N] int<lower=1, upper=J> clinic;
+          array[N] int<lower=0, upper=1> sex, y; array[N] int<lower=0> visits;
+        }
+        parameters { real a, b, c; vector[J] u; }
+        model {
+          a ~ normal(0, 2); b ~ normal(0, 1); c ~ normal(0, 1); u ~ normal(0, 1);
+          visits ~ poisson_log(0.1 * a + 0.02 * age);
+          y ~ bernoulli_logit(a + b * (age - 45) / 10 + c * to_vector(sex) + u[clinic]);
+        }"""
+    given = {"N": 40, "age": age, "clinic": [*clinic], "sex": [*sex], "y": [*y]}
+    given["visits"] = rng.poisson(np.exp(0.02 * age))
+    return ppl.compile_model(program).condition(given).laplace(seed=1)
+
+
+def test_expected_values_of_new_rows_average_what_predict_draws(fit):
+    new = {"N": 3, "age": [30, 50, 60], "clinic": ["Hull", "Leeds", "Bath"], "sex": ["F", "M", "M"]}
+    found, drawn = fit.expected(new), fit.predict(new)
+    for name in ("visits", "y"):
+        error = drawn[name].std(axis=0) / np.sqrt(len(drawn[name]))
+        assert (np.abs(drawn[name].mean(axis=0) - found[name].mean(axis=0)) < 4 * error).all()
+    assert found["y"].std(axis=0)[1] > found["y"].std(axis=0)[2]  # a new clinic
+    assert [row.name for row in found.summary()][:3] == ["y[1]", "y[2]", "y[3]"]
+    given = fit.expected({**new, "y": ["no", "yes", "no"]})  # which tells of the new clinic
+    assert given["y"].mean(axis=0)[1] > found["y"].mean(axis=0)[1]
+    again = fit.expected({**new, "y": ["no", "yes", "no"]}, replicate="y")
+    assert again["y"].mean(axis=0) == pytest.approx(found["y"].mean(axis=0), abs=0.02)
+
+
+def test_effects_are_expected_values_over_a_grid_at_the_mode_of_factors(fit):
+    found = fit.effects("age", by="sex", at={"clinic": "York"})
+    assert len(found.grid) == 50 and found.groups == ["F", "M"] and found.others["clinic"] == "York"
+    assert found.expected["y"].shape == (1000, 50, 2)
+    row = {"N": 1, "age": [found.grid[10]], "clinic": ["York"], "sex": ["M"]}
+    assert fit.expected(row)["y"][:, 0] == pytest.approx(found.expected["y"][:, 10, 1])
+    assert [row.name for row in fit.effects("sex").summary()][:2] == ["y[sex=F]", "y[sex=M]"]
+    assert list(fit.effects("clinic").grid) == ["Bath", "Hull", "York"]
+    with pytest.raises(UnknownName, match="did you mean age"):
+        fit.effects("agee")
+
+
+def test_contrasts_compare_averages_over_the_rows_of_the_fit(fit):
+    found = fit.contrast({"sex": ["F", "M"]})
+    assert list(found) == ["difference_y", "ratio_y", "odds_ratio_y", "difference_visits", "ratio_visits"]
+    rows = {name: fit.posterior.data[name] for name in ("age", "clinic")}
+    men, women = (fit.expected({"N": 40, **rows, "sex": [sex] * 40})["y"].mean(axis=1) for sex in "MF")
+    assert found["difference_y"][:, 0] == pytest.approx(men - women)
+    assert found["odds_ratio_y"][:, 0] == pytest.approx(men / (1 - men) * (1 - women) / women)
+    typical = fit.contrast({"sex": ["F", "M"]}, average=False)
+    assert typical["odds_ratio_y"][:, 0] == pytest.approx(np.exp(fit["c"]))
+    assert "odds_ratio_y[M / F]" in str(found)
+    with pytest.raises(DataError, match="two or more values"):
+        fit.contrast({"sex": ["F"]})
