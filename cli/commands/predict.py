@@ -14,10 +14,10 @@ from ppl.cli.options import TABLES, flag, main_output, one_of, quietly, say, spl
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ppl.run.table import Table
     from ppl.posterior import Posterior
     from ppl.results.files.read_csv import DrawsFile
     from ppl.results.fits.new_rows import Scores
+    from ppl.run.table import Table
 
 
 def predict(

@@ -14,19 +14,13 @@ from ppl.kernel.draws.columns import Floats, labelled, reshape, variables
 from ppl.kernel.draws.names import NO_LABELS, Labels, variable_of
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.run.table import Table, tabulate
-from ppl.structure.observed.expected import expected_of
-from ppl.structure.observed.flow import data_of, flow_of
-from ppl.structure.observed.log_lik import log_lik_of
-from ppl.structure.observed.outcome_names import JOINED
-from ppl.structure.observed.predictive import predictive_of
-from ppl.structure.observed.terms import outcomes_of
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.run.table import Table, tabulate
 from ppl.source import SourceText, Span
 from ppl.structure.discrete.parameters import has_discrete
+from ppl.structure.observed.expected import expected_of
 from ppl.structure.observed.flow import data_of, flow_of
 from ppl.structure.observed.log_lik import log_lik_of
 from ppl.structure.observed.outcome_names import JOINED

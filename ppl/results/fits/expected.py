@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppl.density.log_density import LogDensity
-from ppl.kernel.draws.names import Sized, flat, indices
 from ppl.kernel.draws.columns import Floats
+from ppl.kernel.draws.names import Sized, flat, indices
 from ppl.results.report.summary import Summary
 
 if TYPE_CHECKING:

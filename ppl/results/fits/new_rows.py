@@ -14,17 +14,10 @@ from ppl.density.compiled_program import as_declared
 from ppl.density.log_density import LogDensity
 from ppl.density.missing import filled
 from ppl.errors import DataError, InferenceError
-from ppl.kernel.draws.columns import Floats, reshape
-from ppl.kernel.draws.names import variable_of
+from ppl.kernel.draws.columns import Floats
 from ppl.kernel.ir import nodes as ir
 from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS
-from ppl.results.fits.by_row import compiled_as
-from ppl.run.table import Table, tabulate
-from ppl.structure.observed.conditioned import Given as GivenNames
-from ppl.structure.observed.flow import data_of
-from ppl.structure.observed.new_rows import NewRows, Predicting, Shapes
-from ppl.kernel.draws.columns import Floats
 from ppl.results.fits.by_row import arrays_of, compiled_as
 from ppl.results.fits.tied_draws import Drawn, given_tied
 from ppl.run.table import Table, tabulate

@@ -9,12 +9,12 @@ import numpy as np
 
 from ppl.density.log_density import LogDensity
 from ppl.errors import DataError, UnknownName
-from ppl.programs.rewriting import text_of
-from ppl.structure.observed.new_rows import NewRows
 from ppl.kernel.draws.columns import Floats
+from ppl.programs.rewriting import text_of
 from ppl.results.fits.expected import Axis, Expected, Summarise, axes_of
 from ppl.results.fits.new_rows import predicted
 from ppl.results.report.summary import Summary
+from ppl.structure.observed.new_rows import NewRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +232,7 @@ def grid_of(own: Predictors, predictor: str) -> list[Any]:
         return [level for level in own.posterior.levels[predictor] if level in {*x}]
     different = np.unique(x[~np.isnan(x)])
     if len(different) > FEW_VALUES:
-        whole, grid = (different == different.round()).all(), np.linspace(*different[[0, -1]], GRID)
+        whole, grid = (different == different.round()).all(), np.linspace(different[0], different[-1], GRID)
         different = np.unique(grid.round()) if whole else grid
     return list(different.astype(x.dtype).tolist())
 

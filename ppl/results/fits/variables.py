@@ -44,10 +44,10 @@ from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
 from ppl.results.report.loo import Loo, LooByOutcome, loo_by_outcome
+from ppl.results.report.summary import Summary
 from ppl.run.identity import positive_transform
 from ppl.run.posterior_target import parameters_of
 from ppl.system.extras import extra
-from ppl.results.report.summary import Summary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
 from ppl.kernel.language.scope import Symbol
-from ppl.programs.entries import Drawn
+from ppl.programs.entries import Drawn, own_axes_of
 from ppl.programs.rewriting import Stmts, code, indexed, substituted, text_of
 from ppl.structure.discrete.normal import normalised_in
 from ppl.structure.observed.densities import log_density
@@ -17,9 +17,8 @@ from ppl.structure.observed.log_lik import Terms
 from ppl.structure.observed.partial_normal import PartialNormal
 from ppl.structure.observed.places import Place
 from ppl.structure.observed.predictive import two_parts
-from ppl.structure.observed.terms import Around, Reader
-from ppl.programs.entries import Drawn, own_axes_of
 from ppl.structure.observed.refused import undrawn
+from ppl.structure.observed.terms import Around, Reader
 from ppl.types import INT, ROW_VECTOR, core, element_type, rank
 
 

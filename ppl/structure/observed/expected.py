@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from ppl.structure.discrete.parameters import has_discrete
 from ppl.kernel.language import ast
 from ppl.kernel.language.calls import left_and_args
-from ppl.programs.entries import Drawn, Entries
 from ppl.kernel.language.facts import Facts
+from ppl.programs.entries import Drawn, Entries
 from ppl.programs.fresh_names import FreshNames
 from ppl.programs.rewriting import Stmts, code, expr, indexed
+from ppl.stdlib.record import Distribution
+from ppl.stdlib.signatures import Match
+from ppl.stdlib.supports import SUPPORTS
+from ppl.structure.discrete.parameters import has_discrete
 from ppl.structure.observed.densities import log_density
 from ppl.structure.observed.flow import Exprs, Flow, data_of, flow_of, root
 from ppl.structure.observed.places import Place
@@ -18,9 +21,6 @@ from ppl.structure.observed.predictive import DrawingReader, plain
 from ppl.structure.observed.quantities import ByData, sizes_of, text_of_quantities
 from ppl.structure.observed.refused import unexpected
 from ppl.structure.observed.terms import Around, outcomes_of
-from ppl.stdlib.record import Distribution
-from ppl.stdlib.signatures import Match
-from ppl.stdlib.supports import SUPPORTS
 from ppl.types import ROW_VECTOR, VECTOR, core, rank
 
 OF_CATEGORIES = ("c", "alpha", "theta", "beta")

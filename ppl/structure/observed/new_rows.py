@@ -29,6 +29,7 @@ from ppl.structure.forward.program import as_tilde, is_ready
 from ppl.structure.observed.completed import Completion, bounded_part, completion, places
 from ppl.structure.observed.conditioned import NOTHING, ConditionedReader, Given
 from ppl.structure.observed.effects import name_of
+from ppl.structure.observed.expected import Means, means_of
 from ppl.structure.observed.fixed import Fixing, Pair, refuse_of_each_other, without
 from ppl.structure.observed.flow import Exprs, Flow, data_of, flow_of
 from ppl.structure.observed.partial_normal import PartialNormal
@@ -37,8 +38,6 @@ from ppl.structure.observed.quantities import sizes_of, text_of_quantities
 from ppl.structure.observed.refused import lost, undrawn, unpredicted
 from ppl.structure.observed.terms import Around, outcomes_of
 from ppl.structure.observed.tied import UNTIED, DensitiesReader, Dependence, Tied
-from ppl.kernel.language.walk import variables
-from ppl.structure.observed.expected import Means, means_of
 
 Shapes = Mapping[str, tuple[int, ...]]
 
