@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,7 +29,7 @@ from ppl.methods.correct.correction import (
     will_move,
 )
 from ppl.methods.correct.evidence import Estimates, Evidence
-from ppl.methods.correct.standard_errors import standard_errors
+from ppl.methods.correct.standard_errors import INDEPENDENT, standard_errors
 from ppl.methods.diagnose.modes import MissedRegions, Mode, Peak
 from ppl.methods.diagnose.psis import psis, weighted_draws_of
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients
@@ -212,6 +213,14 @@ def test_draws_that_are_right_stay_resampled_and_are_no_longer_the_same():
     after = moved_on(target, drawn, rng())
     assert after.made is RESAMPLED and after.moved.stationary
     assert len(np.unique(u, axis=0)) < 500 and len(np.unique(after.u, axis=0)) > 990
+
+
+def test_errors_of_moved_draws_rest_on_the_weights_of_those_that_they_come_from(carried):
+    target, u = correlated(1), np.linspace(-3, 3, 1000)[:, None]
+    errors = replace(INDEPENDENT, weights=u[:, 0] + 4)
+    after = moved_on(target, Corrected(u, target.log_densities(u), RESAMPLED, errors=errors), rng())
+    assert carried and after.made is RESAMPLED and len(np.unique(after.errors.chain)) > 500
+    np.testing.assert_allclose(after.errors.weights, after.u[:, 0] + 4)
 
 
 def test_some_of_many_costly_draws_are_moved_and_the_others_kept(monkeypatch):

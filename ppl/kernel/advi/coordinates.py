@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.kernel.advi.numerics.triangular import composed, diagonal_of, times, transposed_times
+from ppl.kernel.advi.numerics.triangular import composed, diagonal_of, solved, times, transposed_times
 from ppl.kernel.advi.target import (
     Array,
     Forwarding,
@@ -39,6 +39,10 @@ class Scaled(Forwarding):
     def to_u(self, v: Array) -> Array:
         """The points u (..., dim) that stand for v (..., dim)."""
         return self.centre + times(self.factor, v)
+
+    def to_v(self, u: Array) -> Array:
+        """The points v (n, dim) that stand for u (n, dim)."""
+        return solved(self.factor, u - self.centre)
 
     def log_density(self, v: Array) -> float:
         return self.target.log_density(self.to_u(v)) + self.log_jacobian

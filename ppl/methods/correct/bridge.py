@@ -4,6 +4,8 @@ Overstall and Forster (2010), Comput. Stat. Data Anal. 54, for the Gaussians and
 fit apart from those of the bridge.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +15,11 @@ from ppl.late import special
 from ppl.methods.correct import resampling
 from ppl.methods.correct.bridge_sampling import bridge_sampling, effective_size
 from ppl.methods.correct.evidence import Estimates, Evidence
+from ppl.methods.correct.margins import Margins
 from ppl.methods.correct.reference import Reference
 from ppl.methods.diagnose.psis import WeightedDraws
 from ppl.methods.moves.ending import Moved
+from ppl.methods.moves.funnels import Funnels, InFunnels
 from ppl.methods.moves.metric import CORRELATED_DIMENSIONS, metric_of
 
 BRIDGE_DRAWS = 2048
@@ -35,6 +39,8 @@ def bridges_between_chains(target: Target, found: Moved, rng: np.random.Generato
 
     From Gaussians at the modes that chains began at. None where there are too few draws to fit one.
     """
+    if found.funnels:
+        target, found = in_funnels(target, found, found.funnels)
     second, estimates = found.chain % 2 == 1, list[Evidence]()
     for ends in (second, ~second):
         start = gaussians_at(found.u[~ends], found.mode[~ends])
@@ -45,6 +51,13 @@ def bridges_between_chains(target: Target, found: Moved, rng: np.random.Generato
         estimates.append(bridged(target, start, of_p, size, BRIDGE_DRAWS, rng))
     one, other = estimates
     return Estimates(one, other)
+
+
+def in_funnels(target: Target, found: Moved, funnels: Funnels) -> tuple[Target, Moved]:
+    """The target and draws of chains in the coordinates that these moved in."""
+    inside = InFunnels(target, funnels)
+    z = inside.inside(found.u)
+    return inside, replace(found, u=z, log_p=found.log_p + inside.outside(z)[1])
 
 
 def of_weighted(
@@ -99,8 +112,12 @@ def bridged(
 
 
 def gaussians_at(u: Array, modes: NDArray[np.intp]) -> Reference | None:
-    """Gaussians with the moments of points u (n, dim) by mode (n,); None where no mode has enough points."""
-    parts = []
+    """Gaussians with the moments of points u (n, dim) by mode (n,), and their margins if there is one mode.
+
+    None where no mode has enough points.
+    """
+    margins = None if modes.any() else Margins.of(u)
+    u, parts = margins.normal(u)[0] if margins else u, []
     for mode in range(int(modes.max(initial=0)) + 1):
         own = u[modes == mode]
         if len(own) > min(u.shape[1], CORRELATED_DIMENSIONS):
@@ -108,4 +125,4 @@ def gaussians_at(u: Array, modes: NDArray[np.intp]) -> Reference | None:
                 parts.append(Gaussian(own.mean(axis=0), metric_of(own)))
             except np.linalg.LinAlgError:  # they fell together
                 continue
-    return Reference(tuple(parts)) if parts else None
+    return Reference(tuple(parts), margins) if parts else None

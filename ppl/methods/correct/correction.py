@@ -22,14 +22,15 @@ from ppl.methods.correct import standard_errors
 from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.correct.bridge import bridges_between_chains
 from ppl.methods.correct.draw_source import DrawSource as DrawSource
-from ppl.methods.correct.evidence import Estimates
+from ppl.methods.correct.evidence import KHAT_WITH_VARIANCE, Estimates
 from ppl.methods.correct.resampling import systematic
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources
 from ppl.methods.correct.weight_quality import is_light
 from ppl.methods.diagnose.mixture_sampling import Proposal, log_weights
 from ppl.methods.diagnose.modes import MODE_SEARCH, MissedRegions, Mode, find_missed_regions
-from ppl.methods.diagnose.psis import WeightedDraws, psis
+from ppl.methods.diagnose.psis import Psis, WeightedDraws, psis
 from ppl.methods.moves.ending import MOVES, Moved, most_gradients, moved
+from ppl.methods.moves.funnels import funnels_of
 from ppl.methods.moves.sampler import Adapted
 from ppl.methods.run.settings import Settings
 
@@ -142,9 +143,9 @@ def correct(
                 return elsewhere
         if will_move(target, settings):
             enough = may_resample and is_enough(weights.ess, len(proposals.u)) and is_light(weights)
-            if not enough or found.gaussians or settings.move:
+            drawn = replace(resample(proposals, n, rng), modes=found.modes) if enough else None
+            if not drawn or found.gaussians or settings.move or has_a_neck(drawn, weights):
                 return from_chains(scaled, starts_of(scaled, found, proposals, rng), found, n, rng, listen)
-            drawn = replace(resample(proposals, n, rng), modes=found.modes)
             light = weights.ess >= CORRECTION.light_share * len(proposals.u)
             return drawn if light else moved_on(target, drawn, rng, listen)
     except np.linalg.LinAlgError:
@@ -152,6 +153,11 @@ def correct(
     except KeyboardInterrupt:
         interrupted = True
     return replace(_from_pool(proposals, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+
+
+def has_a_neck(drawn: Corrected, weights: Psis) -> bool:
+    """Whether draws by heavy weights are of a funnel, into whose neck draws of q seldom lead."""
+    return weights.khat > KHAT_WITH_VARIANCE and funnels_of(drawn.u[None]) is not None
 
 
 def moved_on(
@@ -172,7 +178,8 @@ def moved_on(
     mean, sds = drawn.u.mean(axis=0), drawn.u.std(axis=0)
     if n < few or few * work > CORRECTION.work_on_few or not sds.all():
         return drawn
-    scaled, starts = Scaled(target, mean, sds), ((drawn.u - mean) / sds)[rng.permutation(n)[:chains]]
+    scaled, first = Scaled(target, mean, sds), rng.permutation(n)[:chains]
+    starts = (drawn.u[first] - mean) / sds
     effective = CORRECTION.effective_share * chains
     try:
         found = moved(scaled, starts, rng, most_gradients(width), listen, effective)
@@ -187,7 +194,9 @@ def moved_on(
     if changed:
         return replace(made, modes=drawn.modes)
     evidence = beside_chains(drawn.evidence, made.evidence)
-    return replace(drawn, u=made.u, log_p=made.log_p, moved=found, evidence=evidence)
+    by = made.errors.chain
+    errors = replace(drawn.errors.at(first[by]), chain=by)
+    return replace(drawn, u=made.u, log_p=made.log_p, moved=found, evidence=evidence, errors=errors)
 
 
 def beside_chains(known: Estimates | None, chains: Estimates | None) -> Estimates | None:

@@ -1,4 +1,4 @@
-"""A mixture of Gaussians from which a bridge begins."""
+"""A mixture of Gaussians from which a bridge begins, or a Gaussian with the margins of draws."""
 
 from dataclasses import dataclass
 
@@ -6,15 +6,17 @@ import numpy as np
 
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.target import Array
+from ppl.methods.correct.margins import Margins
 from ppl.methods.numerics.log_sums import log_sum_exp
 from ppl.methods.refine.fixed_draws import fixed_noise
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Gaussians over R^dim of equal weight."""
+    """Gaussians over R^dim of equal weight; those of normal scores where there are `margins`."""
 
     parts: tuple[Gaussian, ...]
+    margins: Margins | None = None
 
     @property
     def dim(self) -> int:
@@ -25,9 +27,11 @@ class Reference:
         z = fixed_noise(n, self.dim, rng)
         own = rng.permutation(n) % len(self.parts)
         each = np.stack([part.draws(z) for part in self.parts])
-        return np.asarray(each[own, np.arange(n)])
+        drawn = np.asarray(each[own, np.arange(n)])
+        return self.margins.back(drawn) if self.margins else drawn
 
     def log_densities(self, u: Array) -> Array:
         """The log of the mean of the densities at u (n, dim), (n,)."""
+        u, change = self.margins.normal(u) if self.margins else (u, 0.0)
         each = np.array([part.log_densities(u) for part in self.parts])
-        return np.asarray(log_sum_exp(each, axis=0) - np.log(len(each)))
+        return np.asarray(log_sum_exp(each, axis=0) - np.log(len(each)) + change)

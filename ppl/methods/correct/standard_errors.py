@@ -32,7 +32,7 @@ class ErrorSources:
     moves: Array
     between: float = 0.0
 
-    def at(self, some: slice | NDArray[np.bool_]) -> Self:
+    def at(self, some: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Self:
         """The sources of some of the draws."""
         own = {name: getattr(self, name) for name in ("weights", "chain", "moves")}
         return replace(self, **{name: x[some] for name, x in own.items() if len(x)})

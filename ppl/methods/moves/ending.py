@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
 from ppl.kernel.advi.target import Array, Target, for_many_points
+from ppl.methods.moves.funnels import Funnels
+from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.mixing import Mixing, Stage, about_modes, compare, joined
 from ppl.methods.moves.sampler import SAMPLER, Adapted, Sampler, all_of
 from ppl.methods.moves.trajectories import chains_at
@@ -78,7 +80,8 @@ class Moved:
     They are those of the last stages, of `moves` moves together. `mixing` compares the last with the others.
     `divergent` is the share of the trajectories of the last stage that diverged with a shorter step too,
     `gradients` how many gradients were evaluated, `earlier_gradients` how many of them before the last stage,
-    `total_moves` how many trajectories each chain made. The chains ended `adapted`.
+    `total_moves` how many trajectories each chain made. The chains ended `adapted`, in coordinates of
+    `funnels` if there are any.
     """
 
     u: Array
@@ -93,6 +96,7 @@ class Moved:
     chains: int = 0
     mode: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     adapted: Adapted | None = None
+    funnels: Funnels | None = None
 
     @property
     def stationary(self) -> bool:
@@ -102,7 +106,7 @@ class Moved:
     def without_positions(self) -> "Moved":
         """What is known of the positions, without them: they are several times as many as the draws."""
         none = {name: getattr(self, name)[:0].copy() for name in ("u", "log_p", "chain", "mode")}
-        return replace(self, **none, adapted=None)
+        return replace(self, **none, adapted=None, funnels=None)
 
 
 def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator, groups: int = 1) -> Sampler:
@@ -118,7 +122,8 @@ def begun(target: Target, u: Array, centres: Array, rng: np.random.Generator, gr
     def residuals(u: Array) -> Array:
         return about_modes(all_of(u), nearest(all_of(u), centres))
 
-    return Sampler(target, chains.at(others_for(~finite, groups, rng)), rng, residuals)
+    own = chains.at(others_for(~finite, groups, rng))
+    return Sampler(target, own, rng, residuals, straightens=len(centres) == 1)
 
 
 def free_stuck(sampler: Sampler, before: Array, groups: int = 1) -> None:
@@ -183,10 +188,11 @@ def until_stationary(
 
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
     """
-    kept: list[Stage] = []
+    kept, entered = list[Stage](), list[bool]()  # whether its moves were those that enter necks
+    straight_at_first = sampler.funnels is not None
     for number, moves in enumerate(stages):
         listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
-        came, spent = sampler.chains.u, sampler.gradients
+        came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
         sampler.target = for_many_points(sampler.target, spent)
         u, log_p = sampler.stage(moves, SAMPLER.learning_rate / (1 + number / 4))
         stage = Stage(u, log_p, nearest(u, centres))
@@ -194,11 +200,17 @@ def until_stationary(
             if groups:
                 free_stuck(sampler, came, groups)
             continue
+        late = sampler.funnels is not None and not straight_at_first
+        entered = [*entered, not late or straight >= MOVES.fewest_moves][-MOVES.kept :]
         kept = [*kept, stage][-MOVES.kept :]
         if moves >= MOVES.fewest_moves:
-            found = _moved(joined(kept[:-1]), stage, sampler, centres, spent)
+            over = sampler.gradients * (1 + 1 / (number + 1)) > most or number + 1 == len(stages)
+            own = [stage for stage, enters in zip(kept, entered, strict=True) if enters or over]
+            if len(own) < 2:
+                continue
+            found = _moved(joined(own[:-1]), stage, sampler, centres, spent)
             enough = found.stationary and found.mixing.fewest_effective >= needed(effective, found)
-            if enough or sampler.gradients * (1 + 1 / (number + 1)) > most:
+            if enough or over:
                 return found
     return found
 
@@ -233,5 +245,8 @@ def _moved(before: Stage, after: Stage, sampler: Sampler, centres: Array, spent:
         earlier_gradients=spent,
         moves=len(u) // chains,
         total_moves=sampler.moves,
-        adapted=Adapted(sampler.chains.u, centres, sampler.step, sampler.metric),
+        adapted=Adapted(
+            sampler.chains.u, centres, sampler.step, metric_of(u) if sampler.funnels else sampler.metric
+        ),
+        funnels=sampler.funnels,
     )

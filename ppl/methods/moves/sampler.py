@@ -14,6 +14,7 @@ import numpy as np
 from ppl.kernel.advi.coordinates import rescaled
 from ppl.kernel.advi.numerics.triangular import diagonal_of, inverse_of, times
 from ppl.kernel.advi.target import Array, Target
+from ppl.methods.moves.funnels import FUNNELS, Funnels, InFunnels, funnels_of, unscaled
 from ppl.methods.moves.metric import metric_of
 from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 
@@ -76,28 +77,34 @@ class Sampler:
     """Chains and what they have learnt: the step size, and the metric of positions u (..., chains, dim)
     without what these do not share, `residuals` (n, dim), such as the mean of their mode.
 
-    `acceptance` is the mean chance that the step size is adapted to. `divergent` is the share of the
-    trajectories of the last stage that diverged with a shorter step too, `last` the last move, in coordinates
-    of the metric.
+    `acceptance` is the mean chance that the step size is adapted to. One that `straightens` moves in the
+    coordinates of `funnels`, where there are any in the positions of the last two stages, of which `recent`
+    are those of the last; it has made `straight_moves` there. `divergent` is the share of the trajectories of
+    the last stage that diverged with a shorter step too, `last` the last move, in coordinates of the metric.
     """
 
     target: Target
     chains: Chains
     rng: np.random.Generator
     residuals: Callable[[Array], Array] = all_of
+    straightens: bool = False
     acceptance: float = SAMPLER.acceptance
     step: float = field(init=False)
+    funnels: Funnels | None = field(init=False, default=None)
     metric: Array = field(init=False)
     last: Move = field(init=False)
     divergent: float = 0.0
     gradients: int = 0
     moves: int = 0
+    straight_moves: int = 0
+    recent: Array = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises LinAlgError where the chains have no spread."""
         self.step = SAMPLER.first_step / self.target.dim**0.25
-        self.metric = metric_of(self.residuals(self.chains.u))
         self.gradients = len(self.chains.u)
+        self.recent = np.empty((0, *self.chains.u.shape))
+        self.learn(self.chains.u[None])
 
     @classmethod
     def at(
@@ -117,8 +124,10 @@ class Sampler:
         learns, and moves leave the target exactly as it is.
         """
         factor = self.metric
-        target, inverse = rescaled(self.target, factor), inverse_of(factor)
-        chains, change = self.chains.rescaled(factor, inverse), float(np.log(diagonal_of(factor)).sum())
+        own = InFunnels(self.target, self.funnels) if self.funnels else None
+        target, inverse = rescaled(own or self.target, factor), inverse_of(factor)
+        chains = chains_at(own, own.inside(self.chains.u)) if own else self.chains
+        chains, change = chains.rescaled(factor, inverse), float(np.log(diagonal_of(factor)).sum())
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
         u, log_p, self.divergent = list[Array](), list[Array](), 0.0
         for number in range(1, moves + 1):
@@ -130,11 +139,24 @@ class Sampler:
             self.gradients += moved.gradients
             self.divergent += float(moved.divergent.mean()) / moves
             if (moves - number) % every == 0:
-                u.append(times(factor, chains.u))
-                log_p.append(chains.log_p - change)
+                at, log_density = times(factor, chains.u), chains.log_p - change
+                u.append(own.outside(at)[0] if own else at)
+                log_p.append(log_density - own.outside(at)[1] if own else log_density)
         self.moves += moves
-        self.chains = chains.rescaled(inverse, factor)
+        self.straight_moves += moves if own else 0
         positions = Positions(np.array(u), np.array(log_p))
+        self.chains = chains_at(self.target, positions.u[-1]) if own else chains.rescaled(inverse, factor)
+        self.gradients += 2 * len(self.chains.u) if own else 0
         if rate:
-            self.metric = metric_of(self.residuals(positions.u))
+            self.learn(positions.u)
         return positions
+
+    def learn(self, u: Array) -> None:
+        """Funnels and the metric of positions u (moves, chains, dim)."""
+        if self.straightens:
+            some = u[:: -(-u[..., 0].size // (2 * FUNNELS.positions))]
+            both, self.recent = np.concatenate([self.recent, some]), some
+            if both[..., 0].size >= FUNNELS.fewest_positions:
+                self.funnels = funnels_of(unscaled(self.target, both))
+        x = InFunnels(self.target, self.funnels).inside(all_of(u)) if self.funnels else u
+        self.metric = metric_of(self.residuals(x))

@@ -1,0 +1,123 @@
+"""Funnels are seen in positions, and chains that move in their coordinates enter the necks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from toy_targets import Funnel, OneOfMany
+
+from ppl.kernel.advi.coordinates import Scaled
+from ppl.methods.correct.bridge import bridges_between_chains
+from ppl.methods.moves.ending import moved
+from ppl.methods.moves.funnels import InFunnels, funnels_of
+
+
+@dataclass(frozen=True)
+class Shrunk(OneOfMany):
+    """A coefficient b ~ N(0, l^2) with 2.5 ~ N(b, 1), and w = log l of a half-Cauchy l."""
+
+    dim = 2
+
+    def log_densities(self, us):
+        b, w = us.T
+        return (
+            stats.norm.logpdf(b, 0, np.exp(w)) + stats.halfcauchy.logpdf(np.exp(w)) + w - (b - 2.5) ** 2 / 2
+        )
+
+    def log_density_gradients(self, us):
+        b, w = us.T
+        narrow, wide = np.exp(-2 * w), np.exp(2 * w)
+        return self.log_densities(us), np.column_stack(
+            [2.5 - b - b * narrow, b**2 * narrow - 2 * wide / (1 + wide)]
+        )
+
+    def mass(self, low=-30.0):
+        """The integral over w above `low`."""
+
+        def given(w):
+            return (
+                np.exp(w) * stats.halfcauchy.pdf(np.exp(w)) * stats.norm.pdf(2.5, 0, np.hypot(1, np.exp(w)))
+            )
+
+        return np.sqrt(2 * np.pi) * integrate.quad(given, low, 30, limit=200)[0]
+
+
+@dataclass(frozen=True)
+class Banana(OneOfMany):
+    """x ~ N(0, 1), y ~ N(x^2, 0.3)."""
+
+    dim = 2
+
+    def log_densities(self, us):
+        return -0.5 * us[:, 0] ** 2 - 0.5 * ((us[:, 1] - us[:, 0] ** 2) / 0.3) ** 2
+
+    def log_density_gradients(self, us):
+        off = (us[:, 1] - us[:, 0] ** 2) / 0.09
+        return self.log_densities(us), np.column_stack([2 * us[:, 0] * off - us[:, 0], -off])
+
+
+def hierarchy(rng, n=4000):
+    """Mean, log sd and six effects of a prior."""
+    mean, log_sd = rng.normal(0, 2, n), rng.normal(0, 1.2, n)
+    return np.column_stack(
+        [mean, log_sd, mean[:, None] + np.exp(log_sd)[:, None] * rng.standard_normal((n, 6))]
+    )
+
+
+def test_what_is_driven_and_by_what():
+    rng = np.random.default_rng(1)
+    funnels = funnels_of(hierarchy(rng)[None])
+    assert sorted(funnels.driven) == [2, 3, 4, 5, 6, 7]
+    np.testing.assert_allclose(funnels.slopes[:, 1] / funnels.sds[1], -2.0, rtol=0.15)
+    z = funnels.straight(hierarchy(rng))[:, 2:]
+    assert abs(z.mean()) < 0.05 and z.std() == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "law", [stats.norm(), stats.t(2), stats.loggamma(0.5)], ids=["normal", "t", "log gamma"]
+)
+def test_coordinates_that_do_not_depend_on_one_another_are_no_funnel(law):
+    assert funnels_of(law.rvs((10, 200, 5), random_state=1)) is None
+
+
+def test_the_density_in_coordinates_of_funnels():
+    """Its gradient by differences, and its log-Jacobian by that of the way back."""
+    rng = np.random.default_rng(2)
+    target = Scaled(Funnel(), np.full(6, 0.5), np.tril(rng.normal(0, 0.3, (6, 6)), -1) + 2 * np.eye(6))
+    v = 3 * rng.standard_normal((2000, 1))
+    funnels = funnels_of(np.hstack([v, np.exp(v / 2) * rng.standard_normal((2000, 5))])[None])
+    inside, step = InFunnels(target, funnels), 1e-6
+    at = inside.inside(rng.standard_normal((4, 6)))
+    moved_by = at[:, None] + step * np.concatenate([np.eye(6), -np.eye(6)])
+    values = inside.log_densities(moved_by.reshape(-1, 6)).reshape(4, 2, 6)
+    found, slopes = inside.log_density_gradients(at)
+    np.testing.assert_allclose(slopes, (values[:, 0] - values[:, 1]) / (2 * step), rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(slopes, inside.gradients_alone(at))
+    ends = inside.outside(moved_by.reshape(-1, 6))[0].reshape(4, 2, 6, 6)
+    change = np.linalg.slogdet((ends[:, 0] - ends[:, 1]) / (2 * step))[1]
+    np.testing.assert_allclose(inside.outside(at)[1], change, atol=1e-5)
+    np.testing.assert_allclose(inside.inside(inside.outside(at)[0]), at, atol=1e-9)
+    np.testing.assert_allclose(found, target.log_densities(inside.outside(at)[0]) + change, atol=1e-5)
+
+
+def test_chains_that_begin_outside_enter_the_neck_and_tell_the_evidence():
+    """Without its coordinates they had 3 to 5% of their positions in the neck, which has 7%."""
+    target, rng = Shrunk(), np.random.default_rng(3)
+    starts = np.column_stack([rng.normal(2, 0.7, 128), rng.normal(1, 0.5, 128)])
+    found = moved(target, starts, rng, 400_000)
+    assert found.stationary and found.funnels and found.gradients < 40_000
+    share = (found.u[:, 1] < np.log(0.3)).mean()
+    assert share == pytest.approx(1 - target.mass(np.log(0.3)) / target.mass(), abs=0.02)
+    estimates = bridges_between_chains(target, found, rng)
+    assert not estimates.doubt and estimates.evidence.se < 0.01
+    assert estimates.evidence.value == pytest.approx(np.log(target.mass()), abs=4 * estimates.evidence.se)
+
+
+def test_the_mean_of_one_coordinate_bends_with_another():
+    rng = np.random.default_rng(4)
+    found = moved(Banana(), rng.normal(0, 0.5, (128, 2)), rng, 400_000)
+    assert found.stationary and found.gradients < 60_000 and found.funnels.driven.tolist() == [1]
+    assert found.u[:, 1].mean() == pytest.approx(1.0, abs=0.15)
+    evidence = bridges_between_chains(Banana(), found, rng).evidence
+    assert evidence.value == pytest.approx(np.log(2 * np.pi * 0.3), abs=0.03) and evidence.se < 0.01
