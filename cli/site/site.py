@@ -97,6 +97,11 @@ RUN = ("gallery", "constraints/", "distributions/")
 WRITTEN = (
     "index",
     "tutorial",
+    "reading-a-verdict",
+    "checking-a-model",
+    "from-python",
+    "command-line",
+    "limits",
     "language",
     "files",
     "editors",
@@ -112,6 +117,7 @@ GUIDES = (
     "predictive-checks",
     "hierarchical",
     "mixtures",
+    "discrete-parameters",
     "time-series",
     "gaussian-processes",
     "odes",
@@ -122,15 +128,27 @@ GUIDES = (
     "expected",
     "model-comparison",
     "from-brms",
+    "own-distributions",
     "coding-agents",
 )
 """Those that users look for by a topic."""
 
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
-    "Start": ("index", "tutorial", "editors", "faq", "coming-from", "comparison", "gallery"),
+    "Start": (
+        "index",
+        "tutorial",
+        "reading-a-verdict",
+        "checking-a-model",
+        "faq",
+        "coming-from",
+        "comparison",
+        "gallery",
+        "editors",
+    ),
     "Guides": GUIDES,
     "Language": ("language", "constraints/", "distributions/", "functions/", "messages/"),
-    "Inference": ("algorithms", "python/", "commands", "files", "machines", "glossary"),
+    "Use": ("command-line", "commands", "from-python", "python/", "files", "machines"),
+    "Inference": ("algorithms", "limits", "glossary"),
 }
 
 

@@ -120,11 +120,11 @@ def test_the_command_reads_a_fit_and_says_the_same(model, tmp_path, capsys, monk
         assert end.value.code == 0 and "Verdict: good" in output and "m.model:15:3: warning PPL024" in output
 
 
-def test_what_the_readme_shows_is_found(tmp_path, monkeypatch, capsys):
+def test_what_the_page_shows_is_found(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    blocks = (ROOT / "README.md").read_text().split("```")
-    shown = next(text for text in blocks if text.startswith("\nmean.model:12"))
+    blocks = (ROOT / "cli/site/checking-a-model.md").read_text().split("```text")
+    shown = next(text for text in blocks if text.startswith("\nmean.model:12")).partition("```")[0]
     (tmp_path / "mean.model").write_text(MEAN)
     for words in (["new", "cars"], ["doctor", "mean.model", "cars/cars.data.json"]):
         with pytest.raises(SystemExit):
