@@ -1,4 +1,4 @@
-"""Lets tests import the shared laws, and draws the same examples in every run.
+"""Lets tests import the shared laws and parts of the papers, and draws the same examples in every run.
 
 pytest's importlib mode adds no folder to the path by itself.
 """
@@ -33,7 +33,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TESTS = Path(__file__).parent
-sys.path.append(str(TESTS))
+sys.path += [str(TESTS), str(TESTS.parent / "models" / "papers")]
 
 # Tests run side by side, one a core: threads of linear algebra beside them only wait for one another.
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

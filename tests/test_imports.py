@@ -111,7 +111,7 @@ UNUSED = (
 )
 PACKAGES = ("scipy._lib._array_api", "scipy.sparse", "autograd.scipy")
 """What imports all of SciPy, or all of NumPy."""
-MOST_MODULES = {"first": 1350, "second": 930}
+MOST_MODULES = {"first": 1350, "second": 940}
 """Of a fit by the command line, all packages together."""
 
 

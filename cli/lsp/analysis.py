@@ -9,7 +9,7 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.include import expand
 from ppl.kernel.language.nesting import too_deep
-from ppl.programs.explained import examine
+from ppl.programs.checked import examine
 from ppl.programs.lints import Lint
 from ppl.programs.pedantic import lints
 from ppl.source import SourceText, Span

@@ -32,7 +32,7 @@ KINDS: Mapping[str, type] = {
     )
 }
 Sources = Sequence[SourceText]
-ADDRESSED = ("ppl.stdlib.", "ppl.optimise.passes.")
+ADDRESSED = ("ppl.stdlib.", "ppl.kernel.ir.", "ppl.optimise.passes.")
 """The packages in which a program's functions are."""
 DEEPEST_PART = 4
 """Records within records that an address goes into."""

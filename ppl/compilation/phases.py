@@ -100,7 +100,7 @@ class Compilation:
     @cached_property
     def checked(self) -> "Checked":
         """The syntax tree of the program, and what is known of it."""
-        from ppl.programs.explained import analyse
+        from ppl.programs.checked import analyse
 
         return analyse(self.source, library=self.library)
 

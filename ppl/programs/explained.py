@@ -1,11 +1,10 @@
 """Syntax errors explained, and reading that goes on after them: the kernel's parser stops at the first."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from ppl.errors import MOST_ERRORS, ModelError, raise_errors
-from ppl.kernel.language import ast, check, tables
+from ppl.kernel.language import ast, tables
 from ppl.kernel.language.include import Expanded, expand
 from ppl.kernel.language.parser import Parsed, build
 from ppl.programs.recovery import mend
@@ -18,10 +17,6 @@ def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed
     """The syntax tree and all syntax errors; raises ModelError only where an include cannot be read."""
     text = expand(source, include_paths)
     return build(text) or read_on(text)
-
-
-analyse = partial(check.analyse, read=read)
-examine = partial(check.examine, read=read)
 
 
 def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.Program:

@@ -12,7 +12,7 @@ from ppl.cli.lsp.symbols import definition, names, place, same, visible
 from ppl.errors import ArgumentError
 from ppl.kernel.language import ast
 from ppl.kernel.language.scope import Block
-from ppl.programs.explained import analyse, examine
+from ppl.programs.checked import analyse, examine
 from ppl.source import SourceText
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.methods.toy_targets import ByPrecision
+from toy_targets import ByPrecision
 
 from ppl.cmdstan.nuts.adaptation import DualAveraging, Schedule, StepSearch
 from ppl.cmdstan.nuts.metric import Metric

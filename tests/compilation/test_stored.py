@@ -40,7 +40,7 @@ def test_what_is_read_back_is_what_was_written(program):
 def test_a_model_read_back_computes_the_same(monkeypatch):
     (program, data) = (MODELS / "eight_schools" / f"eight_schools.{end}" for end in ("model", "data.json"))
     model, text = compile_model(program), stored(program)
-    monkeypatch.setattr("ppl.kernel.language.check.analyse", None)  # no phase runs
+    monkeypatch.setattr("ppl.programs.checked.analyse", None)  # no phase runs
     again = stored_model(program, text, softplus=False)
     assert again.traits == model.traits
     u = np.linspace(-1, 1, 10)
@@ -83,7 +83,7 @@ def cache(monkeypatch, tmp_path):
 def is_compiled(program, monkeypatch, **settings):
     """Whether a phase of the compiler runs."""
     with monkeypatch.context() as patch:
-        patch.setattr("ppl.kernel.language.check.analyse", None)
+        patch.setattr("ppl.programs.checked.analyse", None)
         try:
             compile_model(program, **settings)
         except TypeError:

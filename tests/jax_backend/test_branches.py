@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ir.branch_programs import DATA, FUNCTIONS, LOOPS, POINTS, SCALARS, WHILE, in_a_loop, of_two
 
 import ppl
+from tests.optimise.branch_programs import DATA, FUNCTIONS, LOOPS, POINTS, SCALARS, WHILE, in_a_loop, of_two
 
 pytest.importorskip("jax")
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from ir.loop_programs import DATA, LOOPS, Loop, U
 
 import ppl
+from tests.optimise.loop_programs import DATA, LOOPS, Loop, U
 
 pytest.importorskip("jax")
 

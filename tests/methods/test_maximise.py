@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.methods.toy_targets import Gaussian, OneByOne
+from toy_targets import Gaussian, OneByOne
 
 from ppl.methods.initialise.ascent import ascent
 from ppl.methods.maximise.line_search import Line, Loss, search

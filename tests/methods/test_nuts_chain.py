@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.methods.toy_targets import ByPrecision
+from toy_targets import ByPrecision
 
 from ppl.errors import InferenceError
 from ppl.methods.nuts.chain import Start, off_the_flat, run_chains

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from ir.branch_programs import DATA, FUNCTIONS, LOOPS, POINTS, SCALARS, WHILE, in_a_loop, of_two
 from laws.passes import lowered
 from laws.verifier.compilation import Verified
 
@@ -14,6 +13,7 @@ from ppl.model import Model
 from ppl.optimise.forms import FOR_JAX
 from ppl.source import SourceText
 from ppl.stdlib import batching
+from tests.optimise.branch_programs import DATA, FUNCTIONS, LOOPS, POINTS, SCALARS, WHILE, in_a_loop, of_two
 
 PROGRAMS = {
     **{name: of_two(model) for name, model in (SCALARS | WHILE).items()},

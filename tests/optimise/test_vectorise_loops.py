@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from ir.loop_programs import DATA, HEADER, LOOPS, Loop, U
 from laws.batches import assert_as_alone
 from laws.passes import LEFT_OUT, NONE, assert_law_of, assert_same, lowered, posterior, reference, shared
 
@@ -14,6 +13,7 @@ from ppl.errors import PPLError
 from ppl.model import Model
 from ppl.optimise import forms
 from ppl.optimise.passes.vectorise_loops import vectorised
+from tests.optimise.loop_programs import DATA, HEADER, LOOPS, Loop, U
 
 
 @pytest.mark.rotate(4)

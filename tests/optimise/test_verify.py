@@ -7,8 +7,6 @@ from dataclasses import replace
 import pytest
 from conformance.pack import programs
 from generator.program import generated
-from ir.loop_programs import LOOPS as LOOP_PROGRAMS
-from ir.test_passes import MODELS, library_model
 from laws.passes import Variant, lowered
 from laws.sampled import sampled
 from laws.verifier.compilation import Verified
@@ -23,6 +21,8 @@ from ppl.optimise.passes.split_rows import row_sizes
 from ppl.optimise.passes.table import Pass
 from ppl.source import SourceText
 from ppl.types import REAL, OverAxes, array_of
+from tests.optimise.loop_programs import LOOPS as LOOP_PROGRAMS
+from tests.optimise.test_passes import MODELS, library_model
 
 ONE_DRAW_AFTER_THE_OTHER = """data { int N; vector[N] x; } parameters { real a; } generated quantities {
   if (x[1] < a) { vector[N] w; real q = a; for (n in 1:N) { q = 0.5 * q + x[n]; w[n] = q; } }

@@ -7,7 +7,7 @@ import pytest
 
 from ppl.kernel.language.higher_order import HIGHER_ORDER
 from ppl.kernel.language.laplace import LAPLACE
-from ppl.programs.explained import analyse
+from ppl.programs.checked import analyse
 from ppl.programs.newer_stan import NAMES, newer_than
 from ppl.source import SourceText
 from ppl.stdlib.library import standard

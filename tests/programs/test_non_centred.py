@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.programs.explained import analyse
+from ppl.programs.checked import analyse
 from ppl.programs.non_centred import centred
 from ppl.source import SourceText
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ppl.programs.explained import analyse
+from ppl.programs.checked import analyse
 from ppl.programs.lints import Lint
 from ppl.programs.pedantic import lints
 from ppl.source import SourceText

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ppl.errors import ModelError
-from ppl.programs.explained import analyse
+from ppl.programs.checked import analyse
 from ppl.source import SourceText
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bad_syntax"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.programs.explained import analyse
+from ppl.programs.checked import analyse
 from ppl.source import SourceText
 from ppl.structure.discrete.parameters import has_discrete
 
