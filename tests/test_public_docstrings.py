@@ -112,13 +112,11 @@ def test_errors_that_it_raises_are_named(name):
 
 
 def test_every_error_that_a_docstring_of_the_package_names_exists():
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in Path(ppl.__file__).parent.rglob("*.py")}
-    classes = {
-        node.name for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
-    }
+    texts = {path: path.read_text("utf-8") for path in Path(ppl.__file__).parent.rglob("*.py")}
+    classes = {name for text in texts.values() for name in re.findall(r"^ *class (\w+)", text, re.MULTILINE)}
     known = {*classes, *dir(builtins), "LinAlgError"}
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
+    for path, text in texts.items():
+        for node in ast.walk(ast.parse(text)) if "Raises:\n" in text else ():
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 section = (ast.get_docstring(node) or "").partition("Raises:\n")[2].partition("\n\n")[0]
                 names = re.findall(r"^ +(?:\w+\.)*([A-Z]\w+): ", section, re.MULTILINE)

@@ -1,4 +1,7 @@
-"""What a type checker has to accept of the public API; what ends in `# wrong: ...` it has to refuse."""
+"""What a type checker has to accept of the public API; what ends in `# wrong: ...` it has to refuse.
+
+`mypy` reads it too (pyproject.toml), and reports a line with `type: ignore` that has no error.
+"""
 
 from pathlib import Path
 
@@ -57,11 +60,11 @@ except ppl.UnknownName as error:
 except (ppl.ModelError, ppl.DataError, ppl.InferenceError) as refusal:
     print(refusal)
 
-posterior.variational(algoritm="fullrank")  # wrong: algoritm
-posterior.variational(algorithm="fulrank")  # wrong: fulrank
-posterior.variational(iter="many")  # wrong: iter
-posterior.optimize(iter=100)  # wrong: iter
-posterior.pathfinder(correct=True)  # wrong: correct
-posterior.laplace(algorithm="optimize")  # wrong: algorithm
-posterior.sample(chains=4)  # wrong: chains
-posterior.sample(init=[1.0, 2.0])  # wrong: Mapping[str, Any]
+posterior.variational(algoritm="fullrank")  # type: ignore[call-arg]  # wrong: algoritm
+posterior.variational(algorithm="fulrank")  # type: ignore[arg-type]  # wrong: fulrank
+posterior.variational(iter="many")  # type: ignore[arg-type]  # wrong: iter
+posterior.optimize(iter=100)  # type: ignore[call-arg]  # wrong: iter
+posterior.pathfinder(correct=True)  # type: ignore[call-arg]  # wrong: correct
+posterior.laplace(algorithm="optimize")  # type: ignore[call-arg]  # wrong: algorithm
+posterior.sample(chains=4)  # type: ignore[call-arg]  # wrong: chains
+posterior.sample(init=[1.0, 2.0])  # type: ignore[list-item]  # wrong: Mapping[str, Any]

@@ -32,8 +32,9 @@ class Module:
 
     def span_of(self, error: BaseException) -> Span | None:
         """Where in the program an exception came from: the innermost emitted line on its way."""
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.file]
-        spans = [self.emitted.spans[f.lineno - 1] for f in frames if f.lineno is not None]
+        frames = traceback.walk_tb(error.__traceback__)  # for each rejected point: extract_tb reads files
+        lines = [line for frame, line in frames if frame.f_code.co_filename == self.file]
+        spans = [self.emitted.spans[line - 1] for line in lines if line is not None]
         return next((s for s in reversed(spans) if s is not None), None)
 
     def variables_of(self, error: BaseException) -> Mapping[str, Any]:

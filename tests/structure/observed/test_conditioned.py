@@ -348,4 +348,5 @@ def test_moves_draw_from_each_target_and_say_when_they_do_not_settle():
     assert found.forgotten
     white = (found.points - means) @ np.linalg.cholesky(Shifted.precision)
     assert stats.kstest(white.ravel(), "norm").pvalue > 1e-3
-    assert not conditional(Shifted(empty=True), means, start, start + 1, rng).forgotten
+    few = start[:50]
+    assert not conditional(Shifted(empty=True), means[:50], few, few + 1, rng).forgotten
