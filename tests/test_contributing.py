@@ -1,4 +1,4 @@
-"""CONTRIBUTING's recipes, followed in a copy of the package: no other place is needed."""
+"""The recipes of CONTRIBUTING and of the pages beside the code, followed in a copy of the package."""
 
 import json
 import re
@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+PAGES = (
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("ppl/**/README.md")),
+    ROOT / "tests" / "README.md",
+    ROOT / "cli" / "README.md",
+)
+CONTRIBUTING = "\n".join(page.read_text("utf-8") for page in PAGES)
 Edit = Callable[[str], str]
 
 
@@ -224,6 +230,10 @@ RECIPES = (
         ADDS_A_STEP_RULE,
     ),
 )
+
+
+def test_contributing_is_short():
+    assert len(PAGES[0].read_text("utf-8").split()) <= 1500
 
 
 def section(heading: str) -> str:

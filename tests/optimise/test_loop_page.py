@@ -1,4 +1,4 @@
-"""The page "How a loop becomes arrays" of CONTRIBUTING.md shows what the passes make of its program."""
+"""The page "How a loop becomes arrays" of ppl/optimise shows what the passes make of its program."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from laws.passes import lowered, model_of
 from ppl.kernel.ir.printer import print_program
 from ppl.optimise.forms import KERNELS, POINTS_KERNELS
 
-TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+TEXT = (Path(__file__).parents[2] / "ppl" / "optimise" / "README.md").read_text()
 PAGE = TEXT.split("## How a loop becomes arrays\n")[1].split("\n## ")[0]
 BLOCKS = dict(re.findall(r"```(\S+(?: \S+)?)\n(.*?)```", PAGE, re.DOTALL))
 STAGES = [name.split()[1] for name in BLOCKS if name.startswith("text ")]
