@@ -1,6 +1,9 @@
 """The group of all commands, and what each does first: values and files that cannot be meant are refused."""
 
 import shlex
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
@@ -11,6 +14,12 @@ from ppl.cli.options import inputs, outputs
 from ppl.files import refuse_overwriting
 from ppl.printable import printable
 
+NAMES = (
+    *("variational", "sample", "sbc", "predict", "update", "new", "build", "summary", "loo", "compare"),
+    *("doctor", "plot", "generate", "draws", "log_prob", "diagnose"),
+    *("check", "fix", "format", "lsp", "explain", "docs", "show", "cache"),
+)
+"""The commands, each a function in a file of its name."""
 PROGRAMS = (".model", ".stan")
 FITTING = ("fit", "run", "infer", "advi", "vi")
 """What other programs call a fit."""
@@ -18,8 +27,36 @@ KINDS = {"int_parsing": "an integer", "int_from_float": "an integer", "float_par
 """What an option expects, by Pydantic's name of the mistake; newer versions of Typer leave values to it."""
 
 
+class ByName(Mapping[str, Any]):
+    """The commands by name, each imported when it is asked for: all of them take as long as a small fit."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in list(self):
+            raise KeyError(name)
+        return command_of(name.replace("-", "_"))
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.replace("_", "-") for name in NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+@cache
+def command_of(name: str) -> Any:
+    """A command as Click has it."""
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    module = import_module(f"ppl.cli.commands.{name}")
+    alone.command(cls=getattr(module, "COMMAND_CLASS", Command))(getattr(module, name))
+    return typer.main.get_command(alone)
+
+
 class Commands(TyperGroup):
     """The commands; Pydantic's words for a mistake, which newer versions of Typer show, become plain ones."""
+
+    def __init__(self, **given: Any):
+        super().__init__(**given)
+        self.commands = ByName()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in self.commands and (hint := what_to_type(args[0], args[1:])):

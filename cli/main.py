@@ -6,29 +6,21 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 from functools import cache
-from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
 import typer
 
-from ppl.cli.group import Command, Commands
+from ppl.cli.group import Commands
 from ppl.cli.internal import write_report
 from ppl.cli.output import wrapped
 from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
+from ppl.system.distribution import VERSION
 from ppl.errors import DataError, InferenceError, ModelError, PPLError
 from ppl.memory import out_of_memory
 from ppl.printable import printable
 from ppl.system.distribution import VERSION
-
-NAMES = (
-    *("variational", "sample", "sbc", "predict", "update", "new", "build", "summary", "loo", "compare"),
-    *("doctor", "plot", "generate", "draws", "log_prob", "diagnose"),
-    *("check", "fix", "format", "lsp", "explain", "docs", "show", "cache"),
-)
-COMMANDS = tuple(getattr(import_module(f"ppl.cli.commands.{name}"), name) for name in NAMES)
-"""The commands, each a function in a file of its name."""
 
 
 class Exit(IntEnum):
@@ -56,8 +48,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in COMMANDS:
-    app.command(cls=WithWords if command.__name__ == "variational" else Command)(command)
 
 
 def _print_version(requested: bool) -> None:
@@ -90,7 +80,7 @@ def ppl(
 
 @cache
 def command_line() -> Callable[[list[str] | None], object]:
-    """The commands as Click has them: Typer takes 10 ms, which a process of many commands pays once."""
+    """The group, made once by a process of many commands."""
     return typer.main.get_command(app)
 
 

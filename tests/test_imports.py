@@ -64,7 +64,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     ("words", "without"),
     [
-        ("run.py --version", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END, *SERVER)),
+        ("run.py --version", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END, *SERVER, "ppl.cli.commands")),
         ("run.py --help", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END, *SERVER)),
         ("run.py format m.model", (*ARRAYS, *COMPILER[1:2], *FITS, *SLOW, *BACK_END)),
         ("run.py check m.model", ("scipy", "ppl.compile", *FITS, *SLOW, *BACK_END, *SERVER)),

@@ -10,7 +10,8 @@ import pytest
 
 import ppl
 from ppl.cli.commands.new import examples, files_of
-from ppl.cli.main import COMMANDS, main
+from ppl.cli.group import NAMES, command_of
+from ppl.cli.main import main
 from ppl.cli.main import ppl as group
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -72,6 +73,6 @@ def test_the_first_examples_of_the_help_need_nothing_but_the_installation(tmp_pa
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
         main(["new", "eight_schools", "--example", "eight_schools"])
-    texts = [command.__doc__ or "" for command in COMMANDS] + [group.__doc__ or ""]
+    texts = [command_of(name).help for name in NAMES] + [group.__doc__ or ""]
     named = {path for text in texts for path in re.findall(r"[^\s=]+/\S+\.(?:model|data\.json)", text)}
     assert named and not [path for path in named if not Path(path).is_file()]

@@ -11,6 +11,7 @@ import pytest
 
 from ppl.cli.main import COMMANDS
 from ppl.system.distribution import EXTRAS, VERSION
+from ppl.cli.group import NAMES
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cli" / "vscode"
@@ -55,7 +56,7 @@ def test_its_names_are_those_of_the_tree():
     types = json.loads(GRAMMAR.read_text("utf-8"))["fileTypes"]
     assert sorted(language["extensions"]) == sorted(f".{suffix}" for suffix in types)
     command = PACKAGE["contributes"]["configuration"]["properties"]["ppl.command"]["default"]
-    assert command[0] == "ppl" and command[1] in {c.__name__ for c in COMMANDS}
+    assert command[0] == "ppl" and command[1] in {*NAMES}
     assert PACKAGE["version"] == VERSION
     for name in (PACKAGE["main"], language["configuration"], "README.md"):
         assert (FOLDER / name).is_file()
