@@ -36,8 +36,10 @@ class Exit(IntEnum):
     """A mistake of ours, as `EX_SOFTWARE` of sysexits.h."""
 
 
-OBJECTS_A_COLLECTION = 100_000
-"""New objects until cycles among them are looked for: imports make a hundred thousand, and hardly a cycle."""
+OBJECTS_A_COLLECTION = 300_000
+"""New objects until cycles among them are looked for: imports and a small fit make half as many, and hardly a
+cycle.
+"""
 
 app = typer.Typer(
     name="ppl",

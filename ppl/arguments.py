@@ -41,7 +41,8 @@ def checks(function: F) -> F:
         kwargs = {name: python_number(value) for name, value in kwargs.items()}
         for name, value in (*zip(names, args, strict=False), *kwargs.items()):
             kind = kinds.get(name, Any)
-            if kind is not Any and not _is(value, kind):
+            as_annotated = kind is Any or (kind is type(value) and kind is not int)
+            if not as_annotated and not _is(value, kind):
                 what = f"{name} is {repr_of(value)}, but must be {' or '.join(_words(kind))}"
                 raise ArgumentError(f"{function.__name__}(): {what}")
         return function(*args, **kwargs)

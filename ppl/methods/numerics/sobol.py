@@ -3,6 +3,7 @@
 All of scipy.stats takes a quarter of a second to import, which is as long as many a fit.
 """
 
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
@@ -45,6 +46,7 @@ def sobol(n: int, dim: int, rng: np.random.Generator) -> Array:
     return np.asarray(points * SOBOL_SPACING)
 
 
+@cache
 def _directions(dim: int) -> Bits:
     """The direction numbers (dim, bits) in units of 2^-bits, by the recurrence of the polynomials."""
     numbers = [[1] * SOBOL_BITS]
