@@ -15,8 +15,6 @@ from ppl.cli.group import Commands
 from ppl.cli.internal import write_report
 from ppl.cli.output import wrapped
 from ppl.cli.processes import end_others
-from ppl.cli.words import WithWords
-from ppl.system.distribution import VERSION
 from ppl.errors import DataError, InferenceError, ModelError, PPLError
 from ppl.memory import out_of_memory
 from ppl.printable import printable

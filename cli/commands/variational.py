@@ -29,8 +29,6 @@ from ppl.cli.processes import end_together, joined
 from ppl.cli.required import Require, status_of
 from ppl.cli.settings import choice, given_settings, with_settings
 from ppl.cli.words import WithWords
-from ppl.system.distribution import requirements
-from ppl.system.extras import extra
 from ppl.files import STDOUT, beside, numbered_files
 from ppl.kernel.advi.outcome import Ending
 from ppl.methods.diagnose.level import Level

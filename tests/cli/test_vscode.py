@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ppl.cli.main import COMMANDS
-from ppl.system.distribution import EXTRAS, VERSION
 from ppl.cli.group import NAMES
+from ppl.system.distribution import EXTRAS, VERSION
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cli" / "vscode"
