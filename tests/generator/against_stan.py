@@ -444,7 +444,7 @@ def main() -> int:
     )
     parser.add_argument("--stan-env", type=Path, default=os.environ.get("STAN_ENV"))
     parser.add_argument("--oracle", action="store_true", help="ask the interpreter of the extra `oracle`")
-    parser.add_argument("--count", type=int, default=0, help="random programs")
+    parser.add_argument("--count", type=int, default=0, help="random programs of each seed")
     parser.add_argument("--seed", type=int, nargs="+", default=[1])
     parser.add_argument("--first", type=int, default=0, help="the number of the first random program")
     parser.add_argument(
@@ -469,10 +469,9 @@ def main() -> int:
         print("No Stan: --stan-env names no virtual environment with httpstan 4.13.0. Nothing was compared.")
         return 0
     stan = InterpretedStan() if given.oracle else real_stan(given)
+    seeds = given.seed if given.count else ()
     sources: dict[str, Iterable[Case]] = {
-        "random programs": (
-            c for s in given.seed if given.count for c in random_programs(s, given.first, given.longest)
-        ),
+        **{f"random programs, seed {s}": random_programs(s, given.first, given.longest) for s in seeds},
         "models/": models() if given.models else (),
         "conformance pack": pack() if given.pack else (),
         "densities": tails(extremes.densities()) if given.extremes else (),
@@ -481,7 +480,7 @@ def main() -> int:
     }
     groups: dict[str, list[Outcome]] = {}
     for name, cases in sources.items():
-        most = given.count if name == "random programs" else sys.maxsize
+        most = given.count if name.startswith("random programs") else sys.maxsize
         chosen = (c for c in cases if given.only in c.name)
         groups[name] = list(outcomes(stan, chosen, most))
     lines = list(table(stan, groups))

@@ -154,8 +154,8 @@ WIDER = (
 UNWANTED = (
     Known(
         "Stan refuses arguments outside the domain of a function whose value the log density does not need",
-        stan="evaluation failed",
-        program=r"\b(atanh|acosh|asin|acos|inv_erfc|log_mix|log_rising_factorial|log_modified_bessel_first_kind|gp_\w+_cov"
+        stan=r"evaluation failed|is -?[\d.e+]+, but must be in",
+        program=r"\b(atanh|acosh|asin|acos|inv_erfc|inv_Phi|std_normal_log_qf|log_mix|log_rising_factorial|log_modified_bessel_first_kind|gp_\w+_cov"
         r"|\w+_unconstrain)\(",
     ),
     Known("Stan refuses a lower bound of a truncation outside the support", program=r"pareto_type_2\(.*T\["),
@@ -213,7 +213,7 @@ FAULTS = (
     Known(
         "a density of numbers and vectors, in a loop, takes arguments from elsewhere or is refused",
         program=r"(?s)for \(.*\b(student_t|weibull|gamma|skew_normal|poisson_log|neg_binomial_2_log)"
-        r"(_lu?p[dm]f)?\(|for \(.*\d ~ \w+\(",
+        r"(_lu?p[dm]f)?\(|for \(.*\d ~ \w+\(|for \(.*\b(normal|gumbel)_lu?pdf\(\w+\[[^|]*\] \| \(",
     ),
     Known("student_t truncated at a parameter, of a vector", program=r"student_t\(.*T\["),
     Known("`break` and `continue` by a parameter are taken otherwise", program=r"\b(break|continue);"),

@@ -96,6 +96,15 @@ WRONG = [
         lambda p: 6.0 + p[3] + p[6] + p[8] if p[8] > 0 else np.sum(p[[0, 2, 3, 5, 6, 8]]) + 3.0,
     ),
     (
+        """
+        data { int N; vector[N] x; }
+        parameters { vector[9] p; }
+        model { for (i in 1:N) target += normal_lupdf(p[1:4] | x[i] + p[9], exp(p[5:8])); }
+        """,
+        {"N": 4, "x": [*X, 0.2]},
+        lambda p: sum(scipy.stats.norm(x + p[8], np.exp(p[4:8])).logpdf(p[:4]).sum() for x in (*X, 0.2)),
+    ),
+    (
         "data { int N; } parameters { vector[9] p; } model { for (j in 1:N - 6) p[1] ~ std_normal(); }",
         {"N": 4},
         lambda p: 0.0,
