@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import special
 
+import ppl
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.stdlib.distributions.exp_mod_normal import log_density as log_exp_mod_normal
+from ppl.stdlib.distributions.normal import standard_lcdf
 from ppl.stdlib.functions.powers import power
 from ppl.stdlib.functions.steps import fmax, fmin
 from ppl.stdlib.special.mills import inverse_mills, mills_excess
@@ -37,6 +39,16 @@ def test_digamma_at_its_poles():
 @pytest.mark.parametrize("t", [-30.0, -1.5, 0.7, 3.0])
 def test_the_ratio_of_mills(t):
     assert slope_of(inverse_mills, t) == pytest.approx(difference(inverse_mills, t), rel=1e-6)
+
+
+@pytest.mark.parametrize("z", [1e5, 1e10])
+def test_slopes_in_the_far_tail_of_a_normal(z):
+    """There the slope of log Phi is z, and log phi and log Phi are equal but for rounding."""
+    assert slope_of(standard_lcdf, -z) == pytest.approx(z, rel=1e-9)
+    posterior = ppl.compile_model(
+        "parameters { real y; } model { 2 ~ ordered_probit(y, [0, 1]'); 1 ~ ordered_probit(y, [0, 1]'); }"
+    ).condition()
+    assert posterior.log_density_gradient(np.array([z]))[1] == pytest.approx(-2 * z, rel=2e-5)
 
 
 @pytest.mark.parametrize("t", [-59.9, -60.1, -1e3, -1e8])

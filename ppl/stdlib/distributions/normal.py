@@ -5,6 +5,7 @@ from ppl.stdlib.distributions.cumulative import LOG_SCALE, location_scale
 from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import continuous, guarded
 from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
+from ppl.stdlib.special.mills import inverse_mills
 
 
 @with_partials(
@@ -27,7 +28,7 @@ def standard_cdf(xp: Namespace, z: Array) -> Array:
     return xp.special.ndtr(z)
 
 
-@with_partials(lambda xp, ans, z: xp.np.exp(standard_log_density(xp, z) - ans))
+@with_partials(lambda xp, ans, z: inverse_mills(xp, z))
 def standard_lcdf(xp: Namespace, z: Array) -> Array:
     return xp.special.log_ndtr(z)
 

@@ -19,6 +19,7 @@ from ppl.stdlib.moments import Moments
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.log_add import expit, softplus
 from ppl.stdlib.special.log_probability import log1m_exp
+from ppl.stdlib.special.mills import inverse_mills
 
 Slopes = tuple[Array, Array, Array]  # of log(F(a) - F(b)): in a, in b, and in both at once
 
@@ -69,7 +70,7 @@ def _probit(xp: Namespace, y: Array, c: Array, a: Array, b: Array) -> Array:
 
 
 def _probit_slopes(xp: Namespace, ans: Array, y: Array, c: Array, a: Array, b: Array) -> Slopes:
-    above, below = (xp.np.exp(standard_log_density(xp, x) - ans) for x in (a, b))
+    above, below = (_density_over(xp, xp.np.where(b > 0, -x, x), ans) for x in (a, b))
     is_narrow, half, middle = _narrow(xp, y, c, a, b)
 
     def of_both() -> Array:
@@ -77,6 +78,14 @@ def _probit_slopes(xp: Namespace, ans: Array, y: Array, c: Array, a: Array, b: A
         return xp.np.where(is_narrow, slope / value - middle, above - below)
 
     return above, -below, xp.rarely(is_narrow, of_both, above - below)
+
+
+def _density_over(xp: Namespace, x: Array, log_chance: Array) -> Array:
+    """phi(x) / exp(log_chance), by phi / Phi: far in a tail log phi and log Phi round to the same."""
+    finite = xp.np.isfinite(x)
+    inside = xp.np.where(finite, x, 0.0)
+    share = inverse_mills(xp, inside) * xp.np.exp(standard_lcdf(xp, inside) - log_chance)
+    return xp.np.where(finite, share, 0.0)
 
 
 def _narrow(xp: Namespace, y: Array, c: Array, a: Array, b: Array) -> tuple[Array, Array, Array]:
