@@ -4,6 +4,9 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
+from ppl.arrays import NUMPY
 from ppl.errors import Fix
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
@@ -12,6 +15,8 @@ from ppl.kernel.language.scope import Block, Level, Symbol
 from ppl.kernel.language.walk import base, definitions, parts, statements
 from ppl.programs import lints
 from ppl.programs.lints import Lint
+from ppl.programs.usage_lints import definitions
+from ppl.kernel.language.walk import base, parts, statements, variables
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS
@@ -33,6 +38,17 @@ LINEAR = frozenset(
     """.split()
 )
 """Functions whose derivative is constant, or a permutation: no Jacobian is missing."""
+
+LINKS = {
+    ("bernoulli", "theta"): "bernoulli_logit",
+    ("binomial", "theta"): "binomial_logit",
+    ("poisson", "lambda"): "poisson_log",
+    ("neg_binomial_2", "mu"): "neg_binomial_2_log",
+}
+"""The family that takes an argument on the scale of a linear predictor."""
+
+LEAST_MASS = 1e-3
+"""Bounds that leave less of a prior than this are taken for a slip."""
 
 NAMED_VARIANCE = re.compile(
     r"(\w+_)?(var|variance|sigma2|sigmasq|sigma_sq|sigma_squared|tau2|s2|sig2)(_\w+)?"
@@ -151,17 +167,63 @@ def truncation_text(s: ast.Tilde) -> str:
     return ", ".join(f"{name}={expression(e)}" for name, e in sides if e is not None)
 
 
-def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
-    """A parameter given where it must be positive, or a probability, but declared without such bounds."""
+def excluded_priors(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """A parameter whose bounds lie in the tail of its own prior, of numbers."""
     known = parameters(program)
     for s, family in densities(program, facts):
+        d = parameter(known, facts, s.left)
+        values = {name: literal(e, math.nan) for (name, _), e in zip(family.args[1:], s.args, strict=False)}
+        if d is None or s.truncation or family.args[0][1] != "real" or len(values) != len(s.args):
+            continue
+        (lower, upper), location = allowed(d.type), values.get("mu", math.nan)
+        tail, bound = (family.lccdf, lower) if location < lower else (family.lcdf, upper)
+        if tail is not None and (location < lower or location > upper):
+            mass = math.exp(tail(NUMPY, np.float64(bound), *map(np.float64, values.values())))
+            if mass < LEAST_MASS:
+                prior = f"{s.distribution}({', '.join(map(expression, s.args))})"
+                yield lints.prior_excluded(d.name, prior, f"{mass:.1g}", s.left.span)
+
+
+def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """A parameter without the bounds that an argument requires, or a linear predictor in its place."""
+    known, values = parameters(program), sole_values(program, facts)
+    for s, family in densities(program, facts):
         for (name, support), e in zip(family.args[1:], s.args, strict=False):
-            d = parameter(known, facts, e)
-            required = INTERVALS.get(support)
-            if d is not None and required is not None and exceeds(allowed(d.type), required):
-                must_be, text = SUPPORTS[support].must_be, interval_text(required)
+            required, d = INTERVALS.get(support), parameter(known, facts, e)
+            if required is None:
+                continue
+            must_be = SUPPORTS[support].must_be
+            if d is not None and exceeds(allowed(d.type), required):
+                text = interval_text(required)
                 fix = redeclaration(known, d, text)
                 yield lints.argument_unconstrained(d.name, name, s.distribution, must_be, text, e.span, fix)
+            elif d is None and is_unbounded(values.get(facts.symbols.get(base(e)), e), known, facts):
+                written, link = expression(e), LINKS.get((family.name, name))
+                inverse = "inv_logit" if required == (0.0, 1.0) else "exp"
+                fix = Fix(s.name_span, link) if link else Fix(e.span, f"{inverse}({written})")
+                text = f"{link}(...)" if link else fix.text
+                yield lints.linear_predictor(written, name, s.distribution, must_be, text, e.span, fix)
+
+
+def sole_values(program: ast.Program, facts: Facts) -> Mapping[Symbol | None, ast.Expr]:
+    """The values of variables that one statement alone assigns to."""
+    assigned = [*definitions((*program.transformed_parameters, *program.model))]
+    targets = [
+        facts.symbols.get(target if isinstance(target, ast.Declaration) else base(target))
+        for target, _ in assigned
+    ]
+    return {
+        symbol: value
+        for symbol, (_, value) in zip(targets, assigned, strict=True)
+        if targets.count(symbol) == 1
+    }
+
+
+def is_unbounded(e: ast.Expr, known: Declared, facts: Facts) -> bool:
+    """Whether an expression is linear in parameters of which one takes every real value."""
+    used = (parameter(known, facts, v) for v in variables(e))
+    free = any(d is not None and allowed(d.type) == (-math.inf, math.inf) for d in used)
+    return free and is_linear(e, facts)
 
 
 def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:

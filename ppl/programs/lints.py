@@ -145,3 +145,17 @@ def argument_unconstrained(
         "allows other values."
     )
     return Lint(span, "PPL010", text, f"Declare it with `<{bounds}>`.", fix=fix)
+
+
+def linear_predictor(
+    text: str, argument: str, distribution: str, must_be: str, instead: str, span: Span, fix: Fix
+) -> Lint:
+    message = (
+        f"The argument {argument} of `{distribution}` must be {must_be}, but `{text}` takes every value."
+    )
+    return Lint(span, "PPL010", message, f"Write `{instead}`.", fix=fix)
+
+
+def prior_excluded(name: str, prior: str, mass: str, span: Span) -> Lint:
+    text = f"The bounds of `{name}` leave {mass} of the probability of its prior `{prior}`."
+    return Lint(span, "PPL017", text, "Check the prior and the bounds: they do not agree about the values.")

@@ -9,6 +9,15 @@ from ppl.programs.lints import Lint
 from ppl.programs.newer_stan import ASSUMED, newer_than
 from ppl.programs.non_centred import funnels
 from ppl.programs.usage_lints import (
+from ppl.programs.density_lints import (
+    arguments,
+    empty_bounds,
+    excluded_priors,
+    jacobians,
+    supports,
+    uniform_bounds,
+    variances,
+)
     adjustments,
     annotations,
     integer_divisions,
@@ -31,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     jacobians,
     empty_bounds,
     supports,
+    excluded_priors,
     arguments,
     uniform_bounds,
     variances,

@@ -97,6 +97,14 @@ def test_no_false_alarm_in_right_programs(file: Path) -> None:
         ),
         ("real<lower=0> t; ordered[9] a;", "a ~ normal(0, t); t ~ normal(0, 1);", []),
         ("real a; real t;", "a ~ normal(0, t); t ~ normal(0, 1);", ["PPL010"]),
+        ("real a; real<lower=0> t;", "1 ~ bernoulli(a + t); a ~ normal(0, 1); t ~ normal(0, 1);", ["PPL010"]),
+        ("real a;", "real p = 2 * a; 1 ~ binomial(3, p); a ~ normal(0, 1);", ["PPL010"]),
+        ("real a;", "real p = a; p = inv_logit(p); 1 ~ bernoulli(p); a ~ normal(0, 1);", []),
+        ("real<lower=0> t;", "1 ~ poisson(2 + t); t ~ normal(0, 1);", []),
+        ("real<lower=0, upper=1> a;", "a ~ normal(50, 10);", ["PPL017"]),
+        ("real<lower=9> a;", "a ~ student_t(3, 0, 0.1);", ["PPL017"]),
+        ("real<lower=9> a;", "a ~ cauchy(0, 1);", []),
+        ("real<lower=9, upper=9.0001> a;", "a ~ normal(9, 10);", []),
     ],
 )
 def test_caution(parameters: str, model: str, expected: list[str]) -> None:
