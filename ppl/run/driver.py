@@ -20,6 +20,12 @@ from ppl.run.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.run.runs import best_of
 from ppl.run.table import Table, tabulate
 from ppl.system.threads import as_many_threads_as_pay
+from ppl.errors import InferenceError
+
+NOTHING_TO_DRAW = (
+    "The program declares no parameters, transformed parameters or generated quantities, so there is nothing "
+    "to fit or draw. Declare parameters and a model of the data."
+)
 
 
 class FitDraws(NamedTuple):
@@ -43,11 +49,14 @@ def fit_posterior(
     """Fit a posterior; the journal of the run stays in its checkpoint until that is discarded.
 
     Raises:
-        InferenceError: the posterior is improper, does not fit in memory, or no start has a finite density.
+        InferenceError: the posterior is improper, does not fit in memory, no start has a finite density, or
+            the program declares nothing to draw.
         DataError: `init` does not fit the parameters, the checkpoint is of another run, or data that are nan
             or infinite leave no start.
     """
     targets.refuse_unpaired(settings)
+    if not posterior.declared(include_tp=True, include_gq=True):
+        raise InferenceError(NOTHING_TO_DRAW)
     require_memory(posterior, settings)
     if settings.sharded:
         require_same_run(posterior, settings)

@@ -284,6 +284,11 @@ def test_a_program_without_parameters_draws_its_generated_quantities(algorithm):
     assert posterior.param_unconstrain({}).shape == (0,)
 
 
+def test_a_program_that_declares_nothing_is_not_fitted():
+    with pytest.raises(ppl.PPLError, match="nothing to fit or draw"):
+        ppl.compile_model("data { int N; } model { N ~ poisson(1); }").condition({"N": 1}).variational()
+
+
 OVERFLOWS = ("n * n", "2147483647 + n", "-2147483647 - 2", "sum({2147483647, n})", "prod({n, n})")
 
 

@@ -70,7 +70,7 @@ def in_words(module: Module, error: Exception) -> str:
     """NumPy's complaint about an index or sizes, as the program counts them; other errors as they are."""
     line, part = module.text_of(error)
     if (sizes := mismatch(str(error))) is not None:
-        return f"Sizes do not match: {sizes[0]} and {sizes[1]}."
+        return f"Sizes do not match: {sizes[0]} and {sizes[1]}. {LOOK_AT_SIZES}"
     if (below := BELOW_ONE.match(str(error))) is not None:
         return below_one(module, error, below[1])
     found = OUT_OF_BOUNDS.search(str(error))

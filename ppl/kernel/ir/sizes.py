@@ -23,6 +23,15 @@ ONE = ir.Const(1, INT)
 MULTIPLY, TRANSPOSE = OPERATORS["*"].name, OPERATORS["'"].name
 
 
+def remedy(names: Sequence[str]) -> str:
+    """Where to look, given the data by which two sizes are declared."""
+    if not names:
+        return "Check the declarations of the variables in this statement."
+    return (
+        f"They are declared by {' and '.join(f'`{n}`' for n in names)}: check the data and the declarations."
+    )
+
+
 def size_checks(p: ir.Program) -> ir.Stmts:
     """Statements that reject data by which containers of the program meet in different sizes."""
     variables = (*p.data, *p.transformed_data_names, *p.parameters)
@@ -76,7 +85,8 @@ class Checks:
         for a, b in zip(one or (), other or (), strict=False):
             if self.is_of_data((a, b)) and not is_same(a, b):
                 n, m = not_negative(a), not_negative(b)
-                message = (ir.Text("Sizes do not match: ["), n, ir.Text("] and ["), m, ir.Text("]."))
+                advice = ir.Text(f"]. {remedy(sorted(used_names((a, b))))}")
+                message = (ir.Text("Sizes do not match: ["), n, ir.Text("] and ["), m, advice)
                 yield ir.If(binary("!=", n, m, INT), (ir.Message("reject", message, span),), (), span)
 
     def is_of_data(self, node: object) -> bool:

@@ -52,7 +52,8 @@ def test_the_statement_and_the_sizes_are_named():
     with pytest.raises(ppl.PPLError) as refused:
         conditioned(1, 3, "z ~ normal(b, 1);")
     assert "z ~ normal(b, 1)" in str(refused.value)
-    assert "Sizes do not match: [3] and [1]." in str(refused.value)
+    advice = "They are declared by `M` and `N`: check the data and the declarations."
+    assert f"Sizes do not match: [3] and [1]. {advice}" in str(refused.value)
 
 
 @pytest.mark.parametrize(
