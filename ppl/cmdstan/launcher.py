@@ -19,6 +19,10 @@ UNIX = """\
 #!/bin/sh
 ''':'
 # Read by sh, these lines look for a Python that has ppl; read by Python, they are a string.
+if command -v tail >/dev/null && [ "$(tail -n 1 "$0")" != {last} ]; then
+  echo "Error: $0: the file is incomplete. Build it again." >&2
+  exit 1
+fi
 case "$0" in */*) here="${{0%/*}}" ;; *) here=. ;; esac
 if [ -n "$PPL_PYTHON" ]; then
   command -v "$PPL_PYTHON" >/dev/null && exec "$PPL_PYTHON" "$0" "$@"
@@ -44,6 +48,9 @@ except ModuleNotFoundError:
     sys.exit(f"Error: {{sys.argv[0]}}: {{sys.executable}} has no package ppl.\\n{advice}")
 
 """
+
+LAST = "# The end"
+"""The last line of a whole file. Of one cut short Python would say that a string or a bracket is open."""
 
 WINDOWS = """\
 @echo off
@@ -86,7 +93,7 @@ class Launched:
             OSError: it cannot be written.
         """
         near = relative(self.python, output.parent)
-        write_whole(output, [on_unix(near, self.python), self.body])
+        write_whole(output, [on_unix(near, self.python), self.body, f"{LAST}\n"])
         output.chmod(output.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
         if self.windows:
             text = on_windows(output.name, near, self.python)
@@ -108,7 +115,7 @@ def on_unix(near: str, python: str) -> str:
     """The lines of sh, and those of Python that come before a program's own."""
     beside = [f'"$here"/{shlex.quote(near)}'] if near and is_plain(near) else []
     candidates = [*beside, *([shlex.quote(python)] if is_plain(python) else [])]
-    return UNIX.format(candidates=" ".join(candidates), advice=ADVICE)
+    return UNIX.format(candidates=" ".join(candidates), advice=ADVICE, last=shlex.quote(LAST))
 
 
 def is_plain(path: str) -> bool:

@@ -44,6 +44,15 @@ def test_it_runs_by_the_python_it_was_built_by(tmp_path):
 
 
 @unix
+def test_a_file_cut_short_is_told(tmp_path):
+    executable = launched(tmp_path, fake(tmp_path / "python", "built"))
+    executable.write_text(executable.read_text()[:-5])
+    done = run(executable, path=os.environ["PATH"])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"Error: {executable}: the file is incomplete. Build it again.\n"
+
+
+@unix
 def test_it_moves_together_with_its_environment(tmp_path):
     launched(tmp_path / "old" / "models", fake(tmp_path / "old" / "venv" / "bin" / "python", "ours"))
     shutil.copytree(tmp_path / "old", tmp_path / "new")
