@@ -12,11 +12,9 @@ from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
 from ppl.kernel.language.printer import declared, expression
 from ppl.kernel.language.scope import Block, Level, Symbol
-from ppl.kernel.language.walk import base, definitions, parts, statements
+from ppl.kernel.language.walk import base, definitions, parts, statements, variables
 from ppl.programs import lints
 from ppl.programs.lints import Lint
-from ppl.programs.usage_lints import definitions
-from ppl.kernel.language.walk import base, parts, statements, variables
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS

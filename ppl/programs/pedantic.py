@@ -4,11 +4,6 @@ from collections.abc import Callable, Iterator
 
 from ppl.kernel.language import ast
 from ppl.kernel.language.facts import Facts
-from ppl.programs.density_lints import arguments, empty_bounds, jacobians, supports, uniform_bounds, variances
-from ppl.programs.lints import Lint
-from ppl.programs.newer_stan import ASSUMED, newer_than
-from ppl.programs.non_centred import funnels
-from ppl.programs.usage_lints import (
 from ppl.programs.density_lints import (
     arguments,
     empty_bounds,
@@ -18,6 +13,10 @@ from ppl.programs.density_lints import (
     uniform_bounds,
     variances,
 )
+from ppl.programs.lints import Lint
+from ppl.programs.newer_stan import ASSUMED, newer_than
+from ppl.programs.non_centred import funnels
+from ppl.programs.usage_lints import (
     adjustments,
     annotations,
     integer_divisions,

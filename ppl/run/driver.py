@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ppl.density.log_density import LogDensity
+from ppl.errors import InferenceError
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.progress import Listener, Progress, silent
 from ppl.kernel.advi.start import Init
@@ -20,7 +21,6 @@ from ppl.run.nonfinite_data import naming_infinite_data, refuse_nan_data
 from ppl.run.runs import best_of
 from ppl.run.table import Table, tabulate
 from ppl.system.threads import as_many_threads_as_pay
-from ppl.errors import InferenceError
 
 NOTHING_TO_DRAW = (
     "The program declares no parameters, transformed parameters or generated quantities, so there is nothing "
