@@ -6,7 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.options import DRAWS, STDIN, data_files, file_to_read, main_output, one_of
+from ppl.cli.options import (
+    DRAWS,
+    STDIN,
+    data_files,
+    file_to_read,
+    flag,
+    main_output,
+    one_of,
+    probability,
+    whole,
+)
 from ppl.cli.settings import choice
 from ppl.files import exists, is_file
 from ppl.kernel.language.program_text import read_source
@@ -80,13 +90,27 @@ DataPaths = Annotated[list[Path] | None, files_of_data("DATA...")]
 
 DataFiles = Annotated[list[Path], files_of_data("DATA...")]
 
-MissingData = Annotated[Missing, one_of("Missing data: refuse, model (as parameters).", "--missing")]
+MissingData = Annotated[Missing, one_of("Missing data: refuse, or model it.", "--missing")]
 
 OwnData = Annotated[list[Path], file_to_read("Its data, if FILE does not name them.", "--data")]
 
 FitData = Annotated[list[Path], file_to_read("Data of the fit, if FIT names none.", "--fit-data")]
 
 Simulator = Annotated[Path | None, file_to_read("Program that simulates the data.", metavar="MODEL")]
+
+
+def share_of_interval() -> Any:
+    """The option for the probability of an interval."""
+    return probability("Probability of the interval shown.", "--interval")
+
+
+Interval = Annotated[float, share_of_interval()]
+
+Hdi = Annotated[bool, flag("--hdi", "Show the shortest interval (highest density).", hidden=True)]
+
+SigFigs = Annotated[
+    int | None, whole(1, "Significant digits; default: certain ones.", "--sig-figs", hidden=True)
+]
 
 DrawsOutput = Annotated[Path, main_output("Draws: .csv, .npz, .nc or .parquet.", suffixes=DRAWS)]
 

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -20,7 +19,8 @@ from ppl.results.fits.chains import Chains
 from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
 from ppl.results.report import machine
-from ppl.results.report.summary import as_text
+from ppl.results.report.style import TableStyle
+from ppl.results.report.summary import Summary, as_text
 from ppl.run.checkpoint import Checkpoint
 from ppl.run.processes import ended_in_order
 from ppl.run.progress_display import nats
@@ -34,12 +34,13 @@ def report(
     fit: Fit,
     files: Iterable[Path],
     columns: Sequence[str],
+    style: TableStyle,
     named: bool = False,
     verbose: bool = False,
 ) -> None:
     """The table of `columns`, the ELBO, the outcome, what deserves a note, the files written."""
     files = list(files)
-    print_table(console, fit, columns, named, files[0])
+    print_table(console, fit, columns, style, named, files[0])
     left = checkpoint_of(files[0])
     for text in (
         fit.provenance.judgement,
@@ -53,7 +54,7 @@ def report(
         sentence(console, text)
 
 
-def json_report(fit: Fit, files: Iterable[Path], columns: Sequence[str]) -> str:
+def json_report(fit: Fit, files: Iterable[Path], columns: Sequence[str], style: TableStyle) -> str:
     """The report as JSON: the rows of `columns`, the log evidence, the outcome, notes, the files written."""
     content = {
         "backend": fit.backend,
@@ -61,7 +62,7 @@ def json_report(fit: Fit, files: Iterable[Path], columns: Sequence[str]) -> str:
         "log_evidence": machine.of_evidence(fit.provenance.evidence),
         "notes": fit.notes,
         "files": [*map(str, files)],
-        "rows": [asdict(row) for row in fit.summary(columns).only(columns)],
+        "rows": [row.record() for row in summary(fit, columns, style)],
     }
     return machine.document("variational", fit.level, fit.provenance.judgement, content)
 
@@ -71,18 +72,25 @@ ENGINES = {"nuts": "NUTS", "batch": "Short chains of HMC"}
 
 
 def report_chains(
-    console: Console, chains: Chains, columns: Sequence[str], named: bool, files: Sequence[Path]
+    console: Console,
+    chains: Chains,
+    columns: Sequence[str],
+    style: TableStyle,
+    named: bool,
+    files: Sequence[Path],
 ) -> None:
     """The table of `columns`, the verdict on the chains, what deserves a note, the files written."""
-    print_table(console, chains, columns, named, files[0])
+    print_table(console, chains, columns, style, named, files[0])
     how = f"{ENGINES[chains.settings.engine]} (backend {chains.backend}, seed {chains.settings.seed})."
     for text in (wrapped(chains.judgement), how, *chains.notes, f"Wrote {', '.join(map(str, files))}."):
         sentence(console, text)
 
 
-def print_table(console: Console, fit: Fit | Chains, columns: Sequence[str], named: bool, file: Path) -> None:
+def print_table(
+    console: Console, fit: Fit | Chains, columns: Sequence[str], style: TableStyle, named: bool, file: Path
+) -> None:
     """The table with its first line in bold."""
-    for k, line in enumerate(table(fit, columns, named, console.width, file)):
+    for k, line in enumerate(table(fit, columns, style, named, console.width, file)):
         console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)
 
 
@@ -91,7 +99,14 @@ def sentence(console: Console, text: str) -> None:
     console.print(text, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def table(fit: Fit | Chains, columns: Sequence[str], named: bool, width: int, file: Path) -> list[str]:
+def summary(fit: Fit | Chains, columns: Sequence[str], style: TableStyle) -> Summary:
+    """The rows of these columns, in their order."""
+    return fit.summary(columns, style.interval, style.hdi, style.sig_figs).only(columns)
+
+
+def table(
+    fit: Fit | Chains, columns: Sequence[str], style: TableStyle, named: bool, width: int, file: Path
+) -> list[str]:
     """The lines of the table, an empty one last; all `columns` where they were asked for.
 
     Else large variables are one line below it, unless there are no others, and of entries that never vary,
@@ -100,13 +115,13 @@ def table(fit: Fit | Chains, columns: Sequence[str], named: bool, width: int, fi
     if not columns:
         return []
     if named:
-        return [*as_text(fit.summary(columns).only(columns), width), ""]
+        return [*as_text(summary(fit, columns, style), width), ""]
     small, large = folded(columns)
     if not small:
         small, large = tuple(columns), {}
     values = dict(zip(fit.column_names, fit.draws().T, strict=True))
     varying = [name for name in small if varies(values[name])] or small
-    rows = fit.summary(varying).only(varying)
+    rows = summary(fit, varying, style)
     what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
     omitted = [f"Not shown: {what}; all in {file}, and by --variables {','.join(large)}."] if large else []
     return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *omitted, ""]

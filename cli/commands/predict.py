@@ -5,11 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, FitData, ModelPath, Simulator, files_of_data
+from ppl.cli.arguments import (
+    Arrays,
+    FitData,
+    Hdi,
+    Interval,
+    ModelPath,
+    SigFigs,
+    Simulator,
+    files_of_data,
+)
 from ppl.cli.data import columns_of, conditioned_as, inputs_from, recorded
 from ppl.cli.fits import data_and_fit, read_run
 from ppl.cli.generated import write_rows, write_table
 from ppl.cli.options import TABLES, flag, main_output, one_of, quietly, say, split_names, whole
+from ppl.results.report.style import USUAL, TableStyle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +43,9 @@ def predict(
     replicate: Annotated[str, one_of("Modelled variables of DATA to draw again: A,B,...")] = "",
     score: Annotated[str, one_of("Outcomes of DATA to score by row, not to draw.")] = "",
     expected: Annotated[bool, flag("--expected", "Means of outcomes, not draws.")] = False,
+    interval: Interval = USUAL.interval,
+    hdi: Hdi = False,
+    sig_figs: SigFigs = None,
     draws: Annotated[int, whole(1, "Draws from the prior.")] = 1000,
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     simulator: Simulator = None,
@@ -47,28 +60,19 @@ def predict(
     \b
     FIT is a file of draws or a saved fit of `ppl variational`. Without DATA
     the data of the fit are simulated again at each draw, as y_rep. With DATA
-    new rows are predicted. Of the variables that a statement models, outcomes
-    and predictors, values in DATA are conditioned on; absent, null or NA ones
-    are drawn. --replicate y draws given values of y again; --score y writes
-    their log predictive densities by row. Other variables that DATA omit
-    keep their values. Effects of new groups are drawn from their prior.
-
-    \b
-    With --expected the means of outcomes given each draw are written, and a
-    table of them printed: probabilities, rates, of categories all of their
-    probabilities. With DATA those of new rows, else of the rows of the fit:
-      ppl predict eight_schools/eight_schools.model output.csv --expected
+    new rows are predicted. Of the variables that a statement models, values
+    in DATA are conditioned on; absent, null or NA ones are drawn. Other
+    variables that DATA omit keep their values. Effects of new groups are drawn
+    from their prior. --replicate y draws given values of y again, --score y
+    writes their log densities by row, --expected means of outcomes.
 
     \b
     With --prior, parameters are drawn from the prior, and data given them:
       ppl predict eight_schools/eight_schools.model \\
           eight_schools/eight_schools.data.json --prior
-      ppl plot prior.csv --kind ppc --replicated y
 
-    \b
-    The `~` statements are simulated. Programs that cannot be simulated are
-    rejected; the message gives the line. With --prior, --simulator names a
-    program that draws parameters and data with _rng functions instead.
+    The `~` statements are simulated; --simulator names a program that draws
+    with _rng functions instead. `ppl docs predict` lists more options.
     """
     from ppl.cli.output import wrapped
     from ppl.compile import model_of
@@ -109,13 +113,15 @@ def predict(
     named = recorded(data, arrays) or run.config.get("data.file", "")
     output = output or Path("expected.csv" if expected else "predicted.csv")
     if expected and not quiet:
-        print_expected(output, table, names, posterior)
+        print_expected(output, table, names, posterior, TableStyle(interval, hdi, sig_figs))
     write_table(output, table, posterior, run, named, seed, quiet)
     if conditions and not quiet:
         say(output, wrapped(conditions))
 
 
-def print_expected(output: Path, table: "Table", names: "Mapping[str, str]", posterior: "Posterior") -> None:
+def print_expected(
+    output: Path, table: "Table", names: "Mapping[str, str]", posterior: "Posterior", style: TableStyle
+) -> None:
     """Prints the first expected values with their intervals."""
     from ppl.cli.output import screen_width
     from ppl.cli.report import SUMMARY_ROWS
@@ -124,8 +130,11 @@ def print_expected(output: Path, table: "Table", names: "Mapping[str, str]", pos
     from ppl.results.report.summary import as_text, summarise
 
     values = arrays_of(table, names)
-    found = Expected(values, summarise, axes_of(posterior, values)).summary()
-    for line in as_text(found, screen_width(), SUMMARY_ROWS, f" (all in {output})"):
+    found = Expected(
+        values, lambda names, rows, own: summarise(names, rows, style=own), axes_of(posterior, values)
+    )
+    summary = found.summary(style.interval, style.hdi, style.sig_figs)
+    for line in as_text(summary, screen_width(), SUMMARY_ROWS, f" (all in {output})"):
         say(output, line)
 
 

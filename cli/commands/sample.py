@@ -7,13 +7,14 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
+from ppl.cli.arguments import Arrays, DataPaths, Hdi, Interval, Missing, MissingData, ModelPath, SigFigs
 from ppl.cli.data import model_and_inputs, recorded
 from ppl.cli.options import CSV, main_output, quietly, split_names, variable_names, whole
 from ppl.cli.required import Require, status_of
 from ppl.cli.settings import given_settings, with_settings
 from ppl.files import numbered_files
 from ppl.methods.run.settings import SampleSettings
+from ppl.results.report.style import USUAL, TableStyle
 
 
 def files_of_chains(output: Path, given: Mapping[str, Any]) -> Iterable[Path]:
@@ -35,6 +36,9 @@ def sample(
     refresh: Annotated[int, whole(0, "Draws per progress line; 0: none.")] = 100,
     require: Require = None,
     variables: Annotated[str, variable_names("Variables in the table.")] = "",
+    interval: Interval = USUAL.interval,
+    hdi: Hdi = False,
+    sig_figs: SigFigs = None,
     quiet: Annotated[bool, quietly()] = False,
     **settings: Any,
 ) -> None:
@@ -68,6 +72,7 @@ def sample(
         raise typer.BadParameter(
             "each chain is written to its own file; give a file name.", param_hint="--output"
         )
+    style = TableStyle(interval, hdi, sig_figs)
     sample_settings = SampleSettings(**given_settings(settings))
     compiled, inputs = model_and_inputs(model, data or [], arrays, quiet)
     posterior = compiled.condition(inputs, sample_settings.seed, missing.value)
@@ -84,7 +89,7 @@ def sample(
             raise typer.Exit(status_of_signal(ended)) from None
         files = chains.save(output, arguments)
     console = Console(file=cast(TextIO, out), quiet=quiet)
-    report_chains(console, chains, columns, bool(variables), files)
+    report_chains(console, chains, columns, style, bool(variables), files)
     out.check()
     raise typer.Exit(status_of_signal(ended) if chains.interrupted else status_of(chains.level, require))
 

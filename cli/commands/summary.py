@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ppl.cli.arguments import DrawsFiles
+from ppl.cli.arguments import DrawsFiles, Hdi, SigFigs, share_of_interval
 from ppl.cli.options import output_file, split_names, variable_names, whole
 from ppl.cli.required import Format, ReportFormat, Require, status_of
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def summary(
     files: DrawsFiles,
     percentiles: Annotated[str, typer.Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
-    sig_figs: Annotated[int | None, whole(1, "Significant digits; default: certain ones.")] = None,
+    interval: Annotated[float | None, share_of_interval()] = None,
+    hdi: Hdi = False,
+    sig_figs: SigFigs = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     rows: Annotated[int, whole(0, "Maximum rows; 0: all.")] = 0,
     csv: Annotated[Path | None, output_file("The table as CSV, in full precision.", "--csv")] = None,
@@ -34,7 +36,8 @@ def summary(
     The verdict comes first, then the log evidence if the files contain it.
     The columns are those of CmdStan's stansummary. MCSE is the standard error
     of the mean; for a fit it includes the error of the approximation. Values
-    are rounded to the digits that are certain, or to --sig-figs. R_hat
+    are rounded to the digits that are certain, or to --sig-figs. --interval
+    0.95 and --hdi show an interval in place of the percentiles. R_hat
     compares the runs and the halves of each. k_hat requires log densities in
     the files; a column's mean is reliable if it is below 0.7. Draws that are
     nan are counted and omitted.
@@ -46,12 +49,16 @@ def summary(
     from ppl.results.report.machine import document, of_evidence, of_rows
     from ppl.results.report.reading import evidence, judged_columns, judgement, level
     from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated
+    from ppl.results.report.style import USUAL, TableStyle
 
     if not (quantiles := quantiles_of(percentiles)):
         raise typer.BadParameter(
             f"'{percentiles}' is not a list of percentiles; expected numbers from 0 to 100, as in 5,50,95.",
             param_hint="--percentiles",
         )
+
+    by_interval = interval is not None or hdi
+    style = TableStyle(interval or USUAL.interval, hdi, sig_figs, () if by_interval else quantiles)
 
     def shown(file: "DrawsFile") -> tuple[str, ...]:
         return chosen(file.columns, split_names(variables), file.columns, file.labels)
@@ -60,8 +67,8 @@ def summary(
     worst, verdict = level(whole), judgement(whole)
     labels, columns = whole[0].labels, shown(whole[0])
     runs = tuple(run.only(columns) for run in whole)
-    lines = stansummary(runs, quantiles)
-    names = headings(quantiles, runs)
+    lines = stansummary(runs, style)
+    names = headings(style, runs)
     if csv:
         write_whole(csv, csv_lines(lines, names))
     if format is Format.json:

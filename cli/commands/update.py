@@ -5,11 +5,22 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, DrawsOutput, FitData, existing, files_of_data, program
+from ppl.cli.arguments import (
+    Arrays,
+    DrawsOutput,
+    FitData,
+    Hdi,
+    Interval,
+    SigFigs,
+    existing,
+    files_of_data,
+    program,
+)
 from ppl.cli.data import inputs_from, recorded
 from ppl.cli.fits import saved_fit
 from ppl.cli.options import flag, output_file, quietly, whole
 from ppl.cli.required import Require, status_of
+from ppl.results.report.style import USUAL, TableStyle
 
 
 def update(
@@ -24,6 +35,9 @@ def update(
     draws: Annotated[int, whole(1, "Draws to write.")] = 1000,
     seed: Annotated[int, whole(0, "Seed; reproducible on one machine.")] = 1,
     require: Require = None,
+    interval: Interval = USUAL.interval,
+    hdi: Hdi = False,
+    sig_figs: SigFigs = None,
     verbose: Annotated[bool, flag("--verbose", "Print details of the verdict.")] = False,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
@@ -55,6 +69,7 @@ def update(
     from ppl.methods.run.settings import Settings
     from ppl.results.files.formats import require_name_of_fit, save_draws
 
+    style = TableStyle(interval, hdi, sig_figs)
     if save_fit:
         require_name_of_fit(save_fit)
     old = saved_fit(fit, model, fit_data, quiet)
@@ -67,5 +82,5 @@ def update(
         found.save(save_fit, arguments)
     files = [file for file in (output, save_fit) if file]
     columns = table_columns(found.posterior, [])
-    report(Console(quiet=quiet), found, files, columns, verbose=verbose)
+    report(Console(quiet=quiet), found, files, columns, style, verbose=verbose)
     raise typer.Exit(status_of(found.level, require))

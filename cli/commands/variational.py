@@ -8,7 +8,7 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPaths, Missing, MissingData, ModelPath
+from ppl.cli.arguments import Arrays, DataPaths, Hdi, Interval, Missing, MissingData, ModelPath, SigFigs
 from ppl.cli.data import inputs_from, recorded, say_misspelt, spare
 from ppl.cli.options import (
     DRAWS,
@@ -34,6 +34,7 @@ from ppl.kernel.advi.outcome import Ending
 from ppl.methods.diagnose.level import Level
 from ppl.methods.run.settings import SampleSettings, Settings
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
+from ppl.results.report.style import USUAL, TableStyle
 from ppl.system.distribution import requirements
 from ppl.system.extras import extra
 
@@ -94,6 +95,9 @@ def variational(
     ] = False,
     require: Require = None,
     variables: Annotated[str, variable_names("Variables in the table.")] = "",
+    interval: Interval = USUAL.interval,
+    hdi: Hdi = False,
+    sig_figs: SigFigs = None,
     verbose: Annotated[bool, flag("--verbose", "Print details of the verdict, and unused data.")] = False,
     quiet: Annotated[bool, quietly()] = False,
     **settings: Any,
@@ -133,6 +137,7 @@ def variational(
         )
     if then:
         extra("nutpie", "--then sample", *requirements("sample"))
+    style = TableStyle(interval, hdi, sig_figs)
     if save_fit:
         require_name_of_fit(save_fit)
     together, first = joined(hosts, coordinator, processes, process)
@@ -194,8 +199,8 @@ def variational(
         checkpoint.discard(options.runs)
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
     if as_json and first:
-        print(report.json_report(fit, files, columns), file=out)
-    report.report(console, fit, files, columns, named=bool(variables), verbose=verbose)
+        print(report.json_report(fit, files, columns, style), file=out)
+    report.report(console, fit, files, columns, style, named=bool(variables), verbose=verbose)
     level = fit.level
     if then and fit.outcome.ending is not Ending.INTERRUPTED:
         if fit.verdict.level is Level.GOOD:
@@ -207,7 +212,7 @@ def variational(
             saved = chains.save(chains_beside(output), {"data.file": arguments["data.file"]})
             console.print()
             level = chains.level
-            report.report_chains(console, chains, columns, bool(variables), saved)
+            report.report_chains(console, chains, columns, style, bool(variables), saved)
             kind = f"draws {fit.verdict.made}" if fit.verdict.made != "of q" else "draws of q"
             where = f"{saved[0]} to {saved[-1]} hold draws by NUTS, {output} those of the fit ({kind})."
         report.sentence(console, where)

@@ -95,6 +95,18 @@ def test_summary_of_some_variables(fitted, monkeypatch, columns, blocks):
     assert status == 1 and "no variable nu among the draws; there are mu, sigma" in " ".join(err.split())
 
 
+def test_an_interval_is_shown_in_place_of_percentiles(fitted):
+    status, out, _ = fitted("summary", "1.csv", "--interval", 0.5, "--sig-figs", 4)
+    assert (
+        status == 0
+        and "25%" in out
+        and "75%" in out
+        and "5% " not in out.replace("25%", "").replace("75%", "")
+    )
+    assert "90% HDI low" in fitted("summary", "1.csv", "--hdi")[1]
+    assert fitted("summary", "1.csv", "--interval", 95)[0] == 2
+
+
 @pytest.mark.parametrize("percentiles", ["5,x", "101", ""])
 def test_percentiles_out_of_range_are_wrong_usage(fitted, percentiles):
     status, _, err = fitted("summary", "1.csv", "--percentiles", percentiles)

@@ -7,6 +7,7 @@ from ppl.methods.diagnose.psis import psis
 from ppl.results.files.readers import read_all
 from ppl.results.fits.fit import variational
 from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated
+from ppl.results.report.style import USUAL, TableStyle
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def runs(toy, tmp_path):
 def test_the_figures_of_a_column(runs):
     mu = np.concatenate([run.draws[:, 0] for run in runs])
     line = stansummary(runs)[0]
-    figures = dict(zip(headings((0.05, 0.5, 0.95), runs), line.figures, strict=True))
+    figures = dict(zip(headings(USUAL, runs), line.figures, strict=True))
     assert line.name == "mu" and figures["Mean"] == mu.mean() and figures["StdDev"] == np.std(mu, ddof=1)
     assert figures["MAD"] == 1.4826 * np.median(np.abs(mu - np.median(mu)))
     assert figures["95%"] == np.quantile(mu, 0.95)
@@ -48,7 +49,7 @@ def test_a_column_that_never_varies_has_an_sd_of_zero(runs):
 
 @pytest.mark.parametrize("width", [40, 80])
 def test_no_line_is_longer_than_the_screen_and_nothing_is_cut(runs, width):
-    names = headings((0.05, 0.5, 0.95), runs)
+    names = headings(USUAL, runs)
     lines = list(as_text(stansummary(runs), names, 3, width))
     assert max(map(len, lines)) <= width and {*names} <= {*" ".join(lines).split()}
     assert sum(line.startswith(f"{runs[0].columns[0]} ") for line in lines) == lines.count("") + 1
@@ -56,7 +57,7 @@ def test_no_line_is_longer_than_the_screen_and_nothing_is_cut(runs, width):
 
 def test_the_csv_keeps_full_precision(runs):
     lines = stansummary(runs)
-    header, first, *_ = csv_lines(lines, headings((0.05, 0.5, 0.95), runs))
+    header, first, *_ = csv_lines(lines, headings(USUAL, runs))
     assert header == "name,Mean,MCSE,StdDev,MAD,5%,50%,95%,ESS_bulk,ESS_tail,R_hat,k_hat\n"
     assert tuple(map(float, first.split(",")[1:])) == lines[0].figures
 
@@ -66,8 +67,9 @@ def test_what_is_summarised_is_stated(runs):
 
 
 def test_draws_that_are_nan_are_counted_and_left_out(runs):
-    assert "nan draws" not in headings((0.5,), runs)
+    style = TableStyle(quantiles=(0.5,))
+    assert "nan draws" not in headings(style, runs)
     runs[0].draws[:3, 1] = np.nan
-    names, lines = headings((0.5,), runs), stansummary(runs, (0.5,))
+    names, lines = headings(style, runs), stansummary(runs, style)
     counts = [dict(zip(names, line.figures, strict=True))["nan draws"] for line in lines]
     assert counts[:2] == [0, 3] and np.isfinite(lines[1].figures[0])

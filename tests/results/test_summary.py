@@ -3,7 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from ppl.results.report.summary import as_html, as_text, known_digits, summarise
+from ppl.errors import ArgumentError
+from ppl.results.report.style import TableStyle
+from ppl.results.report.summary import as_html, as_text, known_digits, summarise, summary_of_chains
 
 
 def test_agrees_with_numpy():
@@ -96,3 +98,30 @@ def test_nothing_is_cut_however_narrow_the_screen(width):
     assert {"mean", "sd", "5%", "50%", "95%", *names} <= {*words} and "…" not in "".join(lines)
     longest = len(names[0]) + 2 + len("-1.00e-07")
     assert max(map(len, lines)) <= max(width, longest)
+
+
+def test_another_interval_names_its_ends_and_has_errors_of_its_own():
+    rows = np.random.default_rng(2).gamma(1.5, size=(4000, 1))
+    wide = summarise(["x"], rows, style=TableStyle(interval=0.99))["x"]
+    assert (wide.lower, wide.upper) == pytest.approx(np.quantile(rows, [0.005, 0.995]))
+    assert wide.se_upper > summarise(["x"], rows)["x"].se_q95
+    with pytest.raises(AttributeError, match="`lower` and `upper`"):
+        wide.q5  # noqa: B018
+    assert "0.5%" in str(summarise(["x"], rows, style=TableStyle(interval=0.99)))
+    for bad in ({"interval": 1.0}, {"sig_figs": 0}):
+        with pytest.raises(ArgumentError, match=next(iter(bad))):
+            TableStyle(**bad)
+
+
+def test_the_highest_density_interval_is_the_shortest_that_holds_as_many_draws():
+    rows = np.random.default_rng(2).exponential(size=(2001, 1))
+    found = summarise(["x"], rows, style=TableStyle(interval=0.8, hdi=True, sig_figs=4))
+    row, (n, inside) = found["x"], (2001, 1601)
+    ordered = np.sort(rows[:, 0])
+    widths = [ordered[k + inside - 1] - ordered[k] for k in range(n - inside + 1)]
+    assert row.upper - row.lower == pytest.approx(min(widths)) and row.lower == ordered[np.argmin(widths)]
+    header, line = str(found).splitlines()
+    assert "80% HDI low" in header and f"{row.mean:.4f}" in line
+    assert list(row.record())[3:6] == ["lower", "median", "upper"]
+    chains = summary_of_chains(["x"], rows[:2000].reshape(2, 1000, 1), TableStyle(hdi=True))
+    assert chains["x"].lower < 0.01 and "90% HDI high" in str(chains)

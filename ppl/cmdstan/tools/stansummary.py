@@ -15,6 +15,7 @@ from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
 from ppl.results.report.reading import judged_columns, judgement, level
 from ppl.results.report.stansummary import as_text, csv_lines, headings, quantiles_of, stansummary, stated
+from ppl.results.report.style import TableStyle
 
 TABLE_COLUMNS = 120
 """Columns that the table may be wide."""
@@ -37,6 +38,7 @@ def main(words: Sequence[str]) -> int:
     if not (quantiles := quantiles_of(args.percentiles)):
         given = repr(args.percentiles)
         raise DataError(f"--percentiles is {given}; expected numbers from 0 to 100, as in 5,50,95.")
+    style = TableStyle(quantiles=quantiles)
     refuse_overwriting(filter(None, [args.csv_filename]), args.files)
 
     def shown(file: DrawsFile) -> tuple[str, ...]:
@@ -47,8 +49,8 @@ def main(words: Sequence[str]) -> int:
         chosen_files = tuple(file.only(shown(files[0])) for file in files)
     else:
         chosen_files = tuple(map(with_internal, files))
-    lines = [replace(line, name=bracketed(line.name)) for line in stansummary(chosen_files, quantiles)]
-    names = headings(quantiles, chosen_files)
+    lines = [replace(line, name=bracketed(line.name)) for line in stansummary(chosen_files, style)]
+    names = headings(style, chosen_files)
     print(f"Inference for Stan model: {stated(files)}\n")
     if level(files) is Level.POOR:
         print(f"{judgement(files)}\n")

@@ -28,6 +28,7 @@ from ppl.results.files.arviz_versions import netcdf_bytes
 from ppl.results.files.stan_csv import OF_NUTS, chain_lines
 from ppl.results.fits.codes import codes
 from ppl.results.fits.variables import VariablesOfDraws
+from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains
 from ppl.run.interrupted import Interrupted
 from ppl.run.keywords import ProgressOptions, SampleKeywords, take_options, takes
@@ -186,12 +187,20 @@ class Chains(VariablesOfDraws):
         return self.judged.sentence
 
     @checks
-    def summary(self, vars: str | Sequence[str] | None = None) -> ChainSummary:
+    def summary(
+        self,
+        vars: str | Sequence[str] | None = None,
+        interval: float = 0.9,
+        hdi: bool = False,
+        sig_figs: int | None = None,
+    ) -> ChainSummary:
         """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, one row each.
 
-        `vars` names variables or columns, as in `draws_pd`; None for all.
+        `vars` names variables or columns, as in `draws_pd`; None for all. `interval`, `hdi` and `sig_figs`
+        are as in `Fit.summary`.
 
         Raises:
+            ArgumentError: `interval` is not between 0 and 1, or there are no digits.
             DataError: there is no variable or column of that name; lists those that there are.
 
         Example:
@@ -199,10 +208,11 @@ class Chains(VariablesOfDraws):
             True
         """
         names, at = self._columns(vars)
-        return self._summarised(names, np.concatenate([table.rows[:, at] for table in self.tables]))
+        rows = np.concatenate([table.rows[:, at] for table in self.tables])
+        return self._summarised(names, rows, TableStyle(interval, hdi, sig_figs))
 
-    def _summarised(self, columns: Sequence[str], rows: Floats) -> ChainSummary:
-        found = summary_of_chains(columns, rows.reshape(len(self.tables), -1, len(columns)))
+    def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> ChainSummary:
+        found = summary_of_chains(columns, rows.reshape(len(self.tables), -1, len(columns)), style)
         return replace(found, level=self.level, labels=self.posterior.labels)
 
     # --- Other packages, files ---

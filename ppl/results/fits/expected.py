@@ -9,12 +9,13 @@ import numpy as np
 from ppl.density.log_density import LogDensity
 from ppl.kernel.draws.columns import Floats
 from ppl.kernel.draws.names import Sized, flat, indices
+from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Summarise = Callable[[Sequence[str], Floats], Summary]
+Summarise = Callable[[Sequence[str], Floats, TableStyle], Summary]
 """The summary of named columns of draws (draws, columns)."""
 Axis = Sequence[str] | None
 """What the places of an axis are called; None for their numbers, from 1."""
@@ -75,11 +76,15 @@ class Expected(Mapping[str, Floats]):
                 found[name] = x
         return found
 
-    def summary(self) -> Summary:
-        """Mean, standard error, sd and interval of each value, in rows `y[3]`; of a category `y[3,Yes]`."""
+    def summary(self, interval: float = 0.9, hdi: bool = False, sig_figs: int | None = None) -> Summary:
+        """Mean, standard error, sd and interval of each value, in rows `y[3]`; of a category `y[3,Yes]`.
+
+        `interval`, `hdi` and `sig_figs` are as in `Fit.summary`.
+        """
         sizes = [Sized(name, (), x.shape[1:]) for name, x in self.draws.items()]
         columns = [column for name in self for column in self.names(name)]
-        return self.summarise(columns, flat(sizes, self.draws, (len(self.draws[sizes[0].name]),)))
+        rows = flat(sizes, self.draws, (len(self.draws[sizes[0].name]),))
+        return self.summarise(columns, rows, TableStyle(interval, hdi, sig_figs))
 
     def to_pandas(self) -> "pd.DataFrame":
         """The summary as a DataFrame, in full precision.

@@ -48,6 +48,7 @@ from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.fits.variables import VariablesOfDraws
+from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary, as_html, summarise
 from ppl.run.checkpoint import Checkpoint, CheckpointOptions
 from ppl.run.checksum import NONSENSE, damage_reported
@@ -399,13 +400,22 @@ class Fit(VariablesOfDraws):
         return self._frame(self.at_mean()[None], self.column_names)
 
     @checks
-    def summary(self, vars: str | Sequence[str] | None = None) -> Summary:
+    def summary(
+        self,
+        vars: str | Sequence[str] | None = None,
+        interval: float = 0.9,
+        hdi: bool = False,
+        sig_figs: int | None = None,
+    ) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column, or of those of `vars` (see `draws_pd`), a row each.
 
         Each mean and quantile has a standard error, `se`, `se_q5`, ...: Monte Carlo error and that of the
-        approximation. It prints the digits that these leave known.
+        approximation. It prints the digits that these leave known, or `sig_figs` significant digits. Of
+        another `interval`, 0.95 from the 2.5% to the 97.5% quantile, or with `hdi` the shortest interval,
+        the ends of a row are `lower` and `upper`.
 
         Raises:
+            ArgumentError: `interval` is not between 0 and 1, or there are no digits.
             DataError: there is no variable or column of that name; lists those that there are.
 
         Example:
@@ -413,10 +423,10 @@ class Fit(VariablesOfDraws):
             'mu'
         """
         names, at = self._columns(vars)
-        return self._summarised(names, self.draws()[:, at])
+        return self._summarised(names, self.draws()[:, at], TableStyle(interval, hdi, sig_figs))
 
-    def _summarised(self, columns: Sequence[str], rows: Floats) -> Summary:
-        found = summarise(columns, rows, self.result.error_sources)
+    def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> Summary:
+        found = summarise(columns, rows, self.result.error_sources, style)
         return replace(found, level=self.level, labels=self.posterior.labels)
 
     @property

@@ -20,6 +20,7 @@ from ppl.kernel.language import ast
 from ppl.optimise.forms import ARRAYS
 from ppl.results.fits.by_row import arrays_of, compiled_as
 from ppl.results.fits.tied_draws import Drawn, given_tied
+from ppl.results.report.style import TableStyle
 from ppl.run.table import Table, tabulate
 from ppl.structure.observed.conditioned import Given as GivenNames
 from ppl.structure.observed.flow import data_of
@@ -189,13 +190,15 @@ def refuse_ambiguous(names: Collection[str]) -> None:
         )
 
 
-def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
-    """Mean, 5% and 95% of each outcome that has a value for each row of a DataFrame, as one of its kind."""
+def in_frame(found: Mapping[str, Floats], frame: Any, style: TableStyle) -> Any:
+    """Mean and interval of each outcome that has a value for each row of a DataFrame, as one of its kind."""
     columns: dict[str, Floats] = {}
     for name, draws in found.items():
         if draws.shape[1:] == (len(frame),):
-            low, high = np.quantile(draws, [0.05, 0.95], axis=0)
-            columns |= {name: draws.mean(axis=0), f"{name}.5%": low, f"{name}.95%": high}
+            low, _, high = style.headings
+            ends = [np.quantile(x, style.probabilities(x)) for x in draws.T]
+            lower, _, upper = np.array(ends).reshape(-1, 3).T
+            columns |= {name: draws.mean(axis=0), f"{name}.{low}": lower, f"{name}.{high}": upper}
     index = {"index": frame.index} if hasattr(frame, "index") else {}
     return getattr(type(frame), "from_pydict", type(frame))(columns, **index)  # Arrow's tables have the first
 

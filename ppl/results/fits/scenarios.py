@@ -174,9 +174,12 @@ class Effects:
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
-    def summary(self) -> Summary:
-        """Mean, standard error, sd and interval of each expected value, in rows `y[age=40,sex=F]`."""
-        return self.expected.summary()
+    def summary(self, interval: float = 0.9, hdi: bool = False, sig_figs: int | None = None) -> Summary:
+        """Mean, standard error, sd and interval of each expected value, in rows `y[age=40,sex=F]`.
+
+        `interval`, `hdi` and `sig_figs` are as in `Fit.summary`.
+        """
+        return self.expected.summary(interval, hdi, sig_figs)
 
     def to_pandas(self) -> "pd.DataFrame":
         """The summary as a DataFrame, in full precision.

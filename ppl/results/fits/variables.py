@@ -44,6 +44,7 @@ from ppl.results.files.config import Config, Metadata, as_json
 from ppl.results.files.declared_axes import declared_axes
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws
 from ppl.results.report.loo import Loo, LooByOutcome, loo_by_outcome
+from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import Summary
 from ppl.run.identity import positive_transform
 from ppl.run.posterior_target import parameters_of
@@ -116,7 +117,7 @@ class VariablesOfDraws(ABC):
         """The settings of the run, as CmdStan's arguments."""
 
     @abstractmethod
-    def _summarised(self, columns: Sequence[str], rows: Floats) -> Summary:
+    def _summarised(self, columns: Sequence[str], rows: Floats, style: TableStyle) -> Summary:
         """The summary of named columns that are computed from each draw, (draws, columns)."""
 
     @property
@@ -248,7 +249,14 @@ class VariablesOfDraws(ABC):
         return {**{name: found[name] for name in names if name in found}, **own}
 
     @checks
-    def predict(self, data: Given, seed: int = 1, replicate: str | Sequence[str] = ()) -> Any:
+    def predict(
+        self,
+        data: Given,
+        seed: int = 1,
+        replicate: str | Sequence[str] = (),
+        interval: float = 0.9,
+        hdi: bool = False,
+    ) -> Any:
         """What new rows do not hold, given each draw, by data variable (draws, *its own shape).
 
         `data` are the new rows, as in `Model.condition`. Of the variables that a statement models, outcomes
@@ -263,7 +271,8 @@ class VariablesOfDraws(ABC):
         nan.
 
         For a DataFrame of pandas or polars it returns a DataFrame: the mean, 5% and 95% of each variable that
-        is drawn for each row, in columns `y`, `y.5%`, `y.95%`.
+        is drawn for each row, in columns `y`, `y.5%`, `y.95%`; of another `interval` or with `hdi` as in
+        `Fit.summary`.
 
         Raises:
             ModelError: an outcome, or an effect of a new group, cannot be drawn; says which line.
@@ -282,10 +291,18 @@ class VariablesOfDraws(ABC):
         """
         names = (replicate,) if isinstance(replicate, str) else replicate
         found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names)
-        return new_rows.in_frame(found, data) if is_frame(data) else found
+        style = TableStyle(interval, hdi)
+        return new_rows.in_frame(found, data, style) if is_frame(data) else found
 
     @checks
-    def expected(self, data: Given | None = None, seed: int = 1, replicate: str | Sequence[str] = ()) -> Any:
+    def expected(
+        self,
+        data: Given | None = None,
+        seed: int = 1,
+        replicate: str | Sequence[str] = (),
+        interval: float = 0.9,
+        hdi: bool = False,
+    ) -> Any:
         """The mean of each outcome given each draw, from its `~` statement, by data variable.
 
         It is a probability where the outcome is 0 or 1, a rate of counts; of categories an array (draws,
@@ -309,7 +326,8 @@ class VariablesOfDraws(ABC):
             found = new_rows.predicted(self.posterior, self.draws_u, data, seed, names, means=True)
         axes = expected.axes_of(self.posterior, found)
         made: Expected = expected.Expected(found, self._summarised, axes)
-        return new_rows.in_frame(made.by_row(), data) if is_frame(data) else made
+        style = TableStyle(interval, hdi)
+        return new_rows.in_frame(made.by_row(), data, style) if is_frame(data) else made
 
     @checks
     def effects(

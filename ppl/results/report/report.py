@@ -14,7 +14,8 @@ from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.pictures import KINDS, Material, parts
 from ppl.results.report.plots import svg
 from ppl.results.report.reading import reading
-from ppl.results.report.stansummary import DEFAULT_QUANTILES, figure_texts, headings, stansummary, stated
+from ppl.results.report.stansummary import figure_texts, headings, stansummary, stated
+from ppl.results.report.style import USUAL
 
 STYLE = files(__package__).joinpath("report.css").read_text(encoding="utf-8")
 
@@ -87,7 +88,7 @@ def table(material: Material) -> Iterator[str]:
     if material.named:
         small, large = material.names, {}
     files = [file.only(small[:MOST_REPORT_ROWS]) for file in material.files]
-    names = headings(DEFAULT_QUANTILES, files)
+    names = headings(USUAL, files)
     label = files[0].labels.of
     rows = [(label(line.name), *figure_texts(line, names)) for line in stansummary(files)]
     yield f'<h2>Summary</h2>\n<div class="scroll">{html.table(("", *names), rows)}</div>'

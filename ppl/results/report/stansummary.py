@@ -12,6 +12,7 @@ from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 from ppl.methods.diagnose.diagnostics import khat_of_means
 from ppl.methods.diagnose.psis import psis
 from ppl.results.files.read_csv import DrawsFile
+from ppl.results.report.style import USUAL, TableStyle
 from ppl.results.report.summary import MISSING, known_digits, short
 
 NORMAL_MAD = 1.4826
@@ -25,9 +26,6 @@ QUANTILE_OF_NORMAL = 2.1
 DECIMALS = {"ESS_bulk": 0, "ESS_tail": 0, "R_hat": 3, "k_hat": 2, MISSING: 0}
 """Figures that are read on one scale whatever the column."""
 
-DEFAULT_QUANTILES = (0.05, 0.5, 0.95)
-"""The quantiles that `stansummary` prints."""
-
 
 @dataclass(frozen=True)
 class Line:
@@ -37,17 +35,14 @@ class Line:
     figures: tuple[float, ...]
 
 
-def headings(quantiles: Sequence[float], files: Sequence[DrawsFile]) -> tuple[str, ...]:
+def headings(style: TableStyle, files: Sequence[DrawsFile]) -> tuple[str, ...]:
     """The names of a line's figures; k_hat and the count of draws that are nan where there are any."""
-    at = (f"{100 * q:g}%" for q in quantiles)
     khat = any(file.log_ratios is not None for file in files)
     tail = ("k_hat",) * khat + (MISSING,) * any(np.isnan(file.draws).any() for file in files)
-    return ("Mean", "MCSE", "StdDev", "MAD", *at, "ESS_bulk", "ESS_tail", "R_hat", *tail)
+    return ("Mean", "MCSE", "StdDev", "MAD", *style.headings, "ESS_bulk", "ESS_tail", "R_hat", *tail)
 
 
-def stansummary(
-    files: Sequence[DrawsFile], quantiles: Sequence[float] = DEFAULT_QUANTILES
-) -> tuple[Line, ...]:
+def stansummary(files: Sequence[DrawsFile], style: TableStyle = USUAL) -> tuple[Line, ...]:
     """A line for each column of files whose columns are the same.
 
     Runs are compared on as many draws as the shortest has; k-hat is that of the worst run. MCSE is at least
@@ -65,7 +60,7 @@ def stansummary(
 
     with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
         return tuple(
-            Line(name, (*_figures(runs[:, :, k], pooled[:, k], quantiles, of_fits.get(name, 0.0)), *last(k)))
+            Line(name, (*_figures(runs[:, :, k], pooled[:, k], style, of_fits.get(name, 0.0)), *last(k)))
             for k, name in enumerate(files[0].columns)
         )
 
@@ -99,17 +94,17 @@ def _khats(log_ratios: Floats, draws: Floats) -> Floats:
     return khats
 
 
-def _figures(runs: Floats, pooled: Floats, quantiles: Sequence[float], of_fit: float) -> Iterator[float]:
+def _figures(runs: Floats, pooled: Floats, style: TableStyle, of_fit: float) -> Iterator[float]:
     present = pooled[~np.isnan(pooled)]
     if not len(present):
-        yield from [math.nan] * (4 + len(quantiles) + 3)
+        yield from [math.nan] * (4 + len(style.headings) + 3)
         return
     constant = np.ptp(present) == 0  # the mean and sd of many equal numbers would be off by rounding
     yield float(present[0] if constant else present.mean())
     yield math.nan if constant else max(mcse_mean(runs), of_fit)
     yield math.nan if len(present) < 2 else 0.0 if constant else float(np.std(present, ddof=1))
     yield NORMAL_MAD * float(np.median(np.abs(present - np.median(present))))
-    yield from np.quantile(present, quantiles).tolist()
+    yield from np.quantile(present, style.probabilities(present)).tolist()
     yield from (ess_bulk(runs), ess_tail(runs), rhat(runs))
 
 

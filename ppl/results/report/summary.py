@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -15,54 +15,91 @@ from ppl.kernel.draws.text_table import TABLE_WIDTH, at_the_point, text_table
 from ppl.methods.correct.standard_errors import INDEPENDENT, ErrorSources, errors_of
 from ppl.methods.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, mcse_quantile, rhat
 from ppl.methods.diagnose.level import Level
+from ppl.results.report.style import USUAL, TableStyle
 from ppl.system.extras import extra
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-SUMMARY_QUANTILES = (0.05, 0.5, 0.95)
-"""Quantiles of each column."""
 MOST_FIGURE_DIGITS = 6
 """Significant digits of a figure at most."""
 
-HEADINGS = ("mean", "se", "sd", "5%", "50%", "95%")
 NO_ERRORS = (math.nan, math.nan, math.nan, math.nan)
 """The standard errors of what has none."""
 MISSING = "nan draws"
 """The column of how many draws are nan, and left out of the others: there where any are."""
 
 
+BY_QUANTILE = {
+    **{"q5": "lower", "q50": "median", "q95": "upper"},
+    **{"se_q5": "se_lower", "se_q50": "se_median", "se_q95": "se_upper"},
+}
+"""What the usual quantiles, and their standard errors, are called."""
+
+
+def of_usual(own: str) -> Any:
+    """A property of rows that have the usual interval."""
+
+    def value(row: "Row") -> float:
+        if not row.style.is_usual:
+            raise AttributeError(
+                "the ends of this interval are `lower` and `upper`, with `se_lower` and `se_upper`"
+            )
+        return float(getattr(row, own))
+
+    return property(value)
+
+
 @dataclass(frozen=True)
 class Row:
     """One column's summary; `missing` draws that are nan were left out of it.
 
-    `se` is the standard error of the mean, `se_q5`, `se_q50` and `se_q95` those of the quantiles: Monte Carlo
-    error, and of a fit the error of the approximation as far as its draws tell. `constant` is whether there
-    are several draws and all are the same.
+    `lower` and `upper` are the ends of the interval of `style`: usually `q5` and `q95`, the 5% and 95%
+    quantiles; `median` is also `q50`. `se` is the standard error of the mean, `se_lower`, `se_median` and
+    `se_upper` (`se_q5`, `se_q50`, `se_q95`) those of the quantiles: Monte Carlo error, and of a fit the error
+    of the approximation as far as its draws tell. `constant` is whether there are several draws and all are
+    the same.
     """
 
     name: str
     mean: float
     sd: float
-    q5: float
-    q50: float
-    q95: float
+    lower: float
+    median: float
+    upper: float
     se: float
-    se_q5: float
-    se_q50: float
-    se_q95: float
+    se_lower: float
+    se_median: float
+    se_upper: float
     missing: int = 0
     constant: bool = False
+    style: TableStyle = USUAL
+
+    q5, q50, q95 = of_usual("lower"), of_usual("median"), of_usual("upper")
+    se_q5, se_q50, se_q95 = of_usual("se_lower"), of_usual("se_median"), of_usual("se_upper")
+
+    def record(self) -> dict[str, Any]:
+        """The figures by name, quantiles by theirs: `q5`, or `lower` of another interval."""
+        words = {own: name for name, own in BY_QUANTILE.items()} if self.style.is_usual else {}
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "style"}
+        return {words.get(name, name): value for name, value in own.items()}
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The cells of a table, of the digits that are known: of what never varies the value alone."""
+        digits = self.style.sig_figs
         if self.constant:
-            return (short(self.mean), "", "", "", "", "")
-        quantiles = ((self.q5, self.se_q5), (self.q50, self.se_q50), (self.q95, self.se_q95))
-        mean, sd = known_digits(self.mean, self.se), known_digits(self.sd, self.se / math.sqrt(2))
-        return (mean, short(self.se, 2), sd, *(known_digits(*each) for each in quantiles))
+            return (short(self.mean, digits or 3), "", "", "", "", "")
+        figures = (
+            (self.mean, self.se),
+            (self.sd, self.se / math.sqrt(2)),
+            (self.lower, self.se_lower),
+            (self.median, self.se_median),
+            (self.upper, self.se_upper),
+        )
+        mean, *others = (short(x, digits) if digits else known_digits(x, se) for x, se in figures)
+        return (mean, short(self.se, digits or 2), *others)
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,9 +114,14 @@ class Summary:
     """
 
     rows: tuple[Row, ...]
-    headings: tuple[str, ...] = HEADINGS
     level: Level = Level.UNKNOWN
     labels: Labels = NO_LABELS
+    style: TableStyle = USUAL
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Of the columns of figures."""
+        return ("mean", "se", "sd", *self.style.headings)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -129,7 +171,7 @@ class Summary:
             True
         """
         pandas = extra("pandas", "A DataFrame", "pandas")
-        rows = [{**vars(row), "name": self.labels.of(row.name)} for row in self.rows]
+        rows = [{**row.record(), "name": self.labels.of(row.name)} for row in self.rows]
         return pandas.DataFrame(rows).set_index("name").drop(columns="constant")
 
     def __repr__(self) -> str:
@@ -142,27 +184,33 @@ class Summary:
         return "\n".join([*as_text(self), *self.level.caution])
 
 
-def summarise(columns: Sequence[str], rows: Floats, by: ErrorSources = INDEPENDENT) -> Summary:
+def summarise(
+    columns: Sequence[str], rows: Floats, by: ErrorSources = INDEPENDENT, style: TableStyle = USUAL
+) -> Summary:
     """Summary of draws of shape (draws, columns); sd has divisor n - 1, quantiles interpolate linearly.
 
     Standard errors are those of draws with error sources `by`.
     """
     with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
-        return Summary(tuple(_row(name, rows[:, k], by) for k, name in enumerate(columns)))
+        own = tuple(_row(name, rows[:, k], by, style) for k, name in enumerate(columns))
+    return Summary(own, style=style)
 
 
-def _row(name: str, draws: Floats, by: ErrorSources) -> Row:
+def _row(name: str, draws: Floats, by: ErrorSources, style: TableStyle) -> Row:
     finite = ~np.isnan(draws)
     present = draws[finite]
     missing = len(draws) - len(present)
     if not len(present):
-        return Row(name, *(math.nan,) * 5, *NO_ERRORS, missing=missing)
-    q5, q50, q95 = np.quantile(present, SUMMARY_QUANTILES).tolist()
+        return Row(name, *(math.nan,) * 5, *NO_ERRORS, missing=missing, style=style)
+    probabilities = style.probabilities(present)
+    low, middle, high = np.quantile(present, probabilities).tolist()
     if len(present) > 1 and np.ptp(present) == 0:  # their mean and sd would be off by rounding
-        return Row(name, float(present[0]), 0.0, q5, q50, q95, *NO_ERRORS, missing=missing, constant=True)
+        own = (float(present[0]), 0.0, low, middle, high)
+        return Row(name, *own, *NO_ERRORS, missing=missing, constant=True, style=style)
     sd = float(np.std(present, ddof=1)) if len(present) > 1 else math.nan
-    se, (se_q5, se_q50, se_q95) = errors_of(present, SUMMARY_QUANTILES, by.at(finite) if missing else by)
-    return Row(name, float(np.mean(present)), sd, q5, q50, q95, se, se_q5, se_q50, se_q95, missing)
+    se, (se_low, se_middle, se_high) = errors_of(present, probabilities, by.at(finite) if missing else by)
+    own, errors = (float(np.mean(present)), sd, low, middle, high), (se, se_low, se_middle, se_high)
+    return Row(name, *own, *errors, missing=missing, style=style)
 
 
 def as_text(
@@ -223,19 +271,12 @@ def known_digits(value: float, se: float) -> str:
 
 # --- Chains ---
 
-OF_CHAINS = (
-    *("mcse_mean" if name == "se" else name for name in HEADINGS),
-    "ESS_bulk",
-    "ESS_tail",
-    "R_hat",
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ChainRow(Row):
     """One column's summary over all chains, with how they agree. Vehtari et al. (2021).
 
-    `se`, `se_q5`, `se_q50` and `se_q95` are Monte Carlo standard errors, ArviZ's `mcse_mean` and so on.
+    Standard errors are those of Monte Carlo, ArviZ's `mcse_mean` and so on.
     """
 
     ess_bulk: float
@@ -254,7 +295,11 @@ class ChainSummary(Summary):
     """The rows of a summary table of chains, in the order of the columns or by name."""
 
     rows: tuple[ChainRow, ...]
-    headings: tuple[str, ...] = OF_CHAINS
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Of the columns of figures."""
+        return ("mean", "mcse_mean", "sd", *self.style.headings, "ESS_bulk", "ESS_tail", "R_hat")
 
     def __iter__(self) -> Iterator[ChainRow]:
         return iter(self.rows)
@@ -263,17 +308,19 @@ class ChainSummary(Summary):
         return self.rows[self.place(name)]
 
 
-def summary_of_chains(columns: Sequence[str], draws: Floats) -> ChainSummary:
+def summary_of_chains(columns: Sequence[str], draws: Floats, style: TableStyle = USUAL) -> ChainSummary:
     """The summary of draws (chains, draws, columns)."""
-    pooled = summarise(columns, draws.reshape(-1, len(columns)))
+    pooled = summarise(columns, draws.reshape(-1, len(columns)), style=style)
     with np.errstate(all="ignore"):
         rows = tuple(_chain_row(row, draws[:, :, k]) for k, row in enumerate(pooled))
-    return ChainSummary(rows)
+    return ChainSummary(rows, style=style)
 
 
 def _chain_row(row: Row, draws: Floats) -> ChainRow:
-    of_quantiles = (mcse_quantile(draws, p) for p in SUMMARY_QUANTILES)
-    errors = dict(zip(("se", "se_q5", "se_q50", "se_q95"), (mcse_mean(draws), *of_quantiles), strict=True))
+    pooled = draws[~np.isnan(draws)]
+    of_quantiles = (mcse_quantile(draws, p) for p in row.style.probabilities(pooled))
+    names = ("se", "se_lower", "se_median", "se_upper")
+    errors = dict(zip(names, (mcse_mean(draws), *of_quantiles), strict=True))
     return ChainRow(
         **vars(row) | errors, ess_bulk=ess_bulk(draws), ess_tail=ess_tail(draws), r_hat=rhat(draws)
     )
