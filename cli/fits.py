@@ -1,6 +1,7 @@
 """The fits that commands are given: files of draws, and saved fits, whose draws are made again."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
@@ -87,22 +88,15 @@ def read_run(
 
     if not is_saved_fit(path):
         return read_file(path, wanted or every_column)
-    from ppl.results.files.read_csv import DrawsFile
     from ppl.results.fits.saved import read
-    from ppl.run.posterior_target import parameters_of
+    from ppl.results.pictures.gather import files_of
 
     fit, record = saved_fit(path, model, data), read(path)
-    program = str(model or record["program"])
-    config = {
-        "method": "variational",
-        "model": f"{Path(program).stem}_model",
-        "ppl.program": program,
+    named = {
+        "ppl.program": str(model or record["program"]),
         "data.file": " ".join(map(str, data)) or record.get("data_file", ""),
-        "parameters": ",".join(parameters_of(fit.posterior)),
-        **fit.about,
     }
-    columns, internal = fit.column_names, fit.method_variables()
-    return DrawsFile(path, config, columns, fit.draws(), internal, fit.at_mean(), header=columns)
+    return replace(files_of(fit, named)[0], path=path, mean=fit.at_mean())
 
 
 def read_runs(

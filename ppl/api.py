@@ -6,6 +6,7 @@ DRAWS = (
     *("draws", "draws_pd", "draws_xr", "draws_u"),
     *("column_names", "stan_variable", "stan_variables", "method_variables"),
 )
+PLOTS = {"Pictures": ("plot",)}
 PREDICTIONS = (
     *("log_lik", "loo", "predictive", "predict"),
     *("expected", "effects", "contrast", "score", "doctor"),
@@ -38,6 +39,7 @@ MEMBERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             *("outcome", "elbo", "elbo_se", "elbo_trace", "backend"),
         ),
         "Predictions and model comparison": (*PREDICTIONS, "log_evidence"),
+        **PLOTS,
         "More data": ("update",),
         "Discrete parameters": ("discrete", *OF_DISCRETE),
         "The approximation q": (
@@ -54,6 +56,7 @@ MEMBERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "Draws": DRAWS,
         "Verdict and summary": ("summary", "judgement", "level", "notes", "divergences", "max_treedepths"),
         "Predictions and model comparison": PREDICTIONS,
+        **PLOTS,
         "Discrete parameters": ("discrete", *OF_DISCRETE),
         "The sampler": (
             *("chains", "chain_ids", "num_draws", "num_draws_sampling", "num_draws_warmup"),

@@ -1,33 +1,58 @@
 """`ppl plot`: the pictures of a fit, as files or as one report."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ppl.cli.arguments import DrawsFiles
-from ppl.cli.data import conditioned_as_draws, files_named_by, inputs_from
+from ppl.cli.data import conditioned_as_draws, files_named_by, inputs_from, rows_of
 from ppl.cli.generated import warn_of_poor
 from ppl.cli.options import file_to_read, main_output, one_of, output_file, split_names, variable_names
 from ppl.cli.settings import choice
 
-Kind = choice("Kind", "elbo", "marginals", "forest", "trace", "pairs", "covariance", "predictive", "ppc")
-"""The pictures there are (results.pictures.KINDS)."""
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppl.data import Inputs
+    from ppl.kernel.draws.columns import Floats
+    from ppl.posterior import Posterior
+    from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.pictures.canvas import Look
+    from ppl.results.pictures.kind import Kind
+    from ppl.results.pictures.material import Material, Overlay, Replicated
+    from ppl.results.report.log_lik import LogLik
+
+KindName = choice(
+    "KindName",
+    *("forest", "marginals", "prior", "ppc", "predictive", "groups", "rootogram", "loo-pit", "khat"),
+    *("pairs", "covariance", "trace", "rank", "energy", "elbo"),
+)
+"""The pictures there are (results.pictures.table.KINDS)."""
 
 
 def plot(
     files: DrawsFiles,
-    kind: Annotated[list[Kind] | None, one_of("Kind of picture; may be repeated.")] = None,
+    kind: Annotated[list[KindName] | None, one_of("Kind of picture; may be repeated.")] = None,
     output: Annotated[Path | None, main_output("PNG, SVG or PDF; NAME is added.")] = None,
     report: Annotated[Path | None, output_file("Write all pictures and tables to one HTML file.")] = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     reference: Annotated[Path | None, file_to_read("Draws to compare with.")] = None,
     trace: Annotated[Path | None, file_to_read("For elbo: diagnostic file or saved fit.")] = None,
-    model: Annotated[Path | None, file_to_read("The program, for report and ppc.")] = None,
+    model: Annotated[Path | None, file_to_read("The program; default: the one that FILEs name.")] = None,
     data: Annotated[list[Path], file_to_read("The data, for y.", "--data")] = [],  # noqa: B006
-    outcome: Annotated[str, one_of("Only this outcome, for ppc.", "--outcome", "--observed")] = "",
+    outcome: Annotated[str, one_of("Only this outcome, of several.", "--outcome", "--observed")] = "",
     replicated: Annotated[str, one_of("Its replications; default: NAME_rep.", "--replicated")] = "",
+    by: Annotated[str, one_of("A column of data whose values are groups, for groups and ppc.")] = "",
+    exp: Annotated[
+        bool, typer.Option("--exp", help="Show exp of the draws: odds ratios, rate ratios.")
+    ] = False,
+    log: Annotated[bool, typer.Option("--log", help="A log axis for values.")] = False,
+    line: Annotated[float | None, typer.Option("--line", metavar="X", help="A line at this value.")] = None,
+    title: Annotated[str, one_of("The title.")] = "",
+    narrow: Annotated[bool, typer.Option("--narrow", help="For a telephone: 4 inches wide.")] = False,
 ) -> None:
     """Plot the draws in FILEs.
 
@@ -36,68 +61,162 @@ def plot(
       ppl plot output.csv --report report.html
 
     \b
-    Kinds: elbo, marginals, forest, trace (of draws), pairs, covariance,
-    predictive (y_rep against y), ppc (distribution and statistics of y
-    against those of y_rep): a picture for each outcome, or of --outcome. If
-    FILEs have no y_rep, --model names the program that simulates it.
-    Constant columns are omitted, with a note.
-    The data and the ELBO trace are read from the files that the comments
-    of FILEs name.
+    Columns: forest (intervals), marginals (densities), prior (and posterior),
+    pairs, covariance. Outcomes: ppc (distribution and statistics of data and
+    replications), predictive (each observation), groups (means), rootogram
+    (counts), loo-pit, khat. Runs and chains: trace, rank, energy, elbo.
+
+    \b
+    Outcomes are read from y_rep and log_lik among the draws, otherwise from
+    the program and the data that the comments of FILEs name, or --model and
+    --data. Of several outcomes each has a picture. Constant columns are
+    omitted, with a note.
     Requires matplotlib: pip install "matplotlib>=3.8".
     """
+    import numpy
+
     from ppl.files import write_whole
-    from ppl.results.report.pictures import replicated_outcomes
-    from ppl.results.report.plots import SUFFIXES
+    from ppl.results.pictures.canvas import SUFFIXES, Look
+    from ppl.results.pictures.gather import COMPUTED, with_needs
+    from ppl.results.pictures.table import KINDS
 
     if output and output.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
-    every = bool(report or model or not kind or {*kind} & {Kind.ppc, Kind.predictive})
-    material, posterior, values = gather(files, variables, reference, trace, model, data, every)
-    simulated = simulated_outcomes(posterior, material.files[0], {*(kind or [])}) if posterior else {}
-    values |= {name: posterior.observed.get(name, posterior.d.of(name)) for name in simulated}
-    shown = replicated_outcomes(material.files[0], values, simulated, outcome, replicated)
-    material = replace(material, outcomes=shown)
+    named = [KINDS[each.value] for each in kind or ()]
+    usual = [] if named and not report else [each for each in KINDS.values() if each.name != "prior"]
+    every = any(need in COMPUTED for each in (*named, *usual) for need in each.needs)
+    source = FilesSource(files, split_names(variables), model, data, outcome, replicated, by, every)
+    material = replace(source.material(reference, trace), transform=numpy.exp if exp else None)
+    material = with_needs(with_needs(material, usual, source, named=False), named, source)
     if report:
         from ppl.results.report.report import Program
         from ppl.results.report.report import report as page
         from ppl.stages import show_stage
 
-        program = Program(posterior.source.text, show_stage(model, "plan")) if model else None
-        write_whole(report, [page(material, (model or files[0]).stem, program)])
+        program = source.program
+        text = Program(program.read_text("utf-8"), show_stage(program, "plan")) if program else None
+        write_whole(report, [page(material, (program or files[0]).stem, text)])
         typer.echo(f"Wrote {report}.")
-        if not output and not kind:
+        if not output and not named:
             return
-    draw_all(material, kind or [], output, files[0].with_suffix(".png"))
+    look = Look(not narrow, title, log, line)
+    draw_all(material, named, output, files[0].with_suffix(".png"), look)
 
 
-def simulated_outcomes(posterior: Any, file: Any, kinds: set[Kind]) -> Any:
-    """The outcomes that the program simulates at the draws of a file, less those among the draws.
+@dataclass(frozen=True)
+class FilesSource:
+    """Files of draws, with the program and the data that are given, else those that the first file names."""
 
-    Empty where nobody asks and they cannot be simulated.
+    files: list[Path]
+    names: list[str]
+    model: Path | None
+    data: list[Path]
+    outcome: str
+    replicated: str
+    by: str
+    every: bool
 
-    Raises:
-        ModelError: a picture that needs them is asked for by name, and a term of data is no draw.
-    """
-    from ppl.errors import ModelError
-    from ppl.kernel.draws.columns import variables
-    from ppl.results.files.arviz import REPLICATED
-    from ppl.results.fits.by_row import outcomes, predictive
-    from ppl.results.fits.log_prob import unconstrained_of
+    @cached_property
+    def runs(self) -> "tuple[DrawsFile, ...]":
+        """The draws, of every column or of those to draw and to judge."""
+        from ppl.cli.fits import read_runs
+        from ppl.kernel.draws.columns import chosen
+        from ppl.results.report.reading import judged_columns
 
-    there = variables(file.columns)
-    names = [name for name in outcomes(posterior) if name + REPLICATED not in there]
-    if not names or (kinds and not kinds & {Kind.ppc, Kind.predictive}):
-        return {}
-    try:
-        found = predictive(posterior, unconstrained_of(posterior, file.columns, file.draws), seed=1)
-        return {name: found[name] for name in names if name in found}
-    except ModelError:
-        if kinds:
-            raise
-        return {}
+        def wanted(file: "DrawsFile") -> tuple[str, ...]:
+            own = chosen(file.columns, self.names, file.parameters, file.labels)
+            return (*own, *judged_columns(file))
+
+        return read_runs(self.files, self.model, self.data, None if self.every else wanted)
+
+    def named(self, *names: str) -> list[Path]:
+        """Those of the files that are there (`files_named_by`)."""
+        return files_named_by(self.runs[0].path, names)
+
+    @property
+    def program(self) -> Path | None:
+        """The program that is given, else that which the comments of the first run name, by path or stem."""
+        config = self.runs[0].config
+        stem = config.get("model", "").removesuffix("_model")
+        names = [config.get("ppl.program", ""), *(f"{stem}{suffix}" for suffix in (".model", ".stan"))]
+        return self.model or next(iter(self.named(*filter(None, names))), None)
+
+    @cached_property
+    def posterior(self) -> "Posterior | None":
+        """The program given the data."""
+        from ppl.compile import model_of
+
+        if self.program is None:
+            return None
+        compiled = model_of(self.program)
+        return conditioned_as_draws(compiled, self.inputs, self.runs[0].columns)
+
+    @cached_property
+    def inputs(self) -> "Inputs":
+        return inputs_from(self.data or self.named(*self.runs[0].config.get("data.file", "").split()))
+
+    def material(self, reference: Path | None, trace: Path | None) -> "Material":
+        from ppl.cli.fits import read_run
+        from ppl.kernel.draws.columns import chosen
+        from ppl.results.pictures.gather import supports_of
+        from ppl.results.pictures.material import Draws, Material, Overlay, read_trace
+
+        first, other = self.runs[0], read_run(reference) if reference else None
+        trace = trace or next(
+            iter(self.named(*filter(None, [first.config.get("output.diagnostic_file")]))), None
+        )
+        return Material(
+            self.runs,
+            chosen(first.columns, self.names, first.parameters, first.labels),
+            read_trace(trace) if trace else None,
+            Overlay(str(other.path), Draws(other.columns, other.draws)) if other else None,
+            named=bool(self.names),
+            supports=supports_of(self.posterior) if self.model and self.posterior else {},
+        )
+
+    def outcomes(self) -> "Mapping[str, Replicated]":
+        from ppl.results.pictures.gather import data_of
+        from ppl.results.pictures.material import replicated_outcomes
+
+        def among(data: Any, simulated: Any) -> "Mapping[str, Replicated]":
+            return replicated_outcomes(self.runs, data, simulated, self.outcome, self.replicated, self.by)
+
+        own = among(self.inputs.values, {})
+        if self.posterior is None or (own and not self.model):
+            return own
+        simulated = self.simulated(self.posterior)
+        return among(data_of(self.posterior, simulated), simulated)
+
+    def simulated(self, posterior: "Posterior") -> "dict[str, Floats]":
+        """The outcomes that the program simulates at the draws of all files, less those among the draws."""
+        import numpy as np
+
+        from ppl.kernel.draws.columns import variables
+        from ppl.results.files.arviz import REPLICATED
+        from ppl.results.fits.by_row import outcomes, predictive
+        from ppl.results.fits.log_prob import unconstrained_of
+
+        there = variables(self.runs[0].columns)
+        if not (names := {name for name in outcomes(posterior) if name + REPLICATED not in there}):
+            return {}
+        us = np.concatenate([unconstrained_of(posterior, run.columns, run.draws) for run in self.runs])
+        return {name: drawn for name, drawn in predictive(posterior, us, seed=1).items() if name in names}
+
+    def log_liks(self) -> "tuple[LogLik, ...]":
+        return tuple(rows_of(self.runs, self.outcome, "log_lik", self.program, self.data))
+
+    def prior(self) -> "Overlay":
+        from ppl.errors import DataError
+        from ppl.results.pictures.gather import prior_of
+
+        if self.posterior is None:
+            raise DataError("the prior is that of a program: --model MODEL.")
+        return prior_of(self.posterior, seed=1)
 
 
-def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path) -> None:
+def draw_all(
+    material: "Material", named: "Sequence[Kind]", output: Path | None, base: Path, look: "Look"
+) -> None:
     """Writes the pictures of these kinds, else the usual ones, and says what each leaves out.
 
     Raises:
@@ -105,21 +224,20 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
     """
     from ppl.errors import DataError, first_few
     from ppl.html import LEVELS
-    from ppl.results.report.pictures import KINDS, left_out, parts
-    from ppl.results.report.plots import save
+    from ppl.results.pictures.canvas import save
+    from ppl.results.pictures.table import KINDS, not_drawn, parts
     from ppl.results.report.reading import level
 
     warn_of_poor(material.files)
-    base, missing, written = output or usual, [], 0
-    for name in [kind.value for kind in kinds] or [name for name in KINDS if KINDS[name].usual(material)]:
-        for outcome, part in parts(material, name):
-            figure = KINDS[name].draw(part, True)
-            if figure is None:
-                missing.append(f"No picture {name}: it needs {KINDS[name].needs}.")
-                continue
+    base, written = output or base, 0
+    usual = [kind for kind in KINDS.values() if kind.usual(material)]
+    missing = [*not_drawn(named or [KINDS[name] for name in ("ppc", "elbo")], material)]
+    for kind in (kind for kind in named or usual if not kind.missing(material)):
+        for outcome, part in parts(material, kind):
+            figure = kind.figure(part, look)
             words = [
                 base.stem,
-                *([] if output and len(kinds) == 1 else [name]),
+                *([] if output and len(named) == 1 else [kind.name]),
                 *([outcome] if outcome else []),
             ]
             path = base.with_stem("-".join(words))
@@ -128,7 +246,7 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
             save(figure, path)
             written += 1
             typer.echo(f"Wrote {path}.")
-        if note := left_out(material, name):
+        if note := kind.left_out(material):
             typer.echo(note)
     if material.constant:
         missing.append(f"Omitted (constant): {first_few(material.constant)}.")
@@ -136,44 +254,3 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
         raise DataError("nothing was drawn.\n" + "\n".join(missing))
     for note in missing:
         typer.echo(note)
-
-
-def gather(
-    files: list[Path],
-    variables: str,
-    reference: Path | None,
-    trace: Path | None,
-    model: Path | None,
-    data: list[Path],
-    every: bool,
-) -> tuple[Any, Any, dict[str, Any]]:
-    """The pictures' material, of `every` column or the chosen ones; the posterior of a program; the data."""
-    from ppl.cli.fits import read_run, read_runs
-    from ppl.compile import model_of
-    from ppl.kernel.draws.columns import chosen
-    from ppl.results.report.pictures import Material, read_trace
-    from ppl.results.report.reading import judged_columns
-
-    def wanted(file: Any) -> tuple[str, ...]:
-        return (*chosen(file.columns, names, file.parameters, file.labels), *judged_columns(file))
-
-    names = split_names(variables)
-    runs = read_runs(files, model, data, None if every else wanted)
-    trace = trace or next(iter(named_in(runs[0], "output.diagnostic_file")), None)
-    given = inputs_from(data or named_in(runs[0], "data.file"))
-    posterior = conditioned_as_draws(model_of(model), given, runs[0].columns) if model else None
-    values = given.values
-    usual = posterior.param_names() if posterior else runs[0].parameters
-    material = Material(
-        runs,
-        chosen(runs[0].columns, names, usual, runs[0].labels),
-        read_trace(trace) if trace else None,
-        read_run(reference) if reference else None,
-        named=bool(names),
-    )
-    return material, posterior, {**values}
-
-
-def named_in(run: Any, key: str) -> list[Path]:
-    """The files that a run's comments name, where they are there (`files_named_by`)."""
-    return files_named_by(run.path, run.config.get(key, "").split())

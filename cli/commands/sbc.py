@@ -53,7 +53,8 @@ def sbc(
     from ppl.files import write_whole
     from ppl.results.calibration.sbc import Calibration, calibrated, identity, read_csv
     from ppl.results.calibration.simulations import program_text, simulations_of
-    from ppl.results.report.plots import SUFFIXES, rank_histograms, save
+    from ppl.results.pictures.canvas import SUFFIXES, save
+    from ppl.results.pictures.statistic import rank_histograms
 
     if picture and picture.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{picture}' should end in {', '.join(SUFFIXES)}.", param_hint="--picture")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY
 from ppl.kernel.draws.columns import Floats
-from ppl.results.report import plots
+from ppl.results.pictures.canvas import COLOURS, WIDE_LOOK, figure_of, panels, styled, svg
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.record import Distribution
 
@@ -80,7 +80,7 @@ def densities() -> Iterator[tuple[str, str]]:
         if d.name in PICTURES:
             y, heights = curves(d)
             figure = picture_of(y, heights, labels(d), d.args[0][0], d.discrete)
-            yield d.name, plots.svg(figure)
+            yield d.name, svg(figure)
 
 
 def curves(d: Distribution) -> tuple[Floats, Floats]:
@@ -108,15 +108,16 @@ def labels(d: Distribution) -> list[str]:
     ]
 
 
-@plots.styled
+@styled()
 def picture_of(y: Floats, heights: Floats, names: Sequence[str], variate: str, discrete: bool) -> "Figure":
     """Densities (curves, points) at y (points,), or probabilities, one for each of the names."""
-    figure, (axes,) = plots.panels(1, 1, False, height=2.2, width=6.5)
-    for height, label, colour in zip(heights, names, cycle(plots.RUNS), strict=False):
+    each = panels(WIDE_LOOK, 1, 1, 2.2, 6.5)
+    axes = each[0]
+    for height, label, colour in zip(heights, names, cycle(COLOURS), strict=False):
         style = {"marker": "o", "markersize": 3, "linewidth": 0.6} if discrete else {"linewidth": 1.4}
         axes.plot(y, height, color=colour, label=label, **style)
     top = min(float(heights.max()), 3 * float(np.quantile(heights, 0.98)))
     axes.set(xlabel=variate, ylabel="probability" if discrete else "density", ylim=(0, 1.05 * top))
     if any(names):
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
+    return figure_of(each)

@@ -6,10 +6,10 @@ import shutil
 import pandas as pd
 import pytest
 
-from ppl.cli.commands.plot import Kind
+from ppl.cli.commands.plot import KindName
 from ppl.posterior import Posterior
 from ppl.results.files.read_csv import read_draws
-from ppl.results.report.pictures import KINDS
+from ppl.results.pictures.table import KINDS
 from ppl.run import table as draws
 
 PROGRAM = """\
@@ -161,7 +161,7 @@ def test_a_file_that_holds_no_draws_is_refused(run):
 
 
 def test_plot_knows_every_kind_of_picture():
-    assert [kind.value for kind in Kind] == list(KINDS)
+    assert [kind.value for kind in KindName] == list(KINDS)
 
 
 def test_plot_writes_pictures_and_says_what_is_missing(fitted, tmp_path):
@@ -171,8 +171,15 @@ def test_plot_writes_pictures_and_says_what_is_missing(fitted, tmp_path):
     assert "No picture elbo: it needs --trace FILE" in out
     status, out, _ = fitted("plot", "1.csv", "2.csv", "--kind", "covariance", "-o", "one.png")
     assert status == 0 and out == "Wrote one.png.\n"
-    status, out, _ = fitted("plot", "1.csv", "--report", "r.html", "--model", "toy.model")
-    assert status == 0 and "real mu;" in (tmp_path / "r.html").read_text()
+    status, out, _ = fitted("plot", "1.csv", "--report", "r.html", "--variables", "mu")
+    report = (tmp_path / "r.html").read_text()
+    assert status == 0 and "real mu;" in report and "Posterior predictive check</h2>" in report
+    assert report.index("<table>") < report.index("<figure>")
+    looks = ("--exp", "--log", "--line", "1", "--title", "Ratio", "--narrow")
+    status, out, _ = fitted("plot", "1.csv", "--kind", "forest", *looks, "-o", "f.svg")
+    assert status == 0 and ">Ratio<" in (tmp_path / "f.svg").read_text()
+    for kind in ("prior", "khat", "loo-pit"):  # the program and the data are those that the file names
+        assert fitted("plot", "1.csv", "--kind", kind, "-o", "k.pdf")[:2] == (0, "Wrote k.pdf.\n")
 
 
 def test_plot_that_draws_nothing_is_an_error(fitted):

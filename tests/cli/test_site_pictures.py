@@ -11,7 +11,7 @@ from ppl.cli.site import gallery, site
 from ppl.cli.site.densities import PICTURES, curves, densities, labels
 from ppl.cli.site.running import Output, expected_outputs, outputs, run, with_outputs
 from ppl.errors import PPLError
-from ppl.results.report.pictures import KINDS
+from ppl.results.pictures.table import KINDS
 from ppl.stdlib.distributions.formulas import FORMULAS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 

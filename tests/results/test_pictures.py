@@ -17,21 +17,27 @@ from ppl.kernel.draws.columns import chosen, folded
 from ppl.results.files.readers import read_all
 from ppl.results.fits.density import density, is_discrete, masses
 from ppl.results.fits.fit import variational
-from ppl.results.report.pictures import (
-    KINDS,
+from ppl.results.pictures.covariance import labelled
+from ppl.results.pictures.leave_one_out import loo_pit
+from ppl.results.pictures.marks import BAND_STEPS, band_of_ranks, band_of_uniform
+from ppl.results.pictures.material import (
+    Draws,
+    Groups,
     Material,
+    Overlay,
+    Replicated,
     Trace,
-    left_out,
-    parts,
     read_trace,
     replicated_outcomes,
-    worst,
 )
+from ppl.results.pictures.pairs import worst
+from ppl.results.pictures.table import KINDS, parts
+from ppl.results.report.log_lik import LogLik
 from ppl.results.report.reading import reading
 from ppl.results.report.report import Program, data_uri, report
 
 pytest.importorskip("matplotlib")
-from ppl.results.report.plots import Draws, labelled, ppc, predictive, save, svg
+from ppl.results.pictures.canvas import NARROW_LOOK, WIDE_LOOK, Look, save, svg
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +56,16 @@ def files(tmp_path_factory):
 @pytest.fixture(scope="module")
 def material(files):
     trace = Trace(np.array([[100.0, -90.0], [200.0, -35.0], [300.0, -34.0], [400.0, -34.1]]), "converged")
-    outcomes = replicated_outcomes(files[0], {"y": [0.5, 1.0]}, {})
-    return Material(files, files[0].columns, trace, reference=files[1], outcomes=outcomes)
+    outcomes = replicated_outcomes(files[:1], {"y": [0.5, 1.0]}, {})
+    reference = Overlay(str(files[1].path), Draws(files[1].columns, files[1].draws))
+    return Material(files, files[0].columns[:3], trace, reference, outcomes)
+
+
+def of_outcome(y, y_rep, **more):
+    """Material of an outcome alone."""
+    return Material(
+        (), (), outcomes={"y": Replicated(np.asarray(y, float), np.asarray(y_rep, float), **more)}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -60,36 +74,42 @@ def page(material):
     return report(material, "a <b>", Program("model { /* < */ }", "loop & loop"))
 
 
-@pytest.mark.rotate(2)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("wide", [True, False])
-def test_every_picture_is_svg_of_its_width_and_the_same_each_time(material, page, kind, wide):
+@pytest.fixture(scope="module")
+def there(material):
+    """The kinds that this material is enough for."""
+    return [kind for kind in KINDS.values() if not kind.missing(material)]
+
+
+def test_every_picture_is_svg_of_its_width_and_the_same_each_time(material, there, page):
     """That of the report, or a second one where the report has none."""
-    text = svg(KINDS[kind].draw(material, wide))
-    if KINDS[kind].usual(material):
-        assert data_uri(text) in page
-    else:
-        assert text == svg(KINDS[kind].draw(material, wide))
-    width = float(ElementTree.fromstring(text).get("width").removesuffix("pt")) / 72
-    assert width <= (10.5 if wide else 4.0)
+    for kind in there:
+        for look in (WIDE_LOOK, NARROW_LOOK):
+            text = svg(kind.figure(material, look))
+            if kind.usual(material):
+                assert data_uri(text) in page, kind.name
+            else:
+                assert text == svg(kind.figure(material, look)), kind.name
+            width = float(ElementTree.fromstring(text).get("width").removesuffix("pt")) / 72
+            assert width <= (10.5 if look.wide else 4.0), kind.name
+    assert {*KINDS} - {kind.name for kind in there} == {"prior", "groups", "loo-pit", "khat", "energy"}
 
 
 def test_the_trace_shows_where_the_run_stopped(material):
-    axes = KINDS["elbo"].draw(material, True).axes[0]
+    axes = KINDS["elbo"].axes(material)[0]
     assert [text.get_text() for text in axes.texts] == ["converged at 400"]
     bottom = axes.get_ylim()[0]
     assert bottom > -90 and any(list(line.get_ydata()) == [bottom] for line in axes.lines)
 
 
 def test_marginals_have_the_reference_beside_them(material):
-    axes = KINDS["marginals"].draw(material, True).axes
+    axes = KINDS["marginals"].axes(material)
     assert [a.get_title(loc="left") for a in axes] == list(material.names)
     assert [len(a.lines) for a in axes] == [6] * len(axes)  # a density, an interval and a mean, twice
 
 
 def test_marginals_mark_mean_and_interval(material):
     material = replace(material, reference=None)
-    figure = KINDS["marginals"].draw(material, True)
+    figure = KINDS["marginals"].figure(material)
     values = material.draws.column("mu")
     _, bar, dot = figure.axes[0].lines
     assert list(bar.get_xdata()) == list(np.quantile(values, (0.05, 0.95)))
@@ -98,14 +118,14 @@ def test_marginals_mark_mean_and_interval(material):
 
 
 def test_the_forest_has_a_row_a_column(material):
-    axes = KINDS["forest"].draw(material, True).axes[0]
+    axes = KINDS["forest"].axes(material)[0]
     assert [text.get_text() for text in axes.get_yticklabels()] == list(material.names)
     assert list(axes.lines[0].get_xdata()) == pytest.approx(material.draws.rows.mean(axis=0))
-    assert axes.get_xlabel() and axes.get_ylabel()
+    assert "90% intervals" in axes.get_xlabel()
 
 
 def test_the_trace_of_draws_has_a_line_a_run(material, files):
-    axes = KINDS["trace"].draw(material, True).axes
+    axes = KINDS["trace"].axes(material)
     assert [a.get_title(loc="left") for a in axes] == list(material.names)
     assert [line.get_label() for line in axes[0].lines] == ["1.csv", "2.csv"]
     assert list(axes[0].lines[1].get_ydata()) == list(files[1].draws[:, 0])
@@ -117,14 +137,14 @@ def test_what_a_picture_has_no_room_for_is_said(files):
     draws = np.random.default_rng(0).normal(size=(200, 30))
     wide = replace(files[0], columns=columns, draws=draws, mean=None)
     material = Material((wide,), columns)
-    assert left_out(material, "marginals") == (
+    assert KINDS["marginals"].left_out(material) == (
         "marginals shows 24 of 30 columns, the first; for others name them, as in --variables x.25,x.26."
     )
-    assert left_out(material, "forest") == "" and left_out(material, "predictive") == ""
+    assert KINDS["forest"].left_out(material) == ""
     asked = replace(material, named=True)
-    assert left_out(asked, "marginals") == "" and len(KINDS["marginals"].draw(asked, True).axes) == 30
+    assert KINDS["marginals"].left_out(asked) == "" and len(KINDS["marginals"].axes(asked)) == 30
     shown, _ = worst(asked, 8)
-    message = left_out(asked, "pairs")
+    message = KINDS["pairs"].left_out(asked)
     assert "8 of 30 columns, those with the worst k-hat" in message
     assert message.split()[-1].split(",")[0] not in shown
 
@@ -138,7 +158,7 @@ def test_pairs_are_those_with_the_worst_khat(material):
 def test_captions_are_true_of_what_was_done(material, files):
     assert KINDS["pairs"].caption(material).title == "Pairs with the worst k-hat"
     assert "red" not in KINDS["marginals"].caption(replace(material, reference=None)).reading
-    assert str(material.reference.path) in KINDS["marginals"].caption(material).reading
+    assert material.reference.name in KINDS["marginals"].caption(material).reading
     silent = replace(material, files=tuple(replace(file, internal={}) for file in files))
     assert KINDS["pairs"].caption(silent).title == "Pairs"
     assert "darker" not in KINDS["pairs"].caption(silent).reading
@@ -158,7 +178,7 @@ def test_large_variables_are_folded():
 
 def test_the_report_begins_with_the_verdict_and_folds_its_table(material, page):
     message = material.files[0].provenance
-    assert page.index(message.judgement[:30]) < page.index("ELBO ") < page.index("<table>")
+    assert page.index(message.judgement[:30]) < page.index("<table>") < page.index("<figure>")
     assert "Converged: " in page and "<th>mu</th>" in page and "<th>y_rep.1</th>" not in page
     asked = report(replace(material, names=("y_rep.2",), named=True), "toy")
     assert asked.count("<tr><th>") == 2 and "<th>y_rep.2</th>" in asked and "Left out" not in asked
@@ -166,57 +186,192 @@ def test_the_report_begins_with_the_verdict_and_folds_its_table(material, page):
 
 
 def test_the_heat_map_is_the_correlation(material):
-    image = KINDS["covariance"].draw(material, True).axes[0].images[0]
+    image = KINDS["covariance"].axes(material)[0].images[0]
     assert np.allclose(image.get_array(), np.corrcoef(material.draws.rows, rowvar=False))
 
 
 def test_the_predictive_picture_has_the_data(material):
-    points = KINDS["predictive"].draw(material, True).axes[0].lines[-1]
+    points = KINDS["predictive"].axes(material)[0].lines[-1]
     assert list(points.get_ydata()) == [0.5, 1.0]
 
 
-def test_many_observations_become_densities():
+def test_many_observations_are_drawn_over_their_means():
     rng = np.random.default_rng(0)
-    axes = predictive(rng.normal(size=500), rng.normal(size=(80, 500))).axes[0]
-    assert len(axes.lines) == 41
+    y_rep = rng.normal(size=(80, 500))
+    axes = KINDS["predictive"].axes(of_outcome(y_rep[0], y_rep[1:]))[0]
+    assert np.allclose(axes.lines[-1].get_xdata(), y_rep[1:].mean(axis=0))
+    assert np.array_equal(axes.lines[-1].get_ydata(), y_rep[0])
 
 
 def test_a_predictive_check_counts_replications():
     """Data twice as wide as the replications have an sd that none of these reaches."""
     rng = np.random.default_rng(0)
     y_rep = rng.normal(size=(400, 100))
-    first, *others = ppc(2 * rng.normal(size=100), y_rep).axes
+    first, *others = KINDS["ppc"].axes(of_outcome(2 * rng.normal(size=100), y_rep))
     titles = [axes.get_title(loc="left") for axes in others]
-    assert [title.partition(":")[0] for title in titles] == ["mean", "sd", "least", "greatest"]
-    assert titles[1].endswith("= 0.00") and len(first.lines) == 41
-    same = ppc(y_rep[7], y_rep).axes[2].get_title(loc="left")
-    assert float(same.rpartition("= ")[2]) == pytest.approx(np.mean(y_rep.std(1) >= y_rep[7].std()), abs=6e-3)
+    assert [title.partition(" ")[0] for title in titles] == ["mean", "sd", "least", "greatest"]
+    assert titles[1].endswith("(P = 0.00)") and len(first.lines) == 41
+    same = KINDS["ppc"].axes(of_outcome(y_rep[7], y_rep))[2].get_title(loc="left")
+    shown = float(same.rpartition("= ")[2].rstrip(")"))
+    assert shown == pytest.approx(np.mean(y_rep.std(1) >= y_rep[7].std()), abs=6e-3)
+
+
+def heights(axes):
+    return [patch.get_height() for patch in axes.patches]
+
+
+def test_whole_numbers_are_bars_with_intervals_of_replications():
+    """A number is counted where it is; of two values the mean alone is a statistic."""
+    rng = np.random.default_rng(0)
+    y_rep = rng.binomial(1, 0.3, size=(500, 50))
+    axes, mean = KINDS["ppc"].axes(of_outcome([0] * 20 + [1] * 30, y_rep))
+    assert heights(axes) == [20, 30] and mean.get_title(loc="left").startswith("mean")
+    low, high = np.quantile(y_rep.sum(axis=1), (0.05, 0.95))
+    assert [list(line[:, 1]) for line in axes.collections[0].get_segments()][1] == [low, high]
+    counts = rng.poisson(3, size=(500, 200))
+    rootogram = KINDS["rootogram"].axes(of_outcome(counts[0], counts))[0]
+    assert heights(rootogram)[:4] == [float((counts[0] == k).sum()) for k in range(4)]
+    assert rootogram.get_yaxis().get_transform().transform(np.array([9.0])) == 3
+    titles = [axes.get_title(loc="left") for axes in KINDS["ppc"].axes(of_outcome(counts[0], counts))]
+    assert "zeros (P" in titles[3] and KINDS["rootogram"].usual(of_outcome(counts[0], counts))
+    wide = KINDS["rootogram"].axes(of_outcome(1000 * counts[0], 1000 * counts))[0]
+    assert sum(heights(wide)) == 200 and len(heights(wide)) <= 61
+
+
+def test_groups_have_a_panel_or_a_row_each():
+    """Levels by name, in their order, with how many observations each has."""
+    y, codes = np.array([1.0, 2, 3, 4, 5]), np.array([0, 1, 1, 0, 1])
+    y_rep = np.tile(y, (40, 1)) + np.arange(40)[:, None] / 40
+    material = of_outcome(y, y_rep, groups=Groups("clinic", ("Bath", "Hull", "York"), codes))
+    rows = KINDS["groups"].axes(material)[0]
+    assert [text.get_text() for text in rows.get_yticklabels()] == ["Bath (2)", "Hull (3)"]
+    assert list(rows.lines[-1].get_xdata()) == [2.5, 10 / 3] and "by clinic" in rows.get_xlabel()
+    assert [axes.get_title(loc="left") for axes in KINDS["ppc"].axes(material)] == ["Bath (2)", "Hull (3)"]
+
+
+def test_columns_of_data_are_groups(files):
+    y, simulated = np.arange(6.0).reshape(3, 2), {"x": np.arange(1200.0).reshape(200, 3, 2)}
+    data = {"x": y, "row": ["b", "a", "b"], "each": [[0, 1], [1, 1], [0, 0]], "long": [1, 2], "word": "x"}
+    groups = replicated_outcomes(files[:1], data, simulated, by="row")["x"].groups
+    assert groups.levels == ("a", "b") and groups.codes.tolist() == [1, 0, 1, 1, 0, 1]
+    found = replicated_outcomes(files[:1], data, simulated, by="each")["x"]
+    assert found.groups.levels == ("each 0", "each 1") and found.y.tolist() == [0, 2, 4, 1, 3, 5]
+    assert [level[1].tolist() for level in found.by_group()] == [[0, 4, 5], [2, 1, 3]]
+    for by, says in (
+        ("long", "has no value for each observation of x"),
+        ("word", "no value"),
+        ("z", "no column z"),
+    ):
+        with pytest.raises(DataError, match=says):
+            replicated_outcomes(files[:1], data, simulated, by=by)
+
+
+# --- ECDFs ---------------------------------------------------------------------------------------
+
+
+def test_left_out_rows_of_the_right_model_have_uniform_pits():
+    """Of known parameters, with equal weights; counts are spread over the jumps of their cdf."""
+    rng = np.random.default_rng(0)
+    y, y_rep = rng.normal(size=400), rng.normal(size=(1000, 400))
+    rows = LogLik(tuple(map(str, range(400))), np.zeros((1000, 400)), np.zeros(1000))
+    assert np.allclose(loo_pit(rows, y, y_rep), (y_rep < y).mean(axis=0))
+    counts = rng.poisson(1.0, size=(1001, 400)).astype(float)
+    for pits in (loo_pit(rows, y, y_rep), loo_pit(rows, counts[0], counts[1:])):
+        below = (
+            np.searchsorted(np.sort(pits), np.arange(1, BAND_STEPS) / BAND_STEPS) / 400
+            - np.arange(1, BAND_STEPS) / BAND_STEPS
+        )
+        low, high = band_of_uniform(400)
+        assert ((low <= below) & (below <= high)).all()
+    with pytest.raises(DataError, match="400 values at 1000 draws"):
+        loo_pit(replace(rows, values=np.zeros((10, 400))), y, y_rep)
+
+
+@pytest.mark.parametrize(("total", "n"), [(0, 50), (400, 100)])
+def test_a_band_has_95_percent_of_whole_ecdfs(total, n):
+    """Of values and ranks with other random numbers than those that it was made with."""
+    rng = np.random.default_rng(7)
+    low, high = band_of_ranks(total, n) if total else band_of_uniform(n)
+    steps, inside = np.arange(1, BAND_STEPS) / BAND_STEPS, 0
+    for _ in range(400):
+        x = rng.choice(total, n, replace=False) / total if total else rng.uniform(size=n)
+        below = np.searchsorted(np.sort(x), steps) / n - steps
+        inside += bool(((low <= below + 1e-9) & (below - 1e-9 <= high)).all())
+    assert 0.92 < inside / 400 < 0.985
+
+
+def test_ranks_of_a_shifted_run_leave_the_band(files):
+    moved = replace(files[1], draws=files[1].draws + 3)
+    axes = KINDS["rank"].axes(Material((files[0], moved), files[0].columns[:1]))[0]
+    band = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert max(axes.lines[1].get_ydata()) > 2 * band.max()
+    assert (
+        KINDS["rank"].missing(Material(files[:1], files[0].columns))[0].what
+        == "draws of several runs or chains"
+    )
+
+
+def test_energy_has_the_fraction_of_missing_information(files):
+    """A random walk of energies has next to no information."""
+    walk = np.random.default_rng(0).normal(size=200).cumsum()
+    chains = tuple(
+        replace(file, internal={"energy__": e})
+        for file, e in zip(files, (walk, walk * 0 + np.arange(200) % 2), strict=True)
+    )
+    titles = [axes.get_title(loc="left") for axes in KINDS["energy"].axes(Material(chains, files[0].columns))]
+    assert float(titles[0].rpartition(" ")[2]) < 0.1 and titles[1] == "2.csv: BFMI 3.98"
+
+
+# --- Looks ---------------------------------------------------------------------------------------
+
+
+def test_a_log_axis_a_transform_and_a_line(files):
+    positive = Material(files, ("mu",), transform=np.exp)
+    axes = KINDS["forest"].axes(positive, Look(log=True, line=1.0, title="Ratios"))[0]
+    assert axes.get_xscale() == "log" and axes.get_title(loc="left") == "Ratios"
+    assert list(axes.lines[0].get_xdata()) == [1, 1] and axes.get_xlabel().startswith("exp(value)")
+    assert axes.lines[1].get_xdata()[0] == pytest.approx(np.exp(positive.draws.rows).mean())
+    density_of_log = KINDS["marginals"].axes(positive, Look(log=True))[0].lines[0]
+    _, height = density(np.exp(positive.draws.column("mu")))
+    assert not np.allclose(density_of_log.get_ydata(), height)
+    with pytest.raises(DataError, match="mu has values that are not positive"):
+        KINDS["forest"].axes(replace(positive, transform=None), Look(log=True))
+    with pytest.raises(DataError, match="covariance has no axis of values"):
+        KINDS["covariance"].axes(Material(files, files[0].columns), Look(line=0.0))
+
+
+def test_the_prior_is_cut_off_where_it_reaches_far_beyond(files):
+    wide = Draws(("mu",), 1000 * np.random.default_rng(0).normal(size=(400, 1)))
+    material = Material(files, ("mu",), prior=Overlay("prior", wide))
+    low, high = KINDS["prior"].axes(material)[0].get_xlim()
+    assert high - low < 10 * np.ptp(material.draws.rows)
 
 
 def test_outcomes_have_a_picture_each(files, material):
     """Replications among the draws or simulated, by any name; missing values are left out."""
     simulated = {"x": np.arange(600.0).reshape(200, 3)}
     data = {"N": 3, "y": [0.5, 1.0], "x": [1.0, None, 2.0], "word": "a"}
-    found = replicated_outcomes(files[0], data, simulated)
+    found = replicated_outcomes(files[:1], data, simulated)
     assert [*found] == ["y", "x"] and found["x"].y.tolist() == [1, 2]
     assert np.array_equal(found["x"].y_rep, simulated["x"][:, [0, 2]])
-    assert [*replicated_outcomes(files[0], data, simulated, "x")] == ["x"]
-    other = replicated_outcomes(files[0], {"b": [0.5, 1.0]}, {}, "b", "y_rep")
+    assert [*replicated_outcomes(files[:1], data, simulated, "x")] == ["x"]
+    other = replicated_outcomes(files[:1], {"b": [0.5, 1.0]}, {}, "b", "y_rep")
     assert np.array_equal(other["b"].y_rep, found["y"].y_rep)
-    assert not replicated_outcomes(files[0], data, simulated, replicated="z")
+    assert not replicated_outcomes(files[:1], data, simulated, replicated="z")
     both = replace(material, outcomes=found)
-    drawn = {name: KINDS["ppc"].draw(part, False) for name, part in parts(both, "ppc")}
-    titles = {name: figure.axes[1].get_title(loc="left") for name, figure in drawn.items()}
-    assert titles["x"].startswith("mean: P(x_rep ≥ x) = ") and [*titles] == ["y", "x"]
-    assert [*parts(both, "forest")] == [("", both)]
-    page = report(both, "a")
+    drawn = {name: KINDS["ppc"].axes(part, NARROW_LOOK)[0] for name, part in parts(both, KINDS["ppc"])}
+    assert [axes.get_xlabel() for axes in drawn.values()] == [*drawn] == ["y", "x"]
+    assert [*parts(both, KINDS["forest"])] == [("", both)]
+    page = report(replace(both, files=files[:1], names=("mu",), trace=None), "a")
     assert "Posterior predictive check of x</h2>" in page and "Posterior predictive of y</h2>" in page
 
 
 def test_pictures_whose_material_is_missing_are_left_out(files):
     bare = Material(files, files[0].columns[:1])
-    drawn = {name for name, kind in KINDS.items() if kind.draw(bare, True) is not None}
-    assert drawn == {"marginals", "forest", "trace"}
+    drawn = {name for name, kind in KINDS.items() if not kind.missing(bare)}
+    assert drawn == {"marginals", "forest", "trace", "rank"}
+    with pytest.raises(DataError, match=r"ppc needs an outcome with replicated data\."):
+        KINDS["ppc"].axes(bare)
 
 
 def test_a_column_that_never_varies_or_is_nan_harms_nothing(files):
@@ -226,34 +381,32 @@ def test_a_column_that_never_varies_or_is_nan_harms_nothing(files):
     material = Material((file,), file.columns)
     assert material.constant == file.columns[:3] and material.draws.columns == file.columns[3:]
     for kind in KINDS.values():
-        figure = kind.draw(material, True)
-        assert figure is None or svg(figure)
+        assert kind.missing(material) or svg(kind.figure(material))
     nothing = Material((file,), file.columns[:3])
-    assert [name for name, kind in KINDS.items() if kind.draw(nothing, True)] == []
+    assert [name for name, kind in KINDS.items() if not kind.missing(nothing)] == []
 
 
 @pytest.mark.rotate(2)
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_warning_leaks(files, kind, tmp_path):
+def test_no_warning_leaks(files):
     rng = np.random.default_rng(0)
     rows = files[0].draws.copy()
     rows[:, 0], rows[:, 1] = rng.standard_cauchy(200) ** 9 * 1e200, rng.normal(size=200) * 1e-300
     rows[:, 2], rows[:5, 3] = rng.poisson(3, 200), np.inf
-    for internal, wide in (({}, True), (files[0].internal, False)):
+    for internal, look, kinds in (({}, WIDE_LOOK, KINDS), (files[0].internal, NARROW_LOOK, ["pairs"])):
         file = replace(files[0], draws=rows, internal=internal)
-        material = Material((file,), file.columns, reference=replace(file, draws=np.ones_like(rows)))
-        figure = KINDS[kind].draw(material, wide)
-        if figure:
-            save(figure, tmp_path / "a.png")
+        ones = Overlay("ones", Draws(file.columns, np.ones_like(rows)))
+        material = Material((file, file), file.columns, reference=ones)
+        for kind in (KINDS[name] for name in kinds if not KINDS[name].missing(material)):
+            kind.figure(material, look).draw_without_rendering()
 
 
 def test_files_by_suffix(material, tmp_path):
-    save(KINDS["elbo"].draw(material, True), tmp_path / "a.png")
-    save(KINDS["elbo"].draw(material, True), tmp_path / "a.svg")
+    save(KINDS["elbo"].figure(material), tmp_path / "a.png")
+    save(KINDS["elbo"].figure(material), tmp_path / "a.svg")
     contents = set()
     for _ in range(2):
-        save(KINDS["elbo"].draw(material, True), tmp_path / "a.pdf")
+        save(KINDS["elbo"].figure(material), tmp_path / "a.pdf")
         contents.add((tmp_path / "a.pdf").read_bytes())
     assert len(contents) == 1 and contents.pop().startswith(b"%PDF")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
@@ -273,6 +426,15 @@ def test_a_density_integrates_to_one_and_stays_inside_the_support():
     x, height = density(values)
     assert x[0] >= 0 and np.trapezoid(height, x) == pytest.approx(0.995, abs=0.01)
     assert height[0] == pytest.approx(1.0, abs=0.15)
+
+
+def test_a_density_ends_where_the_support_ends():
+    """Known: at the bound, not at the least draw; without bounds it goes on to where it is low."""
+    values = np.random.default_rng(0).exponential(size=200) + 0.05
+    x, height = density(values, (0, np.inf))
+    assert x[0] == 0 and height[0] > 0.5
+    x, height = density(values, (-np.inf, np.inf))
+    assert x[0] < 0 and height[0] < 0.35
 
 
 def test_counts_are_masses():
@@ -348,13 +510,13 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_report_is_one_file_that_asks_for_nothing(page):
+def test_the_report_is_one_file_that_asks_for_nothing(page, material, there):
     parsed = Page(page)
     assert not parsed.open and "script" not in [tag for tag, _ in parsed.tags]
     assert not re.search(r"(src|href|srcset)=\"(?!data:)|url\(|@import", page)
     assert "a &lt;b&gt;" in page and "loop &amp; loop" in page and "k-hat" in page
     pictures = [attrs for tag, attrs in parsed.tags if tag in ("img", "source")]
-    assert len(pictures) == 2 * len(KINDS)
+    assert len(pictures) == 2 * len([k for k in there if k.usual(material)])
     for attrs in pictures:
         uri = attrs.get("src") or attrs["srcset"]
         ElementTree.fromstring(base64.b64decode(uri.partition("base64,")[2]))
@@ -362,10 +524,10 @@ def test_the_report_is_one_file_that_asks_for_nothing(page):
 
 def test_draws_by_column():
     draws = Draws(("a", "b"), np.array([[1.0, np.nan], [2.0, 3.0]]))
-    assert draws.column("b").tolist() == [3.0] and draws.first(1).columns == ("a",)
+    assert draws.column("b").tolist() == [3.0] and draws.only(["b"]).rows.shape == (2, 1)
 
 
 def test_without_matplotlib_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(PPLError, match=r"pip install .*(matplotlib|plot)"):
-        predictive(np.zeros(2), np.zeros((3, 2)))
+        KINDS["predictive"].axes(of_outcome([0, 1], np.zeros((3, 2))))

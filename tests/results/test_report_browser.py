@@ -6,7 +6,8 @@ from browser import measured, needs_chromium
 
 from ppl.results.files.readers import read_all
 from ppl.results.fits.fit import variational
-from ppl.results.report.pictures import KINDS, Material, Trace
+from ppl.results.pictures.material import Material, Replicated, Trace
+from ppl.results.pictures.table import KINDS
 
 pytest.importorskip("matplotlib")
 from ppl.results.report.report import Program, report
@@ -19,16 +20,23 @@ def folder(toy, tmp_path):
     (tmp_path / "toy.csv").write_text(text)
     files = read_all([tmp_path / "toy.csv"])
     trace = Trace(np.array([[100.0, -40.0], [200.0, -35.0], [300.0, -34.0]]), "converged")
-    material = Material(files, files[0].columns, trace, files[0], np.array([0.5, 1.0]))
+    material = Material(
+        files,
+        files[0].columns,
+        trace,
+        outcomes={"y": Replicated(np.array([0.5, 1.0]), files[0].draws[:, :2])},
+    )
     program = Program("model { " + "x + " * 100 + "x; }", "plan " * 60)
     (tmp_path / "report.html").write_text(report(material, "a_rather_long_name_of_a_model_file", program))
-    return tmp_path
+    return tmp_path, material
 
 
 @needs_chromium
 def test_the_report_in_a_browser(folder):
+    folder, material = folder
     for (_, width), measures in measured(folder, ["report.html"]).items():
         assert measures["scroll"] <= width, "the page itself never scrolls sideways"
-        assert len(measures["images"]) == len({*KINDS} - {"trace"}), "draws of q have no order"
+        there = [kind for kind in KINDS.values() if kind.usual(material) and not kind.missing(material)]
+        assert len(measures["images"]) == len(there) == 7
         for natural, shown in measures["images"]:
             assert natural > 0 and 0.85 * natural <= shown <= width, "type of 8.5 points keeps its size"

@@ -144,7 +144,8 @@ def test_the_method_has_the_names_and_defaults_of_the_table():
 
 def test_the_picture_has_a_panel_for_each_column(exact, tmp_path):
     pytest.importorskip("matplotlib")
-    from ppl.results.report.plots import rank_histograms, save
+    from ppl.results.pictures.canvas import save
+    from ppl.results.pictures.statistic import rank_histograms
 
     figure = rank_histograms(exact.ranks, exact.columns, exact.draws)
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["m"]

@@ -16,7 +16,8 @@ from ppl.results.doctor.finding import Finding
 from ppl.results.doctor.parameters import conflict, narrowest, prior_predictive, uninformed, units
 from ppl.results.doctor.rows import influential
 from ppl.results.doctor.shape import family, loo_pit, outliers, repeated
-from ppl.results.report import plots
+from ppl.results.pictures.canvas import save
+from ppl.results.pictures.statistic import statistic
 
 FALSE_ALARMS = 0.01
 """The probability that a model that is right has a finding, over all checks (Bonferroni's bound)."""
@@ -80,7 +81,7 @@ class Examination:
         """
         paths = [Path(folder) / f"{f.code}.svg" for f in self.findings]
         for path, f in zip(paths, self.findings, strict=True):
-            plots.save(plots.statistic(*f.reference), path)
+            save(statistic(*f.reference), path)
         return paths
 
     @property

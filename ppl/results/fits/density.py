@@ -16,9 +16,14 @@ def varies(values: Floats) -> bool:
     return len(finite) > 0 and bool(np.ptp(finite) > EQUAL_BUT_ROUNDING * np.abs(finite).max())
 
 
+def is_whole(values: Floats) -> bool:
+    """Whether all values are whole numbers."""
+    return bool(np.all(values == np.round(values)))
+
+
 def is_discrete(values: Floats) -> bool:
     """Whether the values are whole numbers within a range of a few."""
-    return bool(np.all(values == np.round(values)) and np.ptp(values) < MOST_BARS)
+    return is_whole(values) and bool(np.ptp(values) < MOST_BARS)
 
 
 def masses(values: Floats) -> tuple[Floats, Floats]:
@@ -28,20 +33,23 @@ def masses(values: Floats) -> tuple[Floats, Floats]:
     return least + np.arange(len(counts), dtype=float), counts / len(values)
 
 
-def density(values: Floats, points: int = 100) -> tuple[Floats, Floats]:
-    """A kernel estimate on a grid over the central 99% of the values.
+def density(
+    values: Floats, support: tuple[float, float] | None = None, points: int = 100
+) -> tuple[Floats, Floats]:
+    """A kernel estimate on a grid over the central 99% of the values and a margin, within the support.
 
-    The values are reflected at their extremes, so that a density does not leak over the edge of its support,
-    and scaled, so that the squares of none of them overflow.
+    The values are reflected at the ends of the support, at their extremes where it is unknown, so that a
+    density does not leak over the edge, and scaled, so that the squares of none of them overflow.
     """
     from scipy.stats import gaussian_kde  # a second that a fit, which draws nothing, need not wait
 
     scale = float(np.abs(values).max())
     values = values / scale
-    least, greatest = float(values.min()), float(values.max())
+    ends = np.array(support) / scale if support else np.array([values.min(), values.max()])
     low, high = np.quantile(values, (0.005, 0.995))
-    margin = 0.05 * (high - low)
-    grid = np.linspace(max(least, low - margin), min(greatest, high + margin), points)
+    margin = (0.2 if support else 0.05) * (high - low)
+    grid = np.linspace(max(ends[0], low - margin), min(ends[1], high + margin), points)
     estimate = gaussian_kde(values)
-    height: Floats = estimate(grid) + estimate(2 * least - grid) + estimate(2 * greatest - grid)
+    images = (2 * end - grid for end in ends[np.isfinite(ends)])
+    height: Floats = estimate(grid) + sum(estimate(image) for image in images)
     return grid * scale, height / scale

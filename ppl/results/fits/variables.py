@@ -58,9 +58,11 @@ if TYPE_CHECKING:
     from ppl.results.fits.by_row import RowsByOutcome
     from ppl.results.fits.expected import Expected
     from ppl.results.fits.scenarios import Effects
+    from ppl.results.pictures.plots import Plots
 
 by_row, new_rows = LateModule("ppl.results.fits.by_row"), LateModule("ppl.results.fits.new_rows")
 expected, scenarios = LateModule("ppl.results.fits.expected"), LateModule("ppl.results.fits.scenarios")
+pictures = LateModule("ppl.results.pictures.plots")
 """What few fits are asked for, which imports the compiler."""
 
 
@@ -110,6 +112,10 @@ class VariablesOfDraws(ABC):
     @abstractmethod
     def _sample_stats(self) -> dict[str, Any]:
         """What the algorithm says of each draw, shape (chains, draws), by ArviZ's names."""
+
+    @abstractmethod
+    def method_variables(self) -> dict[str, Floats]:
+        """What the algorithm says of each draw, shape (draws, ...), by the names of the file's columns."""
 
     @property
     @abstractmethod
@@ -535,6 +541,20 @@ class VariablesOfDraws(ABC):
         if name not in found:
             raise InferenceError(f"`{name}` is not a discrete parameter; they are {', '.join(found)}.")
         return found[name]
+
+    @property
+    def plot(self) -> "Plots":
+        """Pictures of the fit by kind, drawn by matplotlib: `fit.plot.forest("theta")` returns its axes.
+
+        Example:
+            >>> axes = fit.plot.forest(["mu", "theta"], title="Schools")
+            >>> axes.get_title(loc="left"), [text.get_text() for text in axes.get_yticklabels()][:2]
+            ('Schools', ['mu', 'theta.1'])
+            >>> fit.plot.ppc(narrow=True).shape
+            (5,)
+        """
+        plots: Plots = pictures.Plots(self)
+        return plots
 
     @checks
     def draws_pd(self, vars: str | Sequence[str] | None = None) -> "pd.DataFrame":

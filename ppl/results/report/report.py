@@ -11,8 +11,9 @@ from ppl import html
 from ppl.kernel.draws.columns import folded
 from ppl.results.files.arviz import POINTWISE, PREDICTIVE
 from ppl.results.files.read_csv import DrawsFile
-from ppl.results.report.pictures import KINDS, Material, parts
-from ppl.results.report.plots import svg
+from ppl.results.pictures.canvas import NARROW_LOOK, WIDE_LOOK, svg
+from ppl.results.pictures.material import Material
+from ppl.results.pictures.table import KINDS, parts
 from ppl.results.report.reading import reading
 from ppl.results.report.stansummary import figure_texts, headings, stansummary, stated
 from ppl.results.report.style import USUAL
@@ -40,8 +41,8 @@ def report(material: Material, title: str, program: Program | None = None) -> st
             f'<p class="verdict">{escape(reading(material.files, material.names))}</p>',
             f'<p class="stated">{escape(stated(material.files))}</p>',
             *how_it_went(material.files),
-            *pictures(material),
             *table(material),
+            *pictures(material),
             *source(program),
         ]
     )
@@ -62,11 +63,10 @@ def how_it_went(files: Sequence[DrawsFile]) -> Iterator[str]:
 
 
 def pictures(material: Material) -> Iterator[str]:
-    usual = [(name, kind) for name, kind in KINDS.items() if kind.usual(material)]
-    for kind, outcome, part in ((kind, *each) for name, kind in usual for each in parts(material, name)):
-        wide, narrow = kind.draw(part, True), kind.draw(part, False)
-        if wide is None or narrow is None:
-            continue
+    there = [kind for kind in KINDS.values() if kind.usual(material) and not kind.missing(material)]
+    each = ((kind, *of_outcome) for kind in there for of_outcome in parts(material, kind))
+    for kind, outcome, part in each:
+        wide, narrow = kind.figure(part, WIDE_LOOK), kind.figure(part, NARROW_LOOK)
         title, words = kind.caption(part)
         title += f" of {outcome}" if outcome else ""
         yield f"<h2>{escape(title)}</h2>\n<figure>\n<picture>"

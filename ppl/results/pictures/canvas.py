@@ -1,0 +1,200 @@
+"""What pictures are drawn on: their look, panels and files. Matplotlib is imported when a picture is drawn.
+
+Every picture comes wide, for a page or a file, and narrow, for a telephone: the same content in as many rows
+as it needs, with type of the same size.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from io import StringIO
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ppl.errors import ArgumentError, MissingPackage
+from ppl.files import replacing
+from ppl.system.distribution import requirements
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FITTED, OTHER, GREY = "#1f5a8a", "#c8553d", "#8a8f98"
+COLOURS = (FITTED, OTHER, "#4c8c4a", "#8d6bb0", "#b8860b", "#5b6770")
+"""Colours of several runs, one after the other."""
+
+
+@dataclass(frozen=True)
+class PictureSizes:
+    """The widths of pictures in inches."""
+
+    wide: float = 10.5
+    """1280 pixels less the margins, at 96 pixels an inch."""
+
+    narrow: float = 4.0
+    """390 pixels less the margins."""
+
+    decade: float = 10.0
+    """A log axis over a smaller ratio has ticks as a linear one has."""
+
+
+PICTURE_SIZES = PictureSizes()
+SUFFIXES = (".png", ".svg", ".pdf")
+PATH, LONG = re.compile(r'\bd="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
+STYLE = str(files(__package__).joinpath("pictures.mplstyle"))
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How a picture is drawn: wide or narrow, its title, a log axis of values, a reference line at a value.
+
+    `values` is the axis of values, "x" or "y". `axes` are the user's own, for a picture of one panel. A
+    figure that is `managed` is one of pyplot, which notebooks show.
+    """
+
+    wide: bool = True
+    title: str = ""
+    log: bool = False
+    line: float | None = None
+    values: str = "x"
+    axes: Any = None
+    managed: bool = False
+
+
+WIDE_LOOK, NARROW_LOOK = Look(), Look(wide=False)
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """The style of pictures, whatever the user's own is.
+
+    Raises:
+        MissingPackage: matplotlib is not installed.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingPackage("A picture", "matplotlib", *requirements("plot")) from None
+    with matplotlib.rc_context(fname=STYLE):
+        yield
+
+
+# --- Panels --------------------------------------------------------------------------------------
+
+
+def panels(look: Look, n: int, across: int, height: float, width: float | None = None) -> list["Axes"]:
+    """`n` panels in rows of `across`, `height` inches each, with the log axis and the line of the look.
+
+    Raises:
+        ArgumentError: the user's axes are to hold several panels.
+    """
+    if look.axes is not None and n > 1:
+        raise ArgumentError(f"ax cannot hold a picture of {n} panels; leave it out")
+    rows = ceil(n / across)
+    figure = (
+        None
+        if look.axes
+        else blank(look, width or (PICTURE_SIZES.wide if look.wide else PICTURE_SIZES.narrow), rows * height)
+    )
+    each = [figure.add_subplot(rows, across, k + 1) for k in range(n)] if figure else [look.axes]
+    for axes in each:
+        if look.log:
+            axes.set(**{f"{look.values}scale": "log"})
+        if look.line is not None:
+            draw_line = axes.axvline if look.values == "x" else axes.axhline
+            draw_line(look.line, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+    return each
+
+
+def blank(look: Look, width: float, height: float) -> "Figure":
+    """An empty figure, `width` times `height` inches."""
+    if look.managed:
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=(width, height))
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height))
+
+
+def finish(each: "list[Axes]", look: Look) -> None:
+    """The title of the whole, and ticks of log axes as numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    figure = each[0].figure
+    if look.title and len(figure.axes) == 1:
+        each[0].set_title(look.title)
+    elif look.title:
+        figure.suptitle(look.title, x=0.01, ha="left", fontsize=10)
+    for axes in each if look.log else ():
+        axis = getattr(axes, f"{look.values}axis")
+        low, high = axis.get_view_interval()
+        narrow = high / low < PICTURE_SIZES.decade
+        axis.set_major_locator(
+            MaxNLocator(5, steps=[1, 2, 5, 10]) if narrow else LogLocator(subs=(1, 2, 5), numticks=6)
+        )
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def without_heights(axes: "Axes", **texts: Any) -> None:
+    """Axes of which the form of a density matters, not its height."""
+    axes.set(yticks=[], **texts)
+    axes.spines["left"].set_visible(False)
+
+
+def legend(each: "list[Axes]") -> None:
+    """Above the panels, where it hides nothing; of many entries in the narrow picture in several rows."""
+    axes, figure = each[0], figure_of(each)
+    handles, labels = axes.get_legend_handles_labels()
+    style = {"fontsize": 7, "handlelength": 1, "borderpad": 0}
+    columns = 3 if figure.get_figwidth() < PICTURE_SIZES.wide / 2 else len(labels) or 1
+    if len(each) > 1:
+        figure.legend(handles, labels, loc="outside upper right", ncols=columns, **style)
+    elif labels:
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 0.98), ncols=columns, **style)
+
+
+def around(each: "list[Axes]", x: str, y: str) -> None:
+    """What the axes of all panels are."""
+    if len(each) == 1:
+        each[0].set(xlabel=x, ylabel=y)
+        return
+    for axes in each:
+        axes.set(xlabel="", ylabel="")
+    each[0].figure.supxlabel(x, fontsize=8)
+    each[0].figure.supylabel(y, fontsize=8)
+
+
+def figure_of(each: "list[Axes]") -> "Figure":
+    """The figure that panels are of."""
+    return cast("Figure", each[0].figure)
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+
+def svg(figure: "Figure") -> str:
+    """The figure as SVG text, the same bytes every time, its paths to a hundredth of a point."""
+    out = StringIO()
+    _save(figure, out, format="svg", metadata={"Date": None})
+    return PATH.sub(lambda path: LONG.sub(lambda x: f"{float(x[0]):.2f}", path[0]), out.getvalue())
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Writes the figure as SVG, PDF or PNG, by the suffix of `path`; the same bytes every time."""
+    with replacing(path) as part:
+        if path.suffix == ".svg":
+            part.write(svg(figure).encode())
+        elif path.suffix == ".pdf":
+            _save(figure, part, format="pdf", metadata={"CreationDate": None})
+        else:
+            _save(figure, part, format="png", dpi=150)
+
+
+def _save(figure: "Figure", where: Any, **options: Any) -> None:
+    with styled():
+        figure.savefig(where, **options)
