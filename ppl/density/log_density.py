@@ -20,6 +20,7 @@ from ppl.density.labels import labels_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.errors import ArgumentError, InferenceError, Rejection
+from ppl.kernel.advi.target import Capabilities
 from ppl.kernel.density.data import Data
 from ppl.kernel.density.layout import free_names, parameters_of
 from ppl.kernel.density.reading import leaves
@@ -570,7 +571,7 @@ class LogDensity:
             return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, leaves))
 
 
-class OfPosterior:
+class OfPosterior(Capabilities):
     """What a target answers as its posterior does."""
 
     posterior: LogDensity

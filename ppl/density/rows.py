@@ -18,6 +18,7 @@ from ppl.data.shares import Share
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
+from ppl.kernel.advi.target import Capabilities
 from ppl.kernel.density.data import Data, Floats, Rows
 from ppl.optimise.forms import ARRAYS, Form, rest_of, rows_of, rows_on_sides
 from ppl.optimise.passes.one_side import Sides, sides_of
@@ -55,7 +56,7 @@ ROW_SPLIT = RowLimits()
 
 
 @dataclass(frozen=True, eq=False)
-class ByRows:
+class ByRows(Capabilities):
     """A posterior whose row terms can be had for any subset of rows; rows count from 0.
 
     It is a target of inference (inference.subsampling.Subsampled): whole by itself, `minibatch(rows)` of it.
@@ -190,7 +191,7 @@ class ByRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Minibatch:
+class Minibatch(Capabilities):
     """The posterior in which only some rows count, each n_rows / len(rows) times."""
 
     whole: ByRows

@@ -112,7 +112,7 @@ class CompiledByRows(Forwarding):
         with jax.enable_x64(True), jax.default_device(batch.device):
             arguments = batch.density.on_rows(batch.arguments, rows)
         width = self.batches.width_of(min(len(rows), rows_at_once(self.batches)))
-        return replace(batch, arguments=arguments, width=width)
+        return replace(batch, arguments=arguments, largest=width)
 
     def fused_steps(
         self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows

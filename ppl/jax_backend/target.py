@@ -70,9 +70,9 @@ COMPILED = TargetLimits()
 class CompiledTarget(OfPosterior):
     """A posterior's log density by compiled code (inference.target.Target), in double precision.
 
-    `width` is about the size of the largest array of an evaluation. One that is `quick` leaves uncompiled
-    what a single fit would hardly pay for: a loop of few iterations, values apart from gradients. Batches of
-    points are evaluated on so many `cores` at once, the same whatever their number.
+    `largest` is about the size of the largest array of an evaluation, its width. One that is `quick` leaves
+    uncompiled what a single fit would hardly pay for: a loop of few iterations, values apart from gradients.
+    Batches of points are evaluated on so many `cores` at once, the same whatever their number.
 
     Example:
         >>> target = compiled_target(posterior)
@@ -83,11 +83,15 @@ class CompiledTarget(OfPosterior):
     density: Functions
     shape: Any
     arguments: Any
-    width: int
+    largest: int
     jacobian: bool = True
     device: Any = None
     cores: int = 1
     part_width: int | None = None
+
+    @property
+    def width(self) -> int:
+        return self.largest
 
     @property
     def quick(self) -> bool:

@@ -85,7 +85,7 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     close(values, [value for value, _ in singly])
     close(gradients, np.array([gradient for _, gradient in singly]).reshape(us.shape))
     close(target.log_densities(us), values)
-    wide = replace(target, width=2 * GRADIENT_BATCHES[0][1])
+    wide = replace(target, largest=2 * GRADIENT_BATCHES[0][1])
     close(target.gradients_alone(us), gradients)
     close(wide.gradients_alone(us), gradients)
 

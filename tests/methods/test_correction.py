@@ -14,6 +14,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.families.point import Point
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending, Outcome
+from ppl.kernel.advi.target import Capabilities
 from ppl.methods.correct import correction
 from ppl.methods.correct.correction import (
     Corrected,
@@ -40,7 +41,7 @@ from ppl.methods.run.context import Context
 from ppl.methods.run.settings import Settings
 
 
-class Wide(GaussianTarget):
+class Wide(GaussianTarget, Capabilities):
     """A target whose evaluation works through many numbers."""
 
     width = 500_000
@@ -329,7 +330,7 @@ def test_dimensions_that_matrices_are_formed_for():
     assert gaussian_of(MeanField(0), np.zeros(0)) is None
 
 
-class OfSampledRows(Mixture):
+class OfSampledRows(Mixture, Capabilities):
     """Log densities that are computed from a quarter of the rows."""
 
     def share_of_rows(self, points):

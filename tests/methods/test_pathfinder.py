@@ -8,7 +8,7 @@ from ppl.errors import InferenceError
 from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.families import FAMILIES
 from ppl.kernel.advi.progress import silent
-from ppl.kernel.advi.target import log_densities
+from ppl.kernel.advi.target import Capabilities, log_densities
 from ppl.methods.diagnose.psis import psis
 from ppl.methods.initialise.lbfgs_path import Curvature, curvatures
 from ppl.methods.initialise.pathfinder import _best, best_on_path, pathfinder, pathfinders
@@ -246,7 +246,6 @@ def test_a_start_on_a_wide_target_keeps_its_paths_apart(monkeypatch):
         lambda *args, prune: asked.append(prune) or pathfinders(*args),
     )
     for width in (WIDE_TARGET - 1, WIDE_TARGET):
-        target = TwoHills()
-        target.width = width
+        target = type("Wide", (TwoHills, Capabilities), {"width": width})()
         from_paths(target, FAMILIES["meanfield"](target.dim), [np.ones(6)] * 2, rng(), silent)
     assert asked == [False, True]

@@ -10,10 +10,7 @@ Kinds = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 
 
 class Known(NamedTuple):
-    """Draws u (n, dim) that follow the target with normalised log weights (n,), and its log density there.
-
-    A target may have such as `known`, as of an earlier fit.
-    """
+    """Draws u (n, dim) that follow the target with normalised log weights (n,), and its log density there."""
 
     u: Array
     log_p: Array
@@ -42,6 +39,62 @@ class Batched(Protocol):
     def log_density_gradients(self, us: Array) -> tuple[Array, Array]: ...
 
 
+class Capabilities:
+    """What a target may offer beyond a density: each member with the plain default of one that does not.
+
+    A target that offers more derives from this class and overrides the member; nothing is asked for by name.
+    """
+
+    @property
+    def width(self) -> int:
+        """How many numbers one evaluation works through, about."""
+        return 1
+
+    @property
+    def kinds(self: Any) -> Kinds:
+        """Which coordinates (dim,) are of a parameter that is one number, and which of one without a
+        constraint.
+        """
+        none = np.zeros(self.dim, dtype=bool)
+        return none, none
+
+    @property
+    def known(self) -> Known | None:
+        """Draws that follow the target, as of an earlier fit."""
+        return None
+
+    def share_of_rows(self, points: int) -> float:
+        """The share of the rows of data that log densities of so many points at once are computed from."""
+        return 1.0
+
+    def gradients_alone(self: Any, us: Array) -> Array:
+        """The gradient (n, dim) at each row of `us`, which means nothing where the density is zero."""
+        return log_density_gradients(self, us)[1]
+
+    def with_gradients_in(self: Any, some: NDArray[np.bool_]) -> Target:
+        """The same density; of its gradients at many points those in some coordinates (dim,) are read."""
+        return cast(Target, self)
+
+    def with_shared(self, some: NDArray[np.bool_]) -> Target | None:
+        """The same, faster at points that agree in the other coordinates (dim,); None if there is none."""
+        return None
+
+    def for_many_points(self: Any, points: int) -> Target:
+        """The same density by what begins later and is faster at so many points."""
+        return cast(Target, self)
+
+    def without_blocks(self: Any) -> Target:
+        """The same density by what is faster where no blocks are integrated out."""
+        return cast(Target, self)
+
+    def of_points(self: Any, places: NDArray[np.intp]) -> Target:
+        """The target of some of its points, where each point has a density of its own."""
+        return cast(Target, self)
+
+    fused_steps: Any = None
+    """A `fused_steps.FusedSteps`, which takes iterations in compiled code."""
+
+
 def log_densities(target: Target, us: Array) -> Array:
     """The log density at each row of `us`, (n, dim) -> (n,)."""
     if isinstance(target, Batched):
@@ -64,19 +117,22 @@ def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
 
 
 def gradients(target: Target, us: Array) -> Array:
-    """The gradient (n, dim) alone at each row of `us`, which means nothing where the density is zero."""
-    find = getattr(target, "gradients_alone", None)
-    return np.asarray(find(us) if find else log_density_gradients(target, us)[1])
+    """`Capabilities.gradients_alone`."""
+    if isinstance(target, Capabilities):
+        return np.asarray(target.gradients_alone(us))
+    return log_density_gradients(target, us)[1]
 
 
 def given(target: Target, outer: NDArray[np.intp]) -> Target:
-    """The same density, of whose gradients at many points those in other coordinates are looked at."""
-    return cast(Target, _by(target, "with_gradients_in", target, all_but(outer, target.dim)))
+    """The same density, of whose gradients at many points those in other coordinates are read."""
+    some = all_but(outer, target.dim)
+    return target.with_gradients_in(some) if isinstance(target, Capabilities) else target
 
 
 def with_shared(target: Target, outer: NDArray[np.intp]) -> Target | None:
     """The same, faster at points that agree in the outer coordinates; None where there is none such."""
-    return cast(Target | None, _by(target, "with_shared", None, all_but(outer, target.dim)))
+    some = all_but(outer, target.dim)
+    return target.with_shared(some) if isinstance(target, Capabilities) else None
 
 
 def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
@@ -87,28 +143,41 @@ def all_but(some: NDArray[np.intp], dim: int) -> NDArray[np.bool_]:
 
 
 def for_many_points(target: Target, points: int) -> Target:
-    """The same density by what begins later and is faster at so many points, if there is such."""
-    return cast(Target, _by(target, "for_many_points", target, points))
+    """`Capabilities.for_many_points`."""
+    return target.for_many_points(points) if isinstance(target, Capabilities) else target
 
 
 def without_blocks(target: Target) -> Target:
-    """The same density by what is faster where no blocks are integrated out, if there is such."""
-    return cast(Target, _by(target, "without_blocks", target))
+    """`Capabilities.without_blocks`."""
+    return target.without_blocks() if isinstance(target, Capabilities) else target
 
 
 def of_points(target: Target, places: NDArray[np.intp]) -> Target:
-    """The target of some of its points, where each point has a density of its own."""
-    return cast(Target, _by(target, "of_points", target, places))
+    """`Capabilities.of_points`."""
+    return target.of_points(places) if isinstance(target, Capabilities) else target
 
 
-def _by(target: Target, method: str, otherwise: Any, *args: Any) -> Any:
-    """What a method of the target gives; something else where it has none of that name."""
-    find = getattr(target, method, None)
-    return find(*args) if find else otherwise
+def width_of(target: Target) -> int:
+    """`Capabilities.width`."""
+    return int(target.width) if isinstance(target, Capabilities) else 1
 
 
-class Forwarding:
-    """A target that answers as `target` does: the base of those that add to it, or change one answer."""
+def kinds_of(target: Target) -> Kinds:
+    """`Capabilities.kinds`."""
+    none = np.zeros(target.dim, dtype=bool)
+    return target.kinds if isinstance(target, Capabilities) else (none, none)
+
+
+def share_of_rows(target: Target, points: int) -> float:
+    """`Capabilities.share_of_rows`."""
+    return target.share_of_rows(points) if isinstance(target, Capabilities) else 1.0
+
+
+class Forwarding(Capabilities):
+    """A target that answers as `target` does: the base of those that add to it, or change one answer.
+
+    It forwards what holds of any density made of another; other capabilities have their defaults.
+    """
 
     target: Target
 
@@ -141,27 +210,6 @@ class Forwarding:
 
     def explain(self, u: Array) -> str:
         return self.target.explain(u)
-
-
-def width_of(target: Target) -> int:
-    """How many numbers one evaluation works through, about; 1 for a target that does not say."""
-    return int(getattr(target, "width", 1))
-
-
-def kinds_of(target: Target) -> Kinds:
-    """Which coordinates (dim,) are of a parameter that is one number, and which of one without a constraint;
-    none of a target that does not say.
-    """
-    none = np.zeros(target.dim, dtype=bool)
-    found: Kinds = getattr(target, "kinds", (none, none))
-    return found
-
-
-def share_of_rows(target: Target, points: int) -> float:
-    """The share of the rows of data that the log densities of so many points at once are computed from; 1 for
-    a target that does not say.
-    """
-    return float(_by(target, "share_of_rows", 1.0, points))
 
 
 UNKNOWN = (

@@ -17,7 +17,7 @@ from ppl.kernel.advi.families.mean_field import MeanField
 from ppl.kernel.advi.numerics.gaussian import MOST_DENSE, Gaussian
 from ppl.kernel.advi.numerics.triangular import composed, dense, solved
 from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
-from ppl.kernel.advi.target import Array, Known, Target, width_of
+from ppl.kernel.advi.target import Array, Capabilities, Target, width_of
 from ppl.methods.correct import standard_errors
 from ppl.methods.correct.balanced_resampling import balanced
 from ppl.methods.correct.bridge import bridges_between_chains
@@ -217,7 +217,7 @@ def has_known_mass(target: Target, q: Gaussian, proposals: WeightedDraws) -> boo
     The mean of p/q at draws of q is the integral of p where q has draws, that of q/p at draws of p is one
     over the whole: their product is the share of the mass that q has.
     """
-    known: Known | None = getattr(target, "known", None)
+    known = target.known if isinstance(target, Capabilities) else None
     if known is None:
         return False
     seen = np.logaddexp.reduce(proposals.log_p - proposals.log_q) - np.log(len(proposals.u))

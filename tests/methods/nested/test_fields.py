@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from toy_targets import OneOfMany
 
 from ppl.errors import InferenceError
 from ppl.kernel.advi.numerics.gaussian import Gaussian
+from ppl.kernel.advi.target import Capabilities
 from ppl.methods.correct.draw_source import DrawSource
 from ppl.methods.nested.adjacency import Graph
 from ppl.methods.nested.banded import factors_of
@@ -206,7 +206,7 @@ def test_where_all_meet_there_is_no_field():
 def test_nearly_dense_hessians_are_of_fields_if_they_take_few_numbers(share, width, few_enough):
     whole, below = np.ones((32, 32), dtype=bool), np.tril(rng().random((31, 31)) < share)
     whole[1:, 1:] = below | below.T
-    few = partial(may_be_complete, SimpleNamespace(width=width, dim=32))
+    few = partial(may_be_complete, type("Wide", (Capabilities,), {"width": width, "dim": 32})())
     found = field_of(Graph.of_matrix(whole), np.arange(32) == 0, np.arange(32) > 0, 2, few)
     assert (found is not None) == few_enough
 
