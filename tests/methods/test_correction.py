@@ -160,7 +160,7 @@ def carried(monkeypatch):
     """Moves that do nothing, and where chains were to begin."""
     begun = []
 
-    def moved(target, starts, rng, most, listen, effective, centres=None, frees_stuck=False):
+    def moved(target, starts, rng, most, listen, effective, centres=None, frees_stuck=False, **_):
         begun.append(starts)
         mixing = Mixing(*[np.zeros(target.dim)] * 2, np.full(target.dim, np.inf), 0.0)
         n = len(starts)
@@ -296,7 +296,7 @@ def test_chains_begin_in_what_q_does_not_reach_by_its_mass(monkeypatch, carried)
 
 @pytest.mark.parametrize("error, interrupted", [(KeyboardInterrupt, True), (np.linalg.LinAlgError, False)])
 def test_where_moves_stop_the_weights_do_what_they_can(monkeypatch, error, interrupted):
-    def stopped(*_):
+    def stopped(*_, **__):
         raise error
 
     monkeypatch.setattr(correction, "moved", stopped)

@@ -43,7 +43,8 @@ def bridges_between_chains(target: Target, found: Moved, rng: np.random.Generato
         target, found = in_funnels(target, found, found.funnels)
     second, estimates = found.chain % 2 == 1, list[Evidence]()
     for ends in (second, ~second):
-        start = gaussians_at(found.u[~ends], found.mode[~ends])
+        own = found.u[~ends], found.mode[~ends]
+        start = gaussians_at(*own, None if found.mode.any() else Margins.of(own[0]))
         if start is None:
             return None
         of_p = found.log_p[ends] - start.log_densities(found.u[ends])
@@ -111,12 +112,12 @@ def bridged(
     return bridge_sampling(of_p, log_p - start.log_densities(u), size, SETS)
 
 
-def gaussians_at(u: Array, modes: NDArray[np.intp]) -> Reference | None:
-    """Gaussians with the moments of points u (n, dim) by mode (n,), and their margins if there is one mode.
+def gaussians_at(u: Array, modes: NDArray[np.intp], margins: Margins | None = None) -> Reference | None:
+    """Gaussians with the moments of points u (n, dim), or of their scores by `margins`, by mode (n,).
 
-    None where no mode has enough points.
+    None where no mode has enough points. By weighted points margins are not known: the error of a tail is
+    that of its few heavy weights, which the bridge does not see.
     """
-    margins = None if modes.any() else Margins.of(u)
     u, parts = margins.normal(u)[0] if margins else u, []
     for mode in range(int(modes.max(initial=0)) + 1):
         own = u[modes == mode]

@@ -144,10 +144,10 @@ def correct(
         if will_move(target, settings):
             enough = may_resample and is_enough(weights.ess, len(proposals.u)) and is_light(weights)
             drawn = replace(resample(proposals, n, rng), modes=found.modes) if enough else None
-            if not drawn or found.gaussians or settings.move or has_a_neck(drawn, weights):
+            if not drawn or found.gaussians or settings.move:
                 return from_chains(scaled, starts_of(scaled, found, proposals, rng), found, n, rng, listen)
             light = weights.ess >= CORRECTION.light_share * len(proposals.u)
-            return drawn if light else moved_on(target, drawn, rng, listen)
+            return drawn if light else moved_on(target, drawn, rng, listen, not has_a_neck(drawn, weights))
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
@@ -180,9 +180,9 @@ def moved_on(
         return drawn
     scaled, first = Scaled(target, mean, sds), rng.permutation(n)[:chains]
     starts = (drawn.u[first] - mean) / sds
-    effective = CORRECTION.effective_share * chains
+    effective = CORRECTION.effective_share * chains if reliable else wanted(n)
     try:
-        found = moved(scaled, starts, rng, most_gradients(width), listen, effective)
+        found = moved(scaled, starts, rng, most_gradients(width), listen, effective, starts_right=reliable)
     except np.linalg.LinAlgError:
         return drawn
     except KeyboardInterrupt:
@@ -197,6 +197,11 @@ def moved_on(
     by = made.errors.chain
     errors = replace(drawn.errors.at(first[by]), chain=by)
     return replace(drawn, u=made.u, log_p=made.log_p, moved=found, evidence=evidence, errors=errors)
+
+
+def wanted(n: int) -> int:
+    """The independent draws that chains must be worth for n of their own to be written."""
+    return max(MOVES.fewest_effective, min(n, MOVES.effective))
 
 
 def beside_chains(known: Estimates | None, chains: Estimates | None) -> Estimates | None:
@@ -308,7 +313,6 @@ def from_chains(
 
     Raises LinAlgError where the chains fell together.
     """
-    effective = max(MOVES.fewest_effective, min(n, MOVES.effective))
     centres = np.array([np.zeros(scaled.dim), *(mode.offset for mode in beside.modes)])
     found = moved(
         scaled,
@@ -316,7 +320,7 @@ def from_chains(
         rng,
         most_gradients(width_of(scaled)),
         listen,
-        effective,
+        wanted(n),
         centres,
         not beside.gaussians,
     )

@@ -154,14 +154,16 @@ def moved(
     centres: Array | None = None,
     frees_stuck: bool = False,
     step: float | None = None,
+    starts_right: bool = False,
 ) -> Moved:
     """Chains from `starts` (n, dim), moved until they are stationary and worth so many independent draws.
 
     Even and odd chains may begin at different starts, which then must agree; `centres` (modes, dim) are those
     of modes, where there are several. If it `frees_stuck`, a chain that cannot move from where it begins, and
     which was put there by no weight, gives its place to another. With a `step` size chains go on that have
-    moved before, in coordinates of their metric, and first leave where they are. About `most` gradients are
-    evaluated at most. The same generator gives the same draws to the last bit.
+    moved before, in coordinates of their metric, and first leave where they are. Positions from before
+    funnels were found count only if all `starts_right`, most likely. About `most` gradients are evaluated at
+    most. The same generator gives the same draws to the last bit.
 
     Raises:
         LinAlgError: the chains fell together, or none has a density.
@@ -172,7 +174,8 @@ def moved(
         if step is not None:
             sampler.step, sampler.metric = step, np.ones(target.dim)
             sampler.stage(MOVES.fewest_moves)
-        return until_stationary(sampler, at, most, effective, int(frees_stuck), listen)
+        groups = int(frees_stuck)
+        return until_stationary(sampler, at, most, effective, groups, listen, starts_right=starts_right)
 
 
 def until_stationary(
@@ -183,13 +186,14 @@ def until_stationary(
     groups: int,
     listen: Listener = silent,
     stages: Sequence[int] = MOVES.stages,
+    starts_right: bool = False,
 ) -> Moved:
     """The chains of a sampler moved on, with the arguments of `moved`; at most through these stages.
 
     A stuck chain gives its place to another of its group, of so many; of 0 groups, to none.
     """
     kept, entered = list[Stage](), list[bool]()  # whether its moves were those that enter necks
-    straight_at_first = sampler.funnels is not None
+    straight_at_first = starts_right or sampler.funnels is not None
     for number, moves in enumerate(stages):
         listen(Progress(Phase.MOVES, sampler.moves, sum(stages)))
         came, spent, straight = sampler.chains.u, sampler.gradients, sampler.straight_moves
