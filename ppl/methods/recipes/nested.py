@@ -143,19 +143,19 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
     tell(0)
     inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
-    peak = climb(marginals[0])
-    if peak is None:
+    first = climb(marginals[0])
+    if first is None:
         raise Refused("the other parameters have no mode once the blocks are integrated out")
-    if has_other_peaks(peak, marginals[1:]):
-        raise Refused("the other parameters have several modes")
     tell(1)
-    peak = interpolated(peak, rng)
+    peak = interpolated(first, rng)
     mixture = mixture_over(peak, rng)
     if mixture is None:  # draws say where Laplace is wrong
         mixture = one_over(peak.gaussian)
     peak = interpolated_again(peak, mixture.draws(OUTER.draws, rng))
     if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("a block has several modes")
+    if has_other_peaks(first, marginals[1:]):
+        raise Refused("the other parameters have several modes")
     tell(2)
     count = max(PROPOSALS, 2 * settings.draws)
     try:
