@@ -22,9 +22,16 @@ from ppl.methods.moves.trajectories import Chains, Move, chains_at, move
 class SamplerLimits(NamedTuple):
     """How long trajectories are, and how the step size is adapted."""
 
+    first_trajectory: float = 1.5
+    """The mean length of the first trajectories, in sds: most chains end before longer ones repay their
+    gradients."""
+
+    first_moves: int = 40
+    """Moves of that length."""
+
     trajectory: float = 2.5
-    """The mean length of a trajectory, in sds. About half of the way around a posterior of sd 1 is 3.1, after
-    which chains would come back."""
+    """The mean length of later ones. About half of the way around a posterior of sd 1 is 3.1, after which
+    chains would come back."""
 
     jitter: float = 0.5
     """The share by which lengths differ from it at most, so that no chain comes back where it was."""
@@ -129,9 +136,10 @@ class Sampler:
         chains = chains_at(own, own.inside(self.chains.u)) if own else self.chains
         chains, change = chains.rescaled(factor, inverse), float(np.log(diagonal_of(factor)).sum())
         every = 1 + moves * chains.u.size // SAMPLER.most_stored
+        mean = SAMPLER.first_trajectory if self.moves < SAMPLER.first_moves else SAMPLER.trajectory
         u, log_p, self.divergent = list[Array](), list[Array](), 0.0
         for number in range(1, moves + 1):
-            length = SAMPLER.trajectory * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
+            length = mean * self.rng.uniform(1 - SAMPLER.jitter, 1 + SAMPLER.jitter)
             count = int(np.clip(np.ceil(length / self.step), 1, SAMPLER.most_steps))
             self.last = moved = move(target, chains, self.step, count, self.rng)
             chains = moved.chains
