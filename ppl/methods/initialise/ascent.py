@@ -8,18 +8,21 @@ import numpy as np
 from ppl.kernel.advi.target import Array
 from ppl.methods.maximise.lockstep import Search
 from ppl.methods.maximise.quasi_newton import LimitedMemory, climb
-from ppl.methods.maximise.rules import UNTIL_STOPPED, Step
+from ppl.methods.maximise.rules import UNTIL_STOPPED, Step, Stop
 
 LBFGS_HISTORY = 20
 """Pairs of steps and gradients that L-BFGS keeps."""
 
 
 class Top(NamedTuple):
-    """Where an ascent ended (dim,), the log density there, and the largest slope left."""
+    """Where an ascent ended (dim,), the log density there, the largest slope left, and whether it had more to
+    climb when its steps were spent.
+    """
 
     u: Array
     value: float
     slope: float
+    spent: bool
 
 
 def ascent(start: Array, most_steps: int, slope: float) -> Search[Top | None]:
@@ -31,8 +34,9 @@ def ascent(start: Array, most_steps: int, slope: float) -> Search[Top | None]:
 
     def see(step: Step) -> bool:
         nonlocal top
-        top = Top(step.u, step.value, float(np.abs(step.gradient).max(initial=0.0)))
-        return top.slope <= slope
+        left = float(np.abs(step.gradient).max(initial=0.0))
+        top = Top(step.u, step.value, left, left > slope and step.stop is Stop.ITERATIONS)
+        return left <= slope
 
     yield from climb(start, rules, LimitedMemory(LBFGS_HISTORY), see, unit_start=True)
     return top

@@ -18,8 +18,8 @@ from ppl.methods.nested.slopes import profile_slopes, slopes
 class ClimbLimits(NamedTuple):
     """How the mode is searched."""
 
-    most_steps: int = 100
-    """Steps of L-BFGS."""
+    most_steps: int = 60
+    """Steps of L-BFGS. Where there is a mode it takes 40 at most."""
 
     few: int = 4
     """Coordinates up to which it takes none: differences of gradients are had by few points."""
@@ -27,8 +27,8 @@ class ClimbLimits(NamedTuple):
     end_slope: float = 1.0
     """With slopes below this it ends."""
 
-    most_newton: int = 40
-    """Steps of Newton's method."""
+    most_newton: int = 20
+    """Steps of Newton's method. Where there is a mode it takes 6 at most, and more if that is far away."""
 
     first_difference: float = 0.1
     """The first step of differences."""
@@ -40,10 +40,10 @@ class ClimbLimits(NamedTuple):
     """The longest first step, in sds; a step that is taken whole lets the next be longer."""
 
     farthest: float = 5.0
-    """How far a step may move a coordinate: where a scale is near 0 its density is flat."""
+    """How far the first step may move a coordinate: where a scale is near 0 its density is flat."""
 
     lengthening: float = 4.0
-    """By how much."""
+    """By how much the next step may be longer."""
 
     near: float = 0.1
     """The mode is found where the next step is shorter, in sds."""
@@ -108,12 +108,13 @@ class Peak(NamedTuple):
 
 def climb(start: Marginal) -> Peak | None:
     """To the mode; None where there is none."""
-    return newton(ascended(start))
+    near = ascended(start)
+    return newton(near) if near else None
 
 
-def ascended(start: Marginal) -> Marginal:
+def ascended(start: Marginal) -> Marginal | None:
     """Most of the way, by L-BFGS where a step of Newton's method takes many gradients; modes of the rest are
-    looked for from the last ones.
+    looked for from the last ones. None where it does not end, as in a funnel.
     """
     if start.dim <= CLIMB.few:
         return start
@@ -133,7 +134,9 @@ def ascended(start: Marginal) -> Marginal:
 
     if np.isfinite(density(start.centre)[0]):
         top = answered(density, ascent(start.centre, CLIMB.most_steps, CLIMB.end_slope))
-        density(top.u if top else start.centre)
+        if top is None or top.spent:
+            return None
+        density(top.u)
     return here
 
 
@@ -147,7 +150,7 @@ def newton(marginal: Marginal) -> Peak | None:
     if not centre.found.all():
         return None
     marginal = replace(marginal, latent=centre.at[0])
-    directions, longest = CLIMB.first_difference * np.eye(d), CLIMB.longest
+    directions, longest, farthest = CLIMB.first_difference * np.eye(d), CLIMB.longest, CLIMB.farthest
     for _ in range(CLIMB.most_newton):
         seen = differences(marginal, directions)
         if seen is None:
@@ -165,7 +168,7 @@ def newton(marginal: Marginal) -> Peak | None:
         if length < CLIMB.near and not repaired:
             return peak
         step = wide @ half * min(1.0, longest / length)
-        step *= min(1.0, CLIMB.farthest / np.abs(step).max())
+        step *= min(1.0, farthest / np.abs(step).max())
         tried = marginal.centre + np.array(CLIMB.shares)[:, None] * step
         for some in (slice(0, 1), slice(1, None)):  # a whole step is mostly good
             found = marginal.modes(tried[some])
@@ -180,7 +183,8 @@ def newton(marginal: Marginal) -> Peak | None:
         marginal = replace(marginal, centre=tried[best], latent=found.at[best - some.start], slope=None)
         steps = np.maximum(1.0, CLIMB.difference * np.abs(wide).max(axis=0))
         directions = (wide * CLIMB.difference / steps).T
-        longest = max(CLIMB.longest, longest * (CLIMB.lengthening if best == 0 else CLIMB.shares[best]))
+        share = CLIMB.lengthening if best == 0 else CLIMB.shares[best]
+        longest, farthest = max(CLIMB.longest, longest * share), max(CLIMB.farthest, farthest * share)
     return None
 
 

@@ -43,7 +43,7 @@ def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
 
     climbs = 0
     height = peak.marginal.log_density(peak.marginal.centre)
-    for near in map(ascended, starts):
+    for near in filter(None, map(ascended, starts)):
         other = newton(near) if is_elsewhere(near) else None
         climbs += other is not None
         if other is None or not is_elsewhere(other.marginal):

@@ -11,6 +11,7 @@ from scipy import special, stats
 from toy_targets import OneOfMany, numeric_gradient
 
 from ppl.errors import InferenceError
+from ppl.kernel.advi.coordinates import Scaled
 from ppl.kernel.advi.numerics.gaussian import Gaussian
 from ppl.kernel.advi.outcome import Ending
 from ppl.kernel.advi.progress import Progress
@@ -30,6 +31,7 @@ from ppl.methods.nested.conditional import (
     shape_of,
 )
 from ppl.methods.nested.graph import GRAPH
+from ppl.methods.nested.marginal import Marginal, climb
 from ppl.methods.nested.polynomials import Polynomials
 from ppl.methods.nested.slopes import slopes
 from ppl.methods.nested.structure import STRUCTURE, Structure, is_dense, structure_of
@@ -285,6 +287,17 @@ class Independent(Target):
 
     def log_densities(self, us):
         return self.log_density_gradients(us)[0]
+
+
+def test_a_mode_a_thousand_units_away_is_climbed_to():
+    """As of data that are not standardised: each whole step lets the next be longer."""
+    target = Groups(Y)
+    off = np.where(np.arange(target.dim) == 1, 0.0, 1000.0)
+    here, far = (
+        climb(Marginal(blocks := blocks_of(each), np.zeros(2), blocks.latent(np.zeros((1, target.dim)))[0]))
+        for each in (target, Scaled(target, -off, np.ones(target.dim)))
+    )
+    np.testing.assert_allclose(far.marginal.centre, here.marginal.centre + off[:2], atol=0.3)
 
 
 NONE = {"chain": Chain(60), "three groups": Groups(Y[:3]), "independent": Independent(6)}
