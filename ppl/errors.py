@@ -222,9 +222,10 @@ class UnknownSetting(InferenceError, TypeError):
         variational() has no setting `algoritm`; did you mean algorithm?
     """
 
-    def __init__(self, function: str, setting: str, near: str | None, known: Iterable[str]):
+    def __init__(self, function: str, setting: str, near: str | None, known: Iterable[str], advice: str = ""):
         self.setting, self.near = setting, near
         help = f"did you mean {near}?" if near else f"it has {', '.join(known)}."
+        help = f"{advice}." if advice else help
         super().__init__(f"{function}() has no setting `{setting}`; {help}", "PPL978")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
+from secrets import randbits
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ppl.errors import OutOfRange, UnknownSetting, in_a_line
@@ -15,8 +16,37 @@ from ppl.methods.run.setting import settings, settings_of
 from ppl.scalars import python_number
 from ppl.spelling import nearest
 
+SEED_BITS = 31
+"""Of a seed that is chosen where `seed` is None."""
 SECONDS_A_WRITE = 10.0
 """Seconds between two writes of a checkpoint: a short run writes none, a long one spends no time on them."""
+
+OTHER_NAMES = {
+    "iter_warmup": "num_warmup",
+    "tune": "num_warmup",
+    "iter_sampling": "num_samples",
+    "chains": "num_chains",
+    "parallel_chains": "cores",
+    "adapt_delta": "delta",
+    "target_accept": "delta",
+    "max_treedepth": "max_depth",
+    "inits": "init",
+    "output_samples": "draws",
+    "random_seed": "seed",
+    "show_progress": "progress",
+    "progressbar": "progress",
+}
+"""Settings as CmdStanPy and PyMC call them, and here."""
+ELSEWHERE = {
+    "data": "the data go to model.condition(data)",
+    "output_dir": "draws are written by save_csv(path)",
+    "save_warmup": "draws of the warmup are not kept",
+    "thin": "take every n-th row of draws()",
+    "adapt_engaged": "a given eta is used without a search",
+    "require_converged": "fit.outcome.converged says so",
+    "show_console": "nothing is printed without progress=True",
+}
+"""Settings of CmdStanPy without a counterpart, and what to do."""
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -53,8 +83,10 @@ class RunOptions(ProgressOptions):
         checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
         resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
         checkpoint_every: seconds between two writes of it.
+        timeout: seconds after which the run ends at its next report, with the fit so far and its verdict.
     """
 
+    timeout: float | None = None
     checkpoint: str | Path | None = None
     resume: bool = False
     checkpoint_every: float = SECONDS_A_WRITE
@@ -66,6 +98,8 @@ class RunOptions(ProgressOptions):
         require(self, "resume", isinstance(self.resume, bool), "True or False")
         duration = isinstance(every, int | float) and every >= 0
         require(self, "checkpoint_every", duration, "a number of seconds")
+        limit = self.timeout is None or (isinstance(self.timeout, int | float) and self.timeout > 0)
+        require(self, "timeout", limit, "a number of seconds above 0, or None")
 
 
 def require(record: ProgressOptions, name: str, good: bool, expected: str) -> None:
@@ -122,8 +156,11 @@ def takes(
         def checked(first: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
             for name in kwargs:
                 if name not in known:
-                    raise UnknownSetting(function.__name__, name, nearest(name, known), known)
+                    meant = other if (other := OTHER_NAMES.get(name)) in known else nearest(name, known)
+                    raise UnknownSetting(function.__name__, name, meant, known, ELSEWHERE.get(name, ""))
             numbers: Any = {name: python_number(value) for name, value in kwargs.items()}
+            if "seed" in numbers and numbers["seed"] is None:
+                numbers["seed"] = randbits(SEED_BITS)
             return function(first, *args, **numbers)
 
         own = inspect.signature(function)

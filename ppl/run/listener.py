@@ -1,11 +1,71 @@
 """Who listens to a run: what the keyword `progress` asks for."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from time import perf_counter
 
 from ppl.arguments import repr_of
 from ppl.errors import ArgumentError
-from ppl.kernel.advi.progress import Listener, Phase, silent
+from ppl.kernel.advi.progress import Listener, Phase, Progress, silent
+
+OF_DRAWS = (Phase.OTHER_MODES, Phase.MOVES)
+"""Stages after the draws of q, which Ctrl-C leaves with the draws that there are."""
+LOGGER = "ppl"
+"""The logger of the standard library that stages are told to, at level DEBUG."""
+
+
+@contextmanager
+def logging_stages(listen: Listener) -> Iterator[Listener]:
+    """The listener, which also tells the logger the seconds of each stage, if the program logs at all."""
+    module = sys.modules.get("logging")  # without it there is nobody to read
+    if module is None or not module.getLogger(LOGGER).isEnabledFor(module.DEBUG):
+        yield listen
+        return
+    log = module.getLogger(LOGGER)
+    stages: dict[int, tuple[Phase, float]] = {}
+
+    def ended(run: int) -> None:
+        phase, began = stages.pop(run)
+        log.debug("%s%s: %.3f s", phase.value, f" of run {run}" if run else "", perf_counter() - began)
+
+    def told(report: Progress) -> None:
+        if report.run in stages and stages[report.run][0] is not report.phase:
+            ended(report.run)
+        stages.setdefault(report.run, (report.phase, perf_counter()))
+        listen(report)
+
+    try:
+        yield told
+    finally:
+        for run in [*stages]:
+            ended(run)
+
+
+@dataclass
+class Deadline:
+    """A listener of a run that ends, as by Ctrl-C, at the first report after some seconds; None is never.
+
+    Then each of the stages that draws still pass is left at its first report, with what it has.
+    """
+
+    listen: Listener
+    seconds: float | None
+    began: float = field(default_factory=perf_counter)
+    left: set[Phase] = field(default_factory=set)
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.left)
+
+    def __call__(self, report: Progress) -> None:
+        self.listen(report)
+        if self.seconds is None or perf_counter() - self.began <= self.seconds:
+            return
+        if not self.passed or (report.phase in OF_DRAWS and report.phase not in self.left):
+            self.left.add(report.phase)
+            raise KeyboardInterrupt
 
 
 def listener_of(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractContextManager[Listener]:

@@ -1,11 +1,14 @@
 import json
+import logging
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from laws.toy import Toy
 
-from ppl.errors import DataError, InferenceError
+from ppl.errors import DataError, InferenceError, OutOfRange, UnknownSetting
+from ppl.kernel.advi.outcome import Ending
 from ppl.results.fits.fit import load_fit, variational
 from ppl.source import SourceText
 
@@ -159,3 +162,34 @@ def test_load_refuses_what_is_no_fit(toy, make_model, tmp_path, text):
 def test_data_order_and_container_do_not_matter_to_load(toy, fit, make_model, tmp_path):
     fit.save(tmp_path / "fit.json")
     load_fit(tmp_path / "fit.json", make_model(), {"y": np.array([1, 2]), "N": 2.0, "extra": "words"})
+
+
+def test_after_a_timeout_there_is_the_fit_so_far(toy):
+    fit = variational(toy, timeout=1e-9, draws=50)
+    assert fit.outcome.sentence.startswith("Interrupted: stopped after timeout = 1e-09 s.")
+    assert np.isfinite(fit.draws()).all() and fit.level != "good"
+    assert variational(toy, timeout=1e9, algorithm="laplace").outcome.ending is not Ending.INTERRUPTED
+    with pytest.raises(OutOfRange, match="seconds above 0"):
+        variational(toy, timeout=0)
+
+
+def test_stages_are_told_to_the_logger(toy, caplog):
+    with caplog.at_level(logging.DEBUG, logger="ppl"):
+        variational(toy, algorithm="meanfield", iter=100, draws=20)
+    stages = [record.getMessage().partition(":")[0] for record in caplog.records if record.name == "ppl"]
+    assert "Pathfinder" in stages and "importance sampling" in stages
+
+
+def test_a_seed_of_none_is_another_each_time(toy):
+    one, other = (variational(toy, algorithm="laplace", draws=5, seed=None) for _ in range(2))
+    again = variational(toy, algorithm="laplace", draws=5, seed=one.settings.seed)
+    assert (again.draws() == one.draws()).all() and (other.draws() != one.draws()).all()
+
+
+@pytest.mark.parametrize(
+    ("keyword", "words"),
+    [("inits", "did you mean init?"), ("output_samples", "did you mean draws?"), ("data", "model.condition")],
+)
+def test_names_of_cmdstanpy_are_told_the_ones_here(toy, keyword, words):
+    with pytest.raises(UnknownSetting, match=re.escape(words)):
+        variational(toy, **{keyword: 1})

@@ -70,7 +70,7 @@ def test_rows_that_cannot_be_relied_on_are_named():
     loo = loo_of(LogLik(NAMES, values, np.zeros(1000)))
     assert loo.bad == ("log_lik[3]",) and "above 0.667 in 1 of 8 rows: log_lik[3] " in loo.reading
     assert "is unreliable" in loo.reading and "1 k-hat above 0.667" in repr(loo)
-    assert str(loo).split()[:3] == ["estimate", "SE", "elpd_loo"] and "<pre>" in loo._repr_html_()
+    assert str(loo).split()[:3] == ["estimate", "SE", "elpd_loo"] and "<td>" in loo._repr_html_()
     assert [line.split(",")[0] for line in csv_lines(loo)] == ["row", *(f'"{name}"' for name in NAMES)]
 
 

@@ -64,7 +64,7 @@ def test_each_outcome_has_its_own_elpd(fit):
     lines = str(found).splitlines()
     assert lines[0].split() == ["elpd_loo", "SE", "p_loo", "SE", "rows", "bad", "k-hat"]
     assert [line.split()[0] for line in lines[1:5]] == [*found] and "are not added up" in found.reading
-    assert "y: ELPD" in repr(found) and "<pre>" in found._repr_html_()
+    assert "y: ELPD" in repr(found) and "<td>" in found._repr_html_()
     assert list(pickle.loads(pickle.dumps(found))) == [*found]
 
 

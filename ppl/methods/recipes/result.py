@@ -151,6 +151,10 @@ class Result:
         between = self.errors.between + (spread.between if spread else 0.0)
         return replace(self.errors, between=between)
 
+    def stopped(self, when: str) -> "Result":
+        """The same of a run that was stopped then."""
+        return replace(self, path=replace(self.path, outcome=Outcome(Ending.INTERRUPTED, f"stopped {when}")))
+
     @property
     def mean_u(self) -> Array:
         return self.family.mean(self.params)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ppl import html
 from ppl.methods.diagnose.level import Level
 from ppl.results.doctor import structure
 from ppl.results.doctor.change import written
@@ -72,6 +73,10 @@ class Examination:
     def __str__(self) -> str:
         return "\n\n".join([*(f.describe() for f in self.findings), self.sentence])
 
+    def _repr_html_(self) -> str:
+        verdict = html.judged(self.level, self.verdict) if self.verdict else ""
+        return verdict + "".join(map(_as_html, self.findings)) + html.paragraph(self.sentence)
+
     def save_pictures(self, folder: str | Path) -> list[Path]:
         """Writes a picture of each finding, `PPL024.svg`: its statistic beside that of replicated data.
 
@@ -91,6 +96,11 @@ class Examination:
         ran = f"{self.checks} check{'' if self.checks == 1 else 's'}"
         found = f"{len(self.findings) or 'No'} finding{'' if len(self.findings) == 1 else 's'}"
         return " ".join([f"{found} in {ran} of {names}.", *self.notes])
+
+
+def _as_html(f: Finding) -> str:
+    statement = html.preformatted(f"{f.span.place}\n{f.span.excerpt()}")
+    return html.paragraph(f"{f.code}: {f.message}") + statement + html.paragraph(f.hint or "")
 
 
 def examine(evidence: Evidence, verdict: str = "", level: Level = Level.UNKNOWN) -> Examination:

@@ -32,7 +32,7 @@ from ppl.results.report.style import TableStyle
 from ppl.results.report.summary import ChainSummary, as_html, summary_of_chains
 from ppl.run.interrupted import Interrupted
 from ppl.run.keywords import ProgressOptions, SampleKeywords, take_options, takes
-from ppl.run.listener import listener_of
+from ppl.run.listener import listener_of, logging_stages
 from ppl.run.sampling import sample_chains
 from ppl.run.table import Table
 
@@ -308,7 +308,7 @@ def sample_from(posterior: LogDensity, keywords: dict[str, Any], init: Init | No
     """As `sample`; where the keywords have no `init`, chains begin at another one."""
     run = take_options(ProgressOptions, keywords)
     begin = None if "init" in keywords else init
-    with listener_of(run.progress, OF_CHAINS) as listen:
+    with listener_of(run.progress, OF_CHAINS) as shown, logging_stages(shown) as listen:
         chains = sample_with(posterior, SampleSettings(**keywords), listen, begin)
     if chains.interrupted and run.on_interrupt == "raise":
         raise Interrupted(chains)

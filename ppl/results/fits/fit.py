@@ -56,7 +56,7 @@ from ppl.run.driver import draws_of, fit_posterior, threads_of_fit
 from ppl.run.identity import refuse_mismatch
 from ppl.run.interrupted import Interrupted
 from ppl.run.keywords import RunOptions, SampleKeywords, VariationalKeywords, take_options, takes
-from ppl.run.listener import listener_of
+from ppl.run.listener import Deadline, listener_of, logging_stages
 from ppl.run.memory_needed import memory_required, require_memory
 from ppl.run.more_draws import (
     MORE_DRAWS_STREAM,
@@ -662,7 +662,8 @@ def variational(posterior: LogDensity, **keywords: Any) -> Fit:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
         UnknownSetting: there is no setting of that name.
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
-        KeyboardInterrupt: Ctrl-C, once the checkpoint is written; its `fit` is what there is.
+        KeyboardInterrupt: Ctrl-C, once the checkpoint is written; its `fit` is what there is. After
+            `timeout` seconds that fit is returned.
 
     Example:
         >>> variational(posterior, algorithm="laplace", draws=10).draws().shape
@@ -673,8 +674,18 @@ def variational(posterior: LogDensity, **keywords: Any) -> Fit:
     checkpoint_options = (
         CheckpointOptions(Path(run.checkpoint), run.resume, run.checkpoint_every) if run.checkpoint else None
     )
-    with listener_of(run.progress, phases_of(settings)) as listen:
-        found, _ = fit_with_journal(posterior, settings, listen, checkpoint_options)
+    with listener_of(run.progress, phases_of(settings)) as shown, logging_stages(shown) as listen:
+        deadline = Deadline(listen, run.timeout)
+        try:
+            found, _ = fit_with_journal(posterior, settings, deadline, checkpoint_options)
+        except KeyboardInterrupt:
+            if deadline.passed:
+                raise InferenceError(
+                    f"There was no fit after timeout = {run.timeout:g} s; allow more."
+                ) from None
+            raise
+    if deadline.passed:
+        return replace(found, result=found.result.stopped(f"after timeout = {run.timeout:g} s"))
     if found.outcome.ending is Ending.INTERRUPTED:
         if run.on_interrupt == "raise":
             raise Interrupted(found)

@@ -32,6 +32,8 @@ FIT_AGAIN = (
 )
 
 
+HEADINGS = ("", "estimate", "SE")
+HEADINGS_OF_SEVERAL = ("", "elpd_loo", "SE", "p_loo", "SE", "rows", "bad k-hat")
 NOT_ADDED = (
     "The ELPDs of different outcomes are not added up. Choose one, or name several whose rows belong "
     "together: row n of each is then left out at once."
@@ -97,9 +99,13 @@ class Loo:
 
     def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of a table of the ELPD and the effective number of parameters."""
+        return text_table(HEADINGS, self.texts, width)
+
+    @property
+    def texts(self) -> list[tuple[str, ...]]:
+        """The rows of the table."""
         rows = [("elpd_loo", self.elpd, self.se), ("p_loo", self.p_loo, self.p_loo_se)]
-        texts = [(name, f"{value:.2f}", f"{se:.2f}") for name, value, se in rows]
-        return text_table(("", "estimate", "SE"), texts, width)
+        return [(name, f"{value:.2f}", f"{se:.2f}") for name, value, se in rows]
 
     @property
     def reading(self) -> str:
@@ -115,7 +121,7 @@ class Loo:
         return "\n".join([*self.table(), "", self.reading])
 
     def _repr_html_(self) -> str:
-        return html.preformatted("\n".join(self.table())) + html.paragraph(self.reading)
+        return html.table(HEADINGS, self.texts) + html.paragraph(self.reading)
 
 
 class LooByOutcome(ByOutcome[Loo]):
@@ -133,8 +139,12 @@ class LooByOutcome(ByOutcome[Loo]):
 
     def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of the table, an outcome each."""
-        rows = [(name, *summary_texts(loo)) for name, loo in self.items()]
-        return text_table(("", "elpd_loo", "SE", "p_loo", "SE", "rows", "bad k-hat"), rows, width)
+        return text_table(HEADINGS_OF_SEVERAL, self.texts, width)
+
+    @property
+    def texts(self) -> list[tuple[str, ...]]:
+        """The rows of the table."""
+        return [(name, *summary_texts(loo)) for name, loo in self.items()]
 
     @property
     def reading(self) -> str:
@@ -149,7 +159,7 @@ class LooByOutcome(ByOutcome[Loo]):
         return "\n".join([*self.table(), "", self.reading])
 
     def _repr_html_(self) -> str:
-        return html.preformatted("\n".join(self.table())) + "".join(map(html.paragraph, readings(self)))
+        return html.table(HEADINGS_OF_SEVERAL, self.texts) + "".join(map(html.paragraph, readings(self)))
 
 
 def short(loo: Loo) -> str:

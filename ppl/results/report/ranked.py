@@ -66,4 +66,5 @@ class Ranked(ABC, Generic[Row]):
         return "\n".join([*self.table(), "", self.reading])
 
     def _repr_html_(self) -> str:
-        return html.preformatted("\n".join(self.table())) + html.paragraph(self.reading)
+        table = html.table(("", *self.headings), [model.texts for model in self])
+        return table + html.paragraph(self.reading)
