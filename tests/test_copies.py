@@ -115,6 +115,7 @@ def test_processes_take_posteriors_and_give_fits(start, posterior, fit):
             pool.submit(refused, posterior.model).result()
 
 
+@pytest.mark.rotate(2)
 def test_threads_give_what_one_after_the_other_does(posterior, fit):
     with ThreadPoolExecutor(4) as pool:
         for again in pool.map(fitted, [posterior] * 4):

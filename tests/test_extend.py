@@ -213,6 +213,7 @@ def cuts_formula(p):
     return np.sum(scipy.stats.norm.logpdf(x, 0, 2)) + scipy.stats.norm.logpdf(w, 1, 3) + u[1] + u[2] + v
 
 
+@pytest.mark.rotate(3)
 def test_a_constraint_is_a_function_that_adds_its_jacobian():
     posterior = ppl.compile_model(CUTS, library=LIBRARY).condition({})
     us = np.random.default_rng(3).normal(size=(4, 4))

@@ -549,6 +549,7 @@ def test_points_that_fail_at_once_alone_are_noted() -> None:
     assert noted == ["fails"]
 
 
+@pytest.mark.rotate(3)
 def test_draws_without_a_solution_are_left_out_at_once(monkeypatch) -> None:
     """y' = k y^2 from 1 has no solution at time 1 for k >= 1: two runs of the code tell for which draws."""
     runs, whole = [], many_points.log_joints

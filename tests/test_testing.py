@@ -145,6 +145,7 @@ def test_a_wrong_constraint_is_told_the_law(fields, message):
     assert message in str(error.value)
 
 
+@pytest.mark.rotate(2)
 def test_the_laws_need_no_test_framework():
     code = "import ppl.testing, sys; assert {'pytest', 'hypothesis'}.isdisjoint(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -27,6 +27,7 @@ def run(run, tmp_path):
     return run
 
 
+@pytest.mark.rotate(2)
 def test_loo_reads_the_program(run, tmp_path):
     assert run("loo", "normal.csv")[0] == 1
     status, out, _ = run("loo", "normal.csv", "--model", "normal.model", "--csv", "rows.csv")
@@ -53,6 +54,7 @@ def test_data_that_the_file_does_not_name_are_asked_for(run, tmp_path):
     assert run("loo", "normal.csv", "--model", "normal.model", "--data", "e.json")[0] == 0
 
 
+@pytest.mark.rotate(3)
 def test_a_predictive_check_draws_the_data_anew(run, tmp_path):
     pytest.importorskip("matplotlib")
     status, _, err = run("plot", "normal.csv", "--kind", "ppc")

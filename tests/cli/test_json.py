@@ -46,6 +46,7 @@ def run(tmp_path, monkeypatch, capsys):
 POOR = ("poor.model", "d.json", "--algorithm", "meanfield", "--seed", "2", "--refresh", "0", "-o", "poor.csv")
 
 
+@pytest.mark.rotate(2)
 def test_every_report_has_the_schema_and_the_verdict_first(run):
     fitted = ("variational", "good.model", "d.json", "--refresh", "0")
     code, plain = run(*fitted)

@@ -94,6 +94,7 @@ def test_the_page_of_a_distribution(site):
     assert "y = inv_gamma_rng(1, 1);" in text and "[`gamma`](gamma.md)" in text
 
 
+@pytest.mark.rotate(2)
 def test_a_distribution_without_a_picture_has_an_example_that_runs():
     """A variate and its log density; other examples have the arguments of the first curve."""
     plain = [d for d in DISTRIBUTIONS if d.name not in PICTURES]

@@ -59,6 +59,7 @@ for _ in range(40):
 """
 
 
+@pytest.mark.rotate(2)
 def test_processes_write_one_file_and_a_reader_sees_a_whole_one(tmp_path, tried):
     path = tmp_path / "one.csv"
     write_whole(path, ["x" * 99 + "\n"] * 200)

@@ -118,6 +118,7 @@ def test_a_reader_that_goes_away_ends_nothing(folder, stream, tried):
     tried("closed pipes", 1)
 
 
+@pytest.mark.rotate(2)
 def test_draws_for_a_reader_that_has_gone_are_kept(folder, tmp_path, tried):
     read, written = os.pipe()
     os.close(read)
@@ -128,6 +129,7 @@ def test_draws_for_a_reader_that_has_gone_are_kept(folder, tmp_path, tried):
     tried("closed pipes", 1)
 
 
+@pytest.mark.rotate(2)
 def test_progress_on_a_full_disk_ends_nothing(folder, tried):
     with open("/dev/full", "w") as full:
         done = ppl_into(folder, "-o", "unseen.csv", stderr=full)
@@ -135,6 +137,7 @@ def test_progress_on_a_full_disk_ends_nothing(folder, tried):
     tried("full disks", 1)
 
 
+@pytest.mark.rotate(2)
 def test_a_report_on_a_full_disk_is_a_failure_after_all_is_written(folder, tried):
     with open("/dev/full", "w") as full:
         done = ppl_into(folder, "-o", "silent.csv", stdout=full)

@@ -46,6 +46,7 @@ def test_what_is_too_large_is_refused_with_its_line_and_size(what, one_gigabyte)
     assert "<string>:3:" in str(refused.value)
 
 
+@pytest.mark.rotate(2)
 def test_memory_that_cannot_be_had_all_the_same_has_its_place():
     """What no size in the program tells: the product of two vectors, of 80 TB."""
     program = (

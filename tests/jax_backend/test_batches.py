@@ -48,6 +48,7 @@ def compiled(plain: ByRows) -> CompiledByRows:
     return compiled_by_rows(plain)
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize("rows", [np.array([0, 3, 22]), np.arange(N), np.array([7])])
 def test_a_batch_is_that_of_autograd(plain: ByRows, compiled: CompiledByRows, rows: np.ndarray) -> None:
     us = np.random.default_rng(2).normal(size=(5, plain.dim))

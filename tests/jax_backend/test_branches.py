@@ -44,6 +44,7 @@ UNSAFE = {
 }
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize(("then", "otherwise"), UNSAFE.values(), ids=UNSAFE.keys())
 def test_the_side_not_taken_may_have_no_value_there(then: str, otherwise: str) -> None:
     us = np.vstack([POINTS, [[-0.0, 1.0], [0.0, 1.0], [-1e300, 0.5]]])

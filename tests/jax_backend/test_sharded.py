@@ -63,6 +63,7 @@ def alone(name):
     return fitted(name, backend="jax")
 
 
+@pytest.mark.rotate(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("processes", "devices", "names"), [(2, 2, FITS), (1, 3, ["logistic", "minibatches"])]

@@ -161,6 +161,7 @@ def test_draws_that_need_many_steps_and_few_go_through_one_loop() -> None:
     assert gradients == pytest.approx(slopes, rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.rotate(2)
 def test_what_has_no_solution_has_no_density() -> None:
     program = """
     functions { vector away(real t, vector y, real k) { return k * square(y); } }

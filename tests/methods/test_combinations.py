@@ -45,6 +45,7 @@ def gain(family, estimator, step_rule, stopping):
     return after - before, outcome
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize(("family_name", "estimator"), list(product(FAMILIES, ESTIMATORS)))
 def test_any_family_with_any_estimator(family_name, estimator):
     family = FAMILIES[family_name](DIM)

@@ -43,7 +43,7 @@ def library_model(file: Path) -> Case:
     return Case(f"models/{file.stem}", show_stage(file, "program", data=data), data, ())
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
 def test_passes_change_nothing(case: Case) -> None:
     hold(case if case.id in PARAMETERS_OF_ROWS else replace(case, data=few_rows(case.data)))

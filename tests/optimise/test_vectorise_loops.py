@@ -16,7 +16,7 @@ from ppl.optimise.passes.vectorise_loops import vectorised
 from tests.optimise.loop_programs import DATA, HEADER, LOOPS, Loop, U
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_means_the_same_as_arrays_and_with_a_pass_left_out(loop: Loop) -> None:
     """And many points at once what each means alone; the program is compiled once for both laws."""
@@ -101,6 +101,7 @@ def try_bodies(number: int, trials: int, check: Callable[[str], None]) -> None:
     seed(number)(settings(max_examples=trials)(given(body=block())(check)))()
 
 
+@pytest.mark.rotate(2)
 @TRIALS
 def test_random_recurrences_mean_the_same_as_scans(trials: int) -> None:
     try_bodies(21, trials, hold_recurrence)
@@ -113,6 +114,7 @@ def hold_recurrence(body: str) -> None:
     assert_same(posterior(text, DATA), reference(text, DATA), U)
 
 
+@pytest.mark.rotate(2)
 @TRIALS
 def test_random_bodies_mean_the_same_as_arrays(trials: int) -> None:
     try_bodies(20, trials, hold_arrays)

@@ -80,6 +80,7 @@ def there(material):
     return [kind for kind in KINDS.values() if not kind.missing(material)]
 
 
+@pytest.mark.rotate(3)
 def test_every_picture_is_svg_of_its_width_and_the_same_each_time(material, there, page):
     """That of the report, or a second one where the report has none."""
     for kind in there:
@@ -176,6 +177,7 @@ def test_large_variables_are_folded():
     assert folded(columns[:21])[0] == columns[:21]
 
 
+@pytest.mark.rotate(2)
 def test_the_report_begins_with_the_verdict_and_folds_its_table(material, page):
     message = material.files[0].provenance
     assert page.index(message.judgement[:30]) < page.index("<table>") < page.index("<figure>")
@@ -347,6 +349,7 @@ def test_the_prior_is_cut_off_where_it_reaches_far_beyond(files):
     assert high - low < 10 * np.ptp(material.draws.rows)
 
 
+@pytest.mark.rotate(3)
 def test_outcomes_have_a_picture_each(files, material):
     """Replications among the draws or simulated, by any name; missing values are left out."""
     simulated = {"x": np.arange(600.0).reshape(200, 3)}
@@ -401,6 +404,7 @@ def test_no_warning_leaks(files):
             kind.figure(material, look).draw_without_rendering()
 
 
+@pytest.mark.rotate(2)
 def test_files_by_suffix(material, tmp_path):
     save(KINDS["elbo"].figure(material), tmp_path / "a.png")
     save(KINDS["elbo"].figure(material), tmp_path / "a.svg")

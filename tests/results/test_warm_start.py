@@ -120,6 +120,7 @@ def test_more_draws_are_saved_and_read_back(posterior, path, tmp_path):
     assert again.provenance == more.provenance
 
 
+@pytest.mark.rotate(2)
 def test_more_draws_of_chains_go_on_where_these_ended(tmp_path):
     """The variance of log sigma is trigamma((N - 1) / 2) / 4 with flat priors; the file has the chains."""
     program = "data { int N; vector[N] y; } parameters { real mu; real<lower=0> sigma; } "

@@ -223,7 +223,7 @@ KINDS = (
 )
 
 
-@pytest.mark.rotate(4)
+@pytest.mark.rotate(5)
 @pytest.mark.parametrize("kind", KINDS.split(", "))
 def test_a_finding_is_gone_after_its_change(kind):
     of_y, s, model, data = simulated(kind)

@@ -284,7 +284,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.rotate(3)
+@pytest.mark.rotate(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_the_sum_over_every_configuration(name: str) -> None:
     hold(*PROGRAMS[name])

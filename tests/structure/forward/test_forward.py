@@ -67,6 +67,7 @@ def test_a_parameter_is_drawn_from_its_prior(parameters, statements, name, mean,
         assert found.std(axis=0) == pytest.approx(np.broadcast_to(sd, shape), rel=0.12)
 
 
+@pytest.mark.rotate(2)
 @pytest.mark.parametrize(
     ("parameters", "statements", "inside"),
     [
