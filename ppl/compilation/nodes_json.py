@@ -62,9 +62,15 @@ def encoded(value: Any, sources: Sources) -> Any:
         case SourceText() if value in sources:
             return {"source": sources.index(value)}
         case _ if (kind := KINDS.get(type(value).__name__)) is type(value):
-            return {kind.__name__: [encoded(getattr(value, f.name), sources) for f in fields(kind)]}
+            return {kind.__name__: [encoded(getattr(value, name), sources) for name in names_of(kind)]}
         case _:
             return {"at": address(value)}
+
+
+@cache
+def names_of(kind: type) -> tuple[str, ...]:
+    """The fields of a record, in order."""
+    return tuple(f.name for f in fields(kind))
 
 
 def decoded(value: Any, sources: Sources) -> Any:
@@ -107,18 +113,17 @@ def address(value: Any) -> str:
     module, name = getattr(value, "__module__", ""), getattr(value, "__name__", "")
     if str(module).startswith(ADDRESSED) and getattr(sys.modules.get(module), name, None) is value:
         return f"{module}:{name}"
-    imported = tuple(sorted(name for name in sys.modules if name.startswith(ADDRESSED)))
-    found = addresses(imported).get(id(value))
+    found = addresses(len(sys.modules)).get(id(value))
     if found is None:
         raise NotStored(repr(value))
     return found
 
 
 @lru_cache(1)
-def addresses(modules: Sequence[str]) -> dict[int, str]:
-    """The address of everything that these modules of the library hold, by identity."""
+def addresses(imported: int) -> dict[int, str]:
+    """The address of everything that modules of the library hold, by identity, when so many are imported."""
     found: dict[int, str] = {}
-    for name in modules:
+    for name in sorted(name for name in sys.modules if name.startswith(ADDRESSED)):
         for attribute, value in vars(sys.modules[name]).items():
             for path, part in _parts(value, attribute, DEEPEST_PART):
                 if not isinstance(part, FunctionType) or part.__module__ == name:
