@@ -31,6 +31,7 @@ KINDS: Mapping[str, type] = {
         *(Binding, Emitted, Span, Traits),
     )
 }
+FIELD_NAMES = {name: tuple(f.name for f in fields(kind)) for name, kind in KINDS.items()}
 Sources = Sequence[SourceText]
 ADDRESSED = ("ppl.stdlib.", "ppl.kernel.ir.", "ppl.optimise.passes.")
 """The packages in which a program's functions are."""
@@ -62,15 +63,11 @@ def encoded(value: Any, sources: Sources) -> Any:
         case SourceText() if value in sources:
             return {"source": sources.index(value)}
         case _ if (kind := KINDS.get(type(value).__name__)) is type(value):
-            return {kind.__name__: [encoded(getattr(value, name), sources) for name in names_of(kind)]}
+            return {
+                kind.__name__: [encoded(getattr(value, name), sources) for name in FIELD_NAMES[kind.__name__]]
+            }
         case _:
             return {"at": address(value)}
-
-
-@cache
-def names_of(kind: type) -> tuple[str, ...]:
-    """The fields of a record, in order."""
-    return tuple(f.name for f in fields(kind))
 
 
 def decoded(value: Any, sources: Sources) -> Any:
@@ -123,11 +120,19 @@ def address(value: Any) -> str:
 def addresses(imported: int) -> dict[int, str]:
     """The address of everything that modules of the library hold, by identity, when so many are imported."""
     found: dict[int, str] = {}
-    for name in sorted(name for name in sys.modules if name.startswith(ADDRESSED)):
-        for attribute, value in vars(sys.modules[name]).items():
-            for path, part in _parts(value, attribute, DEEPEST_PART):
-                if not isinstance(part, FunctionType) or part.__module__ == name:
-                    found.setdefault(id(part), f"{name}:{path}")
+    for name in sorted((name for name in sys.modules if name.startswith(ADDRESSED)), reverse=True):
+        found |= addresses_in(name)
+    return found
+
+
+@cache
+def addresses_in(module: str) -> dict[int, str]:
+    """Those in one module."""
+    found: dict[int, str] = {}
+    for attribute, value in vars(sys.modules[module]).items():
+        for path, part in _parts(value, attribute, DEEPEST_PART):
+            if not isinstance(part, FunctionType) or part.__module__ == module:
+                found.setdefault(id(part), f"{module}:{path}")
     return found
 
 
