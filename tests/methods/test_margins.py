@@ -33,6 +33,7 @@ def test_scores_and_back():
     slopes = (margins.normal(u + step)[0] - scores) / step
     assert np.median(np.abs(np.log(slopes).sum(axis=1) - change)) < 1e-5
     assert Margins.of(np.ones((500, 1))) is None
+    assert Margins.of(np.column_stack([u[:, 0], rng.standard_cauchy(5000)])) is None
 
 
 def test_the_evidence_of_forty_skewed_coordinates():

@@ -10,6 +10,7 @@ import numpy as np
 
 from ppl.kernel.advi.target import Array
 from ppl.late import special
+from ppl.methods.diagnose.diagnostics import tail_shapes
 
 MOST_KNOTS = 17
 """Quantiles that a map goes through, at most."""
@@ -17,6 +18,9 @@ FEWEST_BEYOND = 20
 """Draws beyond the outermost quantile, at least."""
 OUTERMOST = 2.7
 """The normal score of the outermost quantiles, at most."""
+
+HEAVIEST = 0.4
+"""The shape of a tail, of which 0 is exponential, above which draws know little of its end."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +32,11 @@ class Margins:
 
     @classmethod
     def of(cls, u: Array) -> "Margins | None":
-        """Through quantiles of draws u (n, dim); None where a coordinate has ties."""
+        """Through quantiles of draws u (n, dim); None where a coordinate has ties or heavy tails."""
         outermost = min(OUTERMOST, -float(special.ndtri(FEWEST_BEYOND / len(u)))) if len(u) > 100 else 0.0
         if outermost <= 0:
+            return None
+        if tail_shapes(u).max() > HEAVIEST:  # draws of chains seldom go as far as these, nor do a normal's
             return None
         scores = np.linspace(-outermost, outermost, MOST_KNOTS)
         at = np.quantile(u, special.ndtr(scores), axis=0)
