@@ -305,8 +305,10 @@ def likely_drivers(x: Array, places: NDArray[np.intp]) -> list[int]:
     distance = np.log(np.abs(x) + 0.01)
     by = np.abs((distance - distance.mean(axis=0)).T @ x) / len(x)
     for end in places:
-        variances = np.asarray(x[end].var(axis=0))  # by driver, of each other
-        by = np.maximum(by, -np.log(variances).T)
+        inside = np.zeros((dim, len(x)))
+        np.put_along_axis(inside, end.T, 1 / len(end), axis=1)
+        variances = inside @ x**2 - (inside @ x) ** 2  # by driver, of each other
+        by = np.maximum(by, -np.log(np.maximum(variances, 1e-12)).T)
     np.fill_diagonal(by, 0.0)
     order = np.argsort(-(by**2).sum(axis=0), kind="stable")
     return [int(k) for k in order[: FUNNELS.most_drivers]]
