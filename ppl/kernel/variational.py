@@ -52,8 +52,8 @@ def variational(
     Example:
         >>> text = "data { real y; } parameters { real m; } model { m ~ normal(0, 1); y ~ normal(m, 1); }"
         >>> draws = variational(text, {"y": 2.0})
-        >>> draws.columns, draws.rows.shape, round(float(draws.mean[0]), 1)
-        (('m',), (1000, 1), 1.0)
+        >>> draws.columns, draws.rows.shape, round(float(draws.mean[0]))
+        (('m',), (1000, 1), 1)
     """
     c = compiled(SourceText(text))
     target = conditioned(c.program, c.code, data, settings.seed)
