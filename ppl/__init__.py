@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ppl.results.calibration.sbc import Calibration as Calibration
     from ppl.results.fits.chains import Chains as Chains
     from ppl.results.fits.fit import Fit as Fit
-    from ppl.results.fits.fit import load_fit as load_fit
     from ppl.results.report.compare import compare as compare
+    from ppl.saved_fits import load_fit as load_fit
 
 OF_MODULES = (
     ("ppl.compile", ("compile_model",)),
@@ -43,7 +43,7 @@ OF_MODULES = (
     ("ppl.results.fits.fit", ("Fit",)),
     ("ppl.results.fits.chains", ("Chains",)),
     ("ppl.results.calibration.sbc", ("Calibration",)),
-    ("ppl.results.fits.fit", ("load_fit",)),
+    ("ppl.saved_fits", ("load_fit",)),
     ("ppl.results.report.compare", ("compare",)),
     ("ppl.errors", ("PPLError", "ModelError", "DataError", "InferenceError", "ModelWarning", "PPLWarning")),
     ("ppl.errors", ("PoorFitWarning", "Rejection", "ArgumentError", "MissingFile", "MissingPackage")),

@@ -243,7 +243,8 @@ def jax_pays(target: PosteriorTarget, settings: Settings) -> bool:
 def jax_pays_at_any_size(target: PosteriorTarget, settings: Settings) -> bool:
     """Whether it is for what the program does, or for the device."""
     posterior = target.posterior
-    matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
+    data = (posterior.d.of(v.name) for v in posterior.model.lowered.data if not v.items)
+    matrices = (np.size(x) for x in data if np.ndim(x) == 2)
     equations = posterior.model.traits.solves_equations  # twenty times faster, five seconds to compile
     recurs = calls_of_recurrences(posterior) >= JAX_PAYS.recurrence
     return settings.device == "gpu" or recurs or equations or max(matrices, default=0) >= JAX_PAYS.matrix

@@ -28,18 +28,25 @@ def program_hash(text: str) -> str:
 def data_hash(data: Mapping[str, Any]) -> str:
     """SHA-256 of names and values; their order, and whether 1 is written 1.0, does not matter."""
     digest = hashlib.sha256()
-    for piece in _pieces(data):
-        digest.update(piece)
+    for name in sorted(data):
+        digest.update(name.encode())
+        for piece in _pieces(_with_tuples(data[name])):
+            digest.update(piece)
     return digest.hexdigest()
 
 
+def _with_tuples(value: Any) -> Any:
+    """The value with tuples in place of {"1": ..., "2": ...}, as JSON has them."""
+    match value:
+        case Mapping():
+            return tuple(_with_tuples(value[str(k)]) for k in range(1, len(value) + 1))
+        case list() if any(isinstance(item, Mapping) for item in value):
+            return [_with_tuples(item) for item in value]
+    return value
+
+
 def _pieces(value: Any) -> Iterator[bytes | memoryview]:
-    """Names, shapes and numbers as bytes; long arrays a block at a time, for they may lie on disk."""
-    if isinstance(value, Mapping):
-        for name in sorted(value):
-            yield name.encode()
-            yield from _pieces(value[name])
-        return
+    """Shapes and numbers as bytes; long arrays a block at a time, for they may lie on disk."""
     if isinstance(value, Share):
         yield value.identity.encode()
         return

@@ -625,8 +625,18 @@ class Fit(VariablesOfDraws):
         return save_warm_start(Path(path), self.result.draws_u, dense, declared, rows)
 
     @checks
-    def save(self, path: str | Path, arguments: Values | None = None) -> None:
-        """Write the fit as JSON for `load_fit`, with names and hashes of program and data only.
+    def save(
+        self,
+        path: str | Path,
+        arguments: Values | None = None,
+        *,
+        with_program: bool = False,
+        with_data: bool = False,
+    ) -> None:
+        """Write the fit as JSON for `load_fit`, with names and hashes of program and data.
+
+        `with_program` adds the text of the program, `with_data` the data. `load_fit` needs
+        what it does not contain.
 
         The file of an updated fit also contains its stored rows and the data that the new data omit.
 
@@ -648,6 +658,8 @@ class Fit(VariablesOfDraws):
             self.provenance,
             later_draws=self.later_draws,
             data_file=named,
+            with_program=with_program,
+            with_data=with_data,
         )
         write_whole(path, [text])
 

@@ -1,6 +1,7 @@
 """A fit as a JSON file, and back: the approximation is stored, its draws are made again from the seed."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path as File
@@ -8,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ppl.data.levels import Factor
+from ppl.data.shares import Share
 from ppl.density.log_density import LogDensity
+from ppl.errors import ArgumentError
 from ppl.kernel.advi.families import describe
 from ppl.kernel.advi.optimise import TracePoint
 from ppl.kernel.advi.outcome import Ending, Outcome
@@ -33,6 +37,9 @@ from ppl.run.target import target_of
 
 updating = LateModule("ppl.results.fits.updating")
 
+PROGRAM, DATA = "source", "data"
+"""The entries of a file that has them."""
+
 
 def to_json(
     posterior: LogDensity,
@@ -42,8 +49,10 @@ def to_json(
     *,
     later_draws: bool = False,
     data_file: str = "",
+    with_program: bool = False,
+    with_data: bool = False,
 ) -> str:
-    """Everything a fit is, beside program and data, as one JSON object; `about` is for who reads it.
+    """Everything a fit is as one JSON object, on request with program and data; `about` is for who reads it.
 
     `later_draws` says that `Fit.more` made the draws. `data_file` names the files of the data, separated by
     spaces.
@@ -73,8 +82,44 @@ def to_json(
         "spread": result.verdict.spread and vars(result.verdict.spread),
         "chains": encode(result.adapted),
         "earlier": posterior.earlier and updating.earlier_to_json(posterior.earlier),
+        **({PROGRAM: posterior.model.source.text} if with_program else {}),
+        **({DATA: data_of(posterior)} if with_data else {}),
     }
     return json.dumps(with_checksum(plain(record)), indent=1, allow_nan=False) + "\n"
+
+
+def data_of(posterior: LogDensity) -> dict[str, Any]:
+    """The data of a posterior as they were given, None in place of what was missing.
+
+    Raises:
+        ArgumentError: parts of them are in other processes.
+    """
+    declared, missing = posterior.model.data_schema, {c.name for c in posterior.model.completions}
+    given = {
+        name: value if isinstance(value, Factor) or name in missing else posterior.d.of(name)
+        for name, value in posterior.observed.items()
+        if name in declared
+    }
+    if any(isinstance(value, Share) for value in posterior.data.values()):
+        raise ArgumentError("data in parts, in several processes, cannot be saved with a fit")
+    return {name: as_json(value) for name, value in given.items()}
+
+
+def as_json(value: Any) -> Any:
+    """Data as in CmdStan's JSON: tuples by number, complex numbers as pairs, null for what is missing."""
+    match value:
+        case tuple():
+            return {str(k): as_json(item) for k, item in enumerate(value, 1)}
+        case list():
+            return [as_json(item) for item in value]
+        case complex():
+            return [value.real, value.imag]
+    return plain(value, lambda x: None if math.isnan(x) else repr(x))
+
+
+def data_in(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The data that a saved fit holds."""
+    return {name: updating.with_levels(value) for name, value in record[DATA].items()}
 
 
 def read(path: str | File) -> dict[str, Any]:
