@@ -12,7 +12,7 @@ from importlib.resources import files
 from io import StringIO
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Panels: TypeAlias = "list[Axes]"
+"""The axes of a picture, row by row."""
 FITTED, OTHER, GREY = "#1f5a8a", "#c8553d", "#8a8f98"
 COLOURS = (FITTED, OTHER, "#4c8c4a", "#8d6bb0", "#b8860b", "#5b6770")
 """Colours of several runs, one after the other."""
@@ -120,7 +122,7 @@ def blank(look: Look, width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height))
 
 
-def finish(each: "list[Axes]", look: Look) -> None:
+def finish(each: Panels, look: Look) -> None:
     """The title of the whole, and ticks of log axes as numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -146,7 +148,7 @@ def without_heights(axes: "Axes", **texts: Any) -> None:
     axes.spines["left"].set_visible(False)
 
 
-def legend(each: "list[Axes]") -> None:
+def legend(each: Panels) -> None:
     """Above the panels, where it hides nothing; of many entries in the narrow picture in several rows."""
     axes, figure = each[0], figure_of(each)
     handles, labels = axes.get_legend_handles_labels()
@@ -155,10 +157,10 @@ def legend(each: "list[Axes]") -> None:
     if len(each) > 1:
         figure.legend(handles, labels, loc="outside upper right", ncols=columns, **style)
     elif labels:
-        axes.legend(loc="lower right", bbox_to_anchor=(1, 0.98), ncols=columns, **style)
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2, ncols=columns, **style)
 
 
-def around(each: "list[Axes]", x: str, y: str) -> None:
+def around(each: Panels, x: str, y: str) -> None:
     """What the axes of all panels are."""
     if len(each) == 1:
         each[0].set(xlabel=x, ylabel=y)
@@ -169,7 +171,7 @@ def around(each: "list[Axes]", x: str, y: str) -> None:
     each[0].figure.supylabel(y, fontsize=8)
 
 
-def figure_of(each: "list[Axes]") -> "Figure":
+def figure_of(each: Panels) -> "Figure":
     """The figure that panels are of."""
     return cast("Figure", each[0].figure)
 

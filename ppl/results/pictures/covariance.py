@@ -2,23 +2,19 @@
 
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ppl.kernel.draws.columns import variables
-from ppl.results.pictures.canvas import PICTURE_SIZES, Look, panels
+from ppl.results.pictures.canvas import PICTURE_SIZES, Look, Panels, panels
 from ppl.results.pictures.kind import TWO, Caption, Kind
 from ppl.results.pictures.material import Material
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 INDEPENDENT = ("meanfield", "diagonal")
 """Families of q that know no correlation."""
 
 
-def draw(material: Material, look: Look) -> "list[Axes]":
+def draw(material: Material, look: Look) -> Panels:
     own = COVARIANCE.columns(material)
     draws, n = material.shown(own), len(own.columns)
     each = panels(look, 1, 1, 4.6 if look.wide else 3.6, 6.0 if look.wide else PICTURE_SIZES.narrow)

@@ -1,18 +1,13 @@
 """The ELBO by iteration, with the place where the run stopped."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ppl.results.pictures.canvas import FITTED, GREY, OTHER, Look, panels
+from ppl.results.pictures.canvas import FITTED, GREY, OTHER, Look, Panels, panels
 from ppl.results.pictures.kind import ELBO_TRACE, Kind, always
 from ppl.results.pictures.material import Material, Trace
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def draw(material: Material, look: Look) -> "list[Axes]":
+def draw(material: Material, look: Look) -> Panels:
     trace = material.trace or Trace(np.zeros((0, 2)))
     each = panels(look, 1, 1, 3.2 if look.wide else 2.8)
     axes, (iterations, values) = each[0], trace.points.T

@@ -1,20 +1,15 @@
 """The energy of chains beside its change from draw to draw (Betancourt 2016, arXiv:1604.00695)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ppl.kernel.draws.columns import Floats
-from ppl.results.pictures.canvas import FITTED, OTHER, Look, around, legend, panels, without_heights
+from ppl.results.pictures.canvas import FITTED, OTHER, Look, Panels, around, legend, panels, without_heights
 from ppl.results.pictures.kind import ENERGY, Kind, always
 from ppl.results.pictures.marks import marginal
 from ppl.results.pictures.material import Material
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def draw(material: Material, look: Look) -> "list[Axes]":
+def draw(material: Material, look: Look) -> Panels:
     """A panel for each chain, with its fraction of missing information."""
     files = material.files
     each = panels(look, len(files), min(len(files), 4 if look.wide else 2), 1.9)

@@ -1,19 +1,14 @@
 """Mean, 50% and 90% interval of each column on one axis, the first on top."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ppl.results.pictures.canvas import FITTED, GREY, PICTURE_SIZES, Look, panels
+from ppl.results.pictures.canvas import FITTED, GREY, PICTURE_SIZES, Look, Panels, panels
 from ppl.results.pictures.kind import Kind, always
 from ppl.results.pictures.marks import INTERVAL_ENDS
 from ppl.results.pictures.material import Material
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-def draw(material: Material, look: Look) -> "list[Axes]":
+def draw(material: Material, look: Look) -> Panels:
     draws = material.shown(FOREST.columns(material))
     n = len(draws.columns)
     each = panels(look, 1, 1, 0.9 + 0.21 * n, 7.0 if look.wide else PICTURE_SIZES.narrow)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.results.pictures.canvas import WIDE_LOOK, Look, figure_of, finish, styled
+from ppl.results.pictures.canvas import WIDE_LOOK, Look, Panels, figure_of, finish, styled
 from ppl.results.pictures.material import Draws, Material
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -79,7 +78,7 @@ class Kind:
     """
 
     name: str
-    draw: Callable[[Material, Look], "list[Axes]"]
+    draw: Callable[[Material, Look], Panels]
     caption: Callable[[Material], Caption]
     needs: tuple[Need, ...] = (COLUMN,)
     values: str = ""
@@ -96,7 +95,7 @@ class Kind:
         """What it needs and the material lacks."""
         return [need for need in self.needs if not need.there(material)]
 
-    def axes(self, material: Material, look: Look = WIDE_LOOK) -> "list[Axes]":
+    def axes(self, material: Material, look: Look = WIDE_LOOK) -> Panels:
         """The panels of the picture.
 
         Raises:

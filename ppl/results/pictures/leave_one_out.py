@@ -1,28 +1,23 @@
 """What leaving out each row tells: the k-hat of PSIS-LOO, and where a row lies in its own prediction."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ppl.errors import DataError
 from ppl.kernel.draws.columns import Floats
 from ppl.methods.diagnose.psis import psis
 from ppl.results.fits.density import is_whole
-from ppl.results.pictures.canvas import FITTED, GREY, OTHER, PICTURE_SIZES, Look, panels
+from ppl.results.pictures.canvas import FITTED, GREY, OTHER, PICTURE_SIZES, Look, Panels, panels
 from ppl.results.pictures.kind import OUTCOMES, ROWS, Kind, always
 from ppl.results.pictures.marks import band_of_uniform, ecdf_differences
 from ppl.results.pictures.material import Material
 from ppl.results.report.log_lik import LogLik
 from ppl.results.report.loo import loo_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 ROWS_NAMED = 8
 """Rows with the largest k-hat above the threshold that are named."""
 
 
-def draw_khats(material: Material, look: Look) -> "list[Axes]":
+def draw_khats(material: Material, look: Look) -> Panels:
     """The k-hat of each row, and the threshold above which its term is unreliable."""
     loo = loo_of(material.log_liks[0])
     each = panels(look, 1, 1, 3.0 if look.wide else 2.8)
@@ -52,7 +47,7 @@ def draw_khats(material: Material, look: Look) -> "list[Axes]":
     return each
 
 
-def draw_pit(material: Material, look: Look) -> "list[Axes]":
+def draw_pit(material: Material, look: Look) -> Panels:
     """The ECDF of LOO-PIT values less the uniform one."""
     name, (y, y_rep, _) = next(iter(material.outcomes.items()))
     pits = loo_pit(material.log_liks[0], y, y_rep)

@@ -1,17 +1,12 @@
 """The marginal density of each column, alone, beside a reference's, or beside the prior's."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ppl.results.fits.density import is_discrete
-from ppl.results.pictures.canvas import FITTED, OTHER, Look, around, legend, panels, without_heights
+from ppl.results.pictures.canvas import FITTED, OTHER, Look, Panels, around, legend, panels, without_heights
 from ppl.results.pictures.kind import COLUMN, PRIOR, Caption, Kind, always
 from ppl.results.pictures.marks import interval, marginal
 from ppl.results.pictures.material import Material, Overlay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 ROOM = (24, 200)
 """Columns, on a page and where they are named."""
@@ -19,11 +14,11 @@ SPREAD_SHOWN = 1.0
 """How far a picture shows a prior on either side of the posterior, in ranges of the posterior."""
 
 
-def draw(material: Material, look: Look) -> "list[Axes]":
+def draw(material: Material, look: Look) -> Panels:
     return densities(material, look, material.reference, "fit")
 
 
-def densities(material: Material, look: Look, overlay: Overlay | None, posterior: str) -> "list[Axes]":
+def densities(material: Material, look: Look, overlay: Overlay | None, posterior: str) -> Panels:
     """A panel for each column, with the overlay's density where it has the column."""
     own = MARGINALS.columns(material)
     draws, other = material.shown(own), material.shown(overlay.draws) if overlay else None
@@ -46,7 +41,7 @@ def densities(material: Material, look: Look, overlay: Overlay | None, posterior
     return each
 
 
-def draw_prior(material: Material, look: Look) -> "list[Axes]":
+def draw_prior(material: Material, look: Look) -> Panels:
     """The posterior beside the prior, which may reach far beyond the picture."""
     each = densities(material, look, material.prior, "posterior")
     draws = material.shown(MARGINALS.columns(material))

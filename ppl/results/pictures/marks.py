@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.kernel.draws.columns import Floats
 from ppl.results.fits.density import density, is_discrete, is_whole, masses, varies
@@ -20,6 +21,8 @@ REPLICATIONS_DRAWN = 40
 """Replicated data sets whose densities are drawn."""
 MOST_VALUES = 60
 """Whole numbers up to which a bar stands for one of them; of more it stands for a range."""
+FEW_BARS = 12
+"""Bars that are each named."""
 RAREST = (0.002, 0.998)
 """Quantiles beyond which replications are not drawn, if the data end before."""
 SIMULATIONS, BAND_STEPS, COVERAGE = 1000, 100, 0.95
@@ -102,10 +105,17 @@ def bars(axes: "Axes", y: Floats, y_rep: Floats, name: str) -> None:
     counts = np.array([tally(row, least, width, size) for row in y_rep])
     low, _, middle, _, high = np.quantile(counts, INTERVAL_ENDS, axis=0)
     axes.bar(at, tally(y, least, width, size), 0.8 * width, color=OTHER, alpha=0.4, linewidth=0, label=name)
-    axes.vlines(at, low, high, color=FITTED, linewidth=2 if size < 20 else 1.2, label=f"{name}_rep, 90%")
-    axes.plot(at, middle, "o", color="white", markeredgecolor=FITTED, markersize=4 if size < 20 else 2.5)
+    axes.vlines(
+        at, low, high, color=FITTED, linewidth=2 if size <= FEW_BARS else 1.2, label=f"{name}_rep, 90%"
+    )
+    axes.plot(
+        at, middle, "o", color="white", markeredgecolor=FITTED, markersize=4 if size <= FEW_BARS else 2.5
+    )
     axes.set(xlabel=name, ylabel="observations", ylim=(0, None))
-    axes.locator_params(axis="x", integer=True, nbins=min(size, 10))
+    if size <= FEW_BARS:
+        axes.set_xticks(at)
+    else:
+        axes.locator_params(axis="x", integer=True)
 
 
 def tally(values: Floats, least: float, width: int, size: int) -> Floats:
@@ -135,16 +145,19 @@ def ecdf_differences(
     axes.set(xlim=(0, 1))
 
 
-def band_of(law: Any, counts: Floats, n: int) -> tuple[Floats, Floats]:
+def band_of(law: Any, counts: NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
     """The band that holds whole ECDFs with n values, less the uniform one, in 95% of simulations.
 
     `counts` (simulations, steps) are how many values lie below each step, and have the law there. Säilynoja,
     Bürkner and Vehtari (2022), Statistics and Computing 32, algorithm 2.
     """
-    chances = 2 * np.minimum(law.cdf(counts), law.sf(counts - 1)).min(axis=1)
-    level = float(np.quantile(chances, 1 - COVERAGE)) / 2
-    steps = np.arange(1, BAND_STEPS) / BAND_STEPS
-    return law.ppf(level) / n - steps, law.ppf(1 - level) / n - steps
+    chances = law.pmf(np.arange(n + 1)[:, None])
+    cdf, at = chances.cumsum(axis=0), np.arange(BAND_STEPS - 1)
+    below, above = cdf[counts, at], 1 - cdf[counts, at] + chances[counts, at]
+    level = float(np.quantile(np.minimum(below, above).min(axis=1), 1 - COVERAGE))
+    ends = ((cdf >= share).argmax(axis=0) / n for share in (level, 1 - level))
+    low, high = (end - np.arange(1, BAND_STEPS) / BAND_STEPS for end in ends)
+    return low, high
 
 
 def band_of_uniform(n: int) -> tuple[Floats, Floats]:

@@ -1,24 +1,21 @@
 """Columns against each other, a draw the darker the more importance it should have had."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ppl.kernel.draws.columns import Floats
-from ppl.results.pictures.canvas import FITTED, GREY, PICTURE_SIZES, Look, panels
+from ppl.results.pictures.canvas import FITTED, GREY, PICTURE_SIZES, Look, Panels, panels
 from ppl.results.pictures.kind import TWO, Caption, Kind
 from ppl.results.pictures.marks import marginal
 from ppl.results.pictures.material import Material
 from ppl.results.report.stansummary import worst_khats
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 NARROW_PAIRS = 3
 """Columns on a narrow screen."""
 
 
-def draw(material: Material, look: Look) -> "list[Axes]":
+def draw(material: Material, look: Look) -> Panels:
     """The panels row by row.
 
     Draws are shaded by the rank of their importance ratio, so that a few large ones do not hide the rest, and

@@ -1,7 +1,7 @@
 """Posterior predictive checks: distributions and statistics of data beside those of replications."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ppl.results.pictures.canvas import (
     OTHER,
     PICTURE_SIZES,
     Look,
+    Panels,
     around,
     legend,
     panels,
@@ -20,9 +21,6 @@ from ppl.results.pictures.canvas import (
 from ppl.results.pictures.kind import OUTCOMES, Kind, always
 from ppl.results.pictures.marks import EVERYWHERE, bars, distribution, marginal
 from ppl.results.pictures.material import Material
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Statistics = Mapping[str, Callable[..., Any]]
 
@@ -43,7 +41,15 @@ def statistics_of(y: Floats) -> Statistics:
     return OF_COUNTS if is_whole(y) and y.min() >= 0 else OF_REALS
 
 
-def draw(material: Material, look: Look) -> "list[Axes]":
+def statistics(y: Floats, y_rep: Floats) -> Iterator[tuple[str, tuple[Floats, float]]]:
+    """Each statistic of the replications (draws,) and of the data, unless it never differs."""
+    for label, statistic in statistics_of(y).items():
+        values, observed = statistic(y_rep, axis=1), float(statistic(y, axis=0))
+        if (values != observed).any():
+            yield label, (values, observed)
+
+
+def draw(material: Material, look: Look) -> Panels:
     """The distribution of the data over those of replications, and statistics of each replication.
 
     The data's statistic is a line, and P the share of replications with one at least as large (Gelman et al.,
@@ -52,7 +58,7 @@ def draw(material: Material, look: Look) -> "list[Axes]":
     name, outcome = next(iter(material.outcomes.items()))
     y, y_rep, _ = outcome
     parts = [*outcome.by_group()]
-    shown: Statistics = {} if parts or look.log else statistics_of(y)
+    shown = {} if parts or look.log else dict(statistics(y, y_rep))
     n = len(parts) or 1 + len(shown)
     across = min(n, (4 if parts else 3) if look.wide else 2 if n > 2 else 1)
     width = min(PICTURE_SIZES.wide, 4.2 * across) if look.wide else PICTURE_SIZES.narrow
@@ -66,8 +72,7 @@ def draw(material: Material, look: Look) -> "list[Axes]":
         distribution(each[0], y, y_rep, name)
         each[0].set_title("distribution")
     legend(each)
-    for (label, statistic), axes in zip(shown.items(), each[1:], strict=False):
-        values, observed = statistic(y_rep, axis=1), float(statistic(y, axis=0))
+    for (label, (values, observed)), axes in zip(shown.items(), each[1:], strict=False):
         finite = values[np.isfinite(values)]
         marginal(axes, finite, FITTED, f"{name}_rep", True, EVERYWHERE)
         axes.axvline(observed, color=OTHER, linewidth=2)
@@ -77,7 +82,7 @@ def draw(material: Material, look: Look) -> "list[Axes]":
     return each
 
 
-def draw_rootogram(material: Material, look: Look) -> "list[Axes]":
+def draw_rootogram(material: Material, look: Look) -> Panels:
     """How often each count is, on a square-root scale that shows rare ones (Kleiber and Zeileis 2016)."""
     name, (y, y_rep, _) = next(iter(material.outcomes.items()))
     each = panels(look, 1, 1, 3.2 if look.wide else 2.8, 8.0 if look.wide else PICTURE_SIZES.narrow)

@@ -1,11 +1,11 @@
 """Data beside replicated data, observation by observation and group by group."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ppl.kernel.draws.columns import Floats
-from ppl.results.pictures.canvas import FITTED, GREY, OTHER, PICTURE_SIZES, Look, legend, panels
+from ppl.results.pictures.canvas import FITTED, GREY, OTHER, PICTURE_SIZES, Look, Panels, legend, panels
 from ppl.results.pictures.kind import GROUPS, OUTCOMES, Kind, always
 from ppl.results.pictures.marks import INTERVAL_ENDS, distribution
 from ppl.results.pictures.material import Material
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 FEW_OBSERVATIONS = 60
 """Observations up to which each has its intervals."""
+MANY_POINTS = 1000
+"""Observations above which marks are small and faint."""
 TWO_VALUES = 2
 """Values of an outcome that intervals of single observations would not tell apart."""
 
 
-def draw(material: Material, look: Look) -> "list[Axes]":
+def draw(material: Material, look: Look) -> Panels:
     """Intervals of each of a few observations, means of many; bars of two values."""
     name, (y, y_rep, _) = next(iter(material.outcomes.items()))
     if len(np.unique(y)) <= TWO_VALUES < y.size:
@@ -53,13 +55,13 @@ def against_means(axes: "Axes", y: Floats, y_rep: Floats, name: str) -> None:
         mean, low, high, color=FITTED, alpha=0.25, linewidth=1, label=f"{name}_rep, 90%", rasterized=True
     )
     axes.plot(np.sort(mean), np.sort(mean), color=GREY, linewidth=0.9)
-    axes.plot(
-        mean, y, "D", color=OTHER, markersize=2.2, alpha=0.6, linestyle="none", label=name, rasterized=True
-    )
+    few = y.size <= MANY_POINTS
+    marks: Any = {"markersize": 2.2, "alpha": 0.6} if few else {"markersize": 1.2, "alpha": 0.3}
+    axes.plot(mean, y, "D", color=OTHER, linestyle="none", label=name, rasterized=True, **marks)
     axes.set(xlabel=f"mean of {name}_rep", ylabel=name)
 
 
-def draw_groups(material: Material, look: Look) -> "list[Axes]":
+def draw_groups(material: Material, look: Look) -> Panels:
     """The mean of each group, and intervals of its mean in replications, the first group on top."""
     name, outcome = next(iter(material.outcomes.items()))
     levels, own, replicated = zip(*outcome.by_group(), strict=True)

@@ -1,17 +1,13 @@
 """Draws in their order, of runs and chains: each column's values, and their ranks."""
 
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppl.results.pictures.canvas import COLOURS, Look, around, legend, panels
+from ppl.results.pictures.canvas import COLOURS, Look, Panels, around, legend, panels
 from ppl.results.pictures.kind import COLUMN, RUNS, Kind, always
 from ppl.results.pictures.marks import band_of_ranks, ecdf_differences
 from ppl.results.pictures.material import Draws, Material
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def has_order(material: Material) -> bool:
@@ -19,7 +15,7 @@ def has_order(material: Material) -> bool:
     return len(material.files) > 1 or material.files[0].method == "sample"
 
 
-def draw(material: Material, look: Look) -> "list[Axes]":
+def draw(material: Material, look: Look) -> Panels:
     """A line for each run, one over the other."""
     names = TRACE_KIND.columns(material).columns
     runs = [material.shown(Draws(file.columns, file.draws).only(names)) for file in material.files]
@@ -39,7 +35,7 @@ def draw(material: Material, look: Look) -> "list[Axes]":
     return each
 
 
-def draw_ranks(material: Material, look: Look) -> "list[Axes]":
+def draw_ranks(material: Material, look: Look) -> Panels:
     """The ECDF of the ranks that each run's draws have among all, less the uniform one."""
     columns = RANK.columns(material)
     lengths = [len(file.draws) for file in material.files]
