@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.data.shares import Share
-from ppl.data.values import Misfit, Numbers, is_missing, layers
+from ppl.data.values import Misfit, Numbers, is_masked, is_missing, layers
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ def holes_in(value: Any) -> Holes | None:
     kind = value.dtype.kind if isinstance(value, np.ndarray) else ""
     if isinstance(value, Share) or kind in ("i", "u", "b"):
         return None
-    array = value if kind == "f" and not np.ma.isMaskedArray(value) else as_floats(value)
+    array = value if kind == "f" and not is_masked(value) else as_floats(value)
     if array is None or not (missing := np.isnan(array)).any():
         return None
     return Holes(np.array(array, dtype=float), np.argwhere(missing))

@@ -79,7 +79,7 @@ def as_array(name: str, value: Any) -> Numbers:
             f"{name} holds {'dates' if value.dtype.kind == 'M' else 'durations'}",
             hint=DATES.format(name=name),
         )
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and not np.ma.isMaskedArray(value):
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and not is_masked(value):
         return value
     shape, leaves = layers(name, value)
     try:
@@ -90,6 +90,11 @@ def as_array(name: str, value: Any) -> Numbers:
                 number(name, leaf, k, shape)
         raise
     return np.array(found, dtype=None if found else float).reshape(shape)
+
+
+def is_masked(value: Any) -> bool:
+    """Whether an array is a masked one; asked of a plain one, `numpy.ma` would be imported."""
+    return type(value) is not np.ndarray and bool(np.ma.isMaskedArray(value))
 
 
 def pairs(value: Any) -> Any:
