@@ -63,5 +63,5 @@ def _in_batches(f: Function, products: int) -> Function:
 
 def _cost(matrices: Sequence[Any]) -> int:
     """About how many operations: those of a product of each."""
-    shapes = [jnp.shape(m) for m in matrices]
+    shapes: list[tuple[int, ...]] = [jnp.shape(m) for m in matrices]
     return max(math.prod(shape) * shape[-2] for shape in shapes)
